@@ -1,0 +1,3 @@
+//! The SDK with which Divvy plugins are written.
+
+pub mod division;

@@ -1,0 +1,1 @@
+//! The Divvy scheduler.
