@@ -1,1 +1,206 @@
-//! Part of the Divvy SDK.
+//! The derives of the Divvy SDK: `Configuration` and `Preferences`.
+//!
+//! Both make a type deserialisable by serde, refusing unknown keys, and give it a JSON Schema, without the author naming
+//! either crate. A derive cannot add further derives to the type it stands on, so it writes a private twin of the type
+//! that carries serde's and schemars' derives, and converts field by field.
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::{format_ident, quote};
+use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, parse_macro_input};
+
+/// Makes a type a plugin's configuration: a table of the profile, with keys spelled as the fields are.
+///
+/// Serde's attributes are understood: `#[serde(default)]` on the type gives every absent key its value in `Default`.
+#[proc_macro_derive(Configuration, attributes(serde, schemars))]
+pub fn derive_configuration(input: TokenStream) -> TokenStream {
+    expand(parse_macro_input!(input as DeriveInput), "snake_case")
+        .unwrap_or_else(|error| error.into_compile_error())
+        .into()
+}
+
+/// Makes a type a strategy's preferences: JSON that a policy carries, with keys in `camelCase`.
+///
+/// Serde's attributes are understood: `#[serde(default)]` on the type gives every absent key its value in `Default`.
+#[proc_macro_derive(Preferences, attributes(serde, schemars))]
+pub fn derive_preferences(input: TokenStream) -> TokenStream {
+    expand(parse_macro_input!(input as DeriveInput), "camelCase")
+        .unwrap_or_else(|error| error.into_compile_error())
+        .into()
+}
+
+/// Attributes that the twin takes over: serde's, schemars' and the documentation, which the schema shows.
+fn carried(attributes: &[Attribute]) -> Vec<&Attribute> {
+    attributes
+        .iter()
+        .filter(|attribute| {
+            ["serde", "schemars", "doc"]
+                .iter()
+                .any(|name| attribute.path().is_ident(name))
+        })
+        .collect()
+}
+
+/// Whether the type has `#[serde(default)]` on itself, so that the twin needs a `Default` too.
+fn has_container_default(attributes: &[Attribute]) -> bool {
+    attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("serde"))
+        .any(|attribute| {
+            let mut found = false;
+            // Anything malformed is reported by serde's own derive on the twin.
+            let _ = attribute.parse_nested_meta(|meta| {
+                found |= meta.path.is_ident("default");
+                Ok(())
+            });
+            found
+        })
+}
+
+fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
+    if !input.generics.params.is_empty() {
+        return Err(Error::new_spanned(
+            &input.generics,
+            "a configuration cannot have type parameters",
+        ));
+    }
+    let name = &input.ident;
+    let twin = format_ident!("{name}Twin");
+    let (definition, conversion, default, case) = match &input.data {
+        Data::Struct(data) => {
+            let (definition, conversion) = twin_of_struct(name, &twin, &data.fields)?;
+            let default =
+                has_container_default(&input.attrs).then(|| default_of(name, &twin, &data.fields));
+            (definition, conversion, default, field_case)
+        }
+        Data::Enum(data) => {
+            let (definition, conversion) = twin_of_enum(name, &twin, data)?;
+            (definition, conversion, None, "kebab-case")
+        }
+        Data::Union(_) => {
+            return Err(Error::new_spanned(
+                name,
+                "a configuration cannot be a union",
+            ));
+        }
+    };
+    let attributes = carried(&input.attrs);
+    let title = name.to_string();
+    Ok(quote! {
+        const _: () = {
+            use ::divvy_framework::__private::{schemars, serde};
+
+            #[derive(serde::Deserialize, schemars::JsonSchema)]
+            #[serde(crate = "::divvy_framework::__private::serde", rename_all = #case, deny_unknown_fields)]
+            #[schemars(crate = "::divvy_framework::__private::schemars", rename = #title)]
+            #(#attributes)*
+            #definition
+
+            #default
+
+            impl ::core::convert::From<#twin> for #name {
+                fn from(twin: #twin) -> Self {
+                    #conversion
+                }
+            }
+
+            impl<'de> serde::Deserialize<'de> for #name {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {
+                    <#twin as serde::Deserialize>::deserialize(deserializer).map(::core::convert::Into::into)
+                }
+            }
+
+            impl schemars::JsonSchema for #name {
+                fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                    <#twin as schemars::JsonSchema>::schema_name()
+                }
+
+                fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                    <#twin as schemars::JsonSchema>::json_schema(generator)
+                }
+            }
+        };
+    })
+}
+
+fn named(fields: &Fields, of: &Ident) -> Result<Vec<(Ident, Tokens)>, Error> {
+    match fields {
+        Fields::Named(fields) => Ok(fields
+            .named
+            .iter()
+            .filter_map(|field| {
+                let name = field.ident.clone()?;
+                let attributes = carried(&field.attrs);
+                let kind = &field.ty;
+                Some((name.clone(), quote! { #(#attributes)* #name: #kind }))
+            })
+            .collect()),
+        Fields::Unit => Ok(Vec::new()),
+        Fields::Unnamed(_) => Err(Error::new_spanned(
+            of,
+            "a configuration needs named fields, so that messages can name them",
+        )),
+    }
+}
+
+fn twin_of_struct(name: &Ident, twin: &Ident, fields: &Fields) -> Result<(Tokens, Tokens), Error> {
+    let fields = named(fields, name)?;
+    let definitions = fields.iter().map(|(_, definition)| definition);
+    let assignments = fields
+        .iter()
+        .map(|(field, _)| quote! { #field: twin.#field });
+    Ok((
+        quote! { struct #twin { #(#definitions),* } },
+        quote! { #name { #(#assignments),* } },
+    ))
+}
+
+fn default_of(name: &Ident, twin: &Ident, fields: &Fields) -> Tokens {
+    let assignments = fields
+        .iter()
+        .filter_map(|field| field.ident.as_ref())
+        .map(|field| quote! { #field: whole.#field });
+    quote! {
+        impl ::core::default::Default for #twin {
+            fn default() -> Self {
+                let whole = <#name as ::core::default::Default>::default();
+                Self { #(#assignments),* }
+            }
+        }
+    }
+}
+
+fn twin_of_enum(
+    name: &Ident,
+    twin: &Ident,
+    data: &syn::DataEnum,
+) -> Result<(Tokens, Tokens), Error> {
+    let mut definitions = Vec::new();
+    let mut arms = Vec::new();
+    for variant in &data.variants {
+        let attributes = carried(&variant.attrs);
+        let case = &variant.ident;
+        match &variant.fields {
+            Fields::Unit => {
+                definitions.push(quote! { #(#attributes)* #case });
+                arms.push(quote! { #twin::#case => #name::#case });
+            }
+            Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                let kind = &fields.unnamed[0].ty;
+                definitions.push(quote! { #(#attributes)* #case(#kind) });
+                arms.push(quote! { #twin::#case(content) => #name::#case(content) });
+            }
+            fields => {
+                let fields = named(fields, case)?;
+                let inner = fields.iter().map(|(_, definition)| definition);
+                let names: Vec<&Ident> = fields.iter().map(|(field, _)| field).collect();
+                definitions.push(quote! { #(#attributes)* #case { #(#inner),* } });
+                arms.push(quote! { #twin::#case { #(#names),* } => #name::#case { #(#names),* } });
+            }
+        }
+    }
+    Ok((
+        quote! { enum #twin { #(#definitions),* } },
+        quote! { match twin { #(#arms),* } },
+    ))
+}

@@ -1,0 +1,307 @@
+//! The clusters of a snapshot as one block of primitive columns.
+//!
+//! An arena is a slice of 64-bit words: a head, a directory of columns, then the columns, each aligned to eight bytes.
+//! Rows are clusters sorted by name, so a row number is also the rank of the cluster's name. Texts are interned: a
+//! [`symbol`](column::SYMBOL_OFFSETS) is a number, equal texts have equal symbols, and symbol 0 is the empty text. What
+//! has a varying number of entries a cluster (labels, taints, zones) is a [`Span`] a cluster into columns of entries.
+//!
+//! The layout holds no pointer. The same bytes serve a plugin in the process, a process that maps them, and a plugin in
+//! another language. Columns are only ever appended to the directory: a reader that asks for one that is not there gets
+//! an empty slice.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::hash::hash_text;
+use crate::text::Span;
+
+/// The first word of an arena.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"divvysnp");
+
+/// Words before the directory: magic, rows, columns, reserved.
+pub const HEAD_WORDS: usize = 4;
+
+/// One column in the directory: where it stands and how long it is.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
+pub struct ColumnEntry {
+    /// First word of the column, counted from the arena's first word.
+    pub first_word: u64,
+    /// Length in bytes.
+    pub bytes: u64,
+}
+
+/// The value of a quantity that a cluster does not state.
+pub const ABSENT: i64 = i64::MIN;
+
+/// The row number that stands for "no such cluster".
+pub const NO_ROW: u32 = u32::MAX;
+
+/// Bits of [`column::FLAGS`].
+pub mod flag {
+    /// The cluster is being deleted.
+    pub const DELETING: u32 = 1;
+    /// The condition `Ready` is `True`.
+    pub const READY: u32 = 2;
+    /// The condition `CompleteAPIEnablements` is `True`.
+    pub const COMPLETE_API_ENABLEMENTS: u32 = 4;
+    /// The cluster's status has a resource summary.
+    pub const RESOURCE_SUMMARY: u32 = 8;
+}
+
+/// Values of [`column::TAINT_EFFECTS`], and of a toleration's effect.
+pub mod effect {
+    /// Any effect; of tolerations alone.
+    pub const ANY: u32 = 0;
+    /// `NoSchedule`.
+    pub const NO_SCHEDULE: u32 = 1;
+    /// `PreferNoSchedule`.
+    pub const PREFER_NO_SCHEDULE: u32 = 2;
+    /// `NoExecute`.
+    pub const NO_EXECUTE: u32 = 3;
+    /// An effect that Kubernetes does not define.
+    pub const UNKNOWN: u32 = 4;
+}
+
+/// Values of [`column::CONDITION_STATUSES`].
+pub mod condition {
+    /// `Unknown`, or anything else.
+    pub const UNKNOWN: u32 = 0;
+    /// `True`.
+    pub const TRUE: u32 = 1;
+    /// `False`.
+    pub const FALSE: u32 = 2;
+}
+
+/// The columns, by their place in the directory.
+///
+/// "per cluster" columns have a row for each cluster. A column of spans says into which columns it points.
+pub mod column {
+    /// `u32` per cluster: symbol of the name.
+    pub const NAME: usize = 0;
+    /// `u64` per cluster: hash of the name.
+    pub const NAME_HASH: usize = 1;
+    /// `u32` per cluster: bits of [`super::flag`].
+    pub const FLAGS: usize = 2;
+    /// `u32` per cluster: symbol of `spec.region`.
+    pub const REGION: usize = 3;
+    /// `u32` per cluster: symbol of `spec.provider`.
+    pub const PROVIDER: usize = 4;
+    /// `u32` per cluster: symbol of the deprecated `spec.zone`.
+    pub const ZONE: usize = 5;
+    /// `Span` per cluster into [`ZONES`].
+    pub const ZONE_SPANS: usize = 6;
+    /// `u32`: symbols of `spec.zones`.
+    pub const ZONES: usize = 7;
+    /// `Span` per cluster into [`LABEL_KEYS`] and [`LABEL_VALUES`].
+    pub const LABEL_SPANS: usize = 8;
+    /// `u32`: symbols of label keys.
+    pub const LABEL_KEYS: usize = 9;
+    /// `u32`: symbols of label values.
+    pub const LABEL_VALUES: usize = 10;
+    /// `Span` per cluster into [`ANNOTATION_KEYS`] and [`ANNOTATION_VALUES`].
+    pub const ANNOTATION_SPANS: usize = 11;
+    /// `u32`: symbols of annotation keys.
+    pub const ANNOTATION_KEYS: usize = 12;
+    /// `u32`: symbols of annotation values.
+    pub const ANNOTATION_VALUES: usize = 13;
+    /// `Span` per cluster into the four taint columns.
+    pub const TAINT_SPANS: usize = 14;
+    /// `u32`: symbols of taint keys.
+    pub const TAINT_KEYS: usize = 15;
+    /// `u32`: symbols of taint values.
+    pub const TAINT_VALUES: usize = 16;
+    /// `u32`: values of [`super::effect`].
+    pub const TAINT_EFFECTS: usize = 17;
+    /// `i64`: `timeAdded` in seconds since 1970, [`super::ABSENT`] if not stated.
+    pub const TAINT_TIMES: usize = 18;
+    /// `u32` per cluster: which set of API enablements it has. Clusters with the same APIs share a set.
+    pub const API_SET: usize = 19;
+    /// `Span` per set into [`API_GROUP_VERSIONS`] and [`API_KINDS`].
+    pub const API_SET_SPANS: usize = 20;
+    /// `u32`: symbols of group versions.
+    pub const API_GROUP_VERSIONS: usize = 21;
+    /// `u32`: symbols of kinds.
+    pub const API_KINDS: usize = 22;
+    /// `Span` per cluster into the three condition columns.
+    pub const CONDITION_SPANS: usize = 23;
+    /// `u32`: symbols of condition types.
+    pub const CONDITION_TYPES: usize = 24;
+    /// `u32`: values of [`super::condition`].
+    pub const CONDITION_STATUSES: usize = 25;
+    /// `u32`: symbols of condition reasons.
+    pub const CONDITION_REASONS: usize = 26;
+    /// `u32` per resource: symbol of its name. A resource's rows in the four matrices below begin at its place here times
+    /// the number of clusters.
+    pub const RESOURCE_NAMES: usize = 27;
+    /// `i64` per resource and cluster: allocatable. `cpu` in thousandths, everything else in its own unit, rounded up.
+    pub const RESOURCE_ALLOCATABLE: usize = 28;
+    /// `i64` per resource and cluster: allocated, in the same units.
+    pub const RESOURCE_ALLOCATED: usize = 29;
+    /// `i64` per resource and cluster: allocating, in the same units.
+    pub const RESOURCE_ALLOCATING: usize = 30;
+    /// `i64` per resource and cluster: allocatable − allocated − allocating, exact and then rounded up, in the same
+    /// units; [`super::ABSENT`] where allocatable is not stated.
+    pub const RESOURCE_REMAINING: usize = 31;
+    /// `u32` per cluster: which set of resource models it has; set 0 is empty.
+    pub const MODEL_SET: usize = 32;
+    /// `Span` per set of models into [`MODEL_GRADES`] and [`MODEL_RANGE_SPANS`].
+    pub const MODEL_SET_SPANS: usize = 33;
+    /// `i64` per model: its grade.
+    pub const MODEL_GRADES: usize = 34;
+    /// `Span` per model into the three range columns.
+    pub const MODEL_RANGE_SPANS: usize = 35;
+    /// `u32`: symbols of resource names.
+    pub const MODEL_RANGE_RESOURCES: usize = 36;
+    /// `i64`: lower end, in the units of the resource matrices.
+    pub const MODEL_RANGE_MINIMUMS: usize = 37;
+    /// `i64`: upper end, in the same units.
+    pub const MODEL_RANGE_MAXIMUMS: usize = 38;
+    /// `Span` per cluster into [`MODELING_GRADES`] and [`MODELING_COUNTS`].
+    pub const MODELING_SPANS: usize = 39;
+    /// `i64`: a grade in `status.resourceSummary.allocatableModelings`.
+    pub const MODELING_GRADES: usize = 40;
+    /// `i64`: nodes of that grade.
+    pub const MODELING_COUNTS: usize = 41;
+    /// `u64` per symbol, and one more: where its text begins in [`SYMBOL_TEXT`].
+    pub const SYMBOL_OFFSETS: usize = 42;
+    /// `u8`: the texts of the symbols, one after the other, UTF-8.
+    pub const SYMBOL_TEXT: usize = 43;
+    /// `u32`: an open-addressing table of symbols plus one (0: free), a power of two long, at the hash of the text.
+    pub const SYMBOL_TABLE: usize = 44;
+    /// `u64` per symbol: hash of the text.
+    pub const SYMBOL_HASHES: usize = 45;
+    /// `u32` per symbol: the row of the cluster with that name, [`super::NO_ROW`] if there is none.
+    pub const SYMBOL_ROWS: usize = 46;
+    /// `u64` per cluster, and one more: where its JSON begins in [`RAW_TEXT`]; empty if no plugin asked for it.
+    pub const RAW_OFFSETS: usize = 47;
+    /// `u8`: the clusters as JSON, one after the other.
+    pub const RAW_TEXT: usize = 48;
+    /// `u32` per cluster: symbol of `metadata.uid`.
+    pub const UID: usize = 49;
+    /// How many columns this version knows.
+    pub const COUNT: usize = 50;
+}
+
+/// A view of an arena.
+#[derive(Debug, Clone, Copy)]
+pub struct Arena<'a> {
+    words: &'a [u64],
+    directory: &'a [ColumnEntry],
+}
+
+impl<'a> Arena<'a> {
+    /// An arena with no cluster.
+    pub const EMPTY: Arena<'static> = Arena {
+        words: &[],
+        directory: &[],
+    };
+
+    /// The arena in `words`; [`Arena::EMPTY`] if they are none.
+    #[inline]
+    pub fn new(words: &'a [u64]) -> Self {
+        if words.len() < HEAD_WORDS || words[0] != MAGIC {
+            return Arena::EMPTY;
+        }
+        let end = (words[2] as usize)
+            .saturating_mul(2)
+            .saturating_add(HEAD_WORDS);
+        match words.get(HEAD_WORDS..end) {
+            Some(directory) => Self {
+                words,
+                directory: bytemuck::cast_slice(directory),
+            },
+            None => Arena::EMPTY,
+        }
+    }
+
+    /// The number of clusters.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.words.get(1).map_or(0, |&rows| rows as usize)
+    }
+
+    /// The words that the view reads.
+    pub fn words(&self) -> &'a [u64] {
+        self.words
+    }
+
+    /// A column as the type that its documentation names; empty if the arena does not have it.
+    #[inline]
+    pub fn column<T: Pod>(&self, column: usize) -> &'a [T] {
+        let Some(entry) = self.directory.get(column) else {
+            return &[];
+        };
+        let bytes = entry.bytes as usize;
+        let first = entry.first_word as usize;
+        let Some(words) = first
+            .checked_add(bytes.div_ceil(8))
+            .and_then(|end| self.words.get(first..end))
+        else {
+            return &[];
+        };
+        let all: &[u8] = bytemuck::cast_slice(words);
+        bytemuck::try_cast_slice(&all[..bytes]).unwrap_or(&[])
+    }
+
+    /// The text of a symbol; empty for a symbol that the arena does not have.
+    #[inline]
+    pub fn text(&self, symbol: u32) -> &'a str {
+        let offsets = self.column::<u64>(column::SYMBOL_OFFSETS);
+        let index = symbol as usize;
+        let (Some(&start), Some(&end)) = (offsets.get(index), offsets.get(index + 1)) else {
+            return "";
+        };
+        self.column::<u8>(column::SYMBOL_TEXT)
+            .get(start as usize..end as usize)
+            .and_then(|bytes| std::str::from_utf8(bytes).ok())
+            .unwrap_or("")
+    }
+
+    /// The symbol of a text whose hash is known; `None` if no cluster mentions it.
+    #[inline]
+    pub fn symbol_hashed(&self, text: &str, hash: u64) -> Option<u32> {
+        let table = self.column::<u32>(column::SYMBOL_TABLE);
+        let hashes = self.column::<u64>(column::SYMBOL_HASHES);
+        let mask = table.len().checked_sub(1)?;
+        let mut slot = hash as usize & mask;
+        // The table is never full, but a damaged one must not make this endless.
+        for _ in 0..table.len() {
+            let symbol = table[slot].checked_sub(1)?;
+            if hashes.get(symbol as usize) == Some(&hash) && self.text(symbol) == text {
+                return Some(symbol);
+            }
+            slot = (slot + 1) & mask;
+        }
+        None
+    }
+
+    /// The symbol of a text; `None` if no cluster mentions it.
+    #[inline]
+    pub fn symbol(&self, text: &str) -> Option<u32> {
+        self.symbol_hashed(text, hash_text(text))
+    }
+
+    /// The row of the cluster of that name, whose hash is known.
+    #[inline]
+    pub fn row_hashed(&self, name: &str, hash: u64) -> Option<u32> {
+        let symbol = self.symbol_hashed(name, hash)?;
+        let row = *self
+            .column::<u32>(column::SYMBOL_ROWS)
+            .get(symbol as usize)?;
+        (row != NO_ROW).then_some(row)
+    }
+
+    /// The row of the cluster of that name.
+    pub fn row(&self, name: &str) -> Option<u32> {
+        self.row_hashed(name, hash_text(name))
+    }
+
+    /// The span of row `row` in a column of spans; empty if there is none.
+    #[inline]
+    pub fn span(&self, column: usize, row: usize) -> Span {
+        self.column::<Span>(column)
+            .get(row)
+            .copied()
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,61 @@
+//! Texts of a binding: spans into one string, each with the hash of its text.
+//!
+//! A binding holds many short texts (cluster names, label keys, tolerations). As spans they are plain numbers that cross
+//! the boundary without conversion, and the hash, computed once when the binding was read, makes a look-up in the
+//! snapshot's symbols a probe instead of a pass over the bytes.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::hash::hash_text;
+
+/// A text: where it stands in its binding's string, and its hash.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Text {
+    /// First byte.
+    pub start: u32,
+    /// Length in bytes.
+    pub length: u32,
+    /// [`hash_text`] of the bytes.
+    pub hash: u64,
+}
+
+impl Text {
+    /// The empty text.
+    pub const EMPTY: Self = Self {
+        start: 0,
+        length: 0,
+        hash: hash_text(""),
+    };
+
+    /// The text in the string that it was made for; empty for a span that does not lie in `pool`.
+    pub fn read(self, pool: &str) -> &str {
+        let start = self.start as usize;
+        start
+            .checked_add(self.length as usize)
+            .and_then(|end| pool.get(start..end))
+            .unwrap_or("")
+    }
+}
+
+/// A run of rows in a table: `start..start + length`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+pub struct Span {
+    /// First row.
+    pub start: u32,
+    /// Number of rows.
+    pub length: u32,
+}
+
+impl Span {
+    /// The rows of `table` in this span; empty for a span that does not lie in it.
+    #[inline]
+    pub fn of<T>(self, table: &[T]) -> &[T] {
+        let start = self.start as usize;
+        start
+            .checked_add(self.length as usize)
+            .and_then(|end| table.get(start..end))
+            .unwrap_or(&[])
+    }
+}

@@ -1,0 +1,286 @@
+//! Assign: how many replicas each candidate gets.
+
+use divvy_framework_abi::arena::NO_ROW;
+
+use crate::binding::Rule;
+use crate::clusters::Cluster;
+use crate::cycle::Cycle;
+use crate::division::ties;
+use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
+
+/// A plugin that divides the replicas of a binding over the candidates: a strategy.
+///
+/// ```
+/// use divvy_framework::prelude::*;
+///
+/// /// Gives everything to the candidate with most room.
+/// struct Roomiest;
+///
+/// impl Plugin for Roomiest {
+///     const NAME: &'static str = "roomiest";
+///     const DESCRIPTION: &'static str = "gives everything to the candidate with most room";
+///     type Configuration = NoConfiguration;
+///     type Preferences = NoPreferences;
+///     type Prepared = ();
+///
+///     fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+///         Ok(Self)
+///     }
+///
+///     fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+///         Ok(())
+///     }
+/// }
+///
+/// impl AssignPlugin for Roomiest {
+///     const STRATEGIES: &'static [&'static str] = &["Roomiest"];
+///     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent();
+///
+///     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+///         let roomiest = (0..context.len()).max_by_key(|&place| (context.capacity(place), context.tie_key(place)));
+///         match roomiest {
+///             Some(place) if context.capacity(place) >= context.replicas() => {
+///                 result.set(place, context.replicas());
+///                 context.explain(place, || "has most room".to_owned());
+///                 Ok(())
+///             }
+///             Some(place) => Err(Failure::too_small(context.replicas(), context.capacity(place))),
+///             None => Err(Failure::too_small(context.replicas(), 0)),
+///         }
+///     }
+/// }
+///
+/// use divvy_framework::testing::{ClusterBuilder, Scenario};
+/// let scenario = Scenario::new()
+///     .replicas(6)
+///     .cluster(ClusterBuilder::new("a").fits_now(4))
+///     .cluster(ClusterBuilder::new("b").fits_now(7).last(1));
+/// assert_eq!(scenario.assign(&Roomiest).unwrap(), [0, 6]);
+/// ```
+pub trait AssignPlugin: Plugin {
+    /// The strategies it serves: the names by which policies pick it, `UpperCamelCase`. No two plugins of a profile may
+    /// serve one strategy.
+    const STRATEGIES: &'static [&'static str];
+
+    /// What it promises of its results.
+    const PROMISES: Promises;
+
+    /// What it needs the host to do.
+    const NEEDS: Needs = Needs::NONE;
+
+    /// The lists of a policy by which it is told what each group of clusters is to get.
+    const RULE_LISTS: &'static [RuleList] = &[];
+
+    /// Divides the replicas. Where the policy has tiers it is called once a tier, with the tier's candidates and its
+    /// share of the replicas.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Unschedulable`] if the candidates cannot take what is asked; [`Failure::Preferences`] if what the
+    /// policy says makes no sense; [`Failure::Internal`] if the plugin is at fault.
+    fn assign(
+        &self,
+        context: &AssignContext<'_, Self>,
+        result: &mut AssignResult<'_>,
+    ) -> Result<(), Failure>;
+}
+
+/// What [`AssignPlugin::assign`] is given: the candidates, by place. It dereferences to [`Cycle`].
+///
+/// All counts are replicas, from 0 to `i32::MAX` for a single cluster; sums of them can be larger.
+pub struct AssignContext<'a, P: Plugin> {
+    pub(crate) cycle: Cycle<'a>,
+    pub(crate) prepared: &'a P::Prepared,
+    pub(crate) replicas: i64,
+    pub(crate) rows: &'a [u32],
+    pub(crate) scores: &'a [i64],
+    pub(crate) last: &'a [i64],
+    pub(crate) fits_now: &'a [i64],
+    pub(crate) tiers: &'a [u32],
+    pub(crate) places: &'a [u32],
+    pub(crate) tier: u32,
+    pub(crate) tier_count: u32,
+    pub(crate) all_rows: &'a [u32],
+}
+
+impl<'a, P: Plugin> AssignContext<'a, P> {
+    /// What the plugin prepared for this binding.
+    pub fn prepared(&self) -> &'a P::Prepared {
+        self.prepared
+    }
+
+    /// Replicas to divide in this call: those of the binding, or of the tier.
+    pub fn replicas(&self) -> i64 {
+        self.replicas
+    }
+
+    /// Whether the division starts from scratch.
+    pub fn is_fresh(&self) -> bool {
+        self.cycle.binding().is_fresh()
+    }
+
+    /// The number of candidates.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no candidate; the host does not call then.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Rows of the candidates in the snapshot, in the order in which Select gave them.
+    pub fn rows(&self) -> &'a [u32] {
+        self.rows
+    }
+
+    /// The candidate at a place.
+    pub fn cluster(&self, place: usize) -> Cluster<'a> {
+        let row = self.rows.get(place).map_or(usize::MAX, |&row| row as usize);
+        self.cycle.clusters().get(row)
+    }
+
+    /// Per candidate: its score, weighted and added up over all plugins.
+    pub fn scores(&self) -> &'a [i64] {
+        self.scores
+    }
+
+    /// Per candidate: replicas of the last result; 0 if it does not list the cluster.
+    pub fn last(&self) -> &'a [i64] {
+        self.last
+    }
+
+    /// Per candidate: replicas that fit now, beyond those that it has.
+    pub fn fits_now(&self) -> &'a [i64] {
+        self.fits_now
+    }
+
+    /// The capacity of the candidate at a place: fits now plus last.
+    #[inline]
+    pub fn capacity(&self, place: usize) -> i64 {
+        let fits_now = self.fits_now.get(place).copied().unwrap_or(0);
+        fits_now.saturating_add(self.last.get(place).copied().unwrap_or(0))
+    }
+
+    /// Per candidate: its tier, the best being 0; empty if the policy has no tiers.
+    pub fn tiers(&self) -> &'a [u32] {
+        self.tiers
+    }
+
+    /// Which tier this call divides over, and of how many. `(0, 1)` without tiers, or if the strategy walks them itself.
+    pub fn tier(&self) -> (u32, u32) {
+        (self.tier, self.tier_count)
+    }
+
+    /// Rows of the candidates of all tiers, for what must be decided over all of them.
+    pub fn all_rows(&self) -> &'a [u32] {
+        self.all_rows
+    }
+
+    /// The candidate's place in the list of names of the placement's affinity; `None` if it is not listed.
+    #[inline]
+    pub fn place_in_policy(&self, place: usize) -> Option<usize> {
+        self.places
+            .get(place)
+            .filter(|&&listed| listed != NO_ROW)
+            .map(|&listed| listed as usize)
+    }
+
+    /// The key by which the candidate at a place stands in the order of ties: smaller first. Drawn from the profile's
+    /// seed, the binding's UID and the cluster's name, so it does not depend on the order of the candidates, and every
+    /// subset of them is equally likely to come first.
+    #[inline]
+    pub fn tie_key(&self, place: usize) -> u64 {
+        let hashes = self.cycle.clusters().name_hashes();
+        let hash = self
+            .rows
+            .get(place)
+            .and_then(|&row| hashes.get(row as usize))
+            .copied()
+            .unwrap_or(0);
+        ties::tie_key(self.cycle.seed(), hash)
+    }
+
+    /// [`Self::tie_key`] as a closure with its columns looked up once, for the functions of [`crate::division`].
+    pub fn ties(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
+        let hashes = self.cycle.clusters().name_hashes();
+        let rows = self.rows;
+        let seed = self.cycle.seed();
+        move |place| {
+            let hash = rows
+                .get(place)
+                .and_then(|&row| hashes.get(row as usize))
+                .copied()
+                .unwrap_or(0);
+            ties::tie_key(seed, hash)
+        }
+    }
+
+    /// What the policy says of groups of clusters, in the list that belongs to the strategy.
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P> {
+        self.cycle.binding().rules()
+    }
+
+    /// Per candidate the largest value of `field` among the rules that match it, written to `values`: `absent` where none
+    /// does.
+    pub fn largest_rule_value(&self, field: &str, absent: i64, values: &mut Vec<i64>) {
+        values.clear();
+        values.resize(self.rows.len(), absent);
+        let rules = self.cycle.binding().rules();
+        if rules.len() == 0 {
+            return;
+        }
+        // The place of each row among the candidates, so that a rule costs what it matches, not what there is.
+        let mut places = vec![NO_ROW; self.cycle.clusters().len()];
+        for (place, &row) in (0..).zip(self.rows) {
+            if let Some(slot) = places.get_mut(row as usize) {
+                *slot = place;
+            }
+        }
+        let mut matched = vec![false; self.rows.len()];
+        for rule in rules {
+            let Some(value) = rule.value(field) else {
+                continue;
+            };
+            for &row in rule.rows() {
+                let place = places
+                    .get(row as usize)
+                    .map_or(usize::MAX, |&place| place as usize);
+                if let (Some(slot), Some(known)) = (values.get_mut(place), matched.get_mut(place)) {
+                    *slot = if *known { (*slot).max(value) } else { value };
+                    *known = true;
+                }
+            }
+        }
+    }
+}
+
+impl<'a, P: Plugin> std::ops::Deref for AssignContext<'a, P> {
+    type Target = Cycle<'a>;
+
+    fn deref(&self) -> &Cycle<'a> {
+        &self.cycle
+    }
+}
+
+/// What [`AssignPlugin::assign`] gives back: a count a candidate. A candidate that is not set gets 0.
+///
+/// The type rules out clusters that are no candidates, and candidates named twice.
+pub struct AssignResult<'a> {
+    pub(crate) replicas: &'a mut [i64],
+}
+
+impl AssignResult<'_> {
+    /// Gives the candidate at a place its replicas. A place past the end is ignored.
+    #[inline]
+    pub fn set(&mut self, place: usize, replicas: i64) {
+        if let Some(slot) = self.replicas.get_mut(place) {
+            *slot = replicas;
+        }
+    }
+
+    /// The counts, one a candidate: the `out` of the functions of [`crate::division`].
+    pub fn replicas(&mut self) -> &mut [i64] {
+        self.replicas
+    }
+}

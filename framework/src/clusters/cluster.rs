@@ -1,0 +1,356 @@
+//! One cluster of a snapshot.
+
+use divvy_framework_abi::arena::{ABSENT, Arena, column, flag};
+
+use super::Symbol;
+use crate::snapshot::{ConditionStatus, TaintEffect};
+
+/// One cluster: what Karmada's `Cluster` holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Cluster<'a> {
+    arena: Arena<'a>,
+    row: usize,
+}
+
+/// A taint of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taint<'a> {
+    /// Key.
+    pub key: &'a str,
+    /// Value.
+    pub value: &'a str,
+    /// Effect.
+    pub effect: TaintEffect,
+    /// When it was added, in seconds since 1970.
+    pub time_added: Option<i64>,
+}
+
+/// A condition of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition<'a> {
+    /// `type`.
+    pub kind: &'a str,
+    /// `status`.
+    pub status: ConditionStatus,
+    /// `reason`.
+    pub reason: &'a str,
+}
+
+/// What a cluster has of a resource. `cpu` counts thousandths of a core, everything else its own unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resource<'a> {
+    /// The resource's name.
+    pub name: &'a str,
+    /// `allocatable`.
+    pub allocatable: Option<i64>,
+    /// `allocated`.
+    pub allocated: Option<i64>,
+    /// `allocating`.
+    pub allocating: Option<i64>,
+    /// Allocatable − allocated − allocating.
+    pub remaining: Option<i64>,
+}
+
+/// One of a cluster's resource models, with the number of nodes of its grade.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model<'a> {
+    /// Grade.
+    pub grade: i64,
+    /// Nodes of that grade that can be allocated; 0 if the status does not list it.
+    pub nodes: i64,
+    /// Resource, lower end, upper end.
+    pub ranges: Vec<(&'a str, i64, i64)>,
+}
+
+impl<'a> Cluster<'a> {
+    pub(crate) fn new(arena: Arena<'a>, row: usize) -> Self {
+        Self { arena, row }
+    }
+
+    /// The row in the snapshot; also the rank of the cluster's name.
+    pub fn row(&self) -> usize {
+        self.row
+    }
+
+    /// `metadata.name`.
+    pub fn name(&self) -> &'a str {
+        self.symbol_text(column::NAME)
+    }
+
+    /// `metadata.uid`.
+    pub fn uid(&self) -> &'a str {
+        self.symbol_text(column::UID)
+    }
+
+    /// `spec.region`; empty if not set.
+    pub fn region(&self) -> &'a str {
+        self.symbol_text(column::REGION)
+    }
+
+    /// `spec.provider`; empty if not set.
+    pub fn provider(&self) -> &'a str {
+        self.symbol_text(column::PROVIDER)
+    }
+
+    /// The deprecated `spec.zone`; empty if not set.
+    pub fn zone(&self) -> &'a str {
+        self.symbol_text(column::ZONE)
+    }
+
+    /// `spec.zones`, as symbols.
+    pub fn zone_symbols(&self) -> &'a [Symbol] {
+        self.arena
+            .span(column::ZONE_SPANS, self.row)
+            .of(self.arena.column(column::ZONES))
+    }
+
+    /// `spec.zones`.
+    pub fn zones(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let arena = self.arena;
+        self.zone_symbols()
+            .iter()
+            .map(move |zone| arena.text(zone.0))
+    }
+
+    /// `metadata.labels`, as symbols of keys and values.
+    #[inline]
+    pub fn label_symbols(&self) -> impl Iterator<Item = (Symbol, Symbol)> + use<'a> {
+        self.pairs(
+            column::LABEL_SPANS,
+            column::LABEL_KEYS,
+            column::LABEL_VALUES,
+        )
+    }
+
+    /// `metadata.labels`.
+    pub fn labels(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let arena = self.arena;
+        self.label_symbols()
+            .map(move |(key, value)| (arena.text(key.0), arena.text(value.0)))
+    }
+
+    /// The value of a label.
+    pub fn label(&self, key: &str) -> Option<&'a str> {
+        let key = self.arena.symbol(key)?;
+        self.label_symbols()
+            .find(|(candidate, _)| candidate.0 == key)
+            .map(|(_, value)| self.arena.text(value.0))
+    }
+
+    /// `metadata.annotations`.
+    pub fn annotations(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let arena = self.arena;
+        self.pairs(
+            column::ANNOTATION_SPANS,
+            column::ANNOTATION_KEYS,
+            column::ANNOTATION_VALUES,
+        )
+        .map(move |(key, value)| (arena.text(key.0), arena.text(value.0)))
+    }
+
+    /// The value of an annotation.
+    pub fn annotation(&self, key: &str) -> Option<&'a str> {
+        self.annotations()
+            .find(|(candidate, _)| *candidate == key)
+            .map(|(_, value)| value)
+    }
+
+    /// `spec.taints`.
+    pub fn taints(&self) -> impl Iterator<Item = Taint<'a>> + use<'a> {
+        let arena = self.arena;
+        let span = arena.span(column::TAINT_SPANS, self.row);
+        let keys = span.of(arena.column::<u32>(column::TAINT_KEYS));
+        let values = span.of(arena.column::<u32>(column::TAINT_VALUES));
+        let effects = span.of(arena.column::<u32>(column::TAINT_EFFECTS));
+        let times = span.of(arena.column::<i64>(column::TAINT_TIMES));
+        keys.iter().zip(values).zip(effects).zip(times).map(
+            move |(((&key, &value), &effect), &time)| Taint {
+                key: arena.text(key),
+                value: arena.text(value),
+                effect: TaintEffect::of_code(effect),
+                time_added: stated(time),
+            },
+        )
+    }
+
+    /// Whether it is being deleted.
+    pub fn is_deleting(&self) -> bool {
+        self.flag(flag::DELETING)
+    }
+
+    /// Whether its condition `Ready` is true.
+    pub fn is_ready(&self) -> bool {
+        self.flag(flag::READY)
+    }
+
+    /// Whether its condition `CompleteAPIEnablements` is true: only then does an absent API mean that it is not there.
+    pub fn has_complete_api_enablements(&self) -> bool {
+        self.flag(flag::COMPLETE_API_ENABLEMENTS)
+    }
+
+    /// Whether its status has a resource summary.
+    pub fn has_resource_summary(&self) -> bool {
+        self.flag(flag::RESOURCE_SUMMARY)
+    }
+
+    /// `status.conditions`.
+    pub fn conditions(&self) -> impl Iterator<Item = Condition<'a>> + use<'a> {
+        let arena = self.arena;
+        let span = arena.span(column::CONDITION_SPANS, self.row);
+        let kinds = span.of(arena.column::<u32>(column::CONDITION_TYPES));
+        let statuses = span.of(arena.column::<u32>(column::CONDITION_STATUSES));
+        let reasons = span.of(arena.column::<u32>(column::CONDITION_REASONS));
+        kinds
+            .iter()
+            .zip(statuses)
+            .zip(reasons)
+            .map(move |((&kind, &status), &reason)| Condition {
+                kind: arena.text(kind),
+                status: ConditionStatus::of_code(status),
+                reason: arena.text(reason),
+            })
+    }
+
+    /// Its set of API enablements.
+    pub fn api_set(&self) -> u32 {
+        self.number(column::API_SET)
+    }
+
+    /// `status.apiEnablements`: group version and kind.
+    pub fn api_enablements(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let arena = self.arena;
+        let span = arena.span(column::API_SET_SPANS, self.api_set() as usize);
+        let group_versions = span.of(arena.column::<u32>(column::API_GROUP_VERSIONS));
+        let kinds = span.of(arena.column::<u32>(column::API_KINDS));
+        group_versions
+            .iter()
+            .zip(kinds)
+            .map(move |(&group_version, &kind)| (arena.text(group_version), arena.text(kind)))
+    }
+
+    /// What it has of a resource; `None` if its summary does not name it.
+    pub fn resource(&self, name: &str) -> Option<Resource<'a>> {
+        self.resources().find(|resource| resource.name == name)
+    }
+
+    /// What it has of each resource that its summary names.
+    pub fn resources(&self) -> impl Iterator<Item = Resource<'a>> + use<'a> {
+        let arena = self.arena;
+        let row = self.row;
+        let rows = arena.rows();
+        let cell = move |matrix: usize, place: usize| {
+            arena
+                .column::<i64>(matrix)
+                .get(place * rows + row)
+                .copied()
+                .and_then(stated)
+        };
+        arena
+            .column::<u32>(column::RESOURCE_NAMES)
+            .iter()
+            .enumerate()
+            .map(move |(place, &name)| Resource {
+                name: arena.text(name),
+                allocatable: cell(column::RESOURCE_ALLOCATABLE, place),
+                allocated: cell(column::RESOURCE_ALLOCATED, place),
+                allocating: cell(column::RESOURCE_ALLOCATING, place),
+                remaining: cell(column::RESOURCE_REMAINING, place),
+            })
+            .filter(|resource| {
+                resource.allocatable.is_some()
+                    || resource.allocated.is_some()
+                    || resource.allocating.is_some()
+            })
+    }
+
+    /// Its resource models, with the number of nodes of each grade.
+    pub fn models(&self) -> Vec<Model<'a>> {
+        let arena = self.arena;
+        let set = arena.span(
+            column::MODEL_SET_SPANS,
+            self.number(column::MODEL_SET) as usize,
+        );
+        let modelings = arena.span(column::MODELING_SPANS, self.row);
+        let grades = modelings.of(arena.column::<i64>(column::MODELING_GRADES));
+        let counts = modelings.of(arena.column::<i64>(column::MODELING_COUNTS));
+        (set.start as usize..)
+            .zip(set.of(arena.column::<i64>(column::MODEL_GRADES)))
+            .map(|(place, &grade)| {
+                let ranges = arena.span(column::MODEL_RANGE_SPANS, place);
+                let resources = ranges.of(arena.column::<u32>(column::MODEL_RANGE_RESOURCES));
+                let minimums = ranges.of(arena.column::<i64>(column::MODEL_RANGE_MINIMUMS));
+                let maximums = ranges.of(arena.column::<i64>(column::MODEL_RANGE_MAXIMUMS));
+                Model {
+                    grade,
+                    nodes: grades
+                        .iter()
+                        .zip(counts)
+                        .find(|(candidate, _)| **candidate == grade)
+                        .map_or(0, |(_, &nodes)| nodes),
+                    ranges: resources
+                        .iter()
+                        .zip(minimums)
+                        .zip(maximums)
+                        .map(|((&resource, &minimum), &maximum)| {
+                            (arena.text(resource), minimum, maximum)
+                        })
+                        .collect(),
+                }
+            })
+            .collect()
+    }
+
+    /// `status.resourceSummary.allocatableModelings`: grade and number of nodes.
+    pub fn modelings(&self) -> impl Iterator<Item = (i64, i64)> + use<'a> {
+        let span = self.arena.span(column::MODELING_SPANS, self.row);
+        let grades = span.of(self.arena.column::<i64>(column::MODELING_GRADES));
+        let counts = span.of(self.arena.column::<i64>(column::MODELING_COUNTS));
+        grades.iter().copied().zip(counts.iter().copied())
+    }
+
+    /// The whole object as JSON; empty unless the plugin's metadata asks for it (`Needs::RAW_CLUSTER`).
+    pub fn raw_json(&self) -> &'a str {
+        let offsets = self.arena.column::<u64>(column::RAW_OFFSETS);
+        let (Some(&start), Some(&end)) = (offsets.get(self.row), offsets.get(self.row + 1)) else {
+            return "";
+        };
+        self.arena
+            .column::<u8>(column::RAW_TEXT)
+            .get(start as usize..end as usize)
+            .and_then(|bytes| std::str::from_utf8(bytes).ok())
+            .unwrap_or("")
+    }
+
+    fn number(&self, column: usize) -> u32 {
+        self.arena
+            .column::<u32>(column)
+            .get(self.row)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    fn flag(&self, bit: u32) -> bool {
+        self.number(column::FLAGS) & bit != 0
+    }
+
+    fn symbol_text(&self, column: usize) -> &'a str {
+        self.arena.text(self.number(column))
+    }
+
+    fn pairs(
+        &self,
+        spans: usize,
+        keys: usize,
+        values: usize,
+    ) -> impl Iterator<Item = (Symbol, Symbol)> + use<'a> {
+        let span = self.arena.span(spans, self.row);
+        let keys: &'a [Symbol] = span.of(self.arena.column(keys));
+        let values: &'a [Symbol] = span.of(self.arena.column(values));
+        keys.iter().copied().zip(values.iter().copied())
+    }
+}
+
+/// A quantity, unless it is the value that stands for "not stated".
+fn stated(value: i64) -> Option<i64> {
+    (value != ABSENT).then_some(value)
+}

@@ -1,0 +1,283 @@
+//! Which clusters an affinity matches: compiled once a binding, then integers only.
+//!
+//! The rule is Karmada's `util.ClusterMatches` (v1.19): not excluded, the label selector matches, the field selector
+//! matches, and the list of names is empty or holds the cluster. Zones are matched as a list: `In` is true if one of the
+//! cluster's zones is among the values, `NotIn` if none is.
+
+use divvy_framework_abi::arena::{Arena, column};
+use divvy_framework_abi::call::{
+    AffinityRow, ExpressionRow, expression_operator, expression_source,
+};
+use divvy_framework_abi::text::{Span, Text};
+
+/// Rows of a snapshot as a set: one bit a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowSet {
+    words: Vec<u64>,
+}
+
+impl RowSet {
+    /// An empty set for `rows` clusters.
+    pub fn new(rows: usize) -> Self {
+        Self {
+            words: vec![0; rows.div_ceil(64)],
+        }
+    }
+
+    /// Adds a row; one past the end of the snapshot is ignored.
+    #[inline]
+    pub fn insert(&mut self, row: usize) {
+        if let Some(word) = self.words.get_mut(row / 64) {
+            *word |= 1 << (row % 64);
+        }
+    }
+
+    /// Whether the row is in the set.
+    #[inline]
+    pub fn contains(&self, row: usize) -> bool {
+        self.words
+            .get(row / 64)
+            .is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    /// The rows, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(place, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest.wrapping_sub(1);
+                (bit < 64).then_some(place * 64 + bit)
+            })
+        })
+    }
+}
+
+/// The tables that an affinity's spans point into.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AffinityTables<'a> {
+    pub(crate) pool: &'a str,
+    pub(crate) texts: &'a [Text],
+    pub(crate) expressions: &'a [ExpressionRow],
+}
+
+/// An affinity, compiled against a snapshot.
+#[derive(Debug, Clone)]
+pub struct ClusterMatcher<'a> {
+    arena: Arena<'a>,
+    /// `None`: every name will do.
+    names: Option<Rows>,
+    exclude: Option<Rows>,
+    expressions: Vec<Expression<'a>>,
+}
+
+/// A few rows as a sorted list, many as a set.
+#[derive(Debug, Clone)]
+enum Rows {
+    Few(Vec<u32>),
+    Many(RowSet),
+}
+
+/// Up to this many names a scan of a list beats allocating a set for all clusters.
+const FEW: usize = 8;
+
+impl Rows {
+    #[inline]
+    fn contains(&self, row: usize) -> bool {
+        match self {
+            Self::Few(rows) => rows.contains(&(row as u32)),
+            Self::Many(rows) => rows.contains(row),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Expression<'a> {
+    subject: Subject<'a>,
+    operator: u32,
+    /// Symbols of the values that any cluster mentions.
+    values: Vec<u32>,
+    /// For the integer comparisons.
+    bound: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Subject<'a> {
+    /// A label; `None` if no cluster mentions the key.
+    Label(Option<u32>),
+    /// A single text a cluster, absent if empty.
+    Field(&'a [u32]),
+    /// A list of texts a cluster.
+    Zones,
+    Nothing,
+}
+
+impl<'a> ClusterMatcher<'a> {
+    pub(crate) fn compile(
+        arena: Arena<'a>,
+        affinity: &AffinityRow,
+        tables: AffinityTables<'_>,
+    ) -> Self {
+        let rows_of = |span: Span| {
+            let names = span.of(tables.texts);
+            let found = names
+                .iter()
+                .filter_map(|name| arena.row_hashed(name.read(tables.pool), name.hash));
+            match names.len() {
+                0 => None,
+                1..=FEW => Some(Rows::Few(found.collect())),
+                _ => {
+                    let mut set = RowSet::new(arena.rows());
+                    found.for_each(|row| set.insert(row as usize));
+                    Some(Rows::Many(set))
+                }
+            }
+        };
+        let expressions = affinity
+            .expressions
+            .of(tables.expressions)
+            .iter()
+            .map(|row| {
+                let texts = row.values.of(tables.texts);
+                Expression {
+                    subject: match row.source {
+                        expression_source::LABEL => Subject::Label(
+                            arena.symbol_hashed(row.key.read(tables.pool), row.key.hash),
+                        ),
+                        expression_source::PROVIDER => {
+                            Subject::Field(arena.column(column::PROVIDER))
+                        }
+                        expression_source::REGION => Subject::Field(arena.column(column::REGION)),
+                        expression_source::ZONE => Subject::Zones,
+                        _ => Subject::Nothing,
+                    },
+                    operator: row.operator,
+                    values: texts
+                        .iter()
+                        .filter_map(|text| arena.symbol_hashed(text.read(tables.pool), text.hash))
+                        .collect(),
+                    bound: texts
+                        .first()
+                        .and_then(|text| text.read(tables.pool).parse().ok()),
+                }
+            })
+            .collect();
+        Self {
+            arena,
+            names: rows_of(affinity.cluster_names),
+            exclude: rows_of(affinity.exclude),
+            expressions,
+        }
+    }
+
+    /// Whether every cluster matches, whatever it is.
+    pub fn matches_all(&self) -> bool {
+        self.names.is_none() && self.exclude.is_none() && self.expressions.is_empty()
+    }
+
+    /// Whether the cluster in that row matches.
+    #[inline]
+    pub fn matches(&self, row: usize) -> bool {
+        self.names.as_ref().is_none_or(|names| names.contains(row))
+            && !self
+                .exclude
+                .as_ref()
+                .is_some_and(|exclude| exclude.contains(row))
+            && self
+                .expressions
+                .iter()
+                .all(|expression| expression.holds(self.arena, row))
+    }
+
+    /// The rows of all clusters that match, ascending, appended to `rows`.
+    ///
+    /// An affinity that lists names looks at those alone.
+    pub fn collect_rows(&self, rows: &mut Vec<u32>) {
+        match &self.names {
+            Some(Rows::Few(names)) => {
+                let start = rows.len();
+                rows.extend(names.iter().filter(|&&row| self.matches(row as usize)));
+                rows[start..].sort_unstable();
+                dedup_from(rows, start);
+            }
+            Some(Rows::Many(names)) => rows.extend(
+                names
+                    .iter()
+                    .filter(|&row| self.matches(row))
+                    .map(|row| row as u32),
+            ),
+            None => {
+                rows.extend((0..self.arena.rows() as u32).filter(|&row| self.matches(row as usize)))
+            }
+        }
+    }
+}
+
+/// Takes repeated neighbours out of the tail of a list.
+fn dedup_from(rows: &mut Vec<u32>, start: usize) {
+    let mut kept = start;
+    for place in start..rows.len() {
+        if kept == start || rows[kept - 1] != rows[place] {
+            rows[kept] = rows[place];
+            kept += 1;
+        }
+    }
+    rows.truncate(kept);
+}
+
+impl Expression<'_> {
+    #[inline]
+    fn holds(&self, arena: Arena<'_>, row: usize) -> bool {
+        let value = match self.subject {
+            Subject::Label(Some(key)) => label(arena, row, key),
+            Subject::Field(values) => values.get(row).copied().filter(|&symbol| symbol != 0),
+            Subject::Zones => return self.holds_for_zones(arena, row),
+            Subject::Label(None) | Subject::Nothing => None,
+        };
+        match (self.operator, value) {
+            (expression_operator::IN, Some(value)) => self.values.contains(&value),
+            (expression_operator::NOT_IN, Some(value)) => !self.values.contains(&value),
+            (expression_operator::NOT_IN | expression_operator::DOES_NOT_EXIST, None) => true,
+            (expression_operator::EXISTS, Some(_)) => true,
+            (expression_operator::GREATER_THAN, Some(value)) => {
+                self.compare(arena, value, |left, right| left > right)
+            }
+            (expression_operator::LESS_THAN, Some(value)) => {
+                self.compare(arena, value, |left, right| left < right)
+            }
+            _ => false,
+        }
+    }
+
+    fn compare(&self, arena: Arena<'_>, value: u32, holds: impl Fn(i64, i64) -> bool) -> bool {
+        match (arena.text(value).parse(), self.bound) {
+            (Ok(value), Some(bound)) => holds(value, bound),
+            _ => false,
+        }
+    }
+
+    fn holds_for_zones(&self, arena: Arena<'_>, row: usize) -> bool {
+        let zones: &[u32] = arena
+            .span(column::ZONE_SPANS, row)
+            .of(arena.column(column::ZONES));
+        let any_listed = || zones.iter().any(|zone| self.values.contains(zone));
+        match self.operator {
+            expression_operator::IN => any_listed(),
+            expression_operator::NOT_IN => !any_listed(),
+            expression_operator::EXISTS => !zones.is_empty(),
+            expression_operator::DOES_NOT_EXIST => zones.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// The value of a label of the cluster in that row.
+#[inline]
+fn label(arena: Arena<'_>, row: usize, key: u32) -> Option<u32> {
+    let span = arena.span(column::LABEL_SPANS, row);
+    let keys: &[u32] = span.of(arena.column(column::LABEL_KEYS));
+    let place = keys.iter().position(|&candidate| candidate == key)?;
+    span.of(arena.column::<u32>(column::LABEL_VALUES))
+        .get(place)
+        .copied()
+}

@@ -1,0 +1,90 @@
+//! Typed configuration and preferences: serde underneath, with errors that say where and what.
+//!
+//! A plugin names a type for its configuration (a table of the profile) and one for its preferences (JSON that a policy
+//! carries) and derives [`Configuration`] or [`Preferences`] on it. The same definition gives the JSON Schema that the
+//! plugin's metadata shows and the reader that refuses unknown keys. Reading never panics, whatever the input.
+//!
+//! Keys of a configuration are spelled as the fields are (`snake_case`), keys of preferences in `camelCase`, as in
+//! every Kubernetes object; variants of an enum without fields are `kebab-case` in both.
+
+mod error;
+mod value;
+
+pub use error::{ValueError, nearest};
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+/// What a plugin can be configured with: any type that `#[derive(Configuration)]` was put on.
+///
+/// ```
+/// use divvy_framework::prelude::*;
+///
+/// /// How the rounding is done.
+/// #[derive(Debug, Default, PartialEq, Configuration)]
+/// #[serde(default)]
+/// struct Rounding {
+///     /// Decimal places to keep.
+///     places: u32,
+/// }
+///
+/// let given = serde_json::json!({ "places": 2 });
+/// assert_eq!(Rounding::read(&given).unwrap(), Rounding { places: 2 });
+///
+/// let error = Rounding::read(&serde_json::json!({ "plaices": 2 })).unwrap_err();
+/// assert_eq!(error.to_string(), "unknown key `plaices`");
+/// assert_eq!(error.hint().unwrap(), "did you mean `places`?");
+/// ```
+pub trait Configuration: Sized {
+    /// Reads the type from a JSON value.
+    ///
+    /// # Errors
+    ///
+    /// A [`ValueError`] with the path of the first key or value that does not fit.
+    fn read(value: &serde_json::Value) -> Result<Self, ValueError>;
+
+    /// The JSON Schema of the type, as JSON text.
+    fn schema() -> String;
+}
+
+impl<T: DeserializeOwned + JsonSchema> Configuration for T {
+    fn read(value: &serde_json::Value) -> Result<Self, ValueError> {
+        read_value(value)
+    }
+
+    fn schema() -> String {
+        schemars::schema_for!(T).as_value().to_string()
+    }
+}
+
+/// What a policy can tell a strategy in free form: any type that `#[derive(Preferences)]` was put on.
+///
+/// It is [`Configuration`] under the name that fits its use.
+pub trait Preferences: Configuration {}
+
+impl<T: Configuration> Preferences for T {}
+
+/// Reads any deserialisable type from a JSON value, with the errors of this module.
+///
+/// # Errors
+///
+/// A [`ValueError`] with the path of the first key or value that does not fit.
+pub fn read_value<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ValueError> {
+    serde_path_to_error::deserialize(value::ValueDeserializer::new(value)).map_err(|error| {
+        let path = error.path().to_string();
+        error.into_inner().at(path)
+    })
+}
+
+/// The configuration of a plugin that has none: an empty table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoConfiguration {}
+
+/// The preferences of a plugin that reads none: anything but an empty object is refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoPreferences {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Reading values: what is refused, where, and with which hint.
+
+use serde_json::json;
+
+use crate::prelude::*;
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Configuration)]
+enum Fill {
+    #[default]
+    Proportional,
+    PackTight,
+}
+
+#[derive(Debug, PartialEq, Configuration)]
+struct Entry {
+    name: String,
+    replicas: i64,
+}
+
+#[derive(Debug, Default, PartialEq, Configuration)]
+#[serde(default)]
+struct Sample {
+    /// How the prefix is filled.
+    fill: Fill,
+    limit: Option<u32>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, PartialEq, Preferences)]
+struct Wanted {
+    region_names: Vec<String>,
+}
+
+fn refused(value: serde_json::Value) -> (String, String, Option<String>) {
+    let error = Sample::read(&value).expect_err("the value does not fit");
+    (error.to_string(), error.key_path(), error.hint())
+}
+
+#[test]
+fn a_value_that_fits_is_read() {
+    let value =
+        json!({ "fill": "pack-tight", "limit": 3, "entries": [{ "name": "a", "replicas": 2 }] });
+    let read = Sample::read(&value).expect("the value fits");
+    assert_eq!(read.fill, Fill::PackTight);
+    assert_eq!(read.limit, Some(3));
+    assert_eq!(read.entries[0].replicas, 2);
+    assert_eq!(
+        Sample::read(&json!({})).expect("all keys have defaults"),
+        Sample::default()
+    );
+    assert_eq!(
+        Wanted::read(&json!({ "regionNames": ["eu"] }))
+            .expect("preferences are camelCase")
+            .region_names,
+        ["eu"]
+    );
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_path_and_the_nearest_known_one() {
+    assert_eq!(
+        refused(json!({ "fil": "pack-tight" })),
+        (
+            "unknown key `fil`".into(),
+            "fil".into(),
+            Some("did you mean `fill`?".into())
+        )
+    );
+    assert_eq!(
+        refused(
+            json!({ "entries": [{ "name": "a", "replicas": 1 }, { "name": "b", "replica": 1 }] })
+        ),
+        (
+            "entries[1]: unknown key `replica`".into(),
+            "entries[1].replica".into(),
+            Some("did you mean `replicas`?".into())
+        )
+    );
+}
+
+#[test]
+fn a_wrong_type_is_named_with_both_types() {
+    assert_eq!(
+        refused(json!({ "limit": "3" })).0,
+        "limit: expected u32, got string \"3\""
+    );
+    assert_eq!(
+        refused(json!({ "limit": -1 })).0,
+        "limit: expected u32, got integer `-1`"
+    );
+    assert_eq!(
+        refused(json!({ "entries": [{ "name": "a" }] })).0,
+        "entries[0]: missing key `replicas`"
+    );
+    let (message, path, hint) = refused(json!({ "fill": "pack" }));
+    assert_eq!(message, "fill: unknown value `pack`");
+    assert_eq!(path, "fill");
+    assert_eq!(hint.as_deref(), Some("did you mean `pack-tight`?"));
+    assert_eq!(refused(json!([1, 2])).0, "expected an object, got sequence");
+}
+
+#[test]
+fn the_schema_comes_from_the_same_definition() {
+    let schema: serde_json::Value =
+        serde_json::from_str(&Sample::schema()).expect("a schema is JSON");
+    assert_eq!(schema["additionalProperties"], json!(false));
+    assert_eq!(
+        schema["properties"]["fill"]["description"],
+        json!("How the prefix is filled.")
+    );
+    assert_eq!(schema["title"], json!("Sample"));
+}
+
+#[test]
+fn a_plugin_without_preferences_refuses_any_key() {
+    let error = NoPreferences::read(&json!({ "a": 1 })).expect_err("no key is known");
+    assert_eq!(error.hint().as_deref(), Some("no key is known here"));
+}

@@ -1,0 +1,87 @@
+//! What every call of a cycle can see: the clusters, the binding, and the means to be random and to explain.
+
+use divvy_framework_abi::AbiStr;
+use divvy_framework_abi::arena::Arena;
+use divvy_framework_abi::call::{CycleView, flag, text_kind};
+
+use crate::binding::Binding;
+use crate::clusters::Clusters;
+use crate::random::Generator;
+
+/// One binding scheduled once against one snapshot. Every context dereferences to it.
+#[derive(Clone, Copy)]
+pub struct Cycle<'a> {
+    view: &'a CycleView<'a>,
+}
+
+impl std::fmt::Debug for Cycle<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Cycle")
+            .field("binding", &self.binding())
+            .field("clusters", &self.clusters().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Cycle<'a> {
+    pub(crate) fn new(view: &'a CycleView<'a>) -> Self {
+        Self { view }
+    }
+
+    /// All clusters of the snapshot, feasible or not.
+    #[inline]
+    pub fn clusters(&self) -> Clusters<'a> {
+        Clusters::new(Arena::new(self.view.snapshot.as_slice()))
+    }
+
+    /// The binding.
+    pub fn binding(&self) -> Binding<'a> {
+        Binding::new(self.view)
+    }
+
+    /// The binding's seed: of the profile's seed and the binding's UID.
+    pub fn seed(&self) -> u64 {
+        self.view.seed
+    }
+
+    /// A generator of random numbers for one purpose, such as the plugin's name: the same in every run.
+    pub fn random(&self, purpose: &str) -> Generator {
+        Generator::new(self.view.seed, purpose)
+    }
+
+    /// Whether somebody asked why. Texts that cost something to make are made only then.
+    #[inline]
+    pub fn wants_explanation(&self) -> bool {
+        self.view.flags & flag::EXPLAIN != 0
+    }
+
+    /// Hands a text to the host; its answer.
+    fn hand_over(&self, kind: u32, subject: u32, text: &str) -> u32 {
+        (self.view.text)(
+            self.view.text_context,
+            kind,
+            subject,
+            AbiStr::from_str(text),
+        )
+    }
+
+    /// The code under which the host keeps a reason.
+    pub(crate) fn reason(&self, reason: &str) -> u32 {
+        self.hand_over(text_kind::REASON, 0, reason)
+    }
+
+    /// Says why the candidate at `place` got what it got; `text` runs only if somebody asked.
+    pub fn explain(&self, place: usize, text: impl FnOnce() -> String) {
+        if self.wants_explanation() {
+            self.hand_over(text_kind::EXPLANATION, place as u32, &text());
+        }
+    }
+
+    /// Remarks on the whole decision; `text` runs only if somebody asked.
+    pub fn note(&self, text: impl FnOnce() -> String) {
+        if self.wants_explanation() {
+            self.hand_over(text_kind::NOTE, 0, &text());
+        }
+    }
+}

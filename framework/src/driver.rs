@@ -1,0 +1,143 @@
+//! For hosts and test kits: how a binding and a snapshot become the view that every call of a cycle reads.
+//!
+//! Plugin authors do not need this module. It lives in the SDK because the host and the `testing` feature must make the
+//! view in the same way, and because a record's tables are nobody else's business.
+
+use std::ffi::c_void;
+
+use divvy_framework_abi::AbiSlice;
+use divvy_framework_abi::AbiStr;
+use divvy_framework_abi::arena::NO_ROW;
+use divvy_framework_abi::call::{CycleView, TextFunction, flag};
+use divvy_framework_abi::text::Span;
+
+use crate::binding::BindingRecord;
+use crate::clusters::{AffinityTables, ClusterMatcher};
+use crate::snapshot::Snapshot;
+
+/// What a binding's names mean in a snapshot. Kept between cycles for its memory alone.
+#[derive(Debug, Default)]
+pub struct Resolution {
+    last_rows: Vec<u32>,
+    rule_spans: Vec<Span>,
+    rule_rows: Vec<u32>,
+}
+
+/// How the texts that plugins hand over reach their taker: a function and the value that it is called with.
+#[derive(Debug, Clone, Copy)]
+pub struct TextSink {
+    /// The value.
+    pub context: *const c_void,
+    /// The function.
+    pub function: TextFunction,
+}
+
+impl Resolution {
+    /// Looks the names of a binding up in a snapshot: clusters of the last result, targets of rules.
+    pub fn resolve(&mut self, snapshot: &Snapshot, record: &BindingRecord) {
+        let arena = snapshot.arena();
+        let pool = record.pool.as_str();
+        self.last_rows.clear();
+        self.last_rows.extend(record.last.iter().map(|target| {
+            arena
+                .row_hashed(target.cluster.read(pool), target.cluster.hash)
+                .unwrap_or(NO_ROW)
+        }));
+        self.rule_spans.clear();
+        self.rule_rows.clear();
+        let tables = AffinityTables {
+            pool,
+            texts: &record.texts,
+            expressions: &record.expressions,
+        };
+        for rule in &record.rules {
+            let start = self.rule_rows.len();
+            if let Some(target) = record.affinities.get(rule.target as usize) {
+                ClusterMatcher::compile(arena, target, tables).collect_rows(&mut self.rule_rows);
+            }
+            self.rule_spans.push(Span {
+                start: start as u32,
+                length: (self.rule_rows.len() - start) as u32,
+            });
+        }
+    }
+
+    /// For each cluster of the last result its row in the snapshot, [`NO_ROW`] if it is gone.
+    pub fn last_rows(&self) -> &[u32] {
+        &self.last_rows
+    }
+
+    /// The rows of the clusters that a rule matches, ascending.
+    pub fn rule_rows(&self, rule: usize) -> &[u32] {
+        self.rule_spans
+            .get(rule)
+            .copied()
+            .unwrap_or_default()
+            .of(&self.rule_rows)
+    }
+}
+
+/// Flags of a cycle that are not the binding's own.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CycleOptions {
+    /// The binding's seed.
+    pub seed: u64,
+    /// Whether reasons and explanations are wanted.
+    pub explain: bool,
+    /// Whether every candidate gets the full count.
+    pub duplicated: bool,
+    /// Whether Select leaves the spread constraints out of account.
+    pub ignore_spread: bool,
+}
+
+/// The view of one binding against one snapshot. It borrows everything and converts nothing.
+pub fn cycle_view<'a>(
+    snapshot: &'a Snapshot,
+    record: &'a BindingRecord,
+    resolution: &'a Resolution,
+    options: CycleOptions,
+    texts: Option<TextSink>,
+) -> CycleView<'a> {
+    let mut flags = record.flags;
+    for (bit, set) in [
+        (flag::EXPLAIN, options.explain),
+        (flag::DUPLICATED, options.duplicated),
+        (flag::IGNORE_SPREAD, options.ignore_spread),
+    ] {
+        if set {
+            flags |= bit;
+        }
+    }
+    let mut view = CycleView {
+        snapshot: AbiSlice::from_slice(snapshot.words()),
+        flags,
+        seed: options.seed,
+        replicas: record.replicas,
+        pool: AbiStr::from_str(&record.pool),
+        names: record.names,
+        texts: AbiSlice::from_slice(&record.texts),
+        affinities: AbiSlice::from_slice(&record.affinities),
+        expressions: AbiSlice::from_slice(&record.expressions),
+        placement_affinities: record.placement_affinities,
+        tolerations: AbiSlice::from_slice(&record.tolerations),
+        spread_constraints: AbiSlice::from_slice(&record.spread_constraints),
+        requests: AbiSlice::from_slice(&record.requests),
+        replica_requests: record.replica_requests,
+        components: AbiSlice::from_slice(&record.components),
+        last: AbiSlice::from_slice(&record.last),
+        last_rows: AbiSlice::from_slice(&resolution.last_rows),
+        evictions: AbiSlice::from_slice(&record.evictions),
+        rules: AbiSlice::from_slice(&record.rules),
+        rule_values: AbiSlice::from_slice(&record.rule_values),
+        rule_spans: AbiSlice::from_slice(&resolution.rule_spans),
+        rule_rows: AbiSlice::from_slice(&resolution.rule_rows),
+        labels: AbiSlice::from_slice(&record.labels),
+        annotations: AbiSlice::from_slice(&record.annotations),
+        ..CycleView::default()
+    };
+    if let Some(sink) = texts {
+        view.text_context = sink.context;
+        view.text = sink.function;
+    }
+    view
+}

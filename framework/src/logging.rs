@@ -1,0 +1,107 @@
+//! Logging: what a plugin logs with `tracing` reaches the host's `tracing`, under the plugin's name.
+//!
+//! Each library has its own copy of `tracing` and so its own dispatcher. The SDK installs one in the library that
+//! formats an event's message and fields and hands them to the host, after asking the host for its level, so that a
+//! disabled event costs one call. Spans are accepted and not forwarded: a call is the host's span.
+
+use std::fmt::Write;
+use std::sync::OnceLock;
+
+use divvy_framework_abi::AbiStr;
+use divvy_framework_abi::object::HostLog;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Where this library's events go. One a library, however many plugins it constructs.
+static HOST: OnceLock<HostLog> = OnceLock::new();
+
+/// Sends this library's events to the host from now on; a second call changes nothing.
+pub(crate) fn forward_to(host: HostLog) {
+    if HOST.set(host).is_ok() {
+        // A library that has set a dispatcher of its own keeps it.
+        let _ = tracing::subscriber::set_global_default(Forwarder);
+    }
+}
+
+fn level_number(level: Level) -> u32 {
+    match level {
+        Level::ERROR => 1,
+        Level::WARN => 2,
+        Level::INFO => 3,
+        Level::DEBUG => 4,
+        _ => 5,
+    }
+}
+
+struct Forwarder;
+
+impl Subscriber for Forwarder {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        // The host's level can change at any time.
+        Interest::sometimes()
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        HOST.get().is_some_and(|host| {
+            metadata.is_event() && level_number(*metadata.level()) <= (host.level)(host.context)
+        })
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        None
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let Some(host) = HOST.get() else { return };
+        let mut line = Line::default();
+        event.record(&mut line);
+        let text = line.message + &line.fields;
+        (host.record)(
+            host.context,
+            level_number(*event.metadata().level()),
+            AbiStr::from_str(event.metadata().target()),
+            AbiStr::from_str(&text),
+        );
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// An event as one line: the message, then its fields.
+#[derive(Default)]
+struct Line {
+    message: String,
+    fields: String,
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        // Writing to a string cannot fail.
+        let _ = if field.name() == "message" {
+            write!(self.message, "{value:?}")
+        } else {
+            write!(self.fields, " {}={value:?}", field.name())
+        };
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            self.message.push_str(value);
+        } else {
+            self.record_debug(field, &value);
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! The scenario: clusters, a binding, and one step of one plugin at a time.
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+
+use divvy_framework_abi::AbiStr;
+use divvy_framework_abi::arena::{ABSENT, NO_ROW};
+use divvy_framework_abi::call::{CycleView, text_kind};
+
+use super::ClusterBuilder;
+use crate::assign::{AssignContext, AssignPlugin, AssignResult};
+use crate::binding::{
+    AffinityRecord, BindingRecordBuilder, RuleRecord, SpreadConstraintRecord, TolerationRecord,
+};
+use crate::cycle::Cycle;
+use crate::division::ties;
+use crate::driver::{CycleOptions, Resolution, TextSink, cycle_view};
+use crate::filter::{FilterContext, FilterPlugin, FilterResult};
+use crate::plugin::{Failure, Plugin, PrepareContext};
+use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
+use crate::select::{SelectContext, SelectPlugin, SelectResult};
+use crate::snapshot::SnapshotStore;
+
+/// Clusters and a binding.
+#[derive(Debug, Clone, Default)]
+pub struct Scenario {
+    clusters: Vec<ClusterBuilder>,
+    replicas: i64,
+    workload: Option<bool>,
+    fresh: bool,
+    duplicated: bool,
+    seed: u64,
+    uid: String,
+    resource: (String, String),
+    preferences: String,
+    affinities: Vec<AffinityRecord>,
+    tolerations: Vec<TolerationRecord>,
+    spread_constraints: Vec<SpreadConstraintRecord>,
+    rules: Vec<RuleRecord>,
+    evictions: Vec<String>,
+    lost: Vec<(String, i64)>,
+    needed: Option<i64>,
+}
+
+/// What a plugin said of its decision when asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// Reasons of rejections, in the order in which they were first given.
+    pub reasons: Vec<String>,
+    /// Place of a candidate, and why it got what it got.
+    pub explanations: Vec<(usize, String)>,
+    /// Remarks on the whole.
+    pub notes: Vec<String>,
+}
+
+impl Scenario {
+    /// A binding of a Deployment with no replicas, and no cluster.
+    pub fn new() -> Self {
+        Self {
+            uid: "00000000-0000-4000-8000-000000000000".to_owned(),
+            resource: ("apps/v1".to_owned(), "Deployment".to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a cluster. Clusters are numbered by name, whatever the order in which they are added.
+    #[must_use]
+    pub fn cluster(mut self, cluster: ClusterBuilder) -> Self {
+        self.clusters
+            .retain(|known| known.record.name != cluster.record.name);
+        self.clusters.push(cluster);
+        self.clusters
+            .sort_by(|left, right| left.record.name.cmp(&right.record.name));
+        self
+    }
+
+    /// Replicas to divide.
+    #[must_use]
+    pub fn replicas(mut self, replicas: i64) -> Self {
+        self.replicas = replicas;
+        self
+    }
+
+    /// Whether the resource is a workload; by default it is.
+    #[must_use]
+    pub fn workload(mut self, workload: bool) -> Self {
+        self.workload = Some(workload);
+        self
+    }
+
+    /// Whether the division starts from scratch.
+    #[must_use]
+    pub fn fresh(mut self, fresh: bool) -> Self {
+        self.fresh = fresh;
+        self
+    }
+
+    /// Whether the strategy gives every candidate the full count.
+    #[must_use]
+    pub fn duplicated(mut self, duplicated: bool) -> Self {
+        self.duplicated = duplicated;
+        self
+    }
+
+    /// The profile's seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The binding's UID; also that of its resource.
+    #[must_use]
+    pub fn uid(mut self, uid: &str) -> Self {
+        uid.clone_into(&mut self.uid);
+        self
+    }
+
+    /// The resource's API version and kind.
+    #[must_use]
+    pub fn resource(mut self, api_version: &str, kind: &str) -> Self {
+        self.resource = (api_version.to_owned(), kind.to_owned());
+        self
+    }
+
+    /// The preferences that the policy carries, as JSON.
+    #[must_use]
+    pub fn preferences(mut self, preferences: &serde_json::Value) -> Self {
+        self.preferences = preferences.to_string();
+        self
+    }
+
+    /// Adds a rule: the clusters of these names get this value of `field`.
+    #[must_use]
+    pub fn rule(self, clusters: &[&str], field: &str, value: i64) -> Self {
+        let origin = format!("rules[{}]", self.rules.len());
+        self.rule_for(RuleRecord {
+            target: AffinityRecord {
+                cluster_names: clusters.iter().map(|&name| name.to_owned()).collect(),
+                ..AffinityRecord::default()
+            },
+            values: vec![(field.to_owned(), value)],
+            origin,
+        })
+    }
+
+    /// Adds a rule.
+    #[must_use]
+    pub fn rule_for(mut self, rule: RuleRecord) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// Adds an affinity of the placement: a cluster must match one of them.
+    #[must_use]
+    pub fn affinity(mut self, affinity: AffinityRecord) -> Self {
+        self.affinities.push(affinity);
+        self
+    }
+
+    /// Adds a toleration.
+    #[must_use]
+    pub fn toleration(mut self, toleration: TolerationRecord) -> Self {
+        self.tolerations.push(toleration);
+        self
+    }
+
+    /// Adds a spread constraint.
+    #[must_use]
+    pub fn spread_constraint(mut self, constraint: SpreadConstraintRecord) -> Self {
+        self.spread_constraints.push(constraint);
+        self
+    }
+
+    /// Adds a cluster that the binding is being evicted from.
+    #[must_use]
+    pub fn eviction(mut self, cluster: &str) -> Self {
+        self.evictions.push(cluster.to_owned());
+        self
+    }
+
+    /// Adds a cluster of the last result that is gone from the snapshot.
+    #[must_use]
+    pub fn lost(mut self, cluster: &str, replicas: i64) -> Self {
+        self.lost.push((cluster.to_owned(), replicas));
+        self
+    }
+
+    /// How many replicas the candidates must be able to hold together; by default the binding's, or nothing for a
+    /// duplicating strategy.
+    #[must_use]
+    pub fn needed(mut self, needed: Option<i64>) -> Self {
+        self.needed = Some(needed.unwrap_or(-1));
+        self
+    }
+
+    /// Names of the clusters, in the order of the results.
+    pub fn cluster_names(&self) -> Vec<String> {
+        self.clusters
+            .iter()
+            .map(|cluster| cluster.record.name.clone())
+            .collect()
+    }
+
+    /// Runs Filter: names of the clusters that stay feasible.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    pub fn feasible<P: FilterPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
+        self.filter(plugin).map(|(feasible, _)| feasible)
+    }
+
+    /// Runs Filter, asking why: names of the clusters that stay feasible, and for each other its name and reason.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    #[allow(
+        clippy::type_complexity,
+        reason = "two lists, named in the documentation"
+    )]
+    pub fn filter<P: FilterPlugin>(
+        &self,
+        plugin: &P,
+    ) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
+        let names = self.cluster_names();
+        let (codes, explanation) = self.run(plugin, true, |cycle, prepared| {
+            let mut codes = vec![0; self.clusters.len()];
+            let mut result = FilterResult {
+                cycle,
+                codes: &mut codes,
+                code: 1,
+                latest: None,
+            };
+            plugin.filter(&FilterContext { cycle, prepared }, &mut result)?;
+            Ok(codes)
+        })?;
+        let mut feasible = Vec::new();
+        let mut rejected = Vec::new();
+        for (name, code) in names.into_iter().zip(codes) {
+            match code {
+                0 => feasible.push(name),
+                code => {
+                    let reason = explanation
+                        .reasons
+                        .get(code as usize - 1)
+                        .cloned()
+                        .unwrap_or_default();
+                    rejected.push((name, reason));
+                }
+            }
+        }
+        Ok((feasible, rejected))
+    }
+
+    /// Runs Score and normalisation: a score a cluster.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    pub fn scores<P: ScorePlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
+        let rows = self.rows();
+        let last = self.column(|cluster| cluster.last);
+        self.run(plugin, false, |cycle, prepared| {
+            let mut scores = vec![0; rows.len()];
+            let context = ScoreContext {
+                cycle,
+                prepared,
+                rows: &rows,
+                last: &last,
+            };
+            let mut result = ScoreResult {
+                scores: &mut scores,
+            };
+            plugin.score(&context, &mut result)?;
+            plugin.normalize(&context, &mut result)?;
+            Ok(scores)
+        })
+        .map(|(scores, _)| scores)
+    }
+
+    /// Runs Select with all clusters feasible: names of the candidates, in the plugin's order.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    pub fn candidates<P: SelectPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
+        let rows = self.rows();
+        let scores = self.column(|cluster| cluster.score);
+        let last = self.column(|cluster| cluster.last);
+        let fits_now = self.column(|cluster| cluster.fits_now);
+        let available = self.column(|cluster| cluster.fits_now.saturating_add(cluster.last.max(0)));
+        let tiers: Vec<u32> = self.clusters.iter().map(|cluster| cluster.tier).collect();
+        let tiered = tiers.iter().any(|&tier| tier > 0);
+        let needed = self
+            .needed
+            .unwrap_or(if self.duplicated { -1 } else { self.replicas });
+        let names = self.cluster_names();
+        let (places, _) = self.run(plugin, false, |cycle, prepared| {
+            let mut candidates = vec![0; rows.len()];
+            let context = SelectContext {
+                cycle,
+                prepared,
+                rows: &rows,
+                scores: &scores,
+                last: &last,
+                fits_now: &fits_now,
+                available: &available,
+                tiers: if tiered { &tiers } else { &[] },
+                needed,
+            };
+            let mut result = SelectResult {
+                candidates: &mut candidates,
+                count: 0,
+                overflow: 0,
+            };
+            plugin.select(&context, &mut result)?;
+            let count = result.count;
+            candidates.truncate(count);
+            Ok(candidates)
+        })?;
+        Ok(places
+            .into_iter()
+            .filter_map(|place| names.get(place as usize).cloned())
+            .collect())
+    }
+
+    /// Runs Assign with all clusters as candidates: replicas a cluster.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    pub fn assign<P: AssignPlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
+        self.assign_in(plugin, false, &self.rows())
+            .map(|(replicas, _)| replicas)
+    }
+
+    /// Runs Assign, asking why.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    pub fn assign_explained<P: AssignPlugin>(
+        &self,
+        plugin: &P,
+    ) -> Result<(Vec<i64>, Explanation), Failure> {
+        self.assign_in(plugin, true, &self.rows())
+    }
+
+    /// Runs Assign with the candidates in another order: `order[i]` is the number of the cluster at place `i`. The result
+    /// is in the order of the clusters all the same, so that a plugin that promises to be independent of the order gives
+    /// equal results for all orders.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    pub fn assign_in_order<P: AssignPlugin>(
+        &self,
+        plugin: &P,
+        order: &[usize],
+    ) -> Result<Vec<i64>, Failure> {
+        let rows: Vec<u32> = order.iter().map(|&row| row as u32).collect();
+        let (replicas, _) = self.assign_in(plugin, false, &rows)?;
+        let mut result = vec![0; self.clusters.len()];
+        for (&row, replicas) in order.iter().zip(replicas) {
+            if let Some(slot) = result.get_mut(row) {
+                *slot = replicas;
+            }
+        }
+        Ok(result)
+    }
+
+    fn assign_in<P: AssignPlugin>(
+        &self,
+        plugin: &P,
+        explain: bool,
+        rows: &[u32],
+    ) -> Result<(Vec<i64>, Explanation), Failure> {
+        let clusters = || {
+            rows.iter()
+                .filter_map(|&row| self.clusters.get(row as usize))
+        };
+        let scores: Vec<i64> = clusters().map(|cluster| cluster.score).collect();
+        let last: Vec<i64> = clusters().map(|cluster| cluster.last.max(0)).collect();
+        let fits_now: Vec<i64> = clusters().map(|cluster| cluster.fits_now).collect();
+        let tiers: Vec<u32> = clusters().map(|cluster| cluster.tier).collect();
+        let listed: Vec<&String> = self
+            .affinities
+            .iter()
+            .flat_map(|affinity| &affinity.cluster_names)
+            .collect();
+        let places: Vec<u32> = clusters()
+            .map(|cluster| {
+                listed
+                    .iter()
+                    .position(|name| **name == cluster.record.name)
+                    .map_or(NO_ROW, |place| place as u32)
+            })
+            .collect();
+        self.run(plugin, explain, |cycle, prepared| {
+            let mut replicas = vec![0; rows.len()];
+            let context = AssignContext {
+                cycle,
+                prepared,
+                replicas: self.replicas,
+                rows,
+                scores: &scores,
+                last: &last,
+                fits_now: &fits_now,
+                tiers: if tiers.iter().any(|&tier| tier > 0) {
+                    &tiers
+                } else {
+                    &[]
+                },
+                places: if listed.is_empty() { &[] } else { &places },
+                tier: 0,
+                tier_count: 1,
+                all_rows: rows,
+            };
+            plugin.assign(
+                &context,
+                &mut AssignResult {
+                    replicas: &mut replicas,
+                },
+            )?;
+            Ok(replicas)
+        })
+    }
+
+    fn rows(&self) -> Vec<u32> {
+        (0..self.clusters.len() as u32).collect()
+    }
+
+    fn column(&self, value: impl Fn(&ClusterBuilder) -> i64) -> Vec<i64> {
+        self.clusters.iter().map(value).collect()
+    }
+
+    /// Prepares the plugin and runs one step of it.
+    fn run<P: Plugin, T>(
+        &self,
+        plugin: &P,
+        explain: bool,
+        step: impl FnOnce(Cycle<'_>, &P::Prepared) -> Result<T, Failure>,
+    ) -> Result<(T, Explanation), Failure> {
+        let mut store = SnapshotStore::new();
+        store.extend(self.clusters.iter().map(|cluster| &cluster.record));
+        let snapshot = store.snapshot();
+        let record = self.record();
+        let mut resolution = Resolution::default();
+        resolution.resolve(&snapshot, &record);
+        let said = RefCell::new(Explanation::default());
+        let sink = TextSink {
+            context: std::ptr::from_ref(&said).cast(),
+            function: take_text,
+        };
+        let options = CycleOptions {
+            seed: ties::seed_for(self.seed, &self.uid),
+            explain,
+            duplicated: self.duplicated,
+            ignore_spread: false,
+        };
+        let view: CycleView<'_> = cycle_view(&snapshot, &record, &resolution, options, Some(sink));
+        let cycle = Cycle::new(&view);
+        let preferences = crate::export::preferences::<P>(&self.preferences)?;
+        let prepared = plugin.prepare(&PrepareContext { cycle, preferences })?;
+        let result = step(cycle, &prepared)?;
+        Ok((result, said.take()))
+    }
+
+    fn record(&self) -> crate::binding::BindingRecord {
+        let mut builder = BindingRecordBuilder::new();
+        builder
+            .identity("default", "sample-deployment", &self.uid)
+            .resource(
+                &self.resource.0,
+                &self.resource.1,
+                "default",
+                "sample",
+                &self.uid,
+            )
+            .strategy("", &self.preferences)
+            .replicas(self.replicas, self.workload.unwrap_or(true))
+            .fresh(self.fresh)
+            .placement_affinities(&self.affinities);
+        for cluster in &self.clusters {
+            if cluster.last != ABSENT {
+                builder.last(&cluster.record.name, cluster.last);
+            }
+        }
+        for (cluster, replicas) in &self.lost {
+            builder.last(cluster, *replicas);
+        }
+        for cluster in &self.evictions {
+            builder.eviction(cluster);
+        }
+        for toleration in &self.tolerations {
+            builder.toleration(toleration);
+        }
+        for constraint in &self.spread_constraints {
+            builder.spread_constraint(constraint);
+        }
+        for rule in &self.rules {
+            builder.rule(rule);
+        }
+        builder.build()
+    }
+}
+
+/// Takes what a plugin says. `context` is the `RefCell<Explanation>` of the run.
+extern "C" fn take_text(context: *const c_void, kind: u32, subject: u32, text: AbiStr<'_>) -> u32 {
+    // SAFETY: `run` made the context from a cell that outlives the plugin's step.
+    let said = unsafe { &*context.cast::<RefCell<Explanation>>() };
+    let Ok(mut said) = said.try_borrow_mut() else {
+        return 0;
+    };
+    let text = text.as_str().to_owned();
+    match kind {
+        text_kind::REASON => {
+            let known = said.reasons.iter().position(|reason| *reason == text);
+            let place = known.unwrap_or_else(|| {
+                said.reasons.push(text);
+                said.reasons.len() - 1
+            });
+            place as u32 + 1
+        }
+        text_kind::EXPLANATION => {
+            said.explanations.push((subject as usize, text));
+            0
+        }
+        _ => {
+            said.notes.push(text);
+            0
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The kit itself: what a plugin sees through it.
+
+use crate::prelude::*;
+use crate::snapshot::TaintEffect;
+use crate::testing::{ClusterBuilder, Scenario};
+
+/// Says what it sees.
+struct Witness;
+
+impl Plugin for Witness {
+    const NAME: &'static str = "witness";
+    const DESCRIPTION: &'static str = "says what it sees";
+    type Configuration = NoConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = Vec<String>;
+
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self)
+    }
+
+    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Vec<String>, Failure> {
+        Ok(context
+            .binding()
+            .last()
+            .map(|last| last.cluster.to_owned())
+            .collect())
+    }
+}
+
+impl AssignPlugin for Witness {
+    const STRATEGIES: &'static [&'static str] = &["Witness"];
+    const PROMISES: Promises = Promises::NONE;
+    const RULE_LISTS: &'static [RuleList] = &[RuleList {
+        list: "weights",
+        field: "weight",
+    }];
+
+    fn assign(
+        &self,
+        context: &AssignContext<'_, Self>,
+        result: &mut AssignResult<'_>,
+    ) -> Result<(), Failure> {
+        let mut weights = Vec::new();
+        context.largest_rule_value("weight", -1, &mut weights);
+        result.replicas().copy_from_slice(&weights);
+        context.note(|| context.prepared().join(","));
+        for place in 0..context.len() {
+            context.explain(place, || context.cluster(place).name().to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn scenario() -> Scenario {
+    Scenario::new()
+        .cluster(ClusterBuilder::new("c").last(3))
+        .cluster(
+            ClusterBuilder::new("a")
+                .region("eu")
+                .taint("gpu", "yes", TaintEffect::NoSchedule),
+        )
+        .cluster(ClusterBuilder::new("b").last(0))
+        .lost("z", 9)
+        .rule(&["a", "c"], "weight", 2)
+        .rule(&["c", "nowhere"], "weight", 5)
+}
+
+#[test]
+fn clusters_are_numbered_by_name_and_the_largest_matching_rule_counts() {
+    assert_eq!(scenario().assign(&Witness).expect("it assigns"), [2, -1, 5]);
+    assert_eq!(
+        scenario()
+            .assign_in_order(&Witness, &[2, 0, 1])
+            .expect("it assigns"),
+        [2, -1, 5]
+    );
+}
+
+#[test]
+fn texts_are_made_only_when_somebody_asks() {
+    let (_, said) = scenario().assign_explained(&Witness).expect("it assigns");
+    assert_eq!(said.notes, ["b,c,z"]);
+    assert_eq!(said.explanations[2], (2, "c".to_owned()));
+}
