@@ -54,3 +54,5 @@ pub use request::{Cycle, Request};
 pub use rounding::Rounding;
 pub use scratch::Scratch;
 
+#[cfg(test)]
+mod tests;
