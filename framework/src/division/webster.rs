@@ -14,6 +14,7 @@
 
 use super::columns::{ColumnSummary, check_column, check_length, check_replicas};
 use super::error::DivisionError;
+use super::ranking::first_by_rank;
 use super::scratch::Scratch;
 use std::cmp::Ordering;
 
@@ -81,6 +82,13 @@ pub fn divide_by_webster(
             requested: replicas,
         });
     }
+    if weights
+        .iter()
+        .all(|&weight| weight == 0 || weight.cast_unsigned() == summary.bits)
+    {
+        divide_among_equals(total, weights, ties, out, scratch);
+        return Ok(());
+    }
     let seats_by_doubles = quotients == Quotients::Doubles && replicas <= i64::from(i32::MAX);
     let weight_bits = bits_of(summary.bits.into());
     let divisor_bits = bits_of(2 * u128::from(total) + 1);
@@ -143,6 +151,29 @@ pub fn divide_by_webster(
         out[seat.index as usize] += 1;
     }
     Ok(())
+}
+
+/// Webster's result where all positive weights are equal, a frequent case in which every quotient is a tie.
+fn divide_among_equals(
+    total: u64,
+    weights: &[i64],
+    ties: impl Fn(usize) -> u64,
+    out: &mut [i64],
+    scratch: &mut Scratch,
+) {
+    let sharers = weights.iter().filter(|&&weight| weight > 0).count().max(1) as u64;
+    let (share, left) = (total / sharers, total % sharers);
+    for (count, &weight) in out.iter_mut().zip(weights) {
+        *count = if weight > 0 { share.cast_signed() } else { 0 };
+    }
+    first_by_rank(
+        left as usize,
+        (0..weights.len()).filter(|&index| weights[index] > 0),
+        |_| [0; 3],
+        ties,
+        &mut scratch.ranking,
+        |index| out[index] += 1,
+    );
 }
 
 /// The order of two seats, equal doubles told apart as fractions.

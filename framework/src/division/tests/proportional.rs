@@ -162,6 +162,18 @@ proptest! {
         prop_assert_eq!(actual.unwrap(), expected);
     }
 
+    #[test]
+    fn webster_among_equals_equals_one_seat_at_a_time(
+        shares_in in prop::collection::vec(any::<bool>(), 1..12), weight in 1_i64..=i64::MAX, replicas in 0_i64..60,
+    ) {
+        prop_assume!(shares_in.contains(&true));
+        let weights: Vec<i64> = shares_in.iter().map(|&shares| if shares { weight } else { 0 }).collect();
+        let actual = divide(weights.len(), |out, scratch| {
+            divide_by_webster(replicas, &weights, Quotients::Exact, ties, out, scratch)
+        });
+        prop_assert_eq!(actual.unwrap(), naive::webster(replicas, &weights, ties));
+    }
+
     /// Weights a few units apart beside 2^53, where doubles take different fractions for equal.
     #[test]
     fn webster_in_doubles_ties_where_doubles_do(
