@@ -1,1 +1,58 @@
-//! Arithmetic that divides replicas.
+//! Arithmetic that divides replicas over candidates: what every strategy needs, written once and open to third parties.
+//!
+//! Pure functions over columns: one entry a candidate, the result written to `out`, memory reused through [`Scratch`].
+//! Nothing here knows a cluster, a policy or the ABI.
+//!
+//! * [`ties`]: the order in which equals are served.
+//! * [`apportionment`]: whole shares in proportion to weights, floors first; [`webster`]: by highest averages;
+//!   [`Rounding`]: the choice among them.
+//! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
+//! * [`dynamic`] and [`aggregate`]: proportional to what fits, over all candidates or over as few as possible.
+//! * [`tiers`]: quotas of tiers that are served one after another.
+//! * [`ranking`]: the first few of an order, without sorting the rest.
+//!
+//! # What holds for every function
+//! * The counts written are never negative and sum to what was asked. On an error `out` holds nothing of use.
+//! * No panic on any input: columns that do not belong together are a [`DivisionError`].
+//! * The result depends on the order of the input only where two candidates have the same tie key.
+//! * Time is linear in the candidates and independent of the number of replicas; no loop runs once a replica.
+//! * Exact integers: products that may exceed 64 bits are taken in 128.
+//! * A second call of the same size allocates nothing.
+//!
+//! ```
+//! use divvy_framework::division::{apportionment, ties, Scratch};
+//!
+//! // Five replicas over three equal clusters: two get one more, drawn by the binding's UID.
+//! let seed = ties::seed_for(42, "9a4f3a0e-6f0e-4a55-8c2f-4a1e0a3f7b11");
+//! let identities = ["member1", "member2", "member3"].map(ties::identity_hash);
+//! let (mut out, mut scratch) = ([0; 3], Scratch::default());
+//! apportionment::equal_shares(5, &[0; 3], |i| ties::tie_key(seed, identities[i]), &mut out, &mut scratch)?;
+//! assert_eq!(out.iter().sum::<i64>(), 5);
+//! assert!(out.iter().all(|&count| count == 1 || count == 2));
+//! # Ok::<(), divvy_framework::division::DivisionError>(())
+//! ```
+
+pub mod aggregate;
+pub mod apportionment;
+pub mod dynamic;
+pub mod even_change;
+pub mod level_fill;
+pub mod ranking;
+pub mod tiers;
+pub mod ties;
+pub mod webster;
+
+mod columns;
+mod error;
+mod quotient;
+mod request;
+mod rounding;
+mod scratch;
+
+pub use error::DivisionError;
+pub use request::{Cycle, Request};
+pub use rounding::Rounding;
+pub use scratch::Scratch;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! Aggregated's rule: as few clusters as possible.
+//!
+//! The candidates are put in an order, the shortest prefix that holds the replicas is kept, and the replicas are divided
+//! inside it (`design.md`, "Aggregated"; Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`):
+//!
+//! | case | capacities | order of the prefix |
+//! |---|---|---|
+//! | steady growth: the extra replicas | fits now | has replicas first, capacity descending, `order` |
+//! | steady shrinkage: the new total | last | capacity descending, `order` |
+//! | fresh: the new total | fits now + last | capacity descending, `order` |
+//!
+//! Growth is added to last: clusters outside the prefix keep what they have. A fresh cycle starts from scratch, so that
+//! having replicas counts there through capacity alone, as in Karmada.
+//!
+//! The prefix is found by selection, not by sorting: each step halves the candidates in question.
+
+use super::columns::check_length;
+use super::error::DivisionError;
+use super::ranking::{Packing, Rank};
+use super::request::{Change, Request};
+use super::rounding::Rounding;
+use super::scratch::{PrefixScratch, Scratch};
+
+/// How the replicas are divided inside the prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// In proportion to the capacities, as Karmada does.
+    Proportional(Rounding),
+    /// Each is filled before the next is touched, as the authors of `proposals/priority-aggregated.md` ("Controller
+    /// logic changes") wished.
+    Pack,
+}
+
+impl Default for Fill {
+    fn default() -> Self {
+        Self::Proportional(Rounding::default())
+    }
+}
+
+/// Divides over as few candidates as possible; see the [module](self).
+///
+/// * `order`: the last word on the order of the prefix, the smaller first: the rank of a candidate by its place in the
+///   policy's list, then name. Distinct; ranks below the number of clusters are fastest.
+/// * `ties`: the tie order of the rounding, see [`ties`](super::ties).
+/// * `out` has one entry a candidate, is overwritten and sums to `request.replicas`.
+///
+/// # Errors
+/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold less than `request.replicas`;
+/// lengths that differ, negative input, a sum of `last` beyond 64 bits.
+///
+/// ```
+/// use divvy_framework::division::{aggregate::{aggregate, Fill}, Cycle, Request, Scratch};
+///
+/// let (mut out, mut scratch) = ([0; 4], Scratch::default());
+/// let mut divide = |replicas, last, fill| {
+///     let request = Request { replicas, fits_now: &[10, 10, 10, 4], last, cycle: Cycle::Steady };
+///     aggregate(&request, fill, |i| i as u64, |i| i as u64, &mut out, &mut scratch).map(|()| out)
+/// };
+/// assert_eq!(divide(16, &[0, 0, 0, 0], Fill::default())?, [8, 8, 0, 0]);
+/// assert_eq!(divide(16, &[0, 0, 0, 0], Fill::Pack)?, [10, 6, 0, 0]);
+/// // The last cluster has replicas and room for three more: nobody else is touched.
+/// assert_eq!(divide(5, &[0, 0, 0, 2], Fill::Pack)?, [0, 0, 0, 5]);
+/// # Ok::<(), divvy_framework::division::DivisionError>(())
+/// ```
+pub fn aggregate(
+    request: &Request<'_>,
+    fill: Fill,
+    order: impl Fn(usize) -> u64,
+    ties: impl Fn(usize) -> u64,
+    out: &mut [i64],
+    scratch: &mut Scratch,
+) -> Result<(), DivisionError> {
+    let candidates = request.fits_now.len();
+    check_length("out", out.len(), candidates)?;
+    match request.change()? {
+        Change::Nothing => {
+            out.copy_from_slice(request.last);
+            Ok(())
+        }
+        Change::Growth(extra) => {
+            out.copy_from_slice(request.last);
+            let rank = |index: usize| {
+                let has_replicas = u64::from(request.last[index] > 0);
+                [
+                    has_replicas,
+                    request.fits_now[index].cast_unsigned(),
+                    !order(index),
+                ]
+            };
+            add_to_prefix(extra, request.last, fill, rank, ties, out, scratch)
+        }
+        Change::Shrinkage => {
+            out.fill(0);
+            let rank = |index: usize| [0, request.last[index].cast_unsigned(), !order(index)];
+            add_to_prefix(
+                request.replicas,
+                request.last,
+                fill,
+                rank,
+                ties,
+                out,
+                scratch,
+            )
+        }
+        Change::Anew => {
+            out.fill(0);
+            let rank = |index: usize| [0, request.capacity(index).cast_unsigned(), !order(index)];
+            add_to_prefix(
+                request.replicas,
+                request.last,
+                fill,
+                rank,
+                ties,
+                out,
+                scratch,
+            )
+        }
+    }
+}
+
+/// Adds `replicas` to the candidates of the shortest prefix that holds them. The second part of a rank is the capacity.
+fn add_to_prefix(
+    replicas: i64,
+    last: &[i64],
+    fill: Fill,
+    rank: impl Fn(usize) -> Rank,
+    ties: impl Fn(usize) -> u64,
+    out: &mut [i64],
+    scratch: &mut Scratch,
+) -> Result<(), DivisionError> {
+    let Ok(needed @ 1..) = u64::try_from(replicas) else {
+        return Ok(());
+    };
+    let last_of_prefix = find_prefix(needed, out.len(), &rank, &mut scratch.prefix);
+    let members = std::mem::take(&mut scratch.prefix.members);
+    let capacity = |member: u32| rank(member as usize)[1].cast_signed();
+    let result = match fill {
+        Fill::Pack => {
+            // The prefix is the shortest, so that everyone but its last member is filled.
+            let mut left = replicas;
+            for &member in members.iter().filter(|&&member| member != last_of_prefix) {
+                out[member as usize] += capacity(member);
+                left -= capacity(member);
+            }
+            out[last_of_prefix as usize] += left;
+            Ok(())
+        }
+        Fill::Proportional(rounding) => {
+            let mut gathered = std::mem::take(&mut scratch.gathered.prefix);
+            gathered.fill_from(&members, capacity, |member| last[member as usize]);
+            let tie_of = |position: usize| ties(members[position] as usize);
+            let divided = rounding.divide(
+                replicas,
+                &gathered.weights,
+                &gathered.last,
+                tie_of,
+                &mut gathered.out,
+                scratch,
+            );
+            for (&member, &share) in members.iter().zip(&gathered.out) {
+                out[member as usize] += share;
+            }
+            scratch.gathered.prefix = gathered;
+            divided
+        }
+    };
+    scratch.prefix.members = members;
+    result
+}
+
+/// Gathers in `scratch.members` the shortest prefix, by rank, whose capacities reach `needed`, and returns its last
+/// member. All capacities together reach `needed`, which is positive.
+fn find_prefix(
+    needed: u64,
+    candidates: usize,
+    rank: &impl Fn(usize) -> Rank,
+    scratch: &mut PrefixScratch,
+) -> u32 {
+    scratch.members.clear();
+    let Some(packing) =
+        Packing::over((0..candidates).map(rank)).filter(|packing| packing.bits() <= u64::BITS)
+    else {
+        let entries = &mut scratch.wide;
+        entries.clear();
+        entries.extend((0..candidates).map(|index| (rank(index).map(|part| !part), index as u32)));
+        let length = partition_prefix(needed, entries, |(inverted, _)| !inverted[1]);
+        scratch
+            .members
+            .extend(entries[..length].iter().map(|&(_, index)| index));
+        return scratch.members.last().copied().unwrap_or_default();
+    };
+    let entries = &mut scratch.packed;
+    entries.clear();
+    entries.extend((0..candidates).map(|index| packing.pack(rank(index))));
+    let length = partition_prefix(needed, entries, |&packed| packing.second_part(packed));
+    let Some(&cut) = entries[..length].last() else {
+        return 0;
+    };
+    // Ranks are distinct unless the caller's order is not; then only as many as the prefix has.
+    let mut places_at_cut = entries[..length]
+        .iter()
+        .filter(|&&packed| packed == cut)
+        .count();
+    let mut last_of_prefix = 0;
+    for index in 0..candidates {
+        let packed = packing.pack(rank(index));
+        if packed < cut || (packed == cut && places_at_cut > 0) {
+            scratch.members.push(index as u32);
+            if packed == cut {
+                places_at_cut -= 1;
+                last_of_prefix = index as u32;
+            }
+        }
+    }
+    last_of_prefix
+}
+
+/// Moves the shortest prefix, in ascending order of the entries, whose capacities reach `needed` to the front, its
+/// largest entry at its end, and returns its length.
+fn partition_prefix<Entry: Ord>(
+    needed: u64,
+    entries: &mut [Entry],
+    capacity: impl Fn(&Entry) -> u64,
+) -> usize {
+    let (mut start, mut end) = (0, entries.len());
+    let mut held_before_start = 0_u64;
+    // The prefix ends inside start..end, and everything before start belongs to it.
+    while end - start > 1 {
+        let half = (end - start) / 2;
+        entries[start..end].select_nth_unstable(half);
+        let mut held = held_before_start;
+        for entry in &entries[start..start + half] {
+            held = held.saturating_add(capacity(entry));
+        }
+        if held >= needed {
+            end = start + half;
+        } else {
+            start += half;
+            held_before_start = held;
+        }
+    }
+    end
+}

@@ -1,0 +1,59 @@
+//! DynamicWeight's rule: in proportion to what the estimators say fits.
+//!
+//! Steady, growth divides only the extra replicas by what fits now and adds them to last; shrinkage divides the new
+//! total in proportion to last; equal totals change nothing. Fresh, the total is divided by capacity, fits now plus last
+//! (`design.md`, "DynamicWeight"; Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`).
+//!
+//! No share exceeds what it was proportional to, since the total is at most the sum.
+
+use super::columns::check_length;
+use super::error::DivisionError;
+use super::request::{Change, Request};
+use super::rounding::Rounding;
+use super::scratch::Scratch;
+
+/// Divides by dynamic weight; see the [module](self). `out` has one entry a candidate, is overwritten and sums to
+/// `request.replicas`.
+///
+/// # Errors
+/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold less than `request.replicas`;
+/// lengths that differ, negative input, a sum of `last` beyond 64 bits.
+///
+/// ```
+/// use divvy_framework::division::{dynamic::divide_by_dynamic_weight, Cycle, Request, Rounding, Scratch};
+///
+/// let (mut out, mut scratch) = ([0; 3], Scratch::default());
+/// let request = Request { replicas: 12, fits_now: &[12, 6, 0], last: &[1, 1, 1], cycle: Cycle::Steady };
+/// divide_by_dynamic_weight(&request, Rounding::FloorThenRank, |i| i as u64, &mut out, &mut scratch)?;
+/// assert_eq!(out, [7, 4, 1]); // nine more, 6 and 3
+/// # Ok::<(), divvy_framework::division::DivisionError>(())
+/// ```
+pub fn divide_by_dynamic_weight(
+    request: &Request<'_>,
+    rounding: Rounding,
+    ties: impl Fn(usize) -> u64,
+    out: &mut [i64],
+    scratch: &mut Scratch,
+) -> Result<(), DivisionError> {
+    check_length("out", out.len(), request.fits_now.len())?;
+    let Request { replicas, last, .. } = *request;
+    match request.change()? {
+        Change::Nothing => out.copy_from_slice(last),
+        Change::Growth(extra) => {
+            rounding.divide(extra, request.fits_now, last, ties, out, scratch)?;
+            for (share, &last) in out.iter_mut().zip(last) {
+                *share += last;
+            }
+        }
+        Change::Shrinkage => rounding.divide(replicas, last, last, ties, out, scratch)?,
+        Change::Anew => {
+            let mut capacities = std::mem::take(&mut scratch.gathered.weights);
+            capacities.clear();
+            capacities.extend((0..last.len()).map(|index| request.capacity(index)));
+            let divided = rounding.divide(replicas, &capacities, last, ties, out, scratch);
+            scratch.gathered.weights = capacities;
+            divided?;
+        }
+    }
+    Ok(())
+}

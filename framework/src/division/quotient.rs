@@ -1,0 +1,66 @@
+//! Exact floor(total × weight / sum), many times with the same total and sum.
+//!
+//! A hardware division of 64 bits costs more than the rest of a cluster's share together. Where the products fit
+//! 64 bits, it is replaced by a multiplication with a precomputed reciprocal and one correction; where they do not, by
+//! 128-bit arithmetic. Both are exact: no floating point takes part.
+
+use super::columns::ColumnSummary;
+
+/// Writes floor(`total` × weight / sum of weights) to `out` and returns what the floors leave over.
+///
+/// `summary` is that of `weights`, whose sum is positive; `out` has the same length.
+pub(super) fn write_floors(
+    total: u64,
+    weights: &[i64],
+    summary: ColumnSummary,
+    out: &mut [i64],
+) -> u64 {
+    debug_assert!(summary.sum > 0 && weights.len() == out.len());
+    let mut left = total;
+    match (u64::try_from(summary.sum), total.checked_mul(summary.bits)) {
+        (Ok(sum), Some(_)) => {
+            let reciprocal = Reciprocal::of(sum);
+            for (share, &weight) in out.iter_mut().zip(weights) {
+                let quotient = reciprocal.divide(total * weight.cast_unsigned());
+                *share = quotient.cast_signed();
+                left -= quotient;
+            }
+        }
+        _ => {
+            for (share, &weight) in out.iter_mut().zip(weights) {
+                // Total and weight have 63 bits each, and the quotient is at most the total.
+                let quotient =
+                    (u128::from(total) * u128::from(weight.cast_unsigned()) / summary.sum) as u64;
+                *share = quotient.cast_signed();
+                left -= quotient;
+            }
+        }
+    }
+    left
+}
+
+/// A divisor prepared for exact division by multiplication (Barrett).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reciprocal {
+    divisor: u64,
+    /// floor((2^64 - 1) / divisor).
+    multiplier: u64,
+}
+
+impl Reciprocal {
+    pub(super) fn of(divisor: u64) -> Self {
+        debug_assert!(divisor > 0);
+        Self {
+            divisor,
+            multiplier: u64::MAX / divisor.max(1),
+        }
+    }
+
+    /// floor(`dividend` / divisor).
+    pub(super) fn divide(self, dividend: u64) -> u64 {
+        // The multiplier is too small by less than one part in 2^64 / divisor, so the estimate is right or one short.
+        let estimate = ((u128::from(dividend) * u128::from(self.multiplier)) >> 64) as u64;
+        let remainder = dividend - estimate * self.divisor;
+        estimate + u64::from(remainder >= self.divisor)
+    }
+}

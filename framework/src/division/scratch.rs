@@ -1,0 +1,90 @@
+//! Memory that divisions reuse.
+//!
+//! A scheduler divides thousands of times a second over the same fleet. Each function of [`division`](super) takes the
+//! [`Scratch`] of its caller, grows it on the first call and allocates nothing on later calls of the same size. It
+//! holds no state: results never depend on what an earlier call left behind, and a fresh one gives the same result.
+
+use super::webster::Seat;
+
+/// Reusable buffers for the functions of [`division`](super).
+///
+/// ```
+/// use divvy_framework::division::{apportionment, Scratch};
+///
+/// let mut scratch = Scratch::default();
+/// let mut out = [0; 3];
+/// for replicas in 0..100 {
+///     // Only the first call that breaks a tie allocates.
+///     apportionment::floor_and_rank(replicas, &[2, 1, 1], &[0; 3], |i| i as u64, &mut out, &mut scratch)?;
+/// }
+/// # Ok::<(), divvy_framework::division::DivisionError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(super) ranking: RankingScratch,
+    pub(super) seats: Vec<Seat>,
+    pub(super) prefix: PrefixScratch,
+    pub(super) gathered: GatheredScratch,
+}
+
+/// Buffers of [`ranking`](super::ranking).
+#[derive(Debug, Default)]
+pub struct RankingScratch {
+    /// Packed ranks of all contenders.
+    pub(super) packed: Vec<u64>,
+    /// Ranks that do not pack into 64 bits, with tie key and index.
+    pub(super) wide: Vec<WideRank>,
+    /// Tie key and index of the contenders of which only some are chosen.
+    pub(super) tied: Vec<u128>,
+}
+
+/// A rank as compared where packing fails: inverted rank, tie key, index.
+pub(super) type WideRank = ([u64; 3], u64, u32);
+
+/// Buffers of the prefix selection in [`aggregate`](super::aggregate).
+#[derive(Debug, Default)]
+pub(super) struct PrefixScratch {
+    /// Sort keys of all candidates, packed.
+    pub(super) packed: Vec<u64>,
+    /// Sort keys that do not pack into 64 bits.
+    pub(super) wide: Vec<([u64; 3], u32)>,
+    /// Indices of the candidates in the prefix.
+    pub(super) members: Vec<u32>,
+}
+
+/// Columns that a division assembles for itself.
+#[derive(Debug, Default)]
+pub(super) struct GatheredScratch {
+    /// Capacities, or sums of them.
+    pub(super) weights: Vec<i64>,
+    /// Replicas to be added once a ranking is done.
+    pub(super) out: Vec<i64>,
+    /// Columns of the candidates of a prefix.
+    pub(super) prefix: SubsetColumns,
+}
+
+/// Columns of a subset of the candidates, gathered to be contiguous.
+#[derive(Debug, Default)]
+pub(super) struct SubsetColumns {
+    pub(super) weights: Vec<i64>,
+    pub(super) last: Vec<i64>,
+    pub(super) out: Vec<i64>,
+}
+
+impl SubsetColumns {
+    /// Gathers both columns over `members` and makes room for a result.
+    pub(super) fn fill_from(
+        &mut self,
+        members: &[u32],
+        weight: impl Fn(u32) -> i64,
+        last: impl Fn(u32) -> i64,
+    ) {
+        self.weights.clear();
+        self.weights
+            .extend(members.iter().map(|&member| weight(member)));
+        self.last.clear();
+        self.last.extend(members.iter().map(|&member| last(member)));
+        self.out.clear();
+        self.out.resize(members.len(), 0);
+    }
+}

@@ -1,0 +1,158 @@
+//! Whatever comes in: an error or a result that sums up, never a panic; and never a step a replica.
+
+use super::super::aggregate::{Fill, aggregate};
+use super::super::apportionment::equal_shares;
+use super::super::dynamic::divide_by_dynamic_weight;
+use super::super::even_change::change_evenly;
+use super::super::level_fill::{fill_evenly, water_level};
+use super::super::tiers::{LastTier, divide_among_tiers};
+use super::super::{Cycle, DivisionError, Request, Rounding, Scratch};
+use super::ties;
+use proptest::prelude::*;
+
+type Division<'a> = (
+    &'static str,
+    Box<dyn Fn(&mut [i64], &mut Scratch) -> Result<(), DivisionError> + 'a>,
+);
+
+const ALL_ROUNDINGS: [Rounding; 4] = [
+    Rounding::FloorThenRank,
+    Rounding::LargestRemainder,
+    Rounding::Webster,
+    Rounding::Karmada,
+];
+
+/// Every division over the same columns, which need not make sense.
+fn every_division<'a>(
+    replicas: i64,
+    first: &'a [i64],
+    second: &'a [i64],
+    tier_of: &'a [u32],
+) -> Vec<Division<'a>> {
+    let mut divisions: Vec<Division<'a>> = Vec::new();
+    for rounding in ALL_ROUNDINGS {
+        divisions.push((
+            "rounding",
+            Box::new(move |out, scratch| {
+                rounding.divide(replicas, first, second, ties, out, scratch)
+            }),
+        ));
+    }
+    divisions.push((
+        "equal_shares",
+        Box::new(move |out, scratch| equal_shares(replicas, first, ties, out, scratch)),
+    ));
+    divisions.push((
+        "change_evenly",
+        Box::new(move |out, scratch| change_evenly(replicas, first, ties, out, scratch)),
+    ));
+    divisions.push((
+        "fill_evenly",
+        Box::new(move |out, scratch| {
+            fill_evenly(replicas, first, second, second, ties, out, scratch)
+        }),
+    ));
+    for cycle in [Cycle::Steady, Cycle::Fresh] {
+        let request = Request {
+            replicas,
+            fits_now: first,
+            last: second,
+            cycle,
+        };
+        for rounding in ALL_ROUNDINGS {
+            divisions.push((
+                "dynamic",
+                Box::new(move |out, scratch| {
+                    divide_by_dynamic_weight(&request, rounding, ties, out, scratch)
+                }),
+            ));
+        }
+        for fill in [
+            Fill::Pack,
+            Fill::default(),
+            Fill::Proportional(Rounding::Webster),
+        ] {
+            divisions.push((
+                "aggregate",
+                Box::new(move |out, scratch| aggregate(&request, fill, ties, ties, out, scratch)),
+            ));
+        }
+        for last_tier in [LastTier::WithinCapacity, LastTier::TakesTheRest] {
+            divisions.push((
+                "tiers",
+                Box::new(move |out, scratch| {
+                    divide_among_tiers(&request, tier_of, last_tier, out, scratch)
+                }),
+            ));
+        }
+    }
+    divisions
+}
+
+fn any_count() -> impl Strategy<Value = i64> {
+    let max32 = i64::from(i32::MAX);
+    prop_oneof![
+        4 => 0_i64..10,
+        2 => max32 - 3..=max32,
+        2 => i64::MAX - 3..=i64::MAX,
+        1 => any::<i64>(),
+    ]
+}
+
+fn any_column() -> impl Strategy<Value = Vec<i64>> {
+    let lengths = prop_oneof![9 => Just(5_usize), 1 => 0_usize..7];
+    (lengths, any::<bool>()).prop_flat_map(|(length, sane)| {
+        let max32 = i64::from(i32::MAX);
+        let entry = if sane {
+            prop_oneof![0..10_i64, max32 - 3..=max32].boxed()
+        } else {
+            any_count().boxed()
+        };
+        prop::collection::vec(entry, length)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn nothing_panics_and_results_sum_up(
+        replicas in any_count(),
+        first in any_column(),
+        second in any_column(),
+        tier_of in prop::collection::vec(0_u32..6, 5),
+        length in prop_oneof![9 => Just(5_usize), 1 => 0_usize..7],
+    ) {
+        let mut scratch = Scratch::default();
+        for (name, division) in every_division(replicas, &first, &second, &tier_of) {
+            let mut out = vec![-1; length];
+            if division(&mut out, &mut scratch).is_ok() {
+                prop_assert!(out.iter().all(|&count| count >= 0), "{name} {out:?}");
+                let sum: i128 = out.iter().map(|&count| i128::from(count)).sum();
+                prop_assert_eq!(sum, i128::from(replicas), "{} {:?}", name, out);
+            }
+        }
+        let (level, left) = water_level(&first, replicas);
+        prop_assert!(level >= 0 && left >= 0);
+    }
+}
+
+/// Five thousand candidates and totals up to i32::MAX, in a debug build: a loop a replica would take minutes.
+#[test]
+fn large_fleets_and_large_totals() {
+    let mut scratch = Scratch::default();
+    let spread: Vec<i64> = (0..5000)
+        .map(|index| (ties(index) % 1_000_000) as i64)
+        .collect();
+    let doubling: Vec<i64> = (0..5000).map(|index| 1 << (index % 31)).collect();
+    let equal = vec![1_000_000; 5000];
+    let tier_of: Vec<u32> = (0..5000).map(|index| index as u32).collect();
+    for weights in [&spread, &doubling, &equal] {
+        for replicas in [1, 4999, 100_000, 2_000_000_000, i64::from(i32::MAX)] {
+            for (name, division) in every_division(replicas, weights, &spread, &tier_of) {
+                let mut out = vec![-1; 5000];
+                division(&mut out, &mut scratch).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!(out.iter().sum::<i64>(), replicas, "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Tests of the divisions: tables of named cases, then properties against the naive rules.
+
+mod aggregation;
+mod capacity;
+mod extremes;
+mod naive;
+mod proportional;
+mod tie_order;
+mod tier_walk;
+
+use super::{DivisionError, Scratch};
+use proptest::prelude::*;
+
+/// Runs a division that writes to `out`, twice with one scratch: what a call leaves behind must not matter.
+fn divide(
+    candidates: usize,
+    division: impl Fn(&mut [i64], &mut Scratch) -> Result<(), DivisionError>,
+) -> Result<Vec<i64>, DivisionError> {
+    let mut scratch = Scratch::default();
+    let mut first = vec![-1; candidates];
+    let result = division(&mut first, &mut scratch);
+    let mut second = vec![-2; candidates];
+    assert_eq!(result, division(&mut second, &mut scratch));
+    if result.is_ok() {
+        assert_eq!(first, second);
+        assert!(first.iter().all(|&count| count >= 0), "{first:?}");
+    }
+    result.map(|()| first)
+}
+
+/// Ties that differ and have nothing to do with the position.
+fn ties(index: usize) -> u64 {
+    super::ties::mix64(index as u64 + 1)
+}
+
+/// Rows of columns: one tuple a candidate, so that a permutation moves a candidate as a whole.
+fn rows(max_value: i64) -> impl Strategy<Value = Vec<(i64, i64, i64)>> {
+    let small = 0..=4_i64.min(max_value);
+    let entry = || prop_oneof![small.clone(), 0..=max_value];
+    prop::collection::vec((entry(), entry(), entry()), 1..24)
+}
+
+fn column<Row: Copy, Value>(rows: &[Row], part: impl Fn(Row) -> Value) -> Vec<Value> {
+    rows.iter().map(|&row| part(row)).collect()
+}
+
+/// The rows in another order, and for each new position the old one.
+fn reversed<Row: Copy>(rows: &[Row]) -> (Vec<Row>, Vec<usize>) {
+    let positions: Vec<usize> = (0..rows.len()).rev().collect();
+    (
+        positions.iter().map(|&position| rows[position]).collect(),
+        positions,
+    )
+}
+
+/// What `out`, computed over permuted rows, says in the old order.
+fn back(out: &[i64], positions: &[usize]) -> Vec<i64> {
+    let mut restored = vec![0; out.len()];
+    for (&count, &position) in out.iter().zip(positions) {
+        restored[position] = count;
+    }
+    restored
+}

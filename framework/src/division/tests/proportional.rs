@@ -1,0 +1,257 @@
+//! Floors, largest remainders and Webster.
+
+use super::super::apportionment::{equal_shares, floor_and_rank, largest_remainder};
+use super::super::webster::{Quotients, divide_by_webster};
+use super::super::{DivisionError, Rounding};
+use super::{back, column, divide, naive, reversed, rows, ties};
+use proptest::prelude::*;
+
+const ALL_ROUNDINGS: [Rounding; 4] = [
+    Rounding::FloorThenRank,
+    Rounding::LargestRemainder,
+    Rounding::Webster,
+    Rounding::Karmada,
+];
+
+fn check(
+    rounding: Rounding,
+    replicas: i64,
+    weights: &[i64],
+    last: &[i64],
+    expected: Result<&[i64], DivisionError>,
+) {
+    let actual = divide(weights.len(), |out, scratch| {
+        rounding.divide(replicas, weights, last, |index| index as u64, out, scratch)
+    });
+    assert_eq!(
+        actual.as_deref(),
+        expected.as_ref().map(|counts| *counts),
+        "{rounding:?} {replicas} over {weights:?}, last {last:?}"
+    );
+}
+
+#[test]
+fn named_cases() {
+    use Rounding::{FloorThenRank, Karmada, LargestRemainder, Webster};
+    // Weight before last, last before tie.
+    check(FloorThenRank, 7, &[2, 1, 1], &[0, 0, 0], Ok(&[4, 2, 1]));
+    check(FloorThenRank, 7, &[2, 1, 1], &[0, 0, 9], Ok(&[4, 1, 2]));
+    check(FloorThenRank, 1, &[1, 0, 2], &[9, 9, 0], Ok(&[0, 0, 1]));
+    // Where the methods part.
+    check(FloorThenRank, 10, &[5, 3, 3], &[0; 3], Ok(&[5, 3, 2]));
+    check(LargestRemainder, 10, &[5, 3, 3], &[0; 3], Ok(&[4, 3, 3]));
+    // Five equal clusters, one replica: the bit of the UID decides in Karmada, whatever last says.
+    check(Karmada, 1, &[1; 5], &[0, 0, 1, 0, 0], Ok(&[1, 0, 0, 0, 0]));
+    check(
+        FloorThenRank,
+        1,
+        &[1; 5],
+        &[0, 0, 1, 0, 0],
+        Ok(&[0, 0, 1, 0, 0]),
+    );
+    // 1/1 against 3/3: fewer seats first.
+    check(Webster, 2, &[3, 1], &[0; 2], Ok(&[1, 1]));
+    // 3.71, 1.68 and 1.61: the two small ones are rounded up.
+    check(Webster, 7, &[53, 24, 23], &[0; 3], Ok(&[3, 2, 2]));
+    for rounding in ALL_ROUNDINGS {
+        check(rounding, 0, &[1, 2], &[5, 5], Ok(&[0, 0]));
+        check(rounding, 0, &[0, 0], &[0, 0], Ok(&[0, 0]));
+        check(rounding, 0, &[], &[], Ok(&[]));
+        check(
+            rounding,
+            4,
+            &[0, 0],
+            &[1, 0],
+            Err(DivisionError::NoWeight { requested: 4 }),
+        );
+        check(
+            rounding,
+            4,
+            &[],
+            &[],
+            Err(DivisionError::NoWeight { requested: 4 }),
+        );
+        check(rounding, 6, &[1, 1, 1], &[0; 3], Ok(&[2, 2, 2]));
+        check(rounding, 9, &[1, 0], &[0, 9], Ok(&[9, 0]));
+        check(
+            rounding,
+            4,
+            &[1, -7],
+            &[0, 0],
+            Err(DivisionError::Negative {
+                column: "weights",
+                index: 1,
+                value: -7,
+            }),
+        );
+        check(
+            rounding,
+            -4,
+            &[1],
+            &[0],
+            Err(DivisionError::Negative {
+                column: "replicas",
+                index: 0,
+                value: -4,
+            }),
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn floors_equal_the_sorted_rule(rows in rows(1000), replicas in 0_i64..5000) {
+        let (weights, last) = (column(&rows, |row| row.0), column(&rows, |row| row.1));
+        prop_assume!(weights.iter().any(|&weight| weight > 0));
+        let actual = divide(rows.len(), |out, scratch| {
+            floor_and_rank(replicas, &weights, &last, ties, out, scratch)
+        });
+        prop_assert_eq!(actual.unwrap(), naive::floor_and_rank(replicas, &weights, &last, ties));
+        let actual = divide(rows.len(), |out, scratch| {
+            largest_remainder(replicas, &weights, &last, ties, out, scratch)
+        });
+        prop_assert_eq!(actual.unwrap(), naive::largest_remainder(replicas, &weights, &last, ties));
+        let equal = vec![1; rows.len()];
+        let actual = divide(rows.len(), |out, scratch| {
+            equal_shares(replicas, &last, ties, out, scratch)
+        });
+        prop_assert_eq!(actual.unwrap(), naive::floor_and_rank(replicas, &equal, &last, ties));
+    }
+
+    /// Ranks that do not pack into 64 bits take another road to the same result.
+    #[test]
+    fn wide_ranks_equal_the_sorted_rule(rows in rows(i64::MAX), replicas in 0_i64..1_000_000) {
+        let (weights, last) = (column(&rows, |row| row.0), column(&rows, |row| row.1));
+        prop_assume!(weights.iter().any(|&weight| weight > 0));
+        let actual = divide(rows.len(), |out, scratch| {
+            floor_and_rank(replicas, &weights, &last, ties, out, scratch)
+        });
+        prop_assert_eq!(actual.unwrap(), naive::floor_and_rank(replicas, &weights, &last, ties));
+        let actual = divide(rows.len(), |out, scratch| {
+            largest_remainder(replicas, &weights, &last, ties, out, scratch)
+        });
+        prop_assert_eq!(actual.unwrap(), naive::largest_remainder(replicas, &weights, &last, ties));
+    }
+
+    #[test]
+    fn webster_equals_one_seat_at_a_time(rows in rows(50), replicas in 0_i64..400) {
+        let weights = column(&rows, |row| row.0);
+        prop_assume!(weights.iter().any(|&weight| weight > 0));
+        let expected = naive::webster(replicas, &weights, ties);
+        for quotients in [Quotients::Exact, Quotients::Doubles] {
+            let actual = divide(rows.len(), |out, scratch| {
+                divide_by_webster(replicas, &weights, quotients, ties, out, scratch)
+            });
+            prop_assert_eq!(actual.unwrap(), expected.clone());
+        }
+    }
+
+    #[test]
+    fn webster_equals_one_seat_at_a_time_for_heavy_weights(rows in rows(i64::MAX), replicas in 0_i64..200) {
+        let weights = column(&rows, |row| row.0);
+        prop_assume!(weights.iter().any(|&weight| weight > 0));
+        let actual = divide(rows.len(), |out, scratch| {
+            divide_by_webster(replicas, &weights, Quotients::Exact, ties, out, scratch)
+        });
+        prop_assert_eq!(actual.unwrap(), naive::webster(replicas, &weights, ties));
+        let actual = divide(rows.len(), |out, scratch| {
+            divide_by_webster(replicas, &weights, Quotients::Doubles, ties, out, scratch)
+        });
+        let mut expected = vec![0; rows.len()];
+        naive::webster_in_doubles(&mut expected, replicas, &weights, ties);
+        prop_assert_eq!(actual.unwrap(), expected);
+    }
+
+    #[test]
+    fn webster_among_equals_equals_one_seat_at_a_time(
+        shares_in in prop::collection::vec(any::<bool>(), 1..12), weight in 1_i64..=i64::MAX, replicas in 0_i64..60,
+    ) {
+        prop_assume!(shares_in.contains(&true));
+        let weights: Vec<i64> = shares_in.iter().map(|&shares| if shares { weight } else { 0 }).collect();
+        let actual = divide(weights.len(), |out, scratch| {
+            divide_by_webster(replicas, &weights, Quotients::Exact, ties, out, scratch)
+        });
+        prop_assert_eq!(actual.unwrap(), naive::webster(replicas, &weights, ties));
+    }
+
+    /// Weights a few units apart beside 2^53, where doubles take different fractions for equal.
+    #[test]
+    fn webster_in_doubles_ties_where_doubles_do(
+        offsets in prop::collection::vec(0_i64..6, 1..12),
+        multiples in prop::collection::vec(prop::sample::select(vec![1_i64, 3, 5]), 12),
+        replicas in 0_i64..60,
+    ) {
+        let weights: Vec<i64> =
+            offsets.iter().zip(multiples).map(|(offset, multiple)| ((1_i64 << 53) + offset) * multiple).collect();
+        let actual = divide(weights.len(), |out, scratch| {
+            divide_by_webster(replicas, &weights, Quotients::Doubles, ties, out, scratch)
+        });
+        let mut expected = vec![0; weights.len()];
+        naive::webster_in_doubles(&mut expected, replicas, &weights, ties);
+        prop_assert_eq!(actual.unwrap(), expected);
+    }
+
+    /// The naive rule cannot count to two thousand million; that no seat could be given to someone more deserving can
+    /// be checked all the same.
+    #[test]
+    fn webster_is_optimal_for_huge_totals(rows in rows(i64::from(i32::MAX)), replicas in 0_i64..=i64::MAX) {
+        let weights = column(&rows, |row| row.0);
+        prop_assume!(weights.iter().any(|&weight| weight > 0));
+        let seats = divide(rows.len(), |out, scratch| {
+            divide_by_webster(replicas, &weights, Quotients::Exact, ties, out, scratch)
+        }).unwrap();
+        prop_assert_eq!(seats.iter().map(|&count| i128::from(count)).sum::<i128>(), i128::from(replicas));
+        for (&giver_weight, &giver_seats) in weights.iter().zip(&seats) {
+            for (&taker_weight, &taker_seats) in weights.iter().zip(&seats) {
+                // The giver's last seat is worth at least the taker's next.
+                prop_assert!(giver_seats == 0 || i128::from(giver_weight) * (2 * i128::from(taker_seats) + 1)
+                    >= i128::from(taker_weight) * (2 * i128::from(giver_seats) - 1));
+            }
+        }
+    }
+
+    #[test]
+    fn shares_sum_up_and_do_not_depend_on_the_order(rows in rows(1000), replicas in 0_i64..100_000) {
+        prop_assume!(rows.iter().any(|row| row.0 > 0));
+        let (moved, positions) = reversed(&rows);
+        for rounding in ALL_ROUNDINGS {
+            let run = |rows: &[(i64, i64, i64)], ties: &dyn Fn(usize) -> u64| divide(rows.len(), |out, scratch| {
+                rounding.divide(replicas, &column(rows, |row| row.0), &column(rows, |row| row.1), ties, out, scratch)
+            }).unwrap();
+            let shares = run(&rows, &ties);
+            prop_assert_eq!(shares.iter().sum::<i64>(), replicas);
+            let moved_ties = |index: usize| ties(positions[index]);
+            prop_assert_eq!(&back(&run(&moved, &moved_ties), &positions), &shares);
+            for (&share, row) in shares.iter().zip(&rows) {
+                prop_assert!(row.0 > 0 || share == 0);
+            }
+        }
+    }
+
+    /// Capacity is safe where the weights are the capacities.
+    #[test]
+    fn no_share_exceeds_its_weight_while_the_total_does_not(rows in rows(1000), part in 0.0..=1.0) {
+        let weights = column(&rows, |row| row.0);
+        let sum: i64 = weights.iter().sum();
+        prop_assume!(sum > 0);
+        let replicas = (sum as f64 * part) as i64;
+        for rounding in ALL_ROUNDINGS {
+            let shares = divide(rows.len(), |out, scratch| {
+                rounding.divide(replicas, &weights, &column(&rows, |row| row.1), ties, out, scratch)
+            }).unwrap();
+            prop_assert!(shares.iter().zip(&weights).all(|(share, weight)| share <= weight), "{shares:?}");
+        }
+    }
+
+    /// Inertia (`proposals/static-weight-evenly.md`): dividing the same again changes nothing, under any ties.
+    #[test]
+    fn an_unchanged_total_changes_nothing(rows in rows(50), replicas in 0_i64..500) {
+        let weights = column(&rows, |row| row.0);
+        prop_assume!(weights.iter().any(|&weight| weight > 0));
+        let first = naive::floor_and_rank(replicas, &weights, &column(&rows, |row| row.1), ties);
+        let again = divide(rows.len(), |out, scratch| {
+            floor_and_rank(replicas, &weights, &first, |index| !ties(index), out, scratch)
+        });
+        prop_assert_eq!(again.unwrap(), first);
+    }
+}

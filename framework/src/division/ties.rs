@@ -1,0 +1,95 @@
+//! The order in which equals are served.
+//!
+//! A binding's ties are broken by an order of the clusters that depends on the profile's seed, the binding's UID and
+//! the clusters' names, and on nothing else: not on the order of the input, not on the clock. So a retry gives the same
+//! answer, adding an unrelated cluster leaves the others' order alone, and over many bindings every subset of equals
+//! is served equally often (`design.md`, "Strategies"; `proposals/static-weight-evenly.md`, "Expected goals").
+//!
+//! Deliberately no random generator: the order of two clusters must not depend on how many others were asked first.
+//! Each candidate's key is a pure function of (seed, name), and the smaller key is served first. Functions of
+//! [`division`](super) take the keys as a closure `Fn(usize) -> u64`, so another order, such as Karmada's by name,
+//! can be passed instead. The keys should differ; equal ones fall back to the position in the input.
+//!
+//! The algorithms are part of the contract, since a recorded decision must replay years later: FNV-1a with 64 bits over
+//! the UTF-8 bytes, then the finaliser of SplitMix64.
+//!
+//! ```
+//! use divvy_framework::division::ties::{identity_hash, seed_for, tie_key};
+//!
+//! let seed = seed_for(7, "0c8f6e0e-8a55-4a39-a3a5-6f1d3c1e6b0f");
+//! let keys = ["member1", "member2"].map(|name| tie_key(seed, identity_hash(name)));
+//! assert_ne!(keys[0], keys[1]);
+//! // Independent of any other cluster, and the same on every machine.
+//! assert_eq!(keys[1], tie_key(seed, identity_hash("member2")));
+//! ```
+
+/// Mixes 64 bits so that each output bit depends on each input bit: the finaliser of SplitMix64 (Steele, Lea, Flood:
+/// "Fast splittable pseudorandom number generators", 2014; constants of variant 13). A bijection, so different inputs
+/// never collide.
+#[must_use]
+pub const fn mix64(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+/// The fixed 64-bit hash of a cluster's name: FNV-1a over its UTF-8 bytes, then [`mix64`]. Computed once a snapshot.
+#[must_use]
+pub const fn identity_hash(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut position = 0;
+    while position < bytes.len() {
+        hash = (hash ^ bytes[position] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        position += 1;
+    }
+    mix64(hash)
+}
+
+/// The seed of one binding's ties, from the profile's seed and the binding's UID.
+///
+/// A binding without UID (a plain manifest) passes its kind, namespace and name instead, joined by the caller.
+#[must_use]
+pub const fn seed_for(profile_seed: u64, uid: &str) -> u64 {
+    // The seed is mixed first, so that neighbouring seeds (0, 1, 2, …) do not merely swap bits of the same order.
+    mix64(mix64(profile_seed.wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ identity_hash(uid))
+}
+
+/// The tie key of a candidate: the smaller is served first.
+///
+/// `seed` comes from [`seed_for`], `identity_hash` from [`identity_hash`].
+#[must_use]
+pub const fn tie_key(seed: u64, identity_hash: u64) -> u64 {
+    mix64(seed ^ identity_hash)
+}
+
+/// Whether Karmada serves equals by name in descending order for this UID, rather than ascending.
+///
+/// Source: Karmada v1.19-rc, `pkg/util/helper/binding.go`: bit 0 of FNV-1a with 32 bits over the UID of the *resource*
+/// (`spec.resource.uid`), 1 for descending.
+///
+/// ```
+/// use divvy_framework::division::ties::{karmada_descends, karmada_tie_key};
+///
+/// let descends = karmada_descends("");
+/// assert!(descends); // the offset basis is odd
+/// // Ranks of the names in byte order: member2 comes before member1 in descending order.
+/// assert!(karmada_tie_key(descends, 1) < karmada_tie_key(descends, 0));
+/// ```
+#[must_use]
+pub const fn karmada_descends(resource_uid: &str) -> bool {
+    let bytes = resource_uid.as_bytes();
+    let mut hash = 0x811c_9dc5_u32;
+    let mut position = 0;
+    while position < bytes.len() {
+        hash = (hash ^ bytes[position] as u32).wrapping_mul(0x0100_0193);
+        position += 1;
+    }
+    hash & 1 == 1
+}
+
+/// The tie key of a candidate in Karmada's order: `name_rank` is the rank of its name in byte order, ascending.
+#[must_use]
+pub const fn karmada_tie_key(descends: bool, name_rank: u64) -> u64 {
+    if descends { !name_rank } else { name_rank }
+}

@@ -1,0 +1,336 @@
+//! Webster's (Sainte-Laguë's) apportionment: seats go one at a time to the highest weight / (2 × seats + 1).
+//!
+//! What Karmada 1.16 and later do for static and dynamic weights (`pkg/util/helper/webstermethod.go`). The result here is
+//! that of the one-seat-at-a-time rule, ties included, for any total, at the price of a few passes: seat t of a
+//! candidate is worth weight / (2t + 1), and the seats given out are simply the most valuable ones. So a bound on the
+//! value is searched (in fixed point, counting the seats above it with one multiplication a candidate), and only the few
+//! seats near it are compared one by one. The bound decides how much work is left, never the result: seats are compared
+//! exactly.
+//!
+//! Quotients of equal value: the candidate with fewer seats first, then the smaller tie key, as in Karmada.
+//!
+//! A start from existing seats is deliberately missing: Karmada divides its extra replicas from zero seats and then
+//! adds what was there.
+
+use super::columns::{ColumnSummary, check_column, check_length, check_replicas};
+use super::error::DivisionError;
+use super::ranking::first_by_rank;
+use super::scratch::Scratch;
+use std::cmp::Ordering;
+
+/// How the quotients weight / (2 × seats + 1) are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Quotients {
+    /// As exact fractions.
+    #[default]
+    Exact,
+    /// As IEEE doubles, which is what Karmada does: fractions that round to the same double are a tie. Differs from
+    /// [`Exact`](Self::Exact) only where weight × seats exceeds 2^50. Totals above `i32::MAX`, which Karmada does not
+    /// know, are compared exactly.
+    Doubles,
+}
+
+/// One seat near the bound. Compared in the order of the fields, the smaller is given out first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Seat {
+    /// The quotient as double, its bits inverted: positive doubles compare as their bits do. All alike where doubles
+    /// cannot tell the order.
+    inverted_quotient: u64,
+    /// 2 × seats + 1.
+    divisor: u64,
+    tie: u64,
+    index: u32,
+}
+
+/// Divides `replicas` in proportion to `weights` by Webster's method, from zero seats.
+///
+/// Source: Karmada v1.19-rc, `pkg/util/helper/webstermethod.go`; equal quotients go to the candidate with fewer seats,
+/// then to the smaller `ties` key (for Karmada's own order see [`ties`](super::ties)).
+///
+/// * `weights`: 0 or more, a candidate with 0 gets nothing. `out` has the same length, is overwritten and sums to
+///   `replicas`.
+/// * Where `replicas` is at most the sum of the weights, no share exceeds its weight.
+///
+/// # Errors
+/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and no weight is; lengths that differ; negative input.
+///
+/// ```
+/// use divvy_framework::division::{webster::{divide_by_webster, Quotients}, Scratch};
+///
+/// let (mut out, mut scratch) = ([0; 3], Scratch::default());
+/// divide_by_webster(7, &[5, 3, 1], Quotients::Exact, |i| i as u64, &mut out, &mut scratch)?;
+/// assert_eq!(out, [4, 2, 1]);
+/// # Ok::<(), divvy_framework::division::DivisionError>(())
+/// ```
+pub fn divide_by_webster(
+    replicas: i64,
+    weights: &[i64],
+    quotients: Quotients,
+    ties: impl Fn(usize) -> u64,
+    out: &mut [i64],
+    scratch: &mut Scratch,
+) -> Result<(), DivisionError> {
+    let total = check_replicas(replicas)?;
+    check_length("out", out.len(), weights.len())?;
+    let summary = check_column("weights", weights, weights.len())?;
+    if total == 0 {
+        out.fill(0);
+        return Ok(());
+    }
+    if summary.sum == 0 {
+        return Err(DivisionError::NoWeight {
+            requested: replicas,
+        });
+    }
+    if weights
+        .iter()
+        .all(|&weight| weight == 0 || weight.cast_unsigned() == summary.bits)
+    {
+        divide_among_equals(total, weights, ties, out, scratch);
+        return Ok(());
+    }
+    let seats_by_doubles = quotients == Quotients::Doubles && replicas <= i64::from(i32::MAX);
+    let weight_bits = bits_of(summary.bits.into());
+    let divisor_bits = bits_of(2 * u128::from(total) + 1);
+    // Fractions a/b and c/d that differ do so by at least 1/(ad) of themselves, so below 2^50 doubles tell them apart.
+    let doubles_are_exact = weight_bits + divisor_bits <= 50;
+    let doubles_decide = seats_by_doubles || doubles_are_exact;
+    // Beyond 53 bits the operands are rounded before they are divided, which can put fractions in the wrong order.
+    let doubles_help = doubles_decide || weight_bits.max(divisor_bits) <= f64::MANTISSA_DIGITS;
+
+    let scale = FixedPoint::fitting(total, weights.len(), summary);
+    let mut bracket = Bracket::around(total, weights, summary, &scale);
+    bracket.narrow(total, weights, &scale);
+    if seats_by_doubles && !doubles_are_exact {
+        bracket.widen_by_rounding(weights, &scale);
+    }
+
+    let seats = &mut scratch.seats;
+    seats.clear();
+    for (index, (&weight, share)) in weights.iter().zip(out.iter_mut()).enumerate() {
+        let weight = weight.cast_unsigned();
+        let (certain, possible) = (
+            scale.seats(weight, bracket.low),
+            scale.seats(weight, bracket.high),
+        );
+        *share = certain.cast_signed();
+        if certain < possible {
+            let tie = ties(index);
+            seats.extend((certain..possible).map(|seat| {
+                let divisor = 2 * seat + 1;
+                let quotient = if doubles_help {
+                    weight as f64 / divisor as f64
+                } else {
+                    0.0
+                };
+                Seat {
+                    inverted_quotient: !quotient.to_bits(),
+                    divisor,
+                    tie,
+                    index: index as u32,
+                }
+            }));
+        }
+    }
+    // The bracket's lower end gives out at most `total` seats, its upper end at least as many.
+    let missing =
+        total.saturating_sub(u64::try_from(bracket.seats_at_low).unwrap_or(u64::MAX)) as usize;
+    if missing == 0 {
+        return Ok(());
+    }
+    if missing < seats.len() {
+        if doubles_decide {
+            seats.select_nth_unstable(missing - 1);
+        } else {
+            seats.select_nth_unstable_by(missing - 1, |left, right| {
+                compare_exactly(left, right, weights)
+            });
+        }
+    }
+    for seat in seats.iter().take(missing) {
+        out[seat.index as usize] += 1;
+    }
+    Ok(())
+}
+
+/// Webster's result where all positive weights are equal, a frequent case in which every quotient is a tie.
+fn divide_among_equals(
+    total: u64,
+    weights: &[i64],
+    ties: impl Fn(usize) -> u64,
+    out: &mut [i64],
+    scratch: &mut Scratch,
+) {
+    let sharers = weights.iter().filter(|&&weight| weight > 0).count().max(1) as u64;
+    let (share, left) = (total / sharers, total % sharers);
+    for (count, &weight) in out.iter_mut().zip(weights) {
+        *count = if weight > 0 { share.cast_signed() } else { 0 };
+    }
+    first_by_rank(
+        left as usize,
+        (0..weights.len()).filter(|&index| weights[index] > 0),
+        |_| [0; 3],
+        ties,
+        &mut scratch.ranking,
+        |index| out[index] += 1,
+    );
+}
+
+/// The order of two seats, equal doubles told apart as fractions.
+fn compare_exactly(left: &Seat, right: &Seat, weights: &[i64]) -> Ordering {
+    left.inverted_quotient
+        .cmp(&right.inverted_quotient)
+        .then_with(|| {
+            let weight_of = |seat: &Seat| u128::from(weights[seat.index as usize].cast_unsigned());
+            let left_cross = weight_of(left) * u128::from(right.divisor);
+            let right_cross = weight_of(right) * u128::from(left.divisor);
+            right_cross.cmp(&left_cross).then_with(|| left.cmp(right))
+        })
+}
+
+fn bits_of(value: u128) -> u32 {
+    u128::BITS - value.leading_zeros()
+}
+
+/// Bounds on the inverse of the value, in units of 2^-fraction_bits.
+///
+/// Seat t of a candidate lies below the bound y if (2t + 1) / weight <= y, that is 2t + 1 <= floor(weight × y).
+struct FixedPoint {
+    fraction_bits: u32,
+    /// Left shift that makes the largest weight use all 64 bits, so that the upper half of a product suffices.
+    weight_shift: u32,
+}
+
+impl FixedPoint {
+    /// A scale on which the sought bound has about 62 bits.
+    fn fitting(total: u64, candidates: usize, summary: ColumnSummary) -> Self {
+        let odds = bits_of(2 * u128::from(total) + candidates as u128);
+        Self {
+            fraction_bits: (62 + bits_of(summary.sum)).saturating_sub(odds),
+            weight_shift: summary.bits.leading_zeros(),
+        }
+    }
+
+    /// `numerator` / `denominator` on this scale, to the precision of a double.
+    fn place(&self, numerator: u128, denominator: u128) -> u64 {
+        let unit = f64::from_bits(u64::from(1023 + self.fraction_bits) << 52);
+        (numerator as f64 / denominator as f64 * unit) as u64
+    }
+
+    /// Number of seats of a candidate of this weight that lie below the bound.
+    fn seats(&self, weight: u64, bound: u64) -> u64 {
+        let shift = self.fraction_bits + self.weight_shift;
+        let odds = if shift >= u64::BITS {
+            let product = u128::from(weight << self.weight_shift) * u128::from(bound);
+            ((product >> 64) as u64)
+                .checked_shr(shift - u64::BITS)
+                .unwrap_or(0)
+        } else {
+            let product = u128::from(weight) * u128::from(bound);
+            u64::try_from(product >> self.fraction_bits).unwrap_or(u64::MAX)
+        };
+        odds / 2 + odds % 2
+    }
+
+    fn all_seats(&self, weights: &[i64], bound: u64) -> u128 {
+        let mut sum = 0_u128;
+        for &weight in weights {
+            sum += u128::from(self.seats(weight.cast_unsigned(), bound));
+        }
+        sum
+    }
+}
+
+/// Two bounds between which the total's last seat lies.
+struct Bracket {
+    low: u64,
+    high: u64,
+    /// At most the total.
+    seats_at_low: u128,
+    /// At least the total.
+    seats_at_high: u128,
+}
+
+impl Bracket {
+    /// A bracket that holds about two seats a candidate: rounding moves each by half a seat either way.
+    fn around(total: u64, weights: &[i64], summary: ColumnSummary, scale: &FixedPoint) -> Self {
+        let (twice, candidates) = (2 * u128::from(total), weights.len() as u128);
+        let total = u128::from(total);
+        // Half a seat either way is what rounding moves a candidate; a double is good for 2^-53 of the bound.
+        let highest = scale.place(twice + candidates, summary.sum);
+        let mut high = highest.saturating_add((highest >> 50) + 1);
+        let mut seats_at_high = scale.all_seats(weights, high);
+        while seats_at_high < total && high < u64::MAX {
+            high = high.saturating_mul(2);
+            seats_at_high = scale.all_seats(weights, high);
+        }
+        let lowest = scale.place(twice.saturating_sub(candidates), summary.sum);
+        let mut low = lowest.saturating_sub((lowest >> 50) + 1);
+        let mut seats_at_low = scale.all_seats(weights, low);
+        while seats_at_low > total {
+            low /= 2;
+            seats_at_low = scale.all_seats(weights, low);
+        }
+        Self {
+            low,
+            high,
+            seats_at_low,
+            seats_at_high,
+        }
+    }
+
+    /// Moves the bounds closer while that pays: a pass costs less than comparing an eighth of the candidates' seats.
+    ///
+    /// Interpolation settles it in a few passes unless many quotients are equal. Where totals are so large that doubles
+    /// cannot resolve a seat, halving takes over until about two seats a candidate are inside.
+    fn narrow(&mut self, total: u64, weights: &[i64], scale: &FixedPoint) {
+        const INTERPOLATIONS_MAX: usize = 8;
+        let total = u128::from(total);
+        let few = (weights.len() / 8).max(8) as u128;
+        let enough = 2 * weights.len() as u128;
+        // Each halving at least halves a range of 64 bits, and a range of one holds at most two seats a candidate.
+        for pass in 0..INTERPOLATIONS_MAX + u64::BITS as usize {
+            let inside = self.seats_at_high - self.seats_at_low;
+            let interpolates = pass < INTERPOLATIONS_MAX;
+            if inside <= (if interpolates { few } else { enough }) || self.high - self.low <= 1 {
+                return;
+            }
+            let bound = if interpolates {
+                self.interpolated(total, inside)
+            } else {
+                self.low + (self.high - self.low) / 2
+            };
+            let seats = scale.all_seats(weights, bound);
+            if seats <= total {
+                (self.low, self.seats_at_low) = (bound, seats);
+            } else {
+                (self.high, self.seats_at_high) = (bound, seats);
+            }
+        }
+    }
+
+    /// A bound strictly inside, near where the total should lie.
+    fn interpolated(&self, total: u128, inside: u128) -> u64 {
+        // Aim a little past the total, so that the bound that is farther away moves.
+        let below = total - self.seats_at_low;
+        let margin = inside / 16 + 1;
+        let aim = if below > inside / 2 {
+            below.saturating_sub(margin)
+        } else {
+            below + margin
+        };
+        let step = (self.high - self.low) as f64 * (aim as f64 / inside as f64);
+        self.low
+            .saturating_add(step as u64)
+            .clamp(self.low + 1, self.high - 1)
+    }
+
+    /// Takes in every seat whose quotient rounds to the same double as one inside.
+    fn widen_by_rounding(&mut self, weights: &[i64], scale: &FixedPoint) {
+        // Two roundings of 2^-53 on either side; 2^-48 is far outside.
+        self.low = self.low.saturating_sub((self.low >> 48) + 1);
+        self.high = self.high.saturating_add((self.high >> 48) + 1);
+        self.seats_at_low = scale.all_seats(weights, self.low);
+        self.seats_at_high = scale.all_seats(weights, self.high);
+    }
+}
