@@ -15,7 +15,7 @@ pub const TEXT_BYTES: usize = 64;
 
 /// Who a library is, readable without opening it.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct PluginRecord {
     /// [`MAGIC`].
     pub magic: [u8; 8],
