@@ -1,1 +1,3 @@
 //! The Divvy scheduler.
+
+pub mod api;
