@@ -1,3 +1,7 @@
 //! The Divvy scheduler.
 
 pub mod api;
+pub mod manifests;
+pub mod policy;
+pub mod strategy;
+pub mod workloads;
