@@ -78,11 +78,7 @@ pub trait AssignPlugin: Plugin {
     ///
     /// [`Failure::Unschedulable`] if the candidates cannot take what is asked; [`Failure::Preferences`] if what the
     /// policy says makes no sense; [`Failure::Internal`] if the plugin is at fault.
-    fn assign(
-        &self,
-        context: &AssignContext<'_, Self>,
-        result: &mut AssignResult<'_>,
-    ) -> Result<(), Failure>;
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure>;
 }
 
 /// What [`AssignPlugin::assign`] is given: the candidates, by place. It dereferences to [`Cycle`].
@@ -243,9 +239,7 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
                 continue;
             };
             for &row in rule.rows() {
-                let place = places
-                    .get(row as usize)
-                    .map_or(usize::MAX, |&place| place as usize);
+                let place = places.get(row as usize).map_or(usize::MAX, |&place| place as usize);
                 if let (Some(slot), Some(known)) = (values.get_mut(place), matched.get_mut(place)) {
                     *slot = if *known { (*slot).max(value) } else { value };
                     *known = true;

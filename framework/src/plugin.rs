@@ -201,9 +201,7 @@ impl Failure {
     /// The candidates are together too small.
     pub fn too_small(requested: i64, available: i64) -> Self {
         Self::Unschedulable {
-            message: format!(
-                "{requested} replicas requested, {available} fit in the candidate clusters"
-            ),
+            message: format!("{requested} replicas requested, {available} fit in the candidate clusters"),
             figures: Some((requested, available)),
         }
     }

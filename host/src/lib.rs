@@ -1,6 +1,7 @@
 //! The Divvy scheduler.
 
 pub mod api;
+pub mod fleet;
 pub mod manifests;
 pub mod plugin;
 pub mod policy;

@@ -69,8 +69,7 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
     let (definition, conversion, default, case) = match &input.data {
         Data::Struct(data) => {
             let (definition, conversion) = twin_of_struct(name, &twin, &data.fields)?;
-            let default =
-                has_container_default(&input.attrs).then(|| default_of(name, &twin, &data.fields));
+            let default = has_container_default(&input.attrs).then(|| default_of(name, &twin, &data.fields));
             (definition, conversion, default, field_case)
         }
         Data::Enum(data) => {
@@ -78,10 +77,7 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
             (definition, conversion, None, "kebab-case")
         }
         Data::Union(_) => {
-            return Err(Error::new_spanned(
-                name,
-                "a configuration cannot be a union",
-            ));
+            return Err(Error::new_spanned(name, "a configuration cannot be a union"));
         }
     };
     let attributes = carried(&input.attrs);
@@ -146,9 +142,7 @@ fn named(fields: &Fields, of: &Ident) -> Result<Vec<(Ident, Tokens)>, Error> {
 fn twin_of_struct(name: &Ident, twin: &Ident, fields: &Fields) -> Result<(Tokens, Tokens), Error> {
     let fields = named(fields, name)?;
     let definitions = fields.iter().map(|(_, definition)| definition);
-    let assignments = fields
-        .iter()
-        .map(|(field, _)| quote! { #field: twin.#field });
+    let assignments = fields.iter().map(|(field, _)| quote! { #field: twin.#field });
     Ok((
         quote! { struct #twin { #(#definitions),* } },
         quote! { #name { #(#assignments),* } },
@@ -170,11 +164,7 @@ fn default_of(name: &Ident, twin: &Ident, fields: &Fields) -> Tokens {
     }
 }
 
-fn twin_of_enum(
-    name: &Ident,
-    twin: &Ident,
-    data: &syn::DataEnum,
-) -> Result<(Tokens, Tokens), Error> {
+fn twin_of_enum(name: &Ident, twin: &Ident, data: &syn::DataEnum) -> Result<(Tokens, Tokens), Error> {
     let mut definitions = Vec::new();
     let mut arms = Vec::new();
     for variant in &data.variants {

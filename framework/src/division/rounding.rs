@@ -47,14 +47,11 @@ impl Rounding {
         out: &mut [i64],
         scratch: &mut Scratch,
     ) -> Result<(), DivisionError> {
-        let webster = |quotients, ties, out, scratch| {
-            divide_by_webster(replicas, weights, quotients, ties, out, scratch)
-        };
+        let webster =
+            |quotients, ties, out, scratch| divide_by_webster(replicas, weights, quotients, ties, out, scratch);
         match self {
             Self::FloorThenRank => floor_and_rank(replicas, weights, last, ties, out, scratch),
-            Self::LargestRemainder => {
-                largest_remainder(replicas, weights, last, ties, out, scratch)
-            }
+            Self::LargestRemainder => largest_remainder(replicas, weights, last, ties, out, scratch),
             Self::Webster => webster(Quotients::Exact, ties, out, scratch),
             Self::Karmada => webster(Quotients::Doubles, ties, out, scratch),
         }

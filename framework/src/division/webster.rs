@@ -78,9 +78,7 @@ pub fn divide_by_webster(
         return Ok(());
     }
     if summary.sum == 0 {
-        return Err(DivisionError::NoWeight {
-            requested: replicas,
-        });
+        return Err(DivisionError::NoWeight { requested: replicas });
     }
     if weights
         .iter()
@@ -109,10 +107,7 @@ pub fn divide_by_webster(
     seats.clear();
     for (index, (&weight, share)) in weights.iter().zip(out.iter_mut()).enumerate() {
         let weight = weight.cast_unsigned();
-        let (certain, possible) = (
-            scale.seats(weight, bracket.low),
-            scale.seats(weight, bracket.high),
-        );
+        let (certain, possible) = (scale.seats(weight, bracket.low), scale.seats(weight, bracket.high));
         *share = certain.cast_signed();
         if certain < possible {
             let tie = ties(index);
@@ -133,8 +128,7 @@ pub fn divide_by_webster(
         }
     }
     // The bracket's lower end gives out at most `total` seats, its upper end at least as many.
-    let missing =
-        total.saturating_sub(u64::try_from(bracket.seats_at_low).unwrap_or(u64::MAX)) as usize;
+    let missing = total.saturating_sub(u64::try_from(bracket.seats_at_low).unwrap_or(u64::MAX)) as usize;
     if missing == 0 {
         return Ok(());
     }
@@ -142,9 +136,7 @@ pub fn divide_by_webster(
         if doubles_decide {
             seats.select_nth_unstable(missing - 1);
         } else {
-            seats.select_nth_unstable_by(missing - 1, |left, right| {
-                compare_exactly(left, right, weights)
-            });
+            seats.select_nth_unstable_by(missing - 1, |left, right| compare_exactly(left, right, weights));
         }
     }
     for seat in seats.iter().take(missing) {
@@ -178,14 +170,12 @@ fn divide_among_equals(
 
 /// The order of two seats, equal doubles told apart as fractions.
 fn compare_exactly(left: &Seat, right: &Seat, weights: &[i64]) -> Ordering {
-    left.inverted_quotient
-        .cmp(&right.inverted_quotient)
-        .then_with(|| {
-            let weight_of = |seat: &Seat| u128::from(weights[seat.index as usize].cast_unsigned());
-            let left_cross = weight_of(left) * u128::from(right.divisor);
-            let right_cross = weight_of(right) * u128::from(left.divisor);
-            right_cross.cmp(&left_cross).then_with(|| left.cmp(right))
-        })
+    left.inverted_quotient.cmp(&right.inverted_quotient).then_with(|| {
+        let weight_of = |seat: &Seat| u128::from(weights[seat.index as usize].cast_unsigned());
+        let left_cross = weight_of(left) * u128::from(right.divisor);
+        let right_cross = weight_of(right) * u128::from(left.divisor);
+        right_cross.cmp(&left_cross).then_with(|| left.cmp(right))
+    })
 }
 
 fn bits_of(value: u128) -> u32 {
@@ -222,9 +212,7 @@ impl FixedPoint {
         let shift = self.fraction_bits + self.weight_shift;
         let odds = if shift >= u64::BITS {
             let product = u128::from(weight << self.weight_shift) * u128::from(bound);
-            ((product >> 64) as u64)
-                .checked_shr(shift - u64::BITS)
-                .unwrap_or(0)
+            ((product >> 64) as u64).checked_shr(shift - u64::BITS).unwrap_or(0)
         } else {
             let product = u128::from(weight) * u128::from(bound);
             u64::try_from(product >> self.fraction_bits).unwrap_or(u64::MAX)
@@ -320,9 +308,7 @@ impl Bracket {
             below + margin
         };
         let step = (self.high - self.low) as f64 * (aim as f64 / inside as f64);
-        self.low
-            .saturating_add(step as u64)
-            .clamp(self.low + 1, self.high - 1)
+        self.low.saturating_add(step as u64).clamp(self.low + 1, self.high - 1)
     }
 
     /// Takes in every seat whose quotient rounds to the same double as one inside.

@@ -152,12 +152,8 @@ impl LoadError {
     /// What would help, if it is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::FileMissing { .. } => {
-                Some("build it with `cargo build --release`, or correct the path".to_owned())
-            }
-            Self::NoModule { .. } => {
-                Some("a plugin's crate ends with `divvy_framework::export_plugin!`".to_owned())
-            }
+            Self::FileMissing { .. } => Some("build it with `cargo build --release`, or correct the path".to_owned()),
+            Self::NoModule { .. } => Some("a plugin's crate ends with `divvy_framework::export_plugin!`".to_owned()),
             Self::AbiMismatch { expected, .. } => Some(format!(
                 "rebuild the plugin with an SDK of ABI {}.x, or use a divvy of its ABI",
                 expected.major
@@ -242,9 +238,7 @@ pub enum CallError {
         message: String,
     },
     /// The plugin panicked too often in a row and is not called any more.
-    #[error(
-        "plugin `{plugin}` is quarantined after {panics} panics in a row; the last one: {message}"
-    )]
+    #[error("plugin `{plugin}` is quarantined after {panics} panics in a row; the last one: {message}")]
     Quarantined {
         /// The plugin.
         plugin: String,

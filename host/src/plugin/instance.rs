@@ -4,12 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use divvy_framework::abi::AbiResult;
-use divvy_framework::abi::call::{
-    AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall, SizePrefixed,
-};
-use divvy_framework::abi::object::{
-    PluginFailure, PluginObject, PluginObjectBox, Prepared, Request, failure,
-};
+use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall, SizePrefixed};
+use divvy_framework::abi::object::{PluginFailure, PluginObject, PluginObjectBox, Prepared, Request, failure};
 
 use super::error::CallError;
 use super::loader::PluginLibrary;
@@ -117,11 +113,7 @@ impl PluginInstance {
             return Err(CallError::Quarantined {
                 plugin: self.name().to_owned(),
                 panics: self.panics.load(Ordering::Relaxed),
-                message: self
-                    .last_panic
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone(),
+                message: self.last_panic.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             });
         }
         match method(&self.object, Request::new(call)) {
@@ -154,11 +146,7 @@ impl PluginInstance {
             },
             failure::PANIC => {
                 self.panics.fetch_add(1, Ordering::Relaxed);
-                (*self
-                    .last_panic
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner))
-                .clone_from(&message);
+                (*self.last_panic.lock().unwrap_or_else(PoisonError::into_inner)).clone_from(&message);
                 CallError::Panic {
                     plugin,
                     message,

@@ -12,9 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use abi_stable::StableAbi;
-use abi_stable::abi_stability::abi_checking::{
-    CheckingGlobals, check_layout_compatibility_with_globals,
-};
+use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader, ROOT_MODULE_LOADER_NAME_WITH_NUL};
 use divvy_framework::abi::module::{PluginModuleRef, extension_point, need, promise};
 use divvy_framework::abi::object::failure;
@@ -73,11 +71,10 @@ impl PluginFile {
                 source,
             },
         })?;
-        let file =
-            object::File::parse(bytes.as_slice()).map_err(|error| LoadError::NotALibrary {
-                path: path.clone(),
-                actual: what_it_is(&bytes, &error),
-            })?;
+        let file = object::File::parse(bytes.as_slice()).map_err(|error| LoadError::NotALibrary {
+            path: path.clone(),
+            actual: what_it_is(&bytes, &error),
+        })?;
         let section = file.section_by_name(SECTION_NAME);
         let record = section
             .and_then(|section| section.data().ok().and_then(PluginRecord::read))
@@ -85,11 +82,7 @@ impl PluginFile {
                 path: path.clone(),
                 missing: "it has no section `.divvy.plugin`",
             })?;
-        Ok(Self {
-            path,
-            bytes,
-            record,
-        })
+        Ok(Self { path, bytes, record })
     }
 
     /// The plugin's name, as its record says.
@@ -191,21 +184,14 @@ fn open_copy(path: &Path, bytes: &[u8]) -> Result<&'static libloading::Library, 
         .map_err(|error| refused(error.into()))?;
     let mut file = fs::File::from(memory);
     file.write_all(bytes).map_err(refused)?;
-    let library = open(
-        path,
-        Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())),
-    )?;
+    let library = open(path, Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))?;
     let _kept_open = file.into_raw_fd();
     Ok(library)
 }
 
-fn header(
-    path: &Path,
-    library: &'static libloading::Library,
-) -> Result<&'static LibHeader, LoadError> {
+fn header(path: &Path, library: &'static libloading::Library) -> Result<&'static LibHeader, LoadError> {
     // SAFETY: the symbol, if there is one, is a static of this type: only the SDK's macro exports that name.
-    let symbol =
-        unsafe { library.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
+    let symbol = unsafe { library.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
     let header = *symbol.map_err(|_| LoadError::NoModule {
         path: path.to_owned(),
         missing: "it exports no module",
@@ -385,10 +371,7 @@ impl PluginLibrary {
     /// # Errors
     ///
     /// A [`LoadError`]: the configuration was refused, or the constructor failed or panicked.
-    pub fn construct(
-        &self,
-        configuration: &serde_json::Value,
-    ) -> Result<PluginInstance, LoadError> {
+    pub fn construct(&self, configuration: &serde_json::Value) -> Result<PluginInstance, LoadError> {
         let text = configuration.to_string();
         let made = (self.module.construct())(AbiStr::from_str(&text), log::for_plugin(self.name()));
         let failure = match made.into_result() {
