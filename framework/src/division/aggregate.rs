@@ -72,7 +72,8 @@ pub fn aggregate(
 ) -> Result<(), DivisionError> {
     let candidates = request.fits_now.len();
     check_length("out", out.len(), candidates)?;
-    match request.change()? {
+    let imitates_karmada = fill == Fill::Proportional(Rounding::Karmada);
+    match request.change(imitates_karmada)? {
         Change::Nothing => {
             out.copy_from_slice(request.last);
             Ok(())
