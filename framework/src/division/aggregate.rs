@@ -12,6 +12,9 @@
 //! Growth is added to last: clusters outside the prefix keep what they have. A fresh cycle starts from scratch, so that
 //! having replicas counts there through capacity alone, as in Karmada.
 //!
+//! For parity with Karmada, `order` is the place among the selected candidates, and when shrinking the place among the
+//! binding's last clusters (v1.19-rc sorts either list by capacity, stably).
+//!
 //! The prefix is found by selection, not by sorting: each step halves the candidates in question.
 
 use super::columns::check_length;
@@ -72,7 +75,8 @@ pub fn aggregate(
 ) -> Result<(), DivisionError> {
     let candidates = request.fits_now.len();
     check_length("out", out.len(), candidates)?;
-    match request.change()? {
+    let imitates_karmada = fill == Fill::Proportional(Rounding::Karmada);
+    match request.change(imitates_karmada)? {
         Change::Nothing => {
             out.copy_from_slice(request.last);
             Ok(())

@@ -20,7 +20,8 @@ pub enum Rounding {
     /// Webster's method with exact fractions: [`divide_by_webster`].
     Webster,
     /// Webster's method as Karmada 1.16 and later compute it, in doubles: [`Quotients::Doubles`]. The last replicas
-    /// play no part; pass Karmada's tie order for parity.
+    /// play no part; pass Karmada's tie order for parity. [`dynamic`](super::dynamic) and [`aggregate`](super::aggregate)
+    /// then also refuse what Karmada's 32-bit sums make it refuse: two clusters or more, fresh, at 0 replicas.
     Karmada,
 }
 

@@ -96,6 +96,21 @@ fn too_small_names_both_figures() {
     }
 }
 
+/// Two clusters that each fit i32::MAX add up to -2 in Karmada, three to i32::MAX - 2.
+#[test]
+fn karmada_refuses_zero_where_its_sum_wraps() {
+    let max32 = i64::from(i32::MAX);
+    for (candidates, expected) in [(1, true), (2, false), (3, true), (4, false)] {
+        let (fits_now, last) = (vec![max32; candidates], vec![0; candidates]);
+        let fresh = request(0, &fits_now, &last, Cycle::Fresh);
+        assert_eq!(dynamic(fresh, Rounding::Karmada).is_ok(), expected);
+        assert_eq!(aggregated(fresh, KARMADA).is_ok(), expected);
+        assert_eq!(dynamic(fresh, Rounding::Webster), Ok(vec![0; candidates]));
+        let steady = request(0, &fits_now, &last, Cycle::Steady);
+        assert_eq!(dynamic(steady, Rounding::Karmada), Ok(vec![0; candidates]));
+    }
+}
+
 fn cycles() -> impl Strategy<Value = Cycle> {
     prop_oneof![Just(Cycle::Steady), Just(Cycle::Fresh)]
 }

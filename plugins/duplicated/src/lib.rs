@@ -1,0 +1,7 @@
+#![forbid(unsafe_code)]
+#![doc = include_str!("../README.md")]
+
+pub mod duplicated;
+
+#[cfg(test)]
+mod tests;
