@@ -10,6 +10,7 @@ mod record;
 
 pub use ledger::Ledger;
 pub use record::cluster_record;
+pub(crate) use record::units;
 
 use divvy_framework::snapshot::{ClusterRecord, Snapshot, SnapshotStore};
 
