@@ -1,6 +1,7 @@
 //! The Divvy scheduler.
 
 pub mod api;
+pub mod inputs;
 pub mod manifests;
 pub mod policy;
 pub mod strategy;

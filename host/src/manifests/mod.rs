@@ -18,6 +18,7 @@ mod node;
 mod path;
 mod problem;
 mod reader;
+mod strict;
 #[cfg(test)]
 mod tests;
 mod validation;

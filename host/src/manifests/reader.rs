@@ -18,6 +18,7 @@ use super::json;
 use super::node::{Node, NodeValue};
 use super::path::FieldPath;
 use super::problem::{Cause, ObjectName, Problem, Source, Warning};
+use super::strict::Strict;
 use super::validation::{Findings, Validate};
 use super::{Located, Manifests, ReadOptions, WorkloadResource, object_name, yaml};
 use crate::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
@@ -285,6 +286,9 @@ impl<'options> Reader<'options> {
         let mut faults = Vec::new();
         let tree = document.tree(&mut faults).clone();
         let fields = [("apiVersion", &type_meta.api_version), ("kind", &type_meta.kind)];
+        if matches!(tree.value, NodeValue::Skipped) {
+            return self.faults(faults, None, place);
+        }
         for (field, _) in fields.into_iter().filter(|(_, value)| value.is_empty()) {
             let cause = match tree.get(field) {
                 Some(node) if !matches!(node.value, NodeValue::Null) => Cause::WrongType {
@@ -484,8 +488,14 @@ fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
 
 /// Adds what validation found, except for fields that could not be read in the first place.
 fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
+    let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });
+    let unreadable: Vec<FieldPath> = faults
+        .iter()
+        .filter(is_unreadable)
+        .map(|fault| fault.path.clone())
+        .collect();
     for (path, cause) in findings.found {
-        if faults.iter().any(|fault| path.is_within(&fault.path)) {
+        if unreadable.iter().any(|unreadable| path.is_within(unreadable)) {
             continue;
         }
         let line = document.tree(faults).line_of(&path);
@@ -508,7 +518,7 @@ struct DocumentFields<'a, 'text> {
 impl Fields for DocumentFields<'_, '_> {
     fn field<T: DeserializeOwned + Default>(&mut self, path: &FieldPath) -> Option<T> {
         let value = value_at(self.value, path).filter(|value| !value.is_null())?;
-        if let Ok(field) = T::deserialize(value) {
+        if let Ok(field) = T::deserialize(Strict(value)) {
             return Some(field);
         }
         let tree: Node = self.document.tree(self.faults).at(path)?.clone();
