@@ -12,6 +12,7 @@
 mod chunks;
 mod decode;
 mod deserializer;
+mod fields;
 mod inputs;
 mod json;
 mod node;

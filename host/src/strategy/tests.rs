@@ -181,6 +181,38 @@ fn what_makes_no_sense_says_so() {
 }
 
 #[test]
+fn preferences_that_nobody_reads_are_warned_of() {
+    let text = r#"{"replicaScheduling":{"replicaDivisionPreference":"Aggregated","weightPreference":{"staticWeightList":[{"targetCluster":{},"weight":2}]}}}"#;
+    let placement: Placement = serde_json::from_str(text).unwrap();
+    let known = known();
+    let mut context = StrategyContext {
+        placement: &placement,
+        binding: None,
+        policy: None,
+        total: None,
+        replicas: 1,
+        known: &known,
+        strategy_override: None,
+        affinity_groups_as_tiers: false,
+    };
+    let warned = |context: &StrategyContext<'_>| -> Vec<String> {
+        resolve_strategy(context)
+            .unwrap()
+            .warnings
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    };
+    assert_eq!(
+        warned(&context),
+        ["the strategy `Aggregated` reads no `staticWeightList`; ignored"]
+    );
+    context.strategy_override = Some("Cheapest");
+    assert_eq!(warned(&context), Vec::<String>::new());
+    assert_eq!(resolve_strategy(&context).unwrap().rules.len(), 1);
+}
+
+#[test]
 fn the_nearest_name_comes_first() {
     assert_eq!(nearest_first("static-weight", &known())[0], "StaticWeight");
     assert_eq!(nearest_first("averge", &known())[0], "Average");
