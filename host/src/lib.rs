@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod fleet;
+pub mod inputs;
 pub mod manifests;
 pub mod plugin;
 pub mod policy;

@@ -478,6 +478,13 @@ impl BindingRecord {
             .map(|target| (target.cluster.read(&self.pool), target.replicas))
     }
 
+    /// Whether a rule gives its clusters any positive value.
+    pub fn rule_is_positive(&self, rule: usize) -> bool {
+        self.rules
+            .get(rule)
+            .is_some_and(|rule| rule.values.of(&self.rule_values).iter().any(|value| value.value > 0))
+    }
+
     /// The number of rules of the policy.
     pub fn rule_count(&self) -> usize {
         self.rules.len()

@@ -55,3 +55,32 @@ fn push<'text>(chunks: &mut Vec<Chunk<'text>>, text: &'text str, first_line: usi
         chunks.push(Chunk { text, first_line });
     }
 }
+
+/// The lines on which parts of a text begin, counted on from part to part.
+pub(super) struct LineCounter<'text> {
+    text: &'text str,
+    counted_to: usize,
+    line: usize,
+}
+
+impl<'text> LineCounter<'text> {
+    pub(super) fn new(chunk: &Chunk<'text>) -> Self {
+        Self {
+            text: chunk.text,
+            counted_to: 0,
+            line: chunk.first_line,
+        }
+    }
+
+    /// The line of a part of the text. Parts must be asked for in their order.
+    pub(super) fn line_of(&mut self, part: &str) -> usize {
+        // Both are slices of one text, so the distance of their addresses is an offset; anything else
+        // leaves the counter where it is.
+        let offset = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        if let Some(between) = self.text.as_bytes().get(self.counted_to..offset) {
+            self.line += between.iter().filter(|byte| **byte == b'\n').count();
+            self.counted_to = offset;
+        }
+        self.line
+    }
+}

@@ -13,6 +13,7 @@ use super::json::{self, TreeError};
 use super::node::{Node, NodeValue};
 use super::path::FieldPath;
 use super::problem::Cause;
+use super::strict::Strict;
 
 /// The most problems that are listed for one document.
 const PROBLEMS_MAX: usize = 100;
@@ -87,8 +88,9 @@ impl<'text> Document<'text> {
 
     /// The object as a type. What was refused is in `faults`, and its place has the type's default.
     pub(super) fn decode<T: DeserializeOwned + Default>(&self, faults: &mut Vec<Fault>) -> T {
+        // The text was found to be one whole JSON value when the input was split.
         if let Some(text) = self.json
-            && let Ok(value) = serde_json::from_str(text)
+            && let Ok(value) = T::deserialize(Strict(&mut serde_json::Deserializer::from_str(text)))
         {
             return value;
         }

@@ -12,12 +12,14 @@
 mod chunks;
 mod decode;
 mod deserializer;
+mod fields;
 mod inputs;
 mod json;
 mod node;
 mod path;
 mod problem;
 mod reader;
+mod strict;
 #[cfg(test)]
 mod tests;
 mod validation;

@@ -12,17 +12,18 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::chunks::{self, Chunk};
-use super::decode::{Document, Fault, decode_tree};
+use super::chunks::{self, Chunk, LineCounter};
+use super::decode::{Document, Fault};
+use super::fields::DocumentFields;
 use super::json;
-use super::node::{Node, NodeValue};
+use super::node::NodeValue;
 use super::path::FieldPath;
 use super::problem::{Cause, ObjectName, Problem, Source, Warning};
 use super::validation::{Findings, Validate};
 use super::{Located, Manifests, ReadOptions, WorkloadResource, object_name, yaml};
 use crate::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
 use crate::policy::is_cluster_scoped;
-use crate::workloads::{Fields, value_at};
+use crate::workloads::Fields;
 
 /// The namespace of what names none.
 const NAMESPACE_DEFAULT: &str = "default";
@@ -285,6 +286,9 @@ impl<'options> Reader<'options> {
         let mut faults = Vec::new();
         let tree = document.tree(&mut faults).clone();
         let fields = [("apiVersion", &type_meta.api_version), ("kind", &type_meta.kind)];
+        if matches!(tree.value, NodeValue::Skipped) {
+            return self.faults(faults, None, place);
+        }
         for (field, _) in fields.into_iter().filter(|(_, value)| value.is_empty()) {
             let cause = match tree.get(field) {
                 Some(node) if !matches!(node.value, NodeValue::Null) => Cause::WrongType {
@@ -484,8 +488,14 @@ fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
 
 /// Adds what validation found, except for fields that could not be read in the first place.
 fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
+    let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });
+    let unreadable: Vec<FieldPath> = faults
+        .iter()
+        .filter(is_unreadable)
+        .map(|fault| fault.path.clone())
+        .collect();
     for (path, cause) in findings.found {
-        if faults.iter().any(|fault| path.is_within(&fault.path)) {
+        if unreadable.iter().any(|unreadable| path.is_within(unreadable)) {
             continue;
         }
         let line = document.tree(faults).line_of(&path);
@@ -495,62 +505,5 @@ fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fa
             cause,
             hint: None,
         });
-    }
-}
-
-/// The fields of a resource, read from its value; from its tree when a type refuses one.
-struct DocumentFields<'a, 'text> {
-    value: &'a serde_json::Value,
-    document: &'a Document<'text>,
-    faults: &'a mut Vec<Fault>,
-}
-
-impl Fields for DocumentFields<'_, '_> {
-    fn field<T: DeserializeOwned + Default>(&mut self, path: &FieldPath) -> Option<T> {
-        let value = value_at(self.value, path).filter(|value| !value.is_null())?;
-        if let Ok(field) = T::deserialize(value) {
-            return Some(field);
-        }
-        let tree: Node = self.document.tree(self.faults).at(path)?.clone();
-        Some(decode_tree(&tree, path, self.faults))
-    }
-
-    fn report(&mut self, path: FieldPath, cause: Cause) {
-        let line = self.document.tree(self.faults).line_of(&path);
-        self.faults.push(Fault {
-            path,
-            line,
-            cause,
-            hint: None,
-        });
-    }
-}
-
-/// The lines on which parts of a text begin, counted on from part to part.
-struct LineCounter<'text> {
-    text: &'text str,
-    counted_to: usize,
-    line: usize,
-}
-
-impl<'text> LineCounter<'text> {
-    fn new(chunk: &Chunk<'text>) -> Self {
-        Self {
-            text: chunk.text,
-            counted_to: 0,
-            line: chunk.first_line,
-        }
-    }
-
-    /// The line of a part of the text. Parts must be asked for in their order.
-    fn line_of(&mut self, part: &str) -> usize {
-        // Both are slices of one text, so the distance of their addresses is an offset; anything else
-        // leaves the counter where it is.
-        let offset = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        if let Some(between) = self.text.as_bytes().get(self.counted_to..offset) {
-            self.line += between.iter().filter(|byte| **byte == b'\n').count();
-            self.counted_to = offset;
-        }
-        self.line
     }
 }

@@ -104,6 +104,10 @@ impl<'text> Builder<'text> {
 
     fn syntax(&self, error: &ScanError) -> TreeError {
         let line = self.first_line + error.marker().line().saturating_sub(1);
+        if error.info().contains("recursion limit") {
+            // The parser looks ahead and meets its own limit, which is higher, before ours is met.
+            return self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX });
+        }
         let message = format!("{} (column {})", error.info(), error.marker().col() + 1);
         self.error(
             line,

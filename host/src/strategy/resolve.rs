@@ -83,6 +83,7 @@ pub fn resolve_strategy(context: &StrategyContext<'_>) -> Result<StrategyRequest
     };
     request.cluster_priority = cluster_priority(context, &json, &request.strategy, &mut warnings)?;
     request.rules = rules(&request.strategy, &scheduling, &json, &mut warnings)?;
+    warn_of_unused(&request.strategy, &scheduling, &json, &mut warnings);
     if request.strategy == SPECIFIED {
         make_one_group(&mut request, &written, &json, context);
     }
@@ -253,6 +254,50 @@ fn rules(
     match given {
         Some((list, origin)) => read_rules(list, origin, required, false, warnings),
         None => Ok(Vec::new()),
+    }
+}
+
+/// Warns of preferences that a bundled strategy does not read. What a strategy from outside reads is not known.
+fn warn_of_unused(
+    strategy: &str,
+    scheduling: &ReplicaSchedulingStrategy,
+    json: &JsonPreferences,
+    warnings: &mut Vec<Warning>,
+) {
+    let is_bundled = matches!(strategy, DUPLICATED | "Aggregated" | "Average")
+        || matches!(
+            strategy,
+            STATIC_WEIGHT | DYNAMIC_WEIGHT | SPECIFIED | PRIORITY_AGGREGATED
+        );
+    let weights = scheduling
+        .weight_preference
+        .as_ref()
+        .is_some_and(|weights| !weights.static_weight_list.is_empty());
+    let counts = scheduling
+        .specify_preference
+        .as_ref()
+        .is_some_and(|counts| !counts.static_specify_list.is_empty());
+    let priorities = scheduling
+        .priority_preference
+        .as_ref()
+        .is_some_and(|list| !list.preferred_priority_list.is_empty());
+    for (key, is_given, reader) in [
+        ("staticWeightList", weights || json.weights.is_some(), STATIC_WEIGHT),
+        (
+            "staticSpecifyList",
+            counts || json.counts.is_some() || json.regions.is_some(),
+            SPECIFIED,
+        ),
+        (
+            "preferredPriorityList",
+            priorities || json.priorities.is_some(),
+            PRIORITY_AGGREGATED,
+        ),
+    ] {
+        if is_bundled && is_given && strategy != reader {
+            let message = format!("the strategy `{strategy}` reads no `{key}`; ignored");
+            warnings.push(Warning::new(message).with_hint(format!("the strategy `{reader}` reads it")));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::manifests::{Cause, FieldPath};
 
 /// One kind that has replicas: an entry of the profile's `[[workload]]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WorkloadKind {
     /// Group and version, e.g. `argoproj.io/v1alpha1`.
     pub api_version: String,
