@@ -9,12 +9,12 @@ use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, parse_macro_input};
 
-/// Makes a type a plugin's configuration: a table of the profile, with keys spelled as the fields are.
+/// Makes a type a plugin's configuration: a table of the profile, with keys in `kebab-case`, as in the rest of the profile.
 ///
 /// Serde's attributes are understood: `#[serde(default)]` on the type gives every absent key its value in `Default`.
 #[proc_macro_derive(Configuration, attributes(serde, schemars))]
 pub fn derive_configuration(input: TokenStream) -> TokenStream {
-    expand(parse_macro_input!(input as DeriveInput), "snake_case")
+    expand(parse_macro_input!(input as DeriveInput), "kebab-case")
         .unwrap_or_else(|error| error.into_compile_error())
         .into()
 }

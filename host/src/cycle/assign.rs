@@ -50,9 +50,13 @@ impl Cycle {
         candidates.scores.clear();
         candidates.scores.extend(chosen().map(|place| feasible.scores[place]));
         candidates.last.clear();
-        candidates.last.extend(chosen().map(|place| feasible.last[place].max(0)));
+        candidates
+            .last
+            .extend(chosen().map(|place| feasible.last[place].max(0)));
         candidates.fits_now.clear();
-        candidates.fits_now.extend(chosen().map(|place| feasible.fits_now[place]));
+        candidates
+            .fits_now
+            .extend(chosen().map(|place| feasible.fits_now[place]));
         candidates.tiers.clear();
         if !feasible.tiers.is_empty() {
             candidates.tiers.extend(chosen().map(|place| feasible.tiers[place]));
@@ -60,7 +64,9 @@ impl Cycle {
         candidates.places.clear();
         if driver::places_in_policy(input.fleet.snapshot(), &input.group.record, &mut self.by_row) {
             let by_row = &self.by_row;
-            candidates.places.extend(candidates.rows.iter().map(|&row| by_row[row as usize]));
+            candidates
+                .places
+                .extend(candidates.rows.iter().map(|&row| by_row[row as usize]));
         }
     }
 
@@ -109,7 +115,9 @@ impl Cycle {
         let mut left = input.plan.replicas;
         let mut outcome = Ok(());
         for tier in 0..=last_overflow {
-            let members: Vec<usize> = (0..all.rows.len()).filter(|&place| overflow_of(place) == tier).collect();
+            let members: Vec<usize> = (0..all.rows.len())
+                .filter(|&place| overflow_of(place) == tier)
+                .collect();
             if members.is_empty() {
                 continue;
             }
@@ -145,7 +153,10 @@ impl Cycle {
     }
 
     /// The inner walk: growth goes to the best priority that has room, shrinkage drains the worst.
-    #[allow(clippy::too_many_arguments, reason = "one call of one walk; a struct would only rename them")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one call of one walk; a struct would only rename them"
+    )]
     fn walk_priorities(
         &mut self,
         input: &CycleInput<'_>,
@@ -199,7 +210,11 @@ impl Cycle {
         divide_among_tiers(&request, &tier_of, last_tier, &mut quotas, &mut self.tiers.division).map_err(too_small)?;
         let tier_count = distinct.len() as u32;
         for ((&rank, quota), tier) in distinct.iter().zip(quotas).zip(0..) {
-            let of_tier: Vec<usize> = members.iter().copied().filter(|&place| all.tiers[place] == rank).collect();
+            let of_tier: Vec<usize> = members
+                .iter()
+                .copied()
+                .filter(|&place| all.tiers[place] == rank)
+                .collect();
             if quota == 0 && !strategy.duplicates() {
                 continue;
             }
@@ -235,7 +250,10 @@ impl Cycle {
         move |place: usize| positive.is_empty() || positive.contains(&all.rows[place])
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one call of one walk; a struct would only rename them")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one call of one walk; a struct would only rename them"
+    )]
     fn assign_members(
         &mut self,
         input: &CycleInput<'_>,

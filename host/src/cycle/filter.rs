@@ -63,9 +63,10 @@ impl Cycle {
         for &code in &self.codes {
             let reason = match code {
                 DELETING_CODE => "cluster(s) were being deleted".to_owned(),
-                code => texts
-                    .reason(code)
-                    .map_or_else(|| "cluster(s) were rejected without a reason".to_owned(), |(_, reason)| reason),
+                code => texts.reason(code).map_or_else(
+                    || "cluster(s) were rejected without a reason".to_owned(),
+                    |(_, reason)| reason,
+                ),
             };
             *counts.entry(reason).or_default() += 1;
         }

@@ -24,4 +24,3 @@ pub use error::CycleError;
 pub use explanation::Explanation;
 pub use plan::{AffinityGroup, BindingPlan, PlanError};
 pub use run::{Cycle, CycleInput, Target};
-

@@ -308,7 +308,11 @@ fn record_of(
     for rule in &request.rules {
         builder.rule(&RuleRecord {
             target: affinity_record("", &rule.target),
-            values: rule.fields.iter().map(|(field, value)| (field.clone(), *value)).collect(),
+            values: rule
+                .fields
+                .iter()
+                .map(|(field, value)| (field.clone(), *value))
+                .collect(),
             origin: rule.origin.clone(),
         });
     }
@@ -335,7 +339,10 @@ fn affinity_record(name: &str, affinity: &ClusterAffinity) -> AffinityRecord {
             });
         }
         for requirement in &selector.match_expressions {
-            expressions.push(expression(ExpressionSource::Label(requirement.key.clone()), requirement));
+            expressions.push(expression(
+                ExpressionSource::Label(requirement.key.clone()),
+                requirement,
+            ));
         }
     }
     if let Some(selector) = &affinity.field_selector {

@@ -121,7 +121,13 @@ impl Cycle {
 
     fn steps(&mut self, input: &CycleInput<'_>, texts: Option<&Texts>) -> Result<(), CycleError> {
         self.reset();
-        let CycleInput { profile, fleet, plan, group, .. } = *input;
+        let CycleInput {
+            profile,
+            fleet,
+            plan,
+            group,
+            ..
+        } = *input;
         let strategy = profile.strategy(&plan.strategy)?;
         // Taken out for the cycle, so that the view can borrow it while the other memory is written.
         let mut resolution = std::mem::take(&mut self.resolution);
@@ -202,7 +208,10 @@ impl Cycle {
         }
         places_of_rows(rows, input.fleet.len(), &mut self.by_row);
         for ((_, replicas), &row) in entries.zip(resolution.last_rows()) {
-            let place = self.by_row.get(row as usize).map_or(usize::MAX, |&place| place as usize);
+            let place = self
+                .by_row
+                .get(row as usize)
+                .map_or(usize::MAX, |&place| place as usize);
             // Of a cluster that is listed twice the first entry counts, as in Karmada.
             if let Some(slot) = last.get_mut(place)
                 && *slot == ABSENT
@@ -263,7 +272,9 @@ impl Cycle {
             })
             .collect();
         for (place, &row) in self.feasible.rows.iter().enumerate() {
-            let Some(cluster) = clusters.get_mut(row as usize) else { continue };
+            let Some(cluster) = clusters.get_mut(row as usize) else {
+                continue;
+            };
             let last = self.feasible.last.get(place).copied();
             cluster.last = last.filter(|&last| last != ABSENT);
             cluster.score = self.feasible.scores.get(place).copied();

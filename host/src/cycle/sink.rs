@@ -55,7 +55,9 @@ impl Texts {
 
     fn code(&self, reason: String) -> u32 {
         let entry = (self.plugin.get(), reason);
-        let Ok(mut reasons) = self.reasons.try_borrow_mut() else { return 0 };
+        let Ok(mut reasons) = self.reasons.try_borrow_mut() else {
+            return 0;
+        };
         let known = reasons.iter().position(|reason| *reason == entry);
         let place = known.unwrap_or_else(|| {
             reasons.push(entry);

@@ -55,8 +55,8 @@ impl Cycle {
         ranks.sort_unstable();
         ranks.dedup();
         // Every pair is in the list; the place where it would be inserted is the same as where it is.
-        ranks_of.extend((0..rows.len()).map(|place| {
-            ranks.binary_search(&pair(place)).unwrap_or_else(|place| place) as u32
-        }));
+        ranks_of.extend(
+            (0..rows.len()).map(|place| ranks.binary_search(&pair(place)).unwrap_or_else(|place| place) as u32),
+        );
     }
 }

@@ -57,7 +57,10 @@ pub enum Violation {
         replicas: i64,
     },
     /// A count that no cluster can be given.
-    #[error("plugin `{plugin}` gave cluster `{cluster}` {replicas} replicas, more than {}", i32::MAX)]
+    #[error(
+        "plugin `{plugin}` gave cluster `{cluster}` {replicas} replicas, more than {}",
+        i32::MAX
+    )]
     TooLarge {
         /// The plugin.
         plugin: String,
@@ -77,7 +80,9 @@ pub enum Violation {
         actual: i128,
     },
     /// A duplicating strategy that gives a cluster another count.
-    #[error("plugin `{plugin}` promises to duplicate but gave cluster `{cluster}` {replicas} replicas, expected {expected}")]
+    #[error(
+        "plugin `{plugin}` promises to duplicate but gave cluster `{cluster}` {replicas} replicas, expected {expected}"
+    )]
     NotDuplicated {
         /// The plugin.
         plugin: String,
