@@ -1,34 +1,25 @@
-//! Aggregated as a plugin. The rule is in [`aggregated`]; this file hands it the context.
+//! Aggregated as a plugin. The rule is in [`aggregated`]; this file hands it the context and the orders.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod aggregated;
+pub mod configuration;
 
-use aggregated::{Fill, Method};
+use configuration::{AggregatedConfiguration, Method};
 use divvy_framework::division::Scratch;
 use divvy_framework::prelude::*;
 
-/// What a profile can configure.
-#[derive(Debug, Clone, Copy, Default, Configuration)]
-#[serde(default)]
-struct AggregatedConfiguration {
-    /// How proportional shares become whole replicas.
-    method: Method,
-    /// How the replicas are divided over the clusters that are used.
-    fill: Fill,
+/// The strategy, as configured.
+struct Aggregated {
+    configuration: AggregatedConfiguration,
 }
 
 /// Memory reused from call to call.
 #[derive(Debug, Default)]
 struct AggregatedScratch {
     division: Scratch,
-    places_in_spec: Vec<u32>,
-}
-
-/// The strategy, as configured.
-struct Aggregated {
-    configuration: AggregatedConfiguration,
+    places_in_last: Vec<u32>,
 }
 
 impl Plugin for Aggregated {
@@ -49,35 +40,31 @@ impl Plugin for Aggregated {
 
 impl AssignPlugin for Aggregated {
     const STRATEGIES: &'static [&'static str] = &["Aggregated"];
-    /// Not independent of the order of the candidates: `method = "webster"` breaks ties of capacity by it, as Karmada does.
+    /// Not order-independent: `method = "webster"` serves equal capacities in the order of the candidates, as Karmada.
     const PROMISES: Promises = Promises::NONE.respects_capacity().inert();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         let request = context.division_request();
+        let fill = self.configuration.division_fill();
         let out = result.replicas();
-        let AggregatedConfiguration { method, fill } = self.configuration;
         with_scratch(|scratch: &mut AggregatedScratch| {
             let AggregatedScratch {
                 division,
-                places_in_spec,
+                places_in_last,
             } = scratch;
-            match method {
-                Method::EvenRemainder => aggregated::divide(
-                    &request,
-                    (fill, method),
-                    context.policy_order(),
-                    context.ties(),
-                    out,
-                    division,
-                ),
+            match self.configuration.method {
+                Method::EvenRemainder => {
+                    aggregated::divide(&request, fill, context.policy_order(), context.ties(), out, division)
+                }
+                // Shrinking, Karmada sorts the last result as the binding lists it; else the candidates as Select gave them.
                 Method::Webster if request.shrinks() => {
-                    context.places_in_last(places_in_spec);
-                    let order = |place: usize| places_in_spec.get(place).copied().unwrap_or(u32::MAX).into();
-                    aggregated::divide(&request, (fill, method), order, context.karmada_ties(), out, division)
+                    context.places_in_last(places_in_last);
+                    let order = |place: usize| places_in_last.get(place).copied().unwrap_or(u32::MAX).into();
+                    aggregated::divide(&request, fill, order, context.karmada_ties(), out, division)
                 }
                 Method::Webster => {
                     let order = |place: usize| place as u64;
-                    aggregated::divide(&request, (fill, method), order, context.karmada_ties(), out, division)
+                    aggregated::divide(&request, fill, order, context.karmada_ties(), out, division)
                 }
             }
         })?;

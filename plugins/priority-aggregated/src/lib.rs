@@ -3,18 +3,12 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod configuration;
 pub mod priority_aggregated;
 
+use configuration::PriorityAggregatedConfiguration;
 use divvy_framework::prelude::*;
-use priority_aggregated::{Fill, PriorityAggregatedScratch};
-
-/// What a profile can configure.
-#[derive(Debug, Clone, Copy, Default, Configuration)]
-#[serde(default)]
-struct PriorityAggregatedConfiguration {
-    /// How replicas are divided over the clusters that a tier uses.
-    fill: Fill,
-}
+use priority_aggregated::PriorityAggregatedScratch;
 
 /// The strategy, as configured.
 struct PriorityAggregated {
@@ -60,7 +54,7 @@ impl AssignPlugin for PriorityAggregated {
             priority_aggregated::divide(
                 &request,
                 context.tiers(),
-                self.configuration.fill,
+                self.configuration.fill.into(),
                 context.policy_order(),
                 context.ties(),
                 result.replicas(),

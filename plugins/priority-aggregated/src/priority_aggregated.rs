@@ -4,29 +4,9 @@
 //! priority form a tier, the tier walk gives each tier its quota, and inside a tier Aggregated's rule divides it. Scores
 //! play no part. Which entry of the policy names which cluster, and which priority makes which tier, is resolved before.
 
-use divvy_framework::division::aggregate::{self, aggregate};
+use divvy_framework::division::aggregate::{Fill, aggregate};
 use divvy_framework::division::tiers::{LastTier, TierMembers, divide_among_tiers};
-use divvy_framework::division::{DivisionError, Request, Rounding, Scratch};
-use divvy_framework::prelude::Configuration;
-
-/// How replicas are divided over the clusters that a tier uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
-pub enum Fill {
-    /// In proportion to their capacities, as Aggregated and the proposal's table.
-    #[default]
-    Proportional,
-    /// Each is filled before the next is touched.
-    Pack,
-}
-
-impl From<Fill> for aggregate::Fill {
-    fn from(fill: Fill) -> Self {
-        match fill {
-            Fill::Proportional => Self::Proportional(Rounding::FloorThenRank),
-            Fill::Pack => Self::Pack,
-        }
-    }
-}
+use divvy_framework::division::{DivisionError, Request, Scratch};
 
 /// Memory reused from call to call.
 #[derive(Debug, Default)]
@@ -76,7 +56,7 @@ pub fn divide(
         });
     }
     if tiers.is_empty() {
-        return aggregate(request, fill.into(), order, ties, out, division);
+        return aggregate(request, fill, order, ties, out, division);
     }
     // Tiers are numbered densely, so that there are at most as many as candidates.
     let tier_count = tiers.iter().max().map_or(0, |&worst| worst as usize + 1);
@@ -103,7 +83,7 @@ pub fn divide(
                 last,
                 cycle: request.cycle,
             },
-            fill.into(),
+            fill,
             |position| order(members[position] as usize),
             |position| ties(members[position] as usize),
             tier_out,
