@@ -44,6 +44,13 @@ pub(super) enum Change {
 }
 
 impl Request<'_> {
+    /// Whether the cycle is steady and `last` holds more than the new total: the new total is then divided within `last`.
+    #[must_use]
+    pub fn shrinks(&self) -> bool {
+        let present: i128 = self.last.iter().map(|&last| i128::from(last)).sum();
+        self.cycle == Cycle::Steady && present > i128::from(self.replicas)
+    }
+
     /// Checks the columns, finds the case and refuses what does not fit.
     pub(super) fn change(&self, imitates_karmada: bool) -> Result<Change, DivisionError> {
         let (change, available) = self.change_and_available()?;

@@ -1,7 +1,7 @@
 //! Aggregated's arithmetic: as few clusters as possible.
 //!
-//! The rule (`design.md`, "Aggregated") is shared with PriorityAggregated and lives in the SDK; this file fixes what the
-//! strategy's configuration may choose of it.
+//! The rule is Karmada's (`pkg/scheduler/core/division_algorithm.go`); it is shared with PriorityAggregated and lives in the
+//! SDK. This file fixes what the strategy's configuration may choose of it.
 
 use divvy_framework::division::aggregate::{Fill, aggregate};
 use divvy_framework::division::{DivisionError, Request, Scratch};
@@ -9,7 +9,7 @@ use divvy_framework::division::{DivisionError, Request, Scratch};
 /// Divides `request` over the shortest prefix of the candidates that holds it.
 ///
 /// * `fill`: how the replicas are divided inside the prefix.
-/// * `order`: rank of a candidate by its place in the policy's list, then name; distinct, smaller first.
+/// * `order`: rank of a candidate where capacities are equal; distinct, smaller first.
 /// * `ties`: the tie order of the rounding, smaller keys first.
 /// * `out`: one entry a candidate, overwritten, sums to `request.replicas`.
 ///

@@ -5,9 +5,10 @@
 
 use divvy_framework::division::dynamic::divide_by_dynamic_weight;
 use divvy_framework::division::{DivisionError, Request, Rounding, Scratch};
+use divvy_framework::prelude::Configuration;
 
 /// How proportional shares become whole replicas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Method {
     /// Floors, then the remainder one each by weight, last replicas, tie.
     #[default]

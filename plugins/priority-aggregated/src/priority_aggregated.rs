@@ -1,9 +1,8 @@
 //! PriorityAggregated's arithmetic: preferred clusters first, as few as possible of equal priority.
 //!
-//! The rule is `proposals/priority-aggregated.md` (`design.md`, "PriorityAggregated"): candidates of equal priority form
-//! a tier, the tier walk gives each tier its quota, and inside a tier Aggregated's rule divides it. Scores play no part.
-//! Which entry of the policy names which cluster is resolved before: a candidate's priority is the largest among
-//! the entries that match it, and below every listed one (0, say) if none does.
+//! The rule is `proposals/priority-aggregated.md`, "Motivation" and "Use case and its behavior": candidates of equal
+//! priority form a tier, the tier walk gives each tier its quota, and inside a tier Aggregated's rule divides it. Scores
+//! play no part. Which entry of the policy names which cluster, and which priority makes which tier, is resolved before.
 
 use divvy_framework::division::aggregate::{Fill, aggregate};
 use divvy_framework::division::tiers::{LastTier, TierMembers, divide_among_tiers};
@@ -13,16 +12,16 @@ use divvy_framework::division::{DivisionError, Request, Scratch};
 #[derive(Debug, Default)]
 pub struct PriorityAggregatedScratch {
     division: Scratch,
-    tiers: TierMembers,
+    members: TierMembers,
     quotas: Vec<i64>,
     fits_now: Vec<i64>,
     last: Vec<i64>,
     out: Vec<i64>,
 }
 
-/// Divides `request` tier by tier, the larger `priorities` first.
+/// Divides `request` tier by tier, tier 0 first.
 ///
-/// * `priorities`: one a candidate, any number; all equal is plain Aggregated.
+/// * `tiers`: the tier of each candidate, below their number; empty for one tier, which is plain Aggregated.
 /// * `fill`: how replicas are divided over the clusters that a tier uses.
 /// * `order`: rank of a candidate by its place in the policy's list, then name; distinct, smaller first.
 /// * `ties`: the tie order of the rounding, smaller keys first.
@@ -33,7 +32,7 @@ pub struct PriorityAggregatedScratch {
 /// tiers; lengths that differ; negative counts.
 pub fn divide(
     request: &Request<'_>,
-    priorities: &[i64],
+    tiers: &[u32],
     fill: Fill,
     order: impl Fn(usize) -> u64,
     ties: impl Fn(usize) -> u64,
@@ -42,7 +41,7 @@ pub fn divide(
 ) -> Result<(), DivisionError> {
     let PriorityAggregatedScratch {
         division,
-        tiers,
+        members,
         quotas,
         fits_now,
         last,
@@ -56,13 +55,18 @@ pub fn divide(
             actual,
         });
     }
-    tiers.rebuild_from_priorities(priorities)?;
+    if tiers.is_empty() {
+        return aggregate(request, fill, order, ties, out, division);
+    }
+    // Tiers are numbered densely, so that there are at most as many as candidates.
+    let tier_count = tiers.iter().max().map_or(0, |&worst| worst as usize + 1);
+    members.rebuild_from_tiers(tiers, tier_count.min(out.len()))?;
     quotas.clear();
-    quotas.resize(tiers.tiers(), 0);
-    divide_among_tiers(request, tiers.tier_of(), LastTier::WithinCapacity, quotas, division)?;
+    quotas.resize(members.tiers(), 0);
+    divide_among_tiers(request, tiers, LastTier::WithinCapacity, quotas, division)?;
 
     for (tier, &quota) in quotas.iter().enumerate() {
-        let members = tiers.members(tier);
+        let members = members.members(tier);
         let gather = |column: &mut Vec<i64>, of: &[i64]| {
             column.clear();
             column.extend(members.iter().map(|&member| of[member as usize]));

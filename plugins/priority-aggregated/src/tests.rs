@@ -2,6 +2,7 @@
 
 use crate::priority_aggregated::{PriorityAggregatedScratch, divide};
 use divvy_framework::division::aggregate::{Fill, aggregate};
+use divvy_framework::division::tiers::TierMembers;
 use divvy_framework::division::{Cycle, DivisionError, Request, Rounding, Scratch};
 use proptest::prelude::*;
 
@@ -14,7 +15,18 @@ fn position(index: usize) -> u64 {
 fn divided(request: &Request<'_>, priorities: &[i64], fill: Fill) -> Result<Vec<i64>, DivisionError> {
     let mut out = vec![-1; request.fits_now.len()];
     let mut scratch = PriorityAggregatedScratch::default();
-    divide(request, priorities, fill, position, position, &mut out, &mut scratch).map(|()| out)
+    let mut tiers = TierMembers::default();
+    tiers.rebuild_from_priorities(priorities)?;
+    divide(
+        request,
+        tiers.tier_of(),
+        fill,
+        position,
+        position,
+        &mut out,
+        &mut scratch,
+    )
+    .map(|()| out)
 }
 
 #[test]

@@ -6,9 +6,10 @@
 
 use divvy_framework::division::apportionment::equal_shares;
 use divvy_framework::division::{DivisionError, Rounding, Scratch};
+use divvy_framework::prelude::Configuration;
 
 /// How the remainder is given out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Method {
     /// One each by weight, then last replicas, then tie: keeps what is placed, and draws the rest evenly.
     #[default]
