@@ -9,7 +9,7 @@ use divvy_framework_abi::text::{Span, Text};
 
 use super::record::{SpreadField, TolerationOperator};
 use crate::clusters::AffinityTables;
-use crate::clusters::{ClusterMatcher, Clusters};
+use crate::clusters::{ClusterMatcher, Clusters, RowSet};
 use crate::snapshot::TaintEffect;
 
 /// A binding: what Karmada's ResourceBinding or ClusterResourceBinding holds.
@@ -156,6 +156,16 @@ impl<'a> Binding<'a> {
                 row: rows.get(place).filter(|&&row| row != NO_ROW).map(|&row| row as usize),
                 replicas: target.replicas,
             })
+    }
+
+    /// Makes `rows` the set of the clusters that the last result lists, whatever their replicas. Without a last result the
+    /// set is empty and costs nothing.
+    pub fn collect_last_rows(&self, clusters: &Clusters<'_>, rows: &mut RowSet) {
+        let last = self.view.last_rows.as_slice();
+        rows.reset(if last.is_empty() { 0 } else { clusters.len() });
+        for &row in last.iter().filter(|&&row| row != NO_ROW) {
+            rows.insert(row as usize);
+        }
     }
 
     /// The clusters that the binding is being evicted from: `spec.gracefulEvictionTasks`.

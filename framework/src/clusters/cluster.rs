@@ -131,6 +131,14 @@ impl<'a> Cluster<'a> {
             .map(|(_, value)| self.arena.text(value.0))
     }
 
+    /// The value of a label whose key is known as a symbol; a label that is there without a value has [`Symbol::EMPTY`].
+    #[inline]
+    pub fn label_symbol(&self, key: Symbol) -> Option<Symbol> {
+        self.label_symbols()
+            .find(|(candidate, _)| *candidate == key)
+            .map(|(_, value)| value)
+    }
+
     /// `metadata.annotations`.
     pub fn annotations(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let arena = self.arena;

@@ -22,6 +22,12 @@ impl RowSet {
         }
     }
 
+    /// Empties the set, for `rows` clusters from now on; a set as large as before allocates nothing.
+    pub fn reset(&mut self, rows: usize) {
+        self.words.clear();
+        self.words.resize(rows.div_ceil(64), 0);
+    }
+
     /// Adds a row; one past the end of the snapshot is ignored.
     #[inline]
     pub fn insert(&mut self, row: usize) {

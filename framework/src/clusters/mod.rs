@@ -6,10 +6,12 @@
 
 mod cluster;
 mod matcher;
+mod taints;
 
 pub use cluster::{Cluster, Condition, Model, Resource, Taint};
 pub(crate) use matcher::AffinityTables;
 pub use matcher::{ClusterMatcher, RowSet};
+pub use taints::{TaintColumns, TaintSymbols};
 
 use divvy_framework_abi::arena::{Arena, column};
 
@@ -142,6 +144,12 @@ impl<'a> Clusters<'a> {
     /// Whether any cluster at all has a taint.
     pub fn any_tainted(&self) -> bool {
         !self.arena.column::<u32>(column::TAINT_KEYS).is_empty()
+    }
+
+    /// The taints of all clusters as numbers.
+    #[inline]
+    pub fn taints(&self) -> TaintColumns<'a> {
+        TaintColumns::new(self.arena)
     }
 
     /// Per cluster: whether it has a taint, without looking at which.

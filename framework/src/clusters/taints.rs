@@ -1,0 +1,60 @@
+//! Taints as whole columns of numbers, for a pass over thousands of clusters.
+//!
+//! [`Cluster::taints`](super::Cluster::taints) reads like the object and looks texts up; here a taint is three integers,
+//! so that comparing one with a toleration reads no text.
+
+use divvy_framework_abi::arena::{Arena, column};
+use divvy_framework_abi::text::Span;
+
+use super::Symbol;
+use crate::snapshot::TaintEffect;
+
+/// The taints of all clusters of a snapshot.
+#[derive(Debug, Clone, Copy)]
+pub struct TaintColumns<'a> {
+    spans: &'a [Span],
+    keys: &'a [Symbol],
+    values: &'a [Symbol],
+    effects: &'a [u32],
+}
+
+/// A taint without its texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaintSymbols {
+    /// Key.
+    pub key: Symbol,
+    /// Value.
+    pub value: Symbol,
+    /// Effect.
+    pub effect: TaintEffect,
+}
+
+impl<'a> TaintColumns<'a> {
+    pub(super) fn new(arena: Arena<'a>) -> Self {
+        Self {
+            spans: arena.column(column::TAINT_SPANS),
+            keys: arena.column(column::TAINT_KEYS),
+            values: arena.column(column::TAINT_VALUES),
+            effects: arena.column(column::TAINT_EFFECTS),
+        }
+    }
+
+    /// The taints of the cluster in a row, in the order of its specification.
+    #[inline]
+    pub fn of(&self, row: usize) -> impl Iterator<Item = TaintSymbols> + use<'a> {
+        let span = self.spans.get(row).copied().unwrap_or_default();
+        let (keys, values, effects) = (
+            span.of(self.keys),
+            span.of(self.values),
+            span.of(self.effects),
+        );
+        keys.iter()
+            .zip(values)
+            .zip(effects)
+            .map(|((&key, &value), &effect)| TaintSymbols {
+                key,
+                value,
+                effect: TaintEffect::of_code(effect),
+            })
+    }
+}

@@ -1,0 +1,70 @@
+//! The Filter plugin `api-enablement`: clusters that do not serve the API of the resource are out.
+//!
+//! This file joins the SDK to the rule, which is in [`api_enablement`]. It reaches the verdict once a *set* of API
+//! enablements: most clusters of a fleet share one of a few sets, and a set holds a hundred kinds.
+
+#![forbid(unsafe_code)]
+
+mod api_enablement;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+
+use divvy_framework::clusters::RowSet;
+use divvy_framework::prelude::*;
+
+use api_enablement::{REASON, Verdicts};
+
+/// The name of the plugin.
+const NAME: &str = "api-enablement";
+
+thread_local! {
+    /// Memory that cycles reuse; nothing in it outlives a call.
+    static SCRATCH: RefCell<(Verdicts, RowSet)> = RefCell::default();
+}
+
+/// Rejects clusters that do not serve the API of the resource.
+struct ApiEnablement;
+
+impl Plugin for ApiEnablement {
+    const NAME: &'static str = NAME;
+    const DESCRIPTION: &'static str = "rejects clusters that do not serve the API of the resource";
+    type Configuration = NoConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self)
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl FilterPlugin for ApiEnablement {
+    fn filter(
+        &self,
+        context: &FilterContext<'_, Self>,
+        result: &mut FilterResult<'_>,
+    ) -> Result<(), Failure> {
+        let (clusters, binding) = (context.clusters(), context.binding());
+        let sets = clusters.api_sets();
+        SCRATCH.with_borrow_mut(|(verdicts, last)| {
+            verdicts.decide(
+                &clusters,
+                binding.resource_api_version(),
+                binding.resource_kind(),
+            );
+            binding.collect_last_rows(&clusters, last);
+            result.retain(
+                |row| sets.get(row).is_some_and(|&set| verdicts.serves(set)) || last.contains(row),
+                |_| REASON.to_owned(),
+            );
+        });
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(ApiEnablement: Filter);

@@ -1,0 +1,51 @@
+//! The Filter plugin `cluster-eviction`: clusters that the binding is being evicted from are out.
+//!
+//! The rule is a look-up of names that the binding lists, which the SDK does; nothing is left for a file of its own but
+//! the reason. Work is done an eviction, never a cluster.
+
+#![forbid(unsafe_code)]
+
+mod cluster_eviction;
+#[cfg(test)]
+mod tests;
+
+use divvy_framework::prelude::*;
+
+use cluster_eviction::REASON;
+
+/// The name of the plugin.
+const NAME: &str = "cluster-eviction";
+
+/// Rejects clusters that the binding is being evicted from.
+struct ClusterEviction;
+
+impl Plugin for ClusterEviction {
+    const NAME: &'static str = NAME;
+    const DESCRIPTION: &'static str = "rejects clusters that the binding is being evicted from";
+    type Configuration = NoConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self)
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl FilterPlugin for ClusterEviction {
+    fn filter(
+        &self,
+        context: &FilterContext<'_, Self>,
+        result: &mut FilterResult<'_>,
+    ) -> Result<(), Failure> {
+        for row in context.binding().eviction_rows(&context.clusters()) {
+            result.reject(row, || REASON.to_owned());
+        }
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(ClusterEviction: Filter);

@@ -1,0 +1,59 @@
+//! The Filter plugin `spread-constraint-properties`: clusters without a property that a spread constraint groups by are out.
+//!
+//! This file joins the SDK to the rule, which is in [`spread_constraint_properties`]. Select groups clusters by such
+//! properties and can do nothing with a cluster that lacks one; here it gets a reason that a person understands.
+
+#![forbid(unsafe_code)]
+
+mod spread_constraint_properties;
+#[cfg(test)]
+mod tests;
+
+use divvy_framework::prelude::*;
+
+use spread_constraint_properties::Property;
+
+/// The name of the plugin.
+const NAME: &str = "spread-constraint-properties";
+
+/// Rejects clusters without a property that a spread constraint groups by.
+struct SpreadConstraintProperties;
+
+impl Plugin for SpreadConstraintProperties {
+    const NAME: &'static str = NAME;
+    const DESCRIPTION: &'static str =
+        "rejects clusters without a property that a spread constraint groups by";
+    type Configuration = NoConfiguration;
+    type Preferences = NoPreferences;
+    /// In the order of the constraints, which is the order in which a cluster is asked for them.
+    type Prepared = Vec<Property>;
+
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self)
+    }
+
+    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Vec<Property>, Failure> {
+        Ok(context
+            .binding()
+            .spread_constraints()
+            .filter_map(|constraint| Property::of(constraint.field))
+            .collect())
+    }
+}
+
+impl FilterPlugin for SpreadConstraintProperties {
+    fn filter(
+        &self,
+        context: &FilterContext<'_, Self>,
+        result: &mut FilterResult<'_>,
+    ) -> Result<(), Failure> {
+        let clusters = context.clusters();
+        for property in context.prepared() {
+            let column = property.column(&clusters);
+            result.retain(|row| column.is_set(row), |_| property.reason());
+        }
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(SpreadConstraintProperties: Filter);

@@ -1,0 +1,79 @@
+//! The rule: which property each spread constraint needs, and whether a cluster has it.
+//!
+//! A constraint by cluster needs none. Zones are those of the list `spec.zones`; the deprecated `spec.zone` plays no part,
+//! as in Karmada. Constraints by label go beyond Karmada: the cluster needs the label, if only with an empty value. The
+//! property is needed even where the strategy makes Select leave the constraint out of account, as in Karmada.
+
+use divvy_framework::binding::SpreadField;
+use divvy_framework::clusters::{Clusters, Symbol};
+
+/// A property of a cluster that a spread constraint groups by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Property {
+    /// `spec.provider`.
+    Provider,
+    /// `spec.region`.
+    Region,
+    /// `spec.zones`.
+    Zones,
+    /// The label of that key.
+    Label(String),
+}
+
+impl Property {
+    /// What a constraint by that field needs; nothing for a constraint by cluster.
+    pub(crate) fn of(field: SpreadField) -> Option<Self> {
+        match field {
+            SpreadField::Cluster => None,
+            SpreadField::Region => Some(Self::Region),
+            SpreadField::Zone => Some(Self::Zones),
+            SpreadField::Provider => Some(Self::Provider),
+            SpreadField::Label(key) => Some(Self::Label(key)),
+        }
+    }
+
+    /// Why a cluster without it is rejected: Karmada's texts, and one in their manner for labels.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Provider => "cluster(s) did not have provider property".to_owned(),
+            Self::Region => "cluster(s) did not have region property".to_owned(),
+            Self::Zones => "cluster(s) did not have zones property".to_owned(),
+            Self::Label(key) => format!("cluster(s) did not have label {key}"),
+        }
+    }
+
+    /// Where the snapshot holds it.
+    pub(crate) fn column<'a>(&self, clusters: &Clusters<'a>) -> Column<'a> {
+        match self {
+            Self::Provider => Column::Text(clusters.providers()),
+            Self::Region => Column::Text(clusters.regions()),
+            Self::Zones => Column::Zones(*clusters),
+            Self::Label(key) => Column::Label(*clusters, clusters.symbol(key)),
+        }
+    }
+}
+
+/// A property of all clusters.
+#[derive(Debug)]
+pub(crate) enum Column<'a> {
+    Text(&'a [Symbol]),
+    Zones(Clusters<'a>),
+    /// The key is none if no cluster mentions it.
+    Label(Clusters<'a>, Option<Symbol>),
+}
+
+impl Column<'_> {
+    /// Whether the cluster in a row has the property.
+    #[inline]
+    pub(crate) fn is_set(&self, row: usize) -> bool {
+        match self {
+            Self::Text(symbols) => symbols
+                .get(row)
+                .is_some_and(|&symbol| symbol != Symbol::EMPTY),
+            Self::Zones(clusters) => !clusters.get(row).zone_symbols().is_empty(),
+            Self::Label(clusters, key) => {
+                key.is_some_and(|key| clusters.get(row).label_symbol(key).is_some())
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The Filter plugin `taint-toleration`: clusters with a taint that the placement does not tolerate are out.
+//!
+//! This file joins the SDK to the rule, which is in [`taint_toleration`]. Tolerations become numbers once a cycle, so that
+//! a taint costs a few comparisons of integers, and a fleet without taints costs nothing.
+
+#![forbid(unsafe_code)]
+
+mod taint_toleration;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+
+use divvy_framework::clusters::RowSet;
+use divvy_framework::prelude::*;
+
+use taint_toleration::{Tolerations, reason};
+
+/// The name of the plugin.
+const NAME: &str = "taint-toleration";
+
+thread_local! {
+    /// Memory that cycles reuse; nothing in it outlives a call.
+    static SCRATCH: RefCell<(Tolerations, RowSet)> = RefCell::default();
+}
+
+/// Rejects clusters with a taint that the placement does not tolerate.
+struct TaintToleration;
+
+impl Plugin for TaintToleration {
+    const NAME: &'static str = NAME;
+    const DESCRIPTION: &'static str =
+        "rejects clusters with a taint that the placement does not tolerate";
+    type Configuration = NoConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self)
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl FilterPlugin for TaintToleration {
+    fn filter(
+        &self,
+        context: &FilterContext<'_, Self>,
+        result: &mut FilterResult<'_>,
+    ) -> Result<(), Failure> {
+        let (clusters, binding) = (context.clusters(), context.binding());
+        if !clusters.any_tainted() {
+            return Ok(());
+        }
+        let taints = clusters.taints();
+        SCRATCH.with_borrow_mut(|(tolerations, last)| {
+            tolerations.compile(&clusters, binding.tolerations());
+            binding.collect_last_rows(&clusters, last);
+            let first_untolerated = |row| taints.of(row).find(|&taint| tolerations.reject(taint));
+            result.retain(
+                |row| first_untolerated(row).is_none() || last.contains(row),
+                |row| {
+                    first_untolerated(row)
+                        .map_or_else(String::new, |taint| reason(&clusters, taint))
+                },
+            );
+        });
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(TaintToleration: Filter);
