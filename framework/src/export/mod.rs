@@ -7,6 +7,7 @@
 mod calls;
 mod panics;
 
+#[cfg(any(test, doctest, feature = "testing"))]
 pub(crate) use calls::preferences;
 pub use calls::{assign, construct, filter, prepare, score, select};
 pub use divvy_framework_abi::module::{
