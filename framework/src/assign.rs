@@ -5,8 +5,9 @@ use divvy_framework_abi::arena::NO_ROW;
 use crate::binding::Rule;
 use crate::clusters::Cluster;
 use crate::cycle::Cycle;
-use crate::division::ties;
+use crate::division::{self, ties};
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
+use crate::reuse::with_scratch;
 
 /// A plugin that divides the replicas of a binding over the candidates: a strategy.
 ///
@@ -78,11 +79,7 @@ pub trait AssignPlugin: Plugin {
     ///
     /// [`Failure::Unschedulable`] if the candidates cannot take what is asked; [`Failure::Preferences`] if what the
     /// policy says makes no sense; [`Failure::Internal`] if the plugin is at fault.
-    fn assign(
-        &self,
-        context: &AssignContext<'_, Self>,
-        result: &mut AssignResult<'_>,
-    ) -> Result<(), Failure>;
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure>;
 }
 
 /// What [`AssignPlugin::assign`] is given: the candidates, by place. It dereferences to [`Cycle`].
@@ -216,6 +213,64 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
         }
     }
 
+    /// The columns of this call as the functions of [`crate::division`] take them.
+    pub fn division_request(&self) -> division::Request<'a> {
+        division::Request {
+            replicas: self.replicas,
+            fits_now: self.fits_now,
+            last: self.last,
+            cycle: if self.is_fresh() {
+                division::Cycle::Fresh
+            } else {
+                division::Cycle::Steady
+            },
+        }
+    }
+
+    /// Per candidate its place in the last result as `spec.clusters` lists it, written to `places`: `u32::MAX` for a
+    /// candidate that is not in it.
+    pub fn places_in_last(&self, places: &mut Vec<u32>) {
+        with_scratch(|PlaceByRow(by_row): &mut PlaceByRow| {
+            by_row.clear();
+            by_row.resize(self.cycle.clusters().len(), NO_ROW);
+            for (place, target) in (0..).zip(self.cycle.binding().last()) {
+                let slot = target.row.and_then(|row| by_row.get_mut(row));
+                // Of a cluster that is listed twice the first entry counts.
+                if let Some(slot) = slot.filter(|slot| **slot == NO_ROW) {
+                    *slot = place;
+                }
+            }
+            places.clear();
+            places.extend(
+                self.rows
+                    .iter()
+                    .map(|&row| by_row.get(row as usize).copied().unwrap_or(NO_ROW)),
+            );
+        });
+    }
+
+    /// The order of ties that Karmada has, as a closure like [`Self::ties`]: by name, ascending or descending by one bit of
+    /// the UID of the resource. Unlike Divvy's own it always serves the first or the last by name first.
+    pub fn karmada_ties(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
+        let descends = ties::karmada_descends(self.cycle.binding().resource_uid());
+        let rows = self.rows;
+        // Rows are sorted by name.
+        move |place| ties::karmada_tie_key(descends, rows.get(place).copied().unwrap_or(NO_ROW).into())
+    }
+
+    /// The candidates' order by the policy, as a closure: by place in the list of names of the placement's affinity, those
+    /// not listed last, then by name. Distinct, smaller first.
+    pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
+        let (rows, places) = (self.rows, self.places);
+        let listed = places.iter().filter(|&&listed| listed != NO_ROW);
+        let unlisted_from = listed.max().map_or(0, |&last| u64::from(last) + 1);
+        move |place| match places.get(place) {
+            Some(&listed) if listed != NO_ROW => listed.into(),
+            // Rows are sorted by name. Ranks stay small, so that they can be compared together with counts in one word.
+            _ => unlisted_from + u64::from(rows.get(place).copied().unwrap_or(NO_ROW)),
+        }
+    }
+
     /// What the policy says of groups of clusters, in the list that belongs to the strategy.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P> {
         self.cycle.binding().rules()
@@ -224,36 +279,45 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
     /// Per candidate the largest value of `field` among the rules that match it, written to `values`: `absent` where none
     /// does.
     pub fn largest_rule_value(&self, field: &str, absent: i64, values: &mut Vec<i64>) {
+        self.largest_rule_value_of(self.rows, field, absent, values);
+    }
+
+    /// [`Self::largest_rule_value`] for other rows than the candidates' of this call, such as [`Self::all_rows`].
+    pub fn largest_rule_value_of(&self, rows: &[u32], field: &str, absent: i64, values: &mut Vec<i64>) {
         values.clear();
-        values.resize(self.rows.len(), absent);
         let rules = self.cycle.binding().rules();
         if rules.len() == 0 {
+            values.resize(rows.len(), absent);
             return;
         }
-        // The place of each row among the candidates, so that a rule costs what it matches, not what there is.
-        let mut places = vec![NO_ROW; self.cycle.clusters().len()];
-        for (place, &row) in (0..).zip(self.rows) {
-            if let Some(slot) = places.get_mut(row as usize) {
-                *slot = place;
-            }
-        }
-        let mut matched = vec![false; self.rows.len()];
-        for rule in rules {
-            let Some(value) = rule.value(field) else {
-                continue;
-            };
-            for &row in rule.rows() {
-                let place = places
-                    .get(row as usize)
-                    .map_or(usize::MAX, |&place| place as usize);
-                if let (Some(slot), Some(known)) = (values.get_mut(place), matched.get_mut(place)) {
-                    *slot = if *known { (*slot).max(value) } else { value };
-                    *known = true;
+        with_scratch(|largest: &mut LargestByRow| {
+            // By row first: a rule's rows ascend, so that memory is walked in order however the candidates are ordered.
+            let LargestByRow(by_row) = largest;
+            by_row.clear();
+            by_row.resize(self.cycle.clusters().len(), None);
+            for rule in rules {
+                let Some(value) = rule.value(field) else {
+                    continue;
+                };
+                for &row in rule.rows() {
+                    if let Some(known) = by_row.get_mut(row as usize) {
+                        *known = (*known).max(Some(value));
+                    }
                 }
             }
-        }
+            let value_of = |&row: &u32| by_row.get(row as usize).copied().flatten().unwrap_or(absent);
+            values.extend(rows.iter().map(value_of));
+        });
     }
 }
+
+/// Scratch of [`AssignContext::places_in_last`]: one entry a cluster of the snapshot.
+#[derive(Default)]
+struct PlaceByRow(Vec<u32>);
+
+/// Scratch of [`AssignContext::largest_rule_value_of`]: one entry a cluster of the snapshot, `None` where no rule matches.
+#[derive(Default)]
+struct LargestByRow(Vec<Option<i64>>);
 
 impl<'a, P: Plugin> std::ops::Deref for AssignContext<'a, P> {
     type Target = Cycle<'a>;

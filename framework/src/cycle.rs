@@ -58,12 +58,7 @@ impl<'a> Cycle<'a> {
 
     /// Hands a text to the host; its answer.
     fn hand_over(&self, kind: u32, subject: u32, text: &str) -> u32 {
-        (self.view.text)(
-            self.view.text_context,
-            kind,
-            subject,
-            AbiStr::from_str(text),
-        )
+        (self.view.text)(self.view.text_context, kind, subject, AbiStr::from_str(text))
     }
 
     /// The code under which the host keeps a reason.

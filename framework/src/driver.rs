@@ -45,15 +45,10 @@ impl Resolution {
         }));
         self.rule_spans.clear();
         self.rule_rows.clear();
-        let tables = AffinityTables {
-            pool,
-            texts: &record.texts,
-            expressions: &record.expressions,
-        };
         for rule in &record.rules {
             let start = self.rule_rows.len();
             if let Some(target) = record.affinities.get(rule.target as usize) {
-                ClusterMatcher::compile(arena, target, tables).collect_rows(&mut self.rule_rows);
+                ClusterMatcher::compile(arena, target, tables(record)).collect_rows(&mut self.rule_rows);
             }
             self.rule_spans.push(Span {
                 start: start as u32,
@@ -74,6 +69,75 @@ impl Resolution {
             .copied()
             .unwrap_or_default()
             .of(&self.rule_rows)
+    }
+}
+
+/// The priority of each cluster of the snapshot: the largest of those that the policy's entries give it; `i64::MIN` for a
+/// cluster that no entry matches, which so comes last.
+pub fn priorities(snapshot: &Snapshot, record: &BindingRecord, priorities: &mut Vec<i64>, rows: &mut Vec<u32>) {
+    let arena = snapshot.arena();
+    priorities.clear();
+    priorities.resize(arena.rows(), i64::MIN);
+    for &(target, priority) in &record.priority_rules {
+        let Some(target) = record.affinities.get(target as usize) else {
+            continue;
+        };
+        rows.clear();
+        ClusterMatcher::compile(arena, target, tables(record)).collect_rows(rows);
+        for &row in rows.iter() {
+            if let Some(known) = priorities.get_mut(row as usize) {
+                *known = (*known).max(priority);
+            }
+        }
+    }
+}
+
+/// For each of `rows` the first affinity of the placement that its cluster matches; the number of affinities if none does.
+pub fn first_affinities(snapshot: &Snapshot, record: &BindingRecord, rows: &[u32], first: &mut Vec<u32>) {
+    let arena = snapshot.arena();
+    let affinities = record.placement_affinities.of(&record.affinities);
+    first.clear();
+    first.resize(rows.len(), affinities.len() as u32);
+    // From the last to the first, so that the first match is the one that stays.
+    for (number, affinity) in affinities.iter().enumerate().rev() {
+        let matcher = ClusterMatcher::compile(arena, affinity, tables(record));
+        for (slot, &row) in first.iter_mut().zip(rows) {
+            if matcher.matches(row as usize) {
+                *slot = number as u32;
+            }
+        }
+    }
+}
+
+/// Writes to `places`, one a cluster of the snapshot, where the placement's affinities list its name; [`NO_ROW`] for a
+/// cluster that is not listed. `false`, with `places` empty, if they list no names.
+pub fn places_in_policy(snapshot: &Snapshot, record: &BindingRecord, places: &mut Vec<u32>) -> bool {
+    let arena = snapshot.arena();
+    let affinities = record.placement_affinities.of(&record.affinities);
+    places.clear();
+    if affinities.iter().all(|affinity| affinity.cluster_names.length == 0) {
+        return false;
+    }
+    places.resize(arena.rows(), NO_ROW);
+    let names = affinities
+        .iter()
+        .flat_map(|affinity| affinity.cluster_names.of(&record.texts));
+    for (place, name) in (0..).zip(names) {
+        let row = arena.row_hashed(name.read(&record.pool), name.hash);
+        if let Some(slot) = row.and_then(|row| places.get_mut(row as usize))
+            && *slot == NO_ROW
+        {
+            *slot = place;
+        }
+    }
+    true
+}
+
+fn tables(record: &BindingRecord) -> AffinityTables<'_> {
+    AffinityTables {
+        pool: &record.pool,
+        texts: &record.texts,
+        expressions: &record.expressions,
     }
 }
 

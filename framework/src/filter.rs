@@ -61,11 +61,7 @@ pub trait FilterPlugin: Plugin {
     /// # Errors
     ///
     /// A [`Failure`]: the binding is not scheduled. A cluster that does not fit is no failure: reject it.
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure>;
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure>;
 }
 
 /// What [`FilterPlugin::filter`] is given. It dereferences to [`Cycle`].
@@ -127,11 +123,7 @@ impl FilterResult<'_> {
 
     /// Rejects every feasible cluster for which `fits` is false; `reason` runs, with the row, only if somebody asked.
     #[inline]
-    pub fn retain(
-        &mut self,
-        mut fits: impl FnMut(usize) -> bool,
-        reason: impl Fn(usize) -> String,
-    ) {
+    pub fn retain(&mut self, mut fits: impl FnMut(usize) -> bool, reason: impl Fn(usize) -> String) {
         if self.cycle.wants_explanation() {
             for row in 0..self.codes.len() {
                 if self.codes[row] == 0 && !fits(row) {

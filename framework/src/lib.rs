@@ -25,6 +25,7 @@ pub mod filter;
 mod logging;
 pub mod plugin;
 pub mod random;
+pub mod reuse;
 pub mod score;
 pub mod select;
 pub mod snapshot;
@@ -47,6 +48,7 @@ pub mod prelude {
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
     pub use crate::plugin::{Failure, Needs, Plugin, PrepareContext, Promises, RuleList};
+    pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};
     pub use divvy_framework_derive::{Configuration, Preferences};

@@ -45,9 +45,8 @@ impl Subscriber for Forwarder {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        HOST.get().is_some_and(|host| {
-            metadata.is_event() && level_number(*metadata.level()) <= (host.level)(host.context)
-        })
+        HOST.get()
+            .is_some_and(|host| metadata.is_event() && level_number(*metadata.level()) <= (host.level)(host.context))
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

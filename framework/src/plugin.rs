@@ -5,6 +5,7 @@ use divvy_framework_abi::object::{PluginFailure, failure};
 
 use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::Cycle;
+use crate::division::DivisionError;
 
 /// A plugin: constructed once from its configuration, asked to prepare once a binding, then called at each of its
 /// extension points.
@@ -201,9 +202,7 @@ impl Failure {
     /// The candidates are together too small.
     pub fn too_small(requested: i64, available: i64) -> Self {
         Self::Unschedulable {
-            message: format!(
-                "{requested} replicas requested, {available} fit in the candidate clusters"
-            ),
+            message: format!("{requested} replicas requested, {available} fit in the candidate clusters"),
             figures: Some((requested, available)),
         }
     }
@@ -245,5 +244,15 @@ impl Failure {
             Self::Internal { .. } => {}
         }
         result
+    }
+}
+
+/// Too little room is the binding's misfortune; anything else means that the plugin passed columns that make no sense.
+impl From<DivisionError> for Failure {
+    fn from(error: DivisionError) -> Self {
+        match error {
+            DivisionError::Unschedulable { requested, available } => Self::too_small(requested, available),
+            other => Self::internal(other.to_string()),
+        }
     }
 }

@@ -27,9 +27,7 @@ impl Generator {
     /// assert_ne!(Generator::new(7, "average").next_u64(), Generator::new(7, "specified").next_u64());
     /// ```
     pub fn new(seed: u64, purpose: &str) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(mix(
-            seed ^ hash_text(purpose)
-        )))
+        Self(Xoshiro256PlusPlus::seed_from_u64(mix(seed ^ hash_text(purpose))))
     }
 }
 

@@ -58,11 +58,7 @@ pub trait ScorePlugin: Plugin {
     /// # Errors
     ///
     /// A [`Failure`]: the binding is not scheduled.
-    fn score(
-        &self,
-        context: &ScoreContext<'_, Self>,
-        result: &mut ScoreResult<'_>,
-    ) -> Result<(), Failure>;
+    fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure>;
 
     /// Brings the plugin's own scores into 0..=100, right after [`Self::score`]. Without it they must be there already: a
     /// score outside is an error that names the plugin and the cluster.
@@ -70,11 +66,7 @@ pub trait ScorePlugin: Plugin {
     /// # Errors
     ///
     /// A [`Failure`]: the binding is not scheduled.
-    fn normalize(
-        &self,
-        context: &ScoreContext<'_, Self>,
-        result: &mut ScoreResult<'_>,
-    ) -> Result<(), Failure> {
+    fn normalize(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
         let _ = (context, result);
         Ok(())
     }
@@ -159,8 +151,7 @@ impl ScoreResult<'_> {
             *score = if largest == 0 {
                 0
             } else {
-                let scaled =
-                    i128::from((*score).max(0)) * i128::from(MAXIMUM_SCORE) / i128::from(largest);
+                let scaled = i128::from((*score).max(0)) * i128::from(MAXIMUM_SCORE) / i128::from(largest);
                 i64::try_from(scaled).unwrap_or(MAXIMUM_SCORE)
             };
         }

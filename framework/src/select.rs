@@ -56,11 +56,7 @@ pub trait SelectPlugin: Plugin {
     /// # Errors
     ///
     /// [`Failure::Unschedulable`] if the constraints cannot be met; [`Failure::Internal`] if the plugin is at fault.
-    fn select(
-        &self,
-        context: &SelectContext<'_, Self>,
-        result: &mut SelectResult<'_>,
-    ) -> Result<(), Failure>;
+    fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure>;
 }
 
 /// What [`SelectPlugin::select`] is given: the feasible clusters, by place. It dereferences to [`Cycle`].

@@ -202,9 +202,7 @@ impl<'a> Arena<'a> {
         if words.len() < HEAD_WORDS || words[0] != MAGIC {
             return Arena::EMPTY;
         }
-        let end = (words[2] as usize)
-            .saturating_mul(2)
-            .saturating_add(HEAD_WORDS);
+        let end = (words[2] as usize).saturating_mul(2).saturating_add(HEAD_WORDS);
         match words.get(HEAD_WORDS..end) {
             Some(directory) => Self {
                 words,
@@ -285,9 +283,7 @@ impl<'a> Arena<'a> {
     #[inline]
     pub fn row_hashed(&self, name: &str, hash: u64) -> Option<u32> {
         let symbol = self.symbol_hashed(name, hash)?;
-        let row = *self
-            .column::<u32>(column::SYMBOL_ROWS)
-            .get(symbol as usize)?;
+        let row = *self.column::<u32>(column::SYMBOL_ROWS).get(symbol as usize)?;
         (row != NO_ROW).then_some(row)
     }
 
@@ -299,9 +295,6 @@ impl<'a> Arena<'a> {
     /// The span of row `row` in a column of spans; empty if there is none.
     #[inline]
     pub fn span(&self, column: usize, row: usize) -> Span {
-        self.column::<Span>(column)
-            .get(row)
-            .copied()
-            .unwrap_or_default()
+        self.column::<Span>(column).get(row).copied().unwrap_or_default()
     }
 }

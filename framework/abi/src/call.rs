@@ -62,11 +62,7 @@ pub unsafe trait SizePrefixed: Default {
         let bytes = size.min(size_of::<Self>());
         // SAFETY: `bytes` bytes are readable there and writable here, and end at the end of a field on both sides.
         unsafe {
-            std::ptr::copy_nonoverlapping(
-                address.cast::<u8>(),
-                std::ptr::from_mut(self).cast::<u8>(),
-                bytes,
-            );
+            std::ptr::copy_nonoverlapping(address.cast::<u8>(), std::ptr::from_mut(self).cast::<u8>(), bytes);
         }
     }
 }

@@ -35,9 +35,7 @@ pub mod object;
 pub mod section;
 pub mod text;
 
-pub use abi_stable::std_types::{
-    RResult as AbiResult, RSlice as AbiSlice, RSliceMut as AbiSliceMut,
-};
+pub use abi_stable::std_types::{RResult as AbiResult, RSlice as AbiSlice, RSliceMut as AbiSliceMut};
 pub use abi_stable::std_types::{RStr as AbiStr, RString as AbiString};
 
 /// The version of an ABI: two sides work together if their majors are equal.

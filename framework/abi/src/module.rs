@@ -43,8 +43,7 @@ pub struct PluginModule {
     pub preferences_schema: extern "C" fn() -> RString,
     /// Constructs the plugin from its configuration, a JSON object.
     #[sabi(last_prefix_field)]
-    pub construct:
-        for<'a> extern "C" fn(RStr<'a>, HostLog) -> RResult<PluginObjectBox, PluginFailure>,
+    pub construct: for<'a> extern "C" fn(RStr<'a>, HostLog) -> RResult<PluginObjectBox, PluginFailure>,
 }
 
 impl RootModule for PluginModuleRef {
@@ -119,9 +118,6 @@ mod tests {
     /// The export macro must spell the symbol as a literal.
     #[test]
     fn the_symbol_that_the_export_macro_spells_is_the_one_that_loaders_look_for() {
-        assert_eq!(
-            abi_stable::library::ROOT_MODULE_LOADER_NAME,
-            crate::LOADER_SYMBOL
-        );
+        assert_eq!(abi_stable::library::ROOT_MODULE_LOADER_NAME, crate::LOADER_SYMBOL);
     }
 }

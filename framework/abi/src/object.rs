@@ -36,7 +36,7 @@ impl<'a> Request<'a> {
 
 /// State that a plugin prepared for one binding, owned by the host and handed back with each call.
 #[repr(C)]
-#[derive(StableAbi)]
+#[derive(StableAbi, Debug)]
 pub struct Prepared {
     state: *mut c_void,
     drop: Option<unsafe extern "C" fn(*mut c_void)>,

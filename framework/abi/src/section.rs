@@ -15,7 +15,7 @@ pub const TEXT_BYTES: usize = 64;
 
 /// Who a library is, readable without opening it.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct PluginRecord {
     /// [`MAGIC`].
     pub magic: [u8; 8],
@@ -104,10 +104,7 @@ const fn padded(text: &str) -> [u8; TEXT_BYTES] {
 }
 
 fn unpadded(bytes: &[u8]) -> String {
-    let end = bytes
-        .iter()
-        .position(|&byte| byte == 0)
-        .unwrap_or(bytes.len());
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 

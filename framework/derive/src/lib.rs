@@ -9,12 +9,12 @@ use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, parse_macro_input};
 
-/// Makes a type a plugin's configuration: a table of the profile, with keys spelled as the fields are.
+/// Makes a type a plugin's configuration: a table of the profile, with keys in `kebab-case`, as in the rest of the profile.
 ///
 /// Serde's attributes are understood: `#[serde(default)]` on the type gives every absent key its value in `Default`.
 #[proc_macro_derive(Configuration, attributes(serde, schemars))]
 pub fn derive_configuration(input: TokenStream) -> TokenStream {
-    expand(parse_macro_input!(input as DeriveInput), "snake_case")
+    expand(parse_macro_input!(input as DeriveInput), "kebab-case")
         .unwrap_or_else(|error| error.into_compile_error())
         .into()
 }
@@ -69,8 +69,7 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
     let (definition, conversion, default, case) = match &input.data {
         Data::Struct(data) => {
             let (definition, conversion) = twin_of_struct(name, &twin, &data.fields)?;
-            let default =
-                has_container_default(&input.attrs).then(|| default_of(name, &twin, &data.fields));
+            let default = has_container_default(&input.attrs).then(|| default_of(name, &twin, &data.fields));
             (definition, conversion, default, field_case)
         }
         Data::Enum(data) => {
@@ -78,10 +77,7 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
             (definition, conversion, None, "kebab-case")
         }
         Data::Union(_) => {
-            return Err(Error::new_spanned(
-                name,
-                "a configuration cannot be a union",
-            ));
+            return Err(Error::new_spanned(name, "a configuration cannot be a union"));
         }
     };
     let attributes = carried(&input.attrs);
@@ -146,9 +142,7 @@ fn named(fields: &Fields, of: &Ident) -> Result<Vec<(Ident, Tokens)>, Error> {
 fn twin_of_struct(name: &Ident, twin: &Ident, fields: &Fields) -> Result<(Tokens, Tokens), Error> {
     let fields = named(fields, name)?;
     let definitions = fields.iter().map(|(_, definition)| definition);
-    let assignments = fields
-        .iter()
-        .map(|(field, _)| quote! { #field: twin.#field });
+    let assignments = fields.iter().map(|(field, _)| quote! { #field: twin.#field });
     Ok((
         quote! { struct #twin { #(#definitions),* } },
         quote! { #name { #(#assignments),* } },
@@ -170,11 +164,7 @@ fn default_of(name: &Ident, twin: &Ident, fields: &Fields) -> Tokens {
     }
 }
 
-fn twin_of_enum(
-    name: &Ident,
-    twin: &Ident,
-    data: &syn::DataEnum,
-) -> Result<(Tokens, Tokens), Error> {
+fn twin_of_enum(name: &Ident, twin: &Ident, data: &syn::DataEnum) -> Result<(Tokens, Tokens), Error> {
     let mut definitions = Vec::new();
     let mut arms = Vec::new();
     for variant in &data.variants {

@@ -7,10 +7,7 @@ mod record;
 mod view;
 
 pub use record::{
-    AffinityRecord, BindingRecord, BindingRecordBuilder, ComponentRecord, ExpressionOperator,
-    ExpressionRecord, ExpressionSource, RuleRecord, SpreadConstraintRecord, SpreadField,
-    TolerationOperator, TolerationRecord,
+    AffinityRecord, BindingRecord, BindingRecordBuilder, ComponentRecord, ExpressionOperator, ExpressionRecord,
+    ExpressionSource, RuleRecord, SpreadConstraintRecord, SpreadField, TolerationOperator, TolerationRecord,
 };
-pub use view::{
-    Affinity, Binding, Component, LastTarget, Request, Rule, SpreadConstraint, Toleration,
-};
+pub use view::{Affinity, Binding, Component, LastTarget, Request, Rule, SpreadConstraint, Toleration};

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use divvy_framework_abi::call::{
-    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow,
-    RuleValueRow, SpreadConstraintRow, TargetRow, TolerationRow, expression_operator,
-    expression_source, flag, spread_field,
+    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
+    SpreadConstraintRow, TargetRow, TolerationRow, expression_operator, expression_source, flag, spread_field,
 };
 use divvy_framework_abi::text::{Span, Text};
 
@@ -31,6 +30,8 @@ pub struct BindingRecord {
     pub(crate) evictions: Vec<Text>,
     pub(crate) rules: Vec<RuleRow>,
     pub(crate) rule_values: Vec<RuleValueRow>,
+    /// Affinity and priority: the host makes tiers of them, plugins see the tiers.
+    pub(crate) priority_rules: Vec<(u32, i64)>,
     pub(crate) labels: Vec<PairRow>,
     pub(crate) annotations: Vec<PairRow>,
 }
@@ -223,14 +224,7 @@ impl BindingRecordBuilder {
     }
 
     /// The resource that is bound.
-    pub fn resource(
-        &mut self,
-        api_version: &str,
-        kind: &str,
-        namespace: &str,
-        name: &str,
-        uid: &str,
-    ) -> &mut Self {
+    pub fn resource(&mut self, api_version: &str, kind: &str, namespace: &str, name: &str, uid: &str) -> &mut Self {
         self.record.names.resource_api_version = self.text(api_version);
         self.record.names.resource_kind = self.text(kind);
         self.record.names.resource_namespace = self.text(namespace);
@@ -303,10 +297,7 @@ impl BindingRecordBuilder {
 
     /// The affinities of the placement: a cluster must match one of them. None: any cluster.
     pub fn placement_affinities(&mut self, affinities: &[AffinityRecord]) -> &mut Self {
-        let rows: Vec<AffinityRow> = affinities
-            .iter()
-            .map(|affinity| self.affinity(affinity))
-            .collect();
+        let rows: Vec<AffinityRow> = affinities.iter().map(|affinity| self.affinity(affinity)).collect();
         self.record.placement_affinities = append(&mut self.record.affinities, rows);
         self
     }
@@ -350,9 +341,7 @@ impl BindingRecordBuilder {
                 TolerationOperator::Exists => 1,
                 TolerationOperator::Unknown => 2,
             },
-            seconds: toleration
-                .seconds
-                .unwrap_or(divvy_framework_abi::arena::ABSENT),
+            seconds: toleration.seconds.unwrap_or(divvy_framework_abi::arena::ABSENT),
         };
         self.record.tolerations.push(row);
         self
@@ -396,6 +385,14 @@ impl BindingRecordBuilder {
             origin: self.text(&rule.origin),
         };
         self.record.rules.push(row);
+        self
+    }
+
+    /// Gives the clusters of an affinity a priority, larger first. Of several that match a cluster the largest counts.
+    pub fn priority(&mut self, target: &AffinityRecord, priority: i64) -> &mut Self {
+        let target = self.affinity(target);
+        let target = append(&mut self.record.affinities, vec![target]).start;
+        self.record.priority_rules.push((target, priority));
         self
     }
 
@@ -447,6 +444,45 @@ impl BindingRecord {
     /// Replicas to divide.
     pub fn replicas(&self) -> i64 {
         self.replicas
+    }
+
+    /// Whether the policy gives clusters priorities.
+    pub fn has_priorities(&self) -> bool {
+        !self.priority_rules.is_empty()
+    }
+
+    /// How many affinities the placement has: more than one makes tiers of overflow.
+    pub fn placement_affinity_count(&self) -> usize {
+        self.placement_affinities.length as usize
+    }
+
+    /// Whether the resource has replicas to divide.
+    pub fn is_workload(&self) -> bool {
+        self.flags & flag::WORKLOAD != 0
+    }
+
+    /// Whether the division starts from scratch.
+    pub fn is_fresh(&self) -> bool {
+        self.flags & flag::FRESH != 0
+    }
+
+    /// Whether the placement has spread constraints.
+    pub fn has_spread_constraints(&self) -> bool {
+        !self.spread_constraints.is_empty()
+    }
+
+    /// The last result: cluster and replicas.
+    pub fn last(&self) -> impl ExactSizeIterator<Item = (&str, i64)> {
+        self.last
+            .iter()
+            .map(|target| (target.cluster.read(&self.pool), target.replicas))
+    }
+
+    /// Whether a rule gives its clusters any positive value.
+    pub fn rule_is_positive(&self, rule: usize) -> bool {
+        self.rules
+            .get(rule)
+            .is_some_and(|rule| rule.values.of(&self.rule_values).iter().any(|value| value.value > 0))
     }
 
     /// The number of rules of the policy.

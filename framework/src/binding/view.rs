@@ -2,8 +2,8 @@
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::call::{
-    AffinityRow, ComponentRow, CycleView, PairRow, RequestRow, RuleRow, SpreadConstraintRow,
-    TolerationRow, flag, spread_field,
+    AffinityRow, ComponentRow, CycleView, PairRow, RequestRow, RuleRow, SpreadConstraintRow, TolerationRow, flag,
+    spread_field,
 };
 use divvy_framework_abi::text::{Span, Text};
 
@@ -153,10 +153,7 @@ impl<'a> Binding<'a> {
             .enumerate()
             .map(move |(place, target)| LastTarget {
                 cluster: target.cluster.read(pool),
-                row: rows
-                    .get(place)
-                    .filter(|&&row| row != NO_ROW)
-                    .map(|&row| row as usize),
+                row: rows.get(place).filter(|&&row| row != NO_ROW).map(|&row| row as usize),
                 replicas: target.replicas,
             })
     }
@@ -174,11 +171,7 @@ impl<'a> Binding<'a> {
     /// The clusters that the binding is being evicted from: `spec.gracefulEvictionTasks`.
     pub fn evictions(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let pool = self.view.pool.as_str();
-        self.view
-            .evictions
-            .as_slice()
-            .iter()
-            .map(move |text| text.read(pool))
+        self.view.evictions.as_slice().iter().map(move |text| text.read(pool))
     }
 
     /// The rows of the clusters that the binding is being evicted from.
@@ -236,10 +229,7 @@ impl<'a> Binding<'a> {
     /// The affinities of the placement that are in force: a cluster must match one of them; none: any cluster will do.
     pub fn affinities(&self) -> impl Iterator<Item = Affinity<'a>> + use<'a> {
         let tables = self.tables();
-        let rows: &'a [AffinityRow] = self
-            .view
-            .placement_affinities
-            .of(self.view.affinities.as_slice());
+        let rows: &'a [AffinityRow] = self.view.placement_affinities.of(self.view.affinities.as_slice());
         rows.iter().map(move |&row| Affinity { row, tables })
     }
 
@@ -247,11 +237,9 @@ impl<'a> Binding<'a> {
     pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a> {
         let binding = *self;
         let rows: &'a [RuleRow] = self.view.rules.as_slice();
-        rows.iter().enumerate().map(move |(place, &row)| Rule {
-            binding,
-            place,
-            row,
-        })
+        rows.iter()
+            .enumerate()
+            .map(move |(place, &row)| Rule { binding, place, row })
     }
 
     /// `metadata.labels`.
@@ -266,8 +254,7 @@ impl<'a> Binding<'a> {
 
     fn pairs(&self, rows: &'a [PairRow]) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let pool = self.view.pool.as_str();
-        rows.iter()
-            .map(move |row| (row.key.read(pool), row.value.read(pool)))
+        rows.iter().map(move |row| (row.key.read(pool), row.value.read(pool)))
     }
 }
 
@@ -364,18 +351,13 @@ impl<'a> Affinity<'a> {
     }
 
     /// The rows of the clusters that `clusterNames` lists, in the order of the policy.
-    pub fn cluster_rows(
-        &self,
-        clusters: &Clusters<'a>,
-    ) -> impl Iterator<Item = Option<usize>> + use<'a> {
+    pub fn cluster_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Option<usize>> + use<'a> {
         let pool = self.tables.pool;
         let arena = clusters.arena();
         let names: &'a [Text] = self.row.cluster_names.of(self.tables.texts);
-        names.iter().map(move |name| {
-            arena
-                .row_hashed(name.read(pool), name.hash)
-                .map(|row| row as usize)
-        })
+        names
+            .iter()
+            .map(move |name| arena.row_hashed(name.read(pool), name.hash).map(|row| row as usize))
     }
 
     /// The affinity as a test of rows.
@@ -397,9 +379,7 @@ pub struct Rule<'a> {
 impl<'a> Rule<'a> {
     /// A named number of the entry, such as `weight` or `replicas`.
     pub fn value(&self, field: &str) -> Option<i64> {
-        self.values()
-            .find(|(name, _)| *name == field)
-            .map(|(_, value)| value)
+        self.values().find(|(name, _)| *name == field).map(|(_, value)| value)
     }
 
     /// All named numbers of the entry.
@@ -436,12 +416,7 @@ impl<'a> Rule<'a> {
 
     /// The entry's target.
     pub fn target(&self) -> Option<Affinity<'a>> {
-        let row = *self
-            .binding
-            .view
-            .affinities
-            .as_slice()
-            .get(self.row.target as usize)?;
+        let row = *self.binding.view.affinities.as_slice().get(self.row.target as usize)?;
         Some(Affinity {
             row,
             tables: self.binding.tables(),

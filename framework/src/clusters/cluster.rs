@@ -107,19 +107,13 @@ impl<'a> Cluster<'a> {
     /// `spec.zones`.
     pub fn zones(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let arena = self.arena;
-        self.zone_symbols()
-            .iter()
-            .map(move |zone| arena.text(zone.0))
+        self.zone_symbols().iter().map(move |zone| arena.text(zone.0))
     }
 
     /// `metadata.labels`, as symbols of keys and values.
     #[inline]
     pub fn label_symbols(&self) -> impl Iterator<Item = (Symbol, Symbol)> + use<'a> {
-        self.pairs(
-            column::LABEL_SPANS,
-            column::LABEL_KEYS,
-            column::LABEL_VALUES,
-        )
+        self.pairs(column::LABEL_SPANS, column::LABEL_KEYS, column::LABEL_VALUES)
     }
 
     /// `metadata.labels`.
@@ -171,14 +165,16 @@ impl<'a> Cluster<'a> {
         let values = span.of(arena.column::<u32>(column::TAINT_VALUES));
         let effects = span.of(arena.column::<u32>(column::TAINT_EFFECTS));
         let times = span.of(arena.column::<i64>(column::TAINT_TIMES));
-        keys.iter().zip(values).zip(effects).zip(times).map(
-            move |(((&key, &value), &effect), &time)| Taint {
+        keys.iter()
+            .zip(values)
+            .zip(effects)
+            .zip(times)
+            .map(move |(((&key, &value), &effect), &time)| Taint {
                 key: arena.text(key),
                 value: arena.text(value),
                 effect: TaintEffect::of_code(effect),
                 time_added: stated(time),
-            },
-        )
+            })
     }
 
     /// Whether it is being deleted.
@@ -265,19 +261,14 @@ impl<'a> Cluster<'a> {
                 remaining: cell(column::RESOURCE_REMAINING, place),
             })
             .filter(|resource| {
-                resource.allocatable.is_some()
-                    || resource.allocated.is_some()
-                    || resource.allocating.is_some()
+                resource.allocatable.is_some() || resource.allocated.is_some() || resource.allocating.is_some()
             })
     }
 
     /// Its resource models, with the number of nodes of each grade.
     pub fn models(&self) -> Vec<Model<'a>> {
         let arena = self.arena;
-        let set = arena.span(
-            column::MODEL_SET_SPANS,
-            self.number(column::MODEL_SET) as usize,
-        );
+        let set = arena.span(column::MODEL_SET_SPANS, self.number(column::MODEL_SET) as usize);
         let modelings = arena.span(column::MODELING_SPANS, self.row);
         let grades = modelings.of(arena.column::<i64>(column::MODELING_GRADES));
         let counts = modelings.of(arena.column::<i64>(column::MODELING_COUNTS));
@@ -299,9 +290,7 @@ impl<'a> Cluster<'a> {
                         .iter()
                         .zip(minimums)
                         .zip(maximums)
-                        .map(|((&resource, &minimum), &maximum)| {
-                            (arena.text(resource), minimum, maximum)
-                        })
+                        .map(|((&resource, &minimum), &maximum)| (arena.text(resource), minimum, maximum))
                         .collect(),
                 }
             })
@@ -330,11 +319,7 @@ impl<'a> Cluster<'a> {
     }
 
     fn number(&self, column: usize) -> u32 {
-        self.arena
-            .column::<u32>(column)
-            .get(self.row)
-            .copied()
-            .unwrap_or(0)
+        self.arena.column::<u32>(column).get(self.row).copied().unwrap_or(0)
     }
 
     fn flag(&self, bit: u32) -> bool {
@@ -345,12 +330,7 @@ impl<'a> Cluster<'a> {
         self.arena.text(self.number(column))
     }
 
-    fn pairs(
-        &self,
-        spans: usize,
-        keys: usize,
-        values: usize,
-    ) -> impl Iterator<Item = (Symbol, Symbol)> + use<'a> {
+    fn pairs(&self, spans: usize, keys: usize, values: usize) -> impl Iterator<Item = (Symbol, Symbol)> + use<'a> {
         let span = self.arena.span(spans, self.row);
         let keys: &'a [Symbol] = span.of(self.arena.column(keys));
         let values: &'a [Symbol] = span.of(self.arena.column(values));

@@ -5,9 +5,7 @@
 //! cluster's zones is among the values, `NotIn` if none is.
 
 use divvy_framework_abi::arena::{Arena, column};
-use divvy_framework_abi::call::{
-    AffinityRow, ExpressionRow, expression_operator, expression_source,
-};
+use divvy_framework_abi::call::{AffinityRow, ExpressionRow, expression_operator, expression_source};
 use divvy_framework_abi::text::{Span, Text};
 
 /// Rows of a snapshot as a set: one bit a cluster.
@@ -41,9 +39,7 @@ impl RowSet {
     /// Whether the row is in the set.
     #[inline]
     pub fn contains(&self, row: usize) -> bool {
-        self.words
-            .get(row / 64)
-            .is_some_and(|word| word >> (row % 64) & 1 == 1)
+        self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
     /// The rows, ascending.
@@ -119,11 +115,7 @@ enum Subject<'a> {
 }
 
 impl<'a> ClusterMatcher<'a> {
-    pub(crate) fn compile(
-        arena: Arena<'a>,
-        affinity: &AffinityRow,
-        tables: AffinityTables<'_>,
-    ) -> Self {
+    pub(crate) fn compile(arena: Arena<'a>, affinity: &AffinityRow, tables: AffinityTables<'_>) -> Self {
         let rows_of = |span: Span| {
             let names = span.of(tables.texts);
             let found = names
@@ -147,12 +139,10 @@ impl<'a> ClusterMatcher<'a> {
                 let texts = row.values.of(tables.texts);
                 Expression {
                     subject: match row.source {
-                        expression_source::LABEL => Subject::Label(
-                            arena.symbol_hashed(row.key.read(tables.pool), row.key.hash),
-                        ),
-                        expression_source::PROVIDER => {
-                            Subject::Field(arena.column(column::PROVIDER))
+                        expression_source::LABEL => {
+                            Subject::Label(arena.symbol_hashed(row.key.read(tables.pool), row.key.hash))
                         }
+                        expression_source::PROVIDER => Subject::Field(arena.column(column::PROVIDER)),
                         expression_source::REGION => Subject::Field(arena.column(column::REGION)),
                         expression_source::ZONE => Subject::Zones,
                         _ => Subject::Nothing,
@@ -162,9 +152,7 @@ impl<'a> ClusterMatcher<'a> {
                         .iter()
                         .filter_map(|text| arena.symbol_hashed(text.read(tables.pool), text.hash))
                         .collect(),
-                    bound: texts
-                        .first()
-                        .and_then(|text| text.read(tables.pool).parse().ok()),
+                    bound: texts.first().and_then(|text| text.read(tables.pool).parse().ok()),
                 }
             })
             .collect();
@@ -185,10 +173,7 @@ impl<'a> ClusterMatcher<'a> {
     #[inline]
     pub fn matches(&self, row: usize) -> bool {
         self.names.as_ref().is_none_or(|names| names.contains(row))
-            && !self
-                .exclude
-                .as_ref()
-                .is_some_and(|exclude| exclude.contains(row))
+            && !self.exclude.as_ref().is_some_and(|exclude| exclude.contains(row))
             && self
                 .expressions
                 .iter()
@@ -206,15 +191,8 @@ impl<'a> ClusterMatcher<'a> {
                 rows[start..].sort_unstable();
                 dedup_from(rows, start);
             }
-            Some(Rows::Many(names)) => rows.extend(
-                names
-                    .iter()
-                    .filter(|&row| self.matches(row))
-                    .map(|row| row as u32),
-            ),
-            None => {
-                rows.extend((0..self.arena.rows() as u32).filter(|&row| self.matches(row as usize)))
-            }
+            Some(Rows::Many(names)) => rows.extend(names.iter().filter(|&row| self.matches(row)).map(|row| row as u32)),
+            None => rows.extend((0..self.arena.rows() as u32).filter(|&row| self.matches(row as usize))),
         }
     }
 }
@@ -245,12 +223,8 @@ impl Expression<'_> {
             (expression_operator::NOT_IN, Some(value)) => !self.values.contains(&value),
             (expression_operator::NOT_IN | expression_operator::DOES_NOT_EXIST, None) => true,
             (expression_operator::EXISTS, Some(_)) => true,
-            (expression_operator::GREATER_THAN, Some(value)) => {
-                self.compare(arena, value, |left, right| left > right)
-            }
-            (expression_operator::LESS_THAN, Some(value)) => {
-                self.compare(arena, value, |left, right| left < right)
-            }
+            (expression_operator::GREATER_THAN, Some(value)) => self.compare(arena, value, |left, right| left > right),
+            (expression_operator::LESS_THAN, Some(value)) => self.compare(arena, value, |left, right| left < right),
             _ => false,
         }
     }
@@ -263,9 +237,7 @@ impl Expression<'_> {
     }
 
     fn holds_for_zones(&self, arena: Arena<'_>, row: usize) -> bool {
-        let zones: &[u32] = arena
-            .span(column::ZONE_SPANS, row)
-            .of(arena.column(column::ZONES));
+        let zones: &[u32] = arena.span(column::ZONE_SPANS, row).of(arena.column(column::ZONES));
         let any_listed = || zones.iter().any(|zone| self.values.contains(zone));
         match self.operator {
             expression_operator::IN => any_listed(),
@@ -283,7 +255,5 @@ fn label(arena: Arena<'_>, row: usize, key: u32) -> Option<u32> {
     let span = arena.span(column::LABEL_SPANS, row);
     let keys: &[u32] = span.of(arena.column(column::LABEL_KEYS));
     let place = keys.iter().position(|&candidate| candidate == key)?;
-    span.of(arena.column::<u32>(column::LABEL_VALUES))
-        .get(place)
-        .copied()
+    span.of(arena.column::<u32>(column::LABEL_VALUES)).get(place).copied()
 }

@@ -16,9 +16,7 @@ pub use taints::{TaintColumns, TaintSymbols};
 use divvy_framework_abi::arena::{Arena, column};
 
 /// An interned text of a snapshot: equal texts have equal symbols.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct Symbol(pub(crate) u32);
 
@@ -156,9 +154,12 @@ impl<'a> Clusters<'a> {
 
     /// Per cluster: whether it has a taint, without looking at which.
     pub fn tainted(&self) -> impl Iterator<Item = bool> + use<'a> {
-        self.spans(column::TAINT_SPANS)
-            .iter()
-            .map(|span| span.length > 0)
+        self.spans(column::TAINT_SPANS).iter().map(|span| span.length > 0)
+    }
+
+    /// Whether any cluster reports its nodes by resource models.
+    pub fn any_modelings(&self) -> bool {
+        !self.arena.column::<i64>(column::MODELING_GRADES).is_empty()
     }
 
     /// What the clusters have of a resource; `None` if no cluster's summary names it.

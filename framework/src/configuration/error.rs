@@ -160,10 +160,7 @@ impl ValueError {
 /// assert_eq!(nearest("average", ["Average", "Aggregated"]), Some("Average"));
 /// assert_eq!(nearest("zzz", ["weight", "seed"]), None);
 /// ```
-pub fn nearest<'known>(
-    wrong: &str,
-    known: impl IntoIterator<Item = &'known str>,
-) -> Option<&'known str> {
+pub fn nearest<'known>(wrong: &str, known: impl IntoIterator<Item = &'known str>) -> Option<&'known str> {
     let folded = wrong.to_lowercase();
     known
         .into_iter()
@@ -183,10 +180,7 @@ impl serde::de::Error for ValueError {
         Self::refused("", message.to_string())
     }
 
-    fn invalid_type(
-        unexpected: serde::de::Unexpected<'_>,
-        expected: &dyn serde::de::Expected,
-    ) -> Self {
+    fn invalid_type(unexpected: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
         Self::WrongType {
             path: String::new(),
             expected: expected.to_string(),
@@ -194,10 +188,7 @@ impl serde::de::Error for ValueError {
         }
     }
 
-    fn invalid_value(
-        unexpected: serde::de::Unexpected<'_>,
-        expected: &dyn serde::de::Expected,
-    ) -> Self {
+    fn invalid_value(unexpected: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
         Self::invalid_type(unexpected, expected)
     }
 

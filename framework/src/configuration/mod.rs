@@ -4,7 +4,7 @@
 //! carries) and derives [`Configuration`] or [`Preferences`] on it. The same definition gives the JSON Schema that the
 //! plugin's metadata shows and the reader that refuses unknown keys. Reading never panics, whatever the input.
 //!
-//! Keys of a configuration are spelled as the fields are (`snake_case`), keys of preferences in `camelCase`, as in
+//! Keys of a configuration are `kebab-case`, as in the rest of a profile, keys of preferences `camelCase`, as in
 //! every Kubernetes object; variants of an enum without fields are `kebab-case` in both.
 
 mod error;

@@ -38,8 +38,7 @@ fn refused(value: serde_json::Value) -> (String, String, Option<String>) {
 
 #[test]
 fn a_value_that_fits_is_read() {
-    let value =
-        json!({ "fill": "pack-tight", "limit": 3, "entries": [{ "name": "a", "replicas": 2 }] });
+    let value = json!({ "fill": "pack-tight", "limit": 3, "entries": [{ "name": "a", "replicas": 2 }] });
     let read = Sample::read(&value).expect("the value fits");
     assert_eq!(read.fill, Fill::PackTight);
     assert_eq!(read.limit, Some(3));
@@ -67,9 +66,7 @@ fn an_unknown_key_is_named_with_its_path_and_the_nearest_known_one() {
         )
     );
     assert_eq!(
-        refused(
-            json!({ "entries": [{ "name": "a", "replicas": 1 }, { "name": "b", "replica": 1 }] })
-        ),
+        refused(json!({ "entries": [{ "name": "a", "replicas": 1 }, { "name": "b", "replica": 1 }] })),
         (
             "entries[1]: unknown key `replica`".into(),
             "entries[1].replica".into(),
@@ -101,8 +98,7 @@ fn a_wrong_type_is_named_with_both_types() {
 
 #[test]
 fn the_schema_comes_from_the_same_definition() {
-    let schema: serde_json::Value =
-        serde_json::from_str(&Sample::schema()).expect("a schema is JSON");
+    let schema: serde_json::Value = serde_json::from_str(&Sample::schema()).expect("a schema is JSON");
     assert_eq!(schema["additionalProperties"], json!(false));
     assert_eq!(
         schema["properties"]["fill"]["description"],

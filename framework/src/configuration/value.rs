@@ -4,9 +4,7 @@
 //! hint and the line number can be made from them.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor};
 use serde_json::Value;
 
 use super::ValueError;
@@ -66,9 +64,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
                 Ok(result)
             }
             Value::Object(entries) => {
-                let pairs = entries
-                    .iter()
-                    .map(|(key, value)| (key.as_str(), Self::new(value)));
+                let pairs = entries.iter().map(|(key, value)| (key.as_str(), Self::new(value)));
                 let mut map = MapDeserializer::new(pairs);
                 let result = visitor.visit_map(&mut map)?;
                 map.end()?;
@@ -126,10 +122,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'de> {
     ) -> Result<V::Value, ValueError> {
         match self.value {
             Value::Object(_) => self.deserialize_any(visitor),
-            _ => Err(serde::de::Error::invalid_type(
-                self.unexpected(),
-                &"an object",
-            )),
+            _ => Err(serde::de::Error::invalid_type(self.unexpected(), &"an object")),
         }
     }
 
@@ -149,18 +142,9 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
     type Error = ValueError;
     type Variant = VariantContent<'de>;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(
-        self,
-        seed: V,
-    ) -> Result<(V::Value, VariantContent<'de>), ValueError> {
-        let name =
-            seed.deserialize(IntoDeserializer::<ValueError>::into_deserializer(self.name))?;
-        Ok((
-            name,
-            VariantContent {
-                content: self.content,
-            },
-        ))
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, VariantContent<'de>), ValueError> {
+        let name = seed.deserialize(IntoDeserializer::<ValueError>::into_deserializer(self.name))?;
+        Ok((name, VariantContent { content: self.content }))
     }
 }
 
@@ -181,25 +165,15 @@ impl<'de> VariantAccess<'de> for VariantContent<'de> {
     fn unit_variant(self) -> Result<(), ValueError> {
         match self.content {
             None => Ok(()),
-            Some(content) => Err(serde::de::Error::invalid_type(
-                content.unexpected(),
-                &"nothing",
-            )),
+            Some(content) => Err(serde::de::Error::invalid_type(content.unexpected(), &"nothing")),
         }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(
-        self,
-        seed: T,
-    ) -> Result<T::Value, ValueError> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, ValueError> {
         seed.deserialize(self.required("a value")?)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(
-        self,
-        _length: usize,
-        visitor: V,
-    ) -> Result<V::Value, ValueError> {
+    fn tuple_variant<V: Visitor<'de>>(self, _length: usize, visitor: V) -> Result<V::Value, ValueError> {
         self.required("a list")?.deserialize_any(visitor)
     }
 

@@ -12,6 +12,9 @@
 //! Growth is added to last: clusters outside the prefix keep what they have. A fresh cycle starts from scratch, so that
 //! having replicas counts there through capacity alone, as in Karmada.
 //!
+//! For parity with Karmada, `order` is the place among the selected candidates, and when shrinking the place among the
+//! binding's last clusters (v1.19-rc sorts either list by capacity, stably).
+//!
 //! The prefix is found by selection, not by sorting: each step halves the candidates in question.
 
 use super::columns::check_length;
@@ -72,7 +75,8 @@ pub fn aggregate(
 ) -> Result<(), DivisionError> {
     let candidates = request.fits_now.len();
     check_length("out", out.len(), candidates)?;
-    match request.change()? {
+    let imitates_karmada = fill == Fill::Proportional(Rounding::Karmada);
+    match request.change(imitates_karmada)? {
         Change::Nothing => {
             out.copy_from_slice(request.last);
             Ok(())
@@ -81,39 +85,19 @@ pub fn aggregate(
             out.copy_from_slice(request.last);
             let rank = |index: usize| {
                 let has_replicas = u64::from(request.last[index] > 0);
-                [
-                    has_replicas,
-                    request.fits_now[index].cast_unsigned(),
-                    !order(index),
-                ]
+                [has_replicas, request.fits_now[index].cast_unsigned(), !order(index)]
             };
             add_to_prefix(extra, request.last, fill, rank, ties, out, scratch)
         }
         Change::Shrinkage => {
             out.fill(0);
             let rank = |index: usize| [0, request.last[index].cast_unsigned(), !order(index)];
-            add_to_prefix(
-                request.replicas,
-                request.last,
-                fill,
-                rank,
-                ties,
-                out,
-                scratch,
-            )
+            add_to_prefix(request.replicas, request.last, fill, rank, ties, out, scratch)
         }
         Change::Anew => {
             out.fill(0);
             let rank = |index: usize| [0, request.capacity(index).cast_unsigned(), !order(index)];
-            add_to_prefix(
-                request.replicas,
-                request.last,
-                fill,
-                rank,
-                ties,
-                out,
-                scratch,
-            )
+            add_to_prefix(request.replicas, request.last, fill, rank, ties, out, scratch)
         }
     }
 }
@@ -170,16 +154,9 @@ fn add_to_prefix(
 
 /// Gathers in `scratch.members` the shortest prefix, by rank, whose capacities reach `needed`, and returns its last
 /// member. All capacities together reach `needed`, which is positive.
-fn find_prefix(
-    needed: u64,
-    candidates: usize,
-    rank: &impl Fn(usize) -> Rank,
-    scratch: &mut PrefixScratch,
-) -> u32 {
+fn find_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, scratch: &mut PrefixScratch) -> u32 {
     scratch.members.clear();
-    let Some(packing) =
-        Packing::over((0..candidates).map(rank)).filter(|packing| packing.bits() <= u64::BITS)
-    else {
+    let Some(packing) = Packing::over((0..candidates).map(rank)).filter(|packing| packing.bits() <= u64::BITS) else {
         let entries = &mut scratch.wide;
         entries.clear();
         entries.extend((0..candidates).map(|index| (rank(index).map(|part| !part), index as u32)));
@@ -197,10 +174,7 @@ fn find_prefix(
         return 0;
     };
     // Ranks are distinct unless the caller's order is not; then only as many as the prefix has.
-    let mut places_at_cut = entries[..length]
-        .iter()
-        .filter(|&&packed| packed == cut)
-        .count();
+    let mut places_at_cut = entries[..length].iter().filter(|&&packed| packed == cut).count();
     let mut last_of_prefix = 0;
     for index in 0..candidates {
         let packed = packing.pack(rank(index));
@@ -217,11 +191,7 @@ fn find_prefix(
 
 /// Moves the shortest prefix, in ascending order of the entries, whose capacities reach `needed` to the front, its
 /// largest entry at its end, and returns its length.
-fn partition_prefix<Entry: Ord>(
-    needed: u64,
-    entries: &mut [Entry],
-    capacity: impl Fn(&Entry) -> u64,
-) -> usize {
+fn partition_prefix<Entry: Ord>(needed: u64, entries: &mut [Entry], capacity: impl Fn(&Entry) -> u64) -> usize {
     let (mut start, mut end) = (0, entries.len());
     let mut held_before_start = 0_u64;
     // The prefix ends inside start..end, and everything before start belongs to it.

@@ -52,13 +52,7 @@ pub fn floor_and_rank(
     first_by_rank(
         left,
         0..weights.len(),
-        |index| {
-            [
-                weights[index].cast_unsigned(),
-                last[index].cast_unsigned(),
-                0,
-            ]
-        },
+        |index| [weights[index].cast_unsigned(), last[index].cast_unsigned(), 0],
         ties,
         &mut scratch.ranking,
         |index| out[index] += 1,
@@ -92,10 +86,7 @@ pub fn largest_remainder(
         return Ok(());
     };
     let total = u128::from(replicas.cast_unsigned());
-    let sum: u128 = weights
-        .iter()
-        .map(|&weight| u128::from(weight.cast_unsigned()))
-        .sum();
+    let sum: u128 = weights.iter().map(|&weight| u128::from(weight.cast_unsigned())).sum();
     // The ranking reads the floors, so the extra replicas wait in a column of their own until it is done.
     let floors = &*out;
     let extra = &mut scratch.gathered.out;
@@ -107,11 +98,7 @@ pub fn largest_remainder(
         |index| {
             let product = total * u128::from(weights[index].cast_unsigned());
             let fraction = product - sum * u128::from(floors[index].cast_unsigned());
-            [
-                (fraction >> 64) as u64,
-                fraction as u64,
-                last[index].cast_unsigned(),
-            ]
+            [(fraction >> 64) as u64, fraction as u64, last[index].cast_unsigned()]
         },
         ties,
         &mut scratch.ranking,
@@ -152,9 +139,7 @@ pub fn equal_shares(
         return if replicas == 0 {
             Ok(())
         } else {
-            Err(DivisionError::NoWeight {
-                requested: replicas,
-            })
+            Err(DivisionError::NoWeight { requested: replicas })
         };
     }
     let candidates = last.len() as i64;
@@ -187,9 +172,7 @@ fn divide_floors(
         return Ok(None);
     }
     if summary.sum == 0 {
-        return Err(DivisionError::NoWeight {
-            requested: replicas,
-        });
+        return Err(DivisionError::NoWeight { requested: replicas });
     }
     // Less than one replica a candidate is left, so the count fits an index.
     Ok(Some(write_floors(total, weights, summary, out) as usize))

@@ -37,11 +37,7 @@ pub(super) fn check_replicas(replicas: i64) -> Result<u64, DivisionError> {
 }
 
 /// Refuses a column of another length than `expected`.
-pub(super) fn check_length(
-    column: &'static str,
-    actual: usize,
-    expected: usize,
-) -> Result<(), DivisionError> {
+pub(super) fn check_length(column: &'static str, actual: usize, expected: usize) -> Result<(), DivisionError> {
     if actual != expected {
         return Err(DivisionError::LengthMismatch {
             column,
@@ -75,21 +71,14 @@ pub(super) fn check_column(
             .enumerate()
             .find(|&(_, value)| value < 0)
             .unwrap_or((0, bits));
-        return Err(DivisionError::Negative {
-            column,
-            index,
-            value,
-        });
+        return Err(DivisionError::Negative { column, index, value });
     }
     let bits = bits.cast_unsigned();
     // Fewer than 2^32 entries below 2^32 each cannot have wrapped.
     let sum = if bits <= u64::from(u32::MAX) {
         u128::from(wrapping_sum)
     } else {
-        values
-            .iter()
-            .map(|&value| u128::from(value.cast_unsigned()))
-            .sum()
+        values.iter().map(|&value| u128::from(value.cast_unsigned())).sum()
     };
     Ok(ColumnSummary { sum, bits })
 }

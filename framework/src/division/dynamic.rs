@@ -37,7 +37,7 @@ pub fn divide_by_dynamic_weight(
 ) -> Result<(), DivisionError> {
     check_length("out", out.len(), request.fits_now.len())?;
     let Request { replicas, last, .. } = *request;
-    match request.change()? {
+    match request.change(rounding == Rounding::Karmada)? {
         Change::Nothing => out.copy_from_slice(last),
         Change::Growth(extra) => {
             rounding.divide(extra, request.fits_now, last, ties, out, scratch)?;

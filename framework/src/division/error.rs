@@ -66,10 +66,7 @@ pub enum DivisionError {
     },
 
     /// More candidates than a 32-bit index can name.
-    #[error(
-        "{candidates} candidates are more than the {} that can be divided over",
-        u32::MAX
-    )]
+    #[error("{candidates} candidates are more than the {} that can be divided over", u32::MAX)]
     TooManyCandidates {
         /// Number of candidates passed.
         candidates: usize,

@@ -53,9 +53,7 @@ pub fn change_evenly(
         return if replicas == 0 {
             Ok(())
         } else {
-            Err(DivisionError::NoWeight {
-                requested: replicas,
-            })
+            Err(DivisionError::NoWeight { requested: replicas })
         };
     }
     if replicas >= present {

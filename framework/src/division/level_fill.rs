@@ -100,13 +100,7 @@ pub fn fill_evenly(
     first_by_rank(
         left as usize,
         (0..capacities.len()).filter(|&index| capacities[index] > level),
-        |index| {
-            [
-                order_preserving(scores[index]),
-                last[index].cast_unsigned(),
-                0,
-            ]
-        },
+        |index| [order_preserving(scores[index]), last[index].cast_unsigned(), 0],
         ties,
         &mut scratch.ranking,
         |index| out[index] += 1,

@@ -48,6 +48,7 @@ mod quotient;
 mod request;
 mod rounding;
 mod scratch;
+mod seat_bound;
 
 pub use error::DivisionError;
 pub use request::{Cycle, Request};

@@ -9,12 +9,7 @@ use super::columns::ColumnSummary;
 /// Writes floor(`total` × weight / sum of weights) to `out` and returns what the floors leave over.
 ///
 /// `summary` is that of `weights`, whose sum is positive; `out` has the same length.
-pub(super) fn write_floors(
-    total: u64,
-    weights: &[i64],
-    summary: ColumnSummary,
-    out: &mut [i64],
-) -> u64 {
+pub(super) fn write_floors(total: u64, weights: &[i64], summary: ColumnSummary, out: &mut [i64]) -> u64 {
     debug_assert!(summary.sum > 0 && weights.len() == out.len());
     let mut left = total;
     match (u64::try_from(summary.sum), total.checked_mul(summary.bits)) {
@@ -29,8 +24,7 @@ pub(super) fn write_floors(
         _ => {
             for (share, &weight) in out.iter_mut().zip(weights) {
                 // Total and weight have 63 bits each, and the quotient is at most the total.
-                let quotient =
-                    (u128::from(total) * u128::from(weight.cast_unsigned()) / summary.sum) as u64;
+                let quotient = (u128::from(total) * u128::from(weight.cast_unsigned()) / summary.sum) as u64;
                 *share = quotient.cast_signed();
                 left -= quotient;
             }

@@ -98,8 +98,7 @@ fn first_by_wide_rank(
     mut chosen: impl FnMut(usize),
 ) {
     records.clear();
-    records
-        .extend(candidates.map(|index| (rank(index).map(|part| !part), ties(index), index as u32)));
+    records.extend(candidates.map(|index| (rank(index).map(|part| !part), ties(index), index as u32)));
     records.select_nth_unstable(count - 1);
     for &(_, _, index) in &records[..count] {
         chosen(index as usize);
@@ -129,9 +128,7 @@ impl Packing {
         if candidates == 0 {
             return None;
         }
-        let widths = std::array::from_fn(|part| {
-            u64::BITS - (largest[part] - smallest[part]).leading_zeros()
-        });
+        let widths = std::array::from_fn(|part| u64::BITS - (largest[part] - smallest[part]).leading_zeros());
         Some(Self {
             candidates,
             largest,
@@ -154,9 +151,7 @@ impl Packing {
 
     /// The second part of a packed rank.
     pub(super) fn second_part(&self, packed: u64) -> u64 {
-        let mask = u64::MAX
-            .checked_shr(u64::BITS - self.widths[1])
-            .unwrap_or(0);
+        let mask = u64::MAX.checked_shr(u64::BITS - self.widths[1]).unwrap_or(0);
         let distance = packed.checked_shr(self.widths[2]).unwrap_or(0) & mask;
         self.largest[1] - distance
     }

@@ -44,9 +44,22 @@ pub(super) enum Change {
 }
 
 impl Request<'_> {
+    /// Whether the cycle is steady and `last` holds more than the new total: the new total is then divided within `last`.
+    #[must_use]
+    pub fn shrinks(&self) -> bool {
+        let present: i128 = self.last.iter().map(|&last| i128::from(last)).sum();
+        self.cycle == Cycle::Steady && present > i128::from(self.replicas)
+    }
+
     /// Checks the columns, finds the case and refuses what does not fit.
-    pub(super) fn change(&self) -> Result<Change, DivisionError> {
+    pub(super) fn change(&self, imitates_karmada: bool) -> Result<Change, DivisionError> {
         let (change, available) = self.change_and_available()?;
+        if imitates_karmada && self.replicas == 0 && change == Change::Anew {
+            let wrapped = self.available_as_karmada_sums();
+            if wrapped < 0 {
+                return Err(self.unschedulable(wrapped.into()));
+            }
+        }
         if available < self.replicas {
             return Err(self.unschedulable(available));
         }
@@ -66,6 +79,19 @@ impl Request<'_> {
             Cycle::Steady => Change::Nothing,
         };
         Ok((change, available))
+    }
+
+    /// The sum of the capacities in Karmada's 32 bits, which wrap.
+    ///
+    /// Scaled to zero, every cluster fits `i32::MAX` there, and a fresh cycle over two of them is refused for a negative
+    /// sum (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). Imitated for that case alone: elsewhere a sum
+    /// beyond 32 bits takes a fleet that no recorded decision has, and refusing it would help nobody.
+    fn available_as_karmada_sums(&self) -> i32 {
+        let mut sum = 0_i32;
+        for (&fits_now, &last) in self.fits_now.iter().zip(self.last) {
+            sum = sum.wrapping_add(fits_now as i32).wrapping_add(last as i32);
+        }
+        sum
     }
 
     pub(super) fn unschedulable(&self, available: i64) -> DivisionError {

@@ -20,7 +20,8 @@ pub enum Rounding {
     /// Webster's method with exact fractions: [`divide_by_webster`].
     Webster,
     /// Webster's method as Karmada 1.16 and later compute it, in doubles: [`Quotients::Doubles`]. The last replicas
-    /// play no part; pass Karmada's tie order for parity.
+    /// play no part; pass Karmada's tie order for parity. [`dynamic`](super::dynamic) and [`aggregate`](super::aggregate)
+    /// then also refuse what Karmada's 32-bit sums make it refuse: two clusters or more, fresh, at 0 replicas.
     Karmada,
 }
 
@@ -47,14 +48,11 @@ impl Rounding {
         out: &mut [i64],
         scratch: &mut Scratch,
     ) -> Result<(), DivisionError> {
-        let webster = |quotients, ties, out, scratch| {
-            divide_by_webster(replicas, weights, quotients, ties, out, scratch)
-        };
+        let webster =
+            |quotients, ties, out, scratch| divide_by_webster(replicas, weights, quotients, ties, out, scratch);
         match self {
             Self::FloorThenRank => floor_and_rank(replicas, weights, last, ties, out, scratch),
-            Self::LargestRemainder => {
-                largest_remainder(replicas, weights, last, ties, out, scratch)
-            }
+            Self::LargestRemainder => largest_remainder(replicas, weights, last, ties, out, scratch),
             Self::Webster => webster(Quotients::Exact, ties, out, scratch),
             Self::Karmada => webster(Quotients::Doubles, ties, out, scratch),
         }

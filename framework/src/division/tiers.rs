@@ -158,9 +158,7 @@ impl TierMembers {
         self.tier_of.clear();
         self.tier_of.extend(priorities.iter().map(|&priority| {
             // Every priority is in the list, so both results of the search name a position; only `Ok` occurs.
-            let found = self
-                .distinct_priorities
-                .binary_search_by(|other| priority.cmp(other));
+            let found = self.distinct_priorities.binary_search_by(|other| priority.cmp(other));
             found.unwrap_or_else(|position| position) as u32
         }));
         let tiers = self.distinct_priorities.len();
@@ -172,11 +170,7 @@ impl TierMembers {
     ///
     /// # Errors
     /// [`TierOutOfRange`](DivisionError::TierOutOfRange), [`TooManyCandidates`](DivisionError::TooManyCandidates).
-    pub fn rebuild_from_tiers(
-        &mut self,
-        tier_of: &[u32],
-        tiers: usize,
-    ) -> Result<(), DivisionError> {
+    pub fn rebuild_from_tiers(&mut self, tier_of: &[u32], tiers: usize) -> Result<(), DivisionError> {
         check_length("tier_of", tier_of.len(), tier_of.len())?;
         check_tiers(tier_of, tiers)?;
         self.tier_of.clear();

@@ -1,11 +1,7 @@
 //! From a request of the host to the author's trait, and back.
 
-use divvy_framework_abi::call::{
-    AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall, SizePrefixed,
-};
-use divvy_framework_abi::object::{
-    HostLog, PluginFailure, PluginObjectBox, Prepared, Request, boxed, failure,
-};
+use divvy_framework_abi::call::{AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall, SizePrefixed};
+use divvy_framework_abi::object::{HostLog, PluginFailure, PluginObjectBox, Prepared, Request, boxed, failure};
 use divvy_framework_abi::{AbiResult, AbiStr, AbiString};
 
 use super::{Dispatch, Exported, panics};
@@ -71,10 +67,9 @@ pub(crate) fn preferences<P: Plugin>(json: &str) -> Result<Option<P::Preferences
     if json.is_empty() {
         return Ok(None);
     }
-    let value: serde_json::Value =
-        serde_json::from_str(json).map_err(|error| ValueError::NotJson {
-            message: error.to_string(),
-        })?;
+    let value: serde_json::Value = serde_json::from_str(json).map_err(|error| ValueError::NotJson {
+        message: error.to_string(),
+    })?;
     P::Preferences::read(&value).map(Some)
 }
 
@@ -209,12 +204,7 @@ pub extern "C" fn construct<P: Dispatch>(
         let value: serde_json::Value = match serde_json::from_str(configuration.as_str()) {
             Ok(value) => value,
             Err(error) => {
-                return fail(
-                    failure::CONFIGURATION,
-                    error.to_string(),
-                    String::new(),
-                    None,
-                );
+                return fail(failure::CONFIGURATION, error.to_string(), String::new(), None);
             }
         };
         let configuration = match P::Configuration::read(&value) {
@@ -229,15 +219,8 @@ pub extern "C" fn construct<P: Dispatch>(
             }
         };
         match P::new(configuration) {
-            Ok(plugin) => AbiResult::ROk(boxed(Exported {
-                plugin: Some(plugin),
-            })),
-            Err(error) => fail(
-                failure::CONSTRUCTION,
-                error.to_string(),
-                String::new(),
-                None,
-            ),
+            Ok(plugin) => AbiResult::ROk(boxed(Exported { plugin: Some(plugin) })),
+            Err(error) => fail(failure::CONSTRUCTION, error.to_string(), String::new(), None),
         }
     });
     constructed.unwrap_or_else(AbiResult::RErr)

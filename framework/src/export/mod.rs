@@ -11,12 +11,10 @@ mod panics;
 pub(crate) use calls::preferences;
 pub use calls::{assign, construct, filter, prepare, score, select};
 pub use divvy_framework_abi::module::{
-    LeakIntoPrefix, LibraryHeader, ModuleResult, PluginModule, PluginModuleRef, extension_point,
-    library_header, load_module,
+    LeakIntoPrefix, LibraryHeader, ModuleResult, PluginModule, PluginModuleRef, extension_point, library_header,
+    load_module,
 };
-pub use divvy_framework_abi::object::{
-    HostLog, PluginFailure, PluginObject, PluginObjectBox, Prepared, Request,
-};
+pub use divvy_framework_abi::object::{HostLog, PluginFailure, PluginObject, PluginObjectBox, Prepared, Request};
 pub use divvy_framework_abi::section::PluginRecord;
 pub use divvy_framework_abi::{ABI_VERSION, AbiResult, AbiSlice, AbiStr, AbiString};
 
@@ -86,10 +84,7 @@ impl<P> Drop for Exported<P> {
 }
 
 impl<P: Dispatch> Exported<P> {
-    fn answer<T>(
-        &self,
-        call: impl FnOnce(&P) -> AbiResult<T, PluginFailure>,
-    ) -> AbiResult<T, PluginFailure> {
+    fn answer<T>(&self, call: impl FnOnce(&P) -> AbiResult<T, PluginFailure>) -> AbiResult<T, PluginFailure> {
         match &self.plugin {
             Some(plugin) => panics::caught(|| call(plugin)).unwrap_or_else(AbiResult::RErr),
             None => not_served("anything any more"),
@@ -139,10 +134,7 @@ fn schema<T: crate::configuration::Configuration>() -> AbiString {
 
 /// Makes the root module of a plugin.
 pub fn module<P: Dispatch>(version: &'static str) -> PluginModuleRef {
-    let strategies: Vec<AbiStr<'static>> = P::STRATEGIES
-        .iter()
-        .map(|&name| AbiStr::from_str(name))
-        .collect();
+    let strategies: Vec<AbiStr<'static>> = P::STRATEGIES.iter().map(|&name| AbiStr::from_str(name)).collect();
     let rule_lists: Vec<AbiStr<'static>> = P::RULE_LISTS
         .iter()
         .map(|rules| {
@@ -260,12 +252,10 @@ macro_rules! __dispatch {
         }
     };
     ($plugin:ty, Assign) => {
-        const STRATEGIES: &'static [&'static str] =
-            <$plugin as $crate::assign::AssignPlugin>::STRATEGIES;
+        const STRATEGIES: &'static [&'static str] = <$plugin as $crate::assign::AssignPlugin>::STRATEGIES;
         const PROMISES: u64 = <$plugin as $crate::assign::AssignPlugin>::PROMISES.bits();
         const NEEDS: u64 = <$plugin as $crate::assign::AssignPlugin>::NEEDS.bits();
-        const RULE_LISTS: &'static [$crate::plugin::RuleList] =
-            <$plugin as $crate::assign::AssignPlugin>::RULE_LISTS;
+        const RULE_LISTS: &'static [$crate::plugin::RuleList] = <$plugin as $crate::assign::AssignPlugin>::RULE_LISTS;
 
         fn answer_assign(
             &self,

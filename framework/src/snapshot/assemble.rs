@@ -83,10 +83,7 @@ impl SnapshotStore {
         writer.write_all(column::PROVIDER, rows.iter().map(|row| row.provider));
         writer.write_all(column::ZONE, rows.iter().map(|row| row.zone));
         writer.write_spans(column::ZONE_SPANS, rows.iter().map(|row| row.zones.len()));
-        writer.write_all(
-            column::ZONES,
-            rows.iter().flat_map(|row| row.zones.iter().copied()),
-        );
+        writer.write_all(column::ZONES, rows.iter().flat_map(|row| row.zones.iter().copied()));
     }
 
     fn write_pairs(&self, writer: &mut Writer) {
@@ -95,10 +92,7 @@ impl SnapshotStore {
         let labels = || rows.iter().flat_map(|row| row.labels.iter());
         writer.write_all(column::LABEL_KEYS, labels().map(|pair| pair.0));
         writer.write_all(column::LABEL_VALUES, labels().map(|pair| pair.1));
-        writer.write_spans(
-            column::ANNOTATION_SPANS,
-            rows.iter().map(|row| row.annotations.len()),
-        );
+        writer.write_spans(column::ANNOTATION_SPANS, rows.iter().map(|row| row.annotations.len()));
         let annotations = || rows.iter().flat_map(|row| row.annotations.iter());
         writer.write_all(column::ANNOTATION_KEYS, annotations().map(|pair| pair.0));
         writer.write_all(column::ANNOTATION_VALUES, annotations().map(|pair| pair.1));
@@ -118,23 +112,11 @@ impl SnapshotStore {
         let apis = || sets.iter().flat_map(|set| set.iter());
         writer.write_all(column::API_GROUP_VERSIONS, apis().map(|api| api.0));
         writer.write_all(column::API_KINDS, apis().map(|api| api.1));
-        writer.write_spans(
-            column::CONDITION_SPANS,
-            rows.iter().map(|row| row.conditions.len()),
-        );
+        writer.write_spans(column::CONDITION_SPANS, rows.iter().map(|row| row.conditions.len()));
         let conditions = || rows.iter().flat_map(|row| row.conditions.iter());
-        writer.write_all(
-            column::CONDITION_TYPES,
-            conditions().map(|condition| condition.0),
-        );
-        writer.write_all(
-            column::CONDITION_STATUSES,
-            conditions().map(|condition| condition.1),
-        );
-        writer.write_all(
-            column::CONDITION_REASONS,
-            conditions().map(|condition| condition.2),
-        );
+        writer.write_all(column::CONDITION_TYPES, conditions().map(|condition| condition.0));
+        writer.write_all(column::CONDITION_STATUSES, conditions().map(|condition| condition.1));
+        writer.write_all(column::CONDITION_REASONS, conditions().map(|condition| condition.2));
     }
 
     fn write_resources(&self, writer: &mut Writer) {
@@ -164,26 +146,14 @@ impl SnapshotStore {
         writer.write_all(column::MODEL_SET, rows.iter().map(|row| row.model_set));
         writer.write_spans(column::MODEL_SET_SPANS, sets.iter().map(|set| set.len()));
         writer.write_all(column::MODEL_GRADES, models().map(|model| model.grade));
-        writer.write_spans(
-            column::MODEL_RANGE_SPANS,
-            models().map(|model| model.ranges.len()),
-        );
+        writer.write_spans(column::MODEL_RANGE_SPANS, models().map(|model| model.ranges.len()));
         writer.write_all(column::MODEL_RANGE_RESOURCES, ranges().map(|range| range.0));
         writer.write_all(column::MODEL_RANGE_MINIMUMS, ranges().map(|range| range.1));
         writer.write_all(column::MODEL_RANGE_MAXIMUMS, ranges().map(|range| range.2));
-        writer.write_spans(
-            column::MODELING_SPANS,
-            rows.iter().map(|row| row.modelings.len()),
-        );
+        writer.write_spans(column::MODELING_SPANS, rows.iter().map(|row| row.modelings.len()));
         let modelings = || rows.iter().flat_map(|row| row.modelings.iter());
-        writer.write_all(
-            column::MODELING_GRADES,
-            modelings().map(|modeling| modeling.0),
-        );
-        writer.write_all(
-            column::MODELING_COUNTS,
-            modelings().map(|modeling| modeling.1),
-        );
+        writer.write_all(column::MODELING_GRADES, modelings().map(|modeling| modeling.0));
+        writer.write_all(column::MODELING_COUNTS, modelings().map(|modeling| modeling.1));
     }
 
     fn write_symbols(&self, writer: &mut Writer) {

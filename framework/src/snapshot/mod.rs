@@ -14,8 +14,8 @@ mod store;
 mod symbols;
 
 pub use record::{
-    ClusterRecord, ConditionRecord, ConditionStatus, ModelRecord, ResourceRecord,
-    ResourceSummaryRecord, TaintEffect, TaintRecord,
+    ClusterRecord, ConditionRecord, ConditionStatus, ModelRecord, ResourceRecord, ResourceSummaryRecord, TaintEffect,
+    TaintRecord,
 };
 pub use store::{Snapshot, SnapshotStore};
 

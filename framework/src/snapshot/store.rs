@@ -17,9 +17,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(super) fn new(words: Vec<u64>) -> Self {
-        Self {
-            words: words.into(),
-        }
+        Self { words: words.into() }
     }
 
     /// The clusters.
@@ -156,10 +154,7 @@ impl SnapshotStore {
 
     /// Takes many clusters in; of several with one name the last stays.
     pub fn extend<'records>(&mut self, records: impl IntoIterator<Item = &'records ClusterRecord>) {
-        let mut rows: Vec<Row> = records
-            .into_iter()
-            .map(|record| self.intern(record))
-            .collect();
+        let mut rows: Vec<Row> = records.into_iter().map(|record| self.intern(record)).collect();
         rows.reverse();
         rows.append(&mut self.rows);
         let symbols = &self.symbols;
@@ -206,11 +201,7 @@ impl SnapshotStore {
             .collect();
         apis.sort_unstable();
         apis.dedup();
-        let models = record
-            .models
-            .iter()
-            .map(|model| intern_model(symbols, model))
-            .collect();
+        let models = record.models.iter().map(|model| intern_model(symbols, model)).collect();
         let mut resources = Vec::new();
         let mut modelings = Vec::new();
         if let Some(summary) = &record.resource_summary {
@@ -246,11 +237,7 @@ impl SnapshotStore {
             region: symbols.intern(&record.region),
             provider: symbols.intern(&record.provider),
             zone: symbols.intern(&record.zone),
-            zones: record
-                .zones
-                .iter()
-                .map(|zone| symbols.intern(zone))
-                .collect(),
+            zones: record.zones.iter().map(|zone| symbols.intern(zone)).collect(),
             taints: record
                 .taints
                 .iter()
@@ -303,10 +290,7 @@ fn flags(record: &ClusterRecord) -> u32 {
     for (bit, set) in [
         (flag::DELETING, record.deleting),
         (flag::READY, holds("Ready")),
-        (
-            flag::COMPLETE_API_ENABLEMENTS,
-            holds("CompleteAPIEnablements"),
-        ),
+        (flag::COMPLETE_API_ENABLEMENTS, holds("CompleteAPIEnablements")),
         (flag::RESOURCE_SUMMARY, record.resource_summary.is_some()),
     ] {
         if set {

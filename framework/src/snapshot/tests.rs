@@ -31,11 +31,7 @@ fn rows_are_sorted_by_name_whatever_the_order_of_arrival() {
     let clusters = snapshot.clusters();
     let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name()).collect();
     assert_eq!(names, ["a", "aa", "b"]);
-    assert_eq!(
-        clusters.get(2).region(),
-        "asia",
-        "of two with one name the last stays"
-    );
+    assert_eq!(clusters.get(2).region(), "asia", "of two with one name the last stays");
     assert_eq!(clusters.row("b"), Some(2));
     assert_eq!(clusters.row("eu"), None, "a text that is no cluster's name");
     assert_eq!(clusters.row("nowhere"), None);
@@ -49,10 +45,7 @@ fn a_cluster_reads_back_as_it_was() {
     let read = snapshot.clusters().get(0);
     assert_eq!(read.label("tier"), Some("a-tier"));
     assert_eq!(read.label("absent"), None);
-    assert_eq!(
-        read.api_enablements().collect::<Vec<_>>(),
-        [("apps/v1", "Deployment")]
-    );
+    assert_eq!(read.api_enablements().collect::<Vec<_>>(), [("apps/v1", "Deployment")]);
     let cpu = read.resource("cpu").expect("the summary has cpu");
     assert_eq!(
         (cpu.allocatable, cpu.allocating, cpu.remaining),

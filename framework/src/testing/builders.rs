@@ -2,9 +2,7 @@
 
 use divvy_framework_abi::arena::ABSENT;
 
-use crate::snapshot::{
-    ClusterRecord, ConditionRecord, ConditionStatus, ResourceRecord, TaintEffect, TaintRecord,
-};
+use crate::snapshot::{ClusterRecord, ConditionRecord, ConditionStatus, ResourceRecord, TaintEffect, TaintRecord};
 
 /// A cluster of a [`Scenario`](super::Scenario): its properties, and what earlier steps would have found out.
 #[derive(Debug, Clone)]
@@ -62,9 +60,7 @@ impl ClusterBuilder {
     /// Adds an annotation.
     #[must_use]
     pub fn annotation(mut self, key: &str, value: &str) -> Self {
-        self.record
-            .annotations
-            .push((key.to_owned(), value.to_owned()));
+        self.record.annotations.push((key.to_owned(), value.to_owned()));
         self
     }
 

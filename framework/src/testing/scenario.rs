@@ -9,9 +9,7 @@ use divvy_framework_abi::call::{CycleView, text_kind};
 
 use super::ClusterBuilder;
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
-use crate::binding::{
-    AffinityRecord, BindingRecordBuilder, RuleRecord, SpreadConstraintRecord, TolerationRecord,
-};
+use crate::binding::{AffinityRecord, BindingRecordBuilder, RuleRecord, SpreadConstraintRecord, TolerationRecord};
 use crate::cycle::Cycle;
 use crate::division::ties;
 use crate::driver::{CycleOptions, Resolution, TextSink, cycle_view};
@@ -67,8 +65,7 @@ impl Scenario {
     /// Adds a cluster. Clusters are numbered by name, whatever the order in which they are added.
     #[must_use]
     pub fn cluster(mut self, cluster: ClusterBuilder) -> Self {
-        self.clusters
-            .retain(|known| known.record.name != cluster.record.name);
+        self.clusters.retain(|known| known.record.name != cluster.record.name);
         self.clusters.push(cluster);
         self.clusters
             .sort_by(|left, right| left.record.name.cmp(&right.record.name));
@@ -224,14 +221,8 @@ impl Scenario {
     /// # Errors
     ///
     /// What the plugin fails with.
-    #[allow(
-        clippy::type_complexity,
-        reason = "two lists, named in the documentation"
-    )]
-    pub fn filter<P: FilterPlugin>(
-        &self,
-        plugin: &P,
-    ) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
+    #[allow(clippy::type_complexity, reason = "two lists, named in the documentation")]
+    pub fn filter<P: FilterPlugin>(&self, plugin: &P) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
         let (codes, explanation) = self.run(plugin, true, |cycle, prepared| {
             let mut codes = vec![0; self.clusters.len()];
@@ -250,11 +241,7 @@ impl Scenario {
             match code {
                 0 => feasible.push(name),
                 code => {
-                    let reason = explanation
-                        .reasons
-                        .get(code as usize - 1)
-                        .cloned()
-                        .unwrap_or_default();
+                    let reason = explanation.reasons.get(code as usize - 1).cloned().unwrap_or_default();
                     rejected.push((name, reason));
                 }
             }
@@ -278,9 +265,7 @@ impl Scenario {
                 rows: &rows,
                 last: &last,
             };
-            let mut result = ScoreResult {
-                scores: &mut scores,
-            };
+            let mut result = ScoreResult { scores: &mut scores };
             plugin.score(&context, &mut result)?;
             plugin.normalize(&context, &mut result)?;
             Ok(scores)
@@ -301,9 +286,7 @@ impl Scenario {
         let available = self.column(|cluster| cluster.fits_now.saturating_add(cluster.last.max(0)));
         let tiers: Vec<u32> = self.clusters.iter().map(|cluster| cluster.tier).collect();
         let tiered = tiers.iter().any(|&tier| tier > 0);
-        let needed = self
-            .needed
-            .unwrap_or(if self.duplicated { -1 } else { self.replicas });
+        let needed = self.needed.unwrap_or(if self.duplicated { -1 } else { self.replicas });
         let names = self.cluster_names();
         let (places, _) = self.run(plugin, false, |cycle, prepared| {
             let mut candidates = vec![0; rows.len()];
@@ -349,10 +332,7 @@ impl Scenario {
     /// # Errors
     ///
     /// What the plugin fails with.
-    pub fn assign_explained<P: AssignPlugin>(
-        &self,
-        plugin: &P,
-    ) -> Result<(Vec<i64>, Explanation), Failure> {
+    pub fn assign_explained<P: AssignPlugin>(&self, plugin: &P) -> Result<(Vec<i64>, Explanation), Failure> {
         self.assign_in(plugin, true, &self.rows())
     }
 
@@ -363,11 +343,7 @@ impl Scenario {
     /// # Errors
     ///
     /// What the plugin fails with.
-    pub fn assign_in_order<P: AssignPlugin>(
-        &self,
-        plugin: &P,
-        order: &[usize],
-    ) -> Result<Vec<i64>, Failure> {
+    pub fn assign_in_order<P: AssignPlugin>(&self, plugin: &P, order: &[usize]) -> Result<Vec<i64>, Failure> {
         let rows: Vec<u32> = order.iter().map(|&row| row as u32).collect();
         let (replicas, _) = self.assign_in(plugin, false, &rows)?;
         let mut result = vec![0; self.clusters.len()];
@@ -385,10 +361,7 @@ impl Scenario {
         explain: bool,
         rows: &[u32],
     ) -> Result<(Vec<i64>, Explanation), Failure> {
-        let clusters = || {
-            rows.iter()
-                .filter_map(|&row| self.clusters.get(row as usize))
-        };
+        let clusters = || rows.iter().filter_map(|&row| self.clusters.get(row as usize));
         let scores: Vec<i64> = clusters().map(|cluster| cluster.score).collect();
         let last: Vec<i64> = clusters().map(|cluster| cluster.last.max(0)).collect();
         let fits_now: Vec<i64> = clusters().map(|cluster| cluster.fits_now).collect();
@@ -480,13 +453,7 @@ impl Scenario {
         let mut builder = BindingRecordBuilder::new();
         builder
             .identity("default", "sample-deployment", &self.uid)
-            .resource(
-                &self.resource.0,
-                &self.resource.1,
-                "default",
-                "sample",
-                &self.uid,
-            )
+            .resource(&self.resource.0, &self.resource.1, "default", "sample", &self.uid)
             .strategy("", &self.preferences)
             .replicas(self.replicas, self.workload.unwrap_or(true))
             .fresh(self.fresh)

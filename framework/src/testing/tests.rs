@@ -19,11 +19,7 @@ impl Plugin for Witness {
     }
 
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Vec<String>, Failure> {
-        Ok(context
-            .binding()
-            .last()
-            .map(|last| last.cluster.to_owned())
-            .collect())
+        Ok(context.binding().last().map(|last| last.cluster.to_owned()).collect())
     }
 }
 
@@ -35,11 +31,7 @@ impl AssignPlugin for Witness {
         field: "weight",
     }];
 
-    fn assign(
-        &self,
-        context: &AssignContext<'_, Self>,
-        result: &mut AssignResult<'_>,
-    ) -> Result<(), Failure> {
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         let mut weights = Vec::new();
         context.largest_rule_value("weight", -1, &mut weights);
         result.replicas().copy_from_slice(&weights);
@@ -69,9 +61,7 @@ fn scenario() -> Scenario {
 fn clusters_are_numbered_by_name_and_the_largest_matching_rule_counts() {
     assert_eq!(scenario().assign(&Witness).expect("it assigns"), [2, -1, 5]);
     assert_eq!(
-        scenario()
-            .assign_in_order(&Witness, &[2, 0, 1])
-            .expect("it assigns"),
+        scenario().assign_in_order(&Witness, &[2, 0, 1]).expect("it assigns"),
         [2, -1, 5]
     );
 }

@@ -44,19 +44,11 @@ impl Plugin for ApiEnablement {
 }
 
 impl FilterPlugin for ApiEnablement {
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure> {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let (clusters, binding) = (context.clusters(), context.binding());
         let sets = clusters.api_sets();
         SCRATCH.with_borrow_mut(|(verdicts, last)| {
-            verdicts.decide(
-                &clusters,
-                binding.resource_api_version(),
-                binding.resource_kind(),
-            );
+            verdicts.decide(&clusters, binding.resource_api_version(), binding.resource_kind());
             binding.collect_last_rows(&clusters, last);
             result.retain(
                 |row| sets.get(row).is_some_and(|&set| verdicts.serves(set)) || last.contains(row),

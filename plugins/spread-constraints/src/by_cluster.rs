@@ -45,12 +45,7 @@ pub(crate) fn select<'a>(
         return Ok(&order.sort(columns, count)[..count]);
     };
     let needed = i128::from(needed);
-    let sum = |places: &[u32]| -> i128 {
-        places
-            .iter()
-            .map(|&place| i128::from(columns.available(place)))
-            .sum()
-    };
+    let sum = |places: &[u32]| -> i128 { places.iter().map(|&place| i128::from(columns.available(place))).sum() };
     let mut held = sum(&order.sort(columns, count)[..count]);
     if held < needed {
         // Which of the others comes first matters only now.
@@ -78,8 +73,7 @@ fn enlarge(
     exchange: Exchange,
 ) -> i128 {
     let last_tier = count.checked_sub(1).map(|last| columns.tier(places[last]));
-    let exchangeable =
-        |place: u32| exchange == Exchange::AcrossTiers || Some(columns.tier(place)) == last_tier;
+    let exchangeable = |place: u32| exchange == Exchange::AcrossTiers || Some(columns.tier(place)) == last_tier;
     largest.clear();
     largest.extend(
         (count..places.len())

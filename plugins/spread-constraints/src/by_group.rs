@@ -67,9 +67,7 @@ impl ByGroup {
             .choose(sorted, bounds, |left, right| {
                 name(ranked[left].0).cmp(name(ranked[right].0))
             })
-            .map_err(|_| Refusal::TooManyChoices {
-                groups: groups.len(),
-            })?
+            .map_err(|_| Refusal::TooManyChoices { groups: groups.len() })?
             .ok_or(Refusal::TooFewClustersInGroups {
                 minimum: cluster_limits.minimum,
             })?;
@@ -83,12 +81,7 @@ impl ByGroup {
             choose(groups.of(group as usize)[0]);
         }
         let places = clusters.min(cluster_limits.maximum);
-        fill(
-            question,
-            &self.is_chosen,
-            places.saturating_sub(chosen.len()),
-            choose,
-        );
+        fill(question, &self.is_chosen, places.saturating_sub(chosen.len()), choose);
         Ok(())
     }
 
@@ -101,22 +94,18 @@ impl ByGroup {
             ..
         } = *question;
         self.ranked.clear();
-        self.ranked
-            .extend((0..).take(groups.len()).map(|group: u32| {
-                let clusters = groups.of(group as usize).len();
-                let weight = groups.weight(group as usize, columns, demand);
-                (group, Group { clusters, weight })
-            }));
+        self.ranked.extend((0..).take(groups.len()).map(|group: u32| {
+            let clusters = groups.of(group as usize).len();
+            let weight = groups.weight(group as usize, columns, demand);
+            (group, Group { clusters, weight })
+        }));
         self.ranked.sort_unstable_by(|(left, a), (right, b)| {
             let by_size = a.clusters.cmp(&b.clusters);
             let by_weight = b.weight.cmp(&a.weight);
-            by_size
-                .then(by_weight)
-                .then_with(|| name(*left).cmp(name(*right)))
+            by_size.then(by_weight).then_with(|| name(*left).cmp(name(*right)))
         });
         self.sorted.clear();
-        self.sorted
-            .extend(self.ranked.iter().map(|&(_, group)| group));
+        self.sorted.extend(self.ranked.iter().map(|&(_, group)| group));
     }
 }
 
@@ -127,8 +116,7 @@ fn fill(question: &Question<'_>, is_chosen: &[bool], places: usize, choose: impl
         .iter()
         .zip(question.groups_of)
         .filter(|&(&place, &group)| {
-            is_chosen.get(group as usize) == Some(&true)
-                && question.groups.of(group as usize)[0] != place
+            is_chosen.get(group as usize) == Some(&true) && question.groups.of(group as usize)[0] != place
         })
         .take(places)
         .map(|(&place, _)| place)

@@ -55,11 +55,7 @@ pub(crate) struct Question<'a> {
 
 impl BySeveral {
     /// Calls `choose` for each candidate, in order of preference.
-    pub(crate) fn select(
-        &mut self,
-        question: &Question<'_>,
-        mut choose: impl FnMut(u32),
-    ) -> Result<(), Refusal> {
+    pub(crate) fn select(&mut self, question: &Question<'_>, mut choose: impl FnMut(u32)) -> Result<(), Refusal> {
         let kinds = question.kinds;
         refuse_shortage(question)?;
         self.start(question);
@@ -79,18 +75,14 @@ impl BySeveral {
         self.is_admitted.clear();
         let (is_admitted, shown) = (&mut self.is_admitted, &self.shown);
         is_admitted.extend((0..kinds.len()).map(|kind| admits(shown, kinds, kind)));
-        let room = question
-            .cluster_limits
-            .maximum
-            .saturating_sub(self.chosen.len());
+        let room = question.cluster_limits.maximum.saturating_sub(self.chosen.len());
         question
             .order
             .iter()
             .zip(kinds.of())
             .filter(|&(&place, &kind)| {
                 let kind = kind as usize;
-                self.is_admitted.get(kind) == Some(&true)
-                    && !(self.is_chosen[kind] && clusters.of(kind)[0] == place)
+                self.is_admitted.get(kind) == Some(&true) && !(self.is_chosen[kind] && clusters.of(kind)[0] == place)
             })
             .take(room)
             .for_each(|(&place, _)| choose(place));
@@ -109,9 +101,7 @@ impl BySeveral {
         );
         self.ranked.clear();
         self.ranked.extend((0..).take(kinds.len()).map(|kind: u32| {
-            let weight = kinds
-                .clusters()
-                .weight(kind as usize, question.columns, demand);
+            let weight = kinds.clusters().weight(kind as usize, question.columns, demand);
             (weight, kind)
         }));
         // Equals stay in the order of their first clusters, in which kinds are numbered.
@@ -122,8 +112,7 @@ impl BySeveral {
         self.property_of.clear();
         for property in 0..question.properties.len() {
             let groups = kinds.groups_of_property(property).len();
-            self.property_of
-                .extend(std::iter::repeat_n(property, groups));
+            self.property_of.extend(std::iter::repeat_n(property, groups));
         }
         self.counts.clear();
         self.counts.resize(question.properties.len(), 0);
@@ -263,19 +252,14 @@ impl Search<'_, '_> {
     fn new_groups(&self, kind: usize, property: usize) -> usize {
         let groups = self.question.kinds.groups(kind);
         groups
-            .filter(|&group| {
-                self.state.property_of[group] == property && self.state.shown[group] == 0
-            })
+            .filter(|&group| self.state.property_of[group] == property && self.state.shown[group] == 0)
             .count()
     }
 
     fn spend(&mut self, steps: usize) -> Result<(), Refusal> {
-        self.steps = self
-            .steps
-            .checked_sub(steps)
-            .ok_or_else(|| Refusal::TooManyChoices {
-                groups: self.question.kinds.group_count(),
-            })?;
+        self.steps = self.steps.checked_sub(steps).ok_or_else(|| Refusal::TooManyChoices {
+            groups: self.question.kinds.group_count(),
+        })?;
         Ok(())
     }
 }

@@ -95,10 +95,7 @@ impl Column<'_> {
     pub(crate) fn value(&self, row: u32) -> Option<Symbol> {
         let row = row as usize;
         match self {
-            Self::Text(symbols) => symbols
-                .get(row)
-                .copied()
-                .filter(|&symbol| symbol != Symbol::EMPTY),
+            Self::Text(symbols) => symbols.get(row).copied().filter(|&symbol| symbol != Symbol::EMPTY),
             Self::Zones(_) => None,
             Self::Label(clusters, key) => clusters.get(row).label_symbol((*key)?),
         }

@@ -71,11 +71,7 @@ impl States {
         Self {
             bounds,
             unlimited,
-            counts: if unlimited {
-                bounds.minimum + 1
-            } else {
-                bounds.maximum
-            },
+            counts: if unlimited { bounds.minimum + 1 } else { bounds.maximum },
             sums: bounds.clusters + 1,
         }
     }

@@ -92,11 +92,7 @@ impl Groups {
 pub(crate) fn weight(clusters: &[u32], columns: Columns<'_>, demand: Demand) -> i128 {
     let (taken, scores, among) = match demand {
         Demand::Each { replicas } => {
-            let roomy = || {
-                clusters
-                    .iter()
-                    .filter(|&&place| columns.available(place) >= replicas)
-            };
+            let roomy = || clusters.iter().filter(|&&place| columns.available(place) >= replicas);
             let count = roomy().count();
             let scores = roomy().map(|&place| i128::from(columns.score(place))).sum();
             (count as i128, scores, count)

@@ -43,12 +43,7 @@ impl Kinds {
 
     /// Distinguishes the clusters by one more property. `values` appends the values of the cluster at a place, of a
     /// snapshot with so many symbols.
-    pub(crate) fn refine(
-        &mut self,
-        order: &[u32],
-        symbols: usize,
-        values: impl Fn(u32, &mut Vec<Symbol>),
-    ) {
+    pub(crate) fn refine(&mut self, order: &[u32], symbols: usize, values: impl Fn(u32, &mut Vec<Symbol>)) {
         self.numbering.reset(symbols);
         let first = self.group_count;
         self.first_groups.push(first);

@@ -57,9 +57,7 @@ impl Plugin for SpreadConstraints {
     type Preferences = NoPreferences;
     type Prepared = Plan;
 
-    fn new(
-        configuration: SpreadConstraintsConfiguration,
-    ) -> Result<Self, Box<dyn std::error::Error>> {
+    fn new(configuration: SpreadConstraintsConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self {
             absent_maximum: configuration.absent_maximum,
         })
@@ -79,11 +77,7 @@ impl Plugin for SpreadConstraints {
 }
 
 impl SelectPlugin for SpreadConstraints {
-    fn select(
-        &self,
-        context: &SelectContext<'_, Self>,
-        result: &mut SelectResult<'_>,
-    ) -> Result<(), Failure> {
+    fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
         let binding = context.binding();
         let feasible = Feasible {
             columns: Columns {
@@ -112,18 +106,10 @@ impl SelectPlugin for SpreadConstraints {
                 property,
                 groups,
                 clusters,
-            } => by_group(
-                context,
-                scratch,
-                &feasible,
-                (property, *groups),
-                *clusters,
-                choose,
-            ),
-            Plan::Several {
-                properties,
-                clusters,
-            } => by_several(context, scratch, &feasible, properties, *clusters, choose),
+            } => by_group(context, scratch, &feasible, (property, *groups), *clusters, choose),
+            Plan::Several { properties, clusters } => {
+                by_several(context, scratch, &feasible, properties, *clusters, choose)
+            }
         })?;
         Ok(())
     }

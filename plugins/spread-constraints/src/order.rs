@@ -73,12 +73,7 @@ impl Order {
         } else {
             self.places.sort_unstable_by_key(|&place| {
                 let tier = columns.tier(place);
-                (
-                    tier,
-                    !columns.score(place),
-                    !columns.available(place),
-                    place,
-                )
+                (tier, !columns.score(place), !columns.available(place), place)
             });
         }
         &mut self.places
@@ -97,12 +92,7 @@ impl Order {
             let (head, _, _) = self.keys.select_nth_unstable(wanted);
             head.sort_unstable();
         } else {
-            radix_sort(
-                &mut self.keys,
-                &mut self.spare,
-                packing.place_bits,
-                packing.rank_bits(),
-            );
+            radix_sort(&mut self.keys, &mut self.spare, packing.place_bits, packing.rank_bits());
         }
     }
 }

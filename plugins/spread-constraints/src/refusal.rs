@@ -20,11 +20,7 @@ pub(crate) enum Refusal {
     /// No choice of clusters satisfies all constraints at once.
     Contradiction,
     /// The clusters are together too small.
-    TooSmall {
-        clusters: usize,
-        needed: i128,
-        held: i128,
-    },
+    TooSmall { clusters: usize, needed: i128, held: i128 },
     /// The constraints leave more choices open than the search may look at.
     TooManyChoices { groups: usize },
 }
@@ -53,11 +49,7 @@ impl std::fmt::Display for Refusal {
                 formatter,
                 "no choice of clusters satisfies all spread constraints at once"
             ),
-            Self::TooSmall {
-                clusters,
-                needed,
-                held,
-            } => write!(
+            Self::TooSmall { clusters, needed, held } => write!(
                 formatter,
                 "no enough resource when selecting {clusters} clusters: {held} of {needed} replicas fit"
             ),
@@ -72,9 +64,7 @@ impl std::fmt::Display for Refusal {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let figures = match refusal {
-            Refusal::TooSmall { needed, held, .. } => {
-                i64::try_from(needed).ok().zip(i64::try_from(held).ok())
-            }
+            Refusal::TooSmall { needed, held, .. } => i64::try_from(needed).ok().zip(i64::try_from(held).ok()),
             _ => None,
         };
         Self::Unschedulable {

@@ -13,8 +13,7 @@ use crate::constraints::AbsentMaximum;
 use crate::{SpreadConstraints, SpreadConstraintsConfiguration};
 
 fn plugin(absent_maximum: AbsentMaximum) -> SpreadConstraints {
-    SpreadConstraints::new(SpreadConstraintsConfiguration { absent_maximum })
-        .expect("it needs nothing")
+    SpreadConstraints::new(SpreadConstraintsConfiguration { absent_maximum }).expect("it needs nothing")
 }
 
 fn by(field: SpreadField, minimum: i64, maximum: i64) -> SpreadConstraintRecord {

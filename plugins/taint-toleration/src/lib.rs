@@ -29,8 +29,7 @@ struct TaintToleration;
 
 impl Plugin for TaintToleration {
     const NAME: &'static str = NAME;
-    const DESCRIPTION: &'static str =
-        "rejects clusters with a taint that the placement does not tolerate";
+    const DESCRIPTION: &'static str = "rejects clusters with a taint that the placement does not tolerate";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;
     type Prepared = ();
@@ -45,11 +44,7 @@ impl Plugin for TaintToleration {
 }
 
 impl FilterPlugin for TaintToleration {
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure> {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let (clusters, binding) = (context.clusters(), context.binding());
         if !clusters.any_tainted() {
             return Ok(());
@@ -61,10 +56,7 @@ impl FilterPlugin for TaintToleration {
             let first_untolerated = |row| taints.of(row).find(|&taint| tolerations.reject(taint));
             result.retain(
                 |row| first_untolerated(row).is_none() || last.contains(row),
-                |row| {
-                    first_untolerated(row)
-                        .map_or_else(String::new, |taint| reason(&clusters, taint))
-                },
+                |row| first_untolerated(row).map_or_else(String::new, |taint| reason(&clusters, taint)),
             );
         });
         Ok(())

@@ -45,38 +45,10 @@ fn named_aggregations() {
         (Fill::Pack, 24, [4, 6, 20, 6], empty, Steady, [0, 4, 20, 0]),
         // Who has replicas comes first, and what is there stays.
         (FLOORS, 5, [4, 6, 20, 6], [3, 0, 0, 0], Steady, [5, 0, 0, 0]),
-        (
-            Fill::Pack,
-            10,
-            [4, 6, 20, 6],
-            [3, 0, 0, 1],
-            Steady,
-            [3, 0, 0, 7],
-        ),
-        (
-            FLOORS,
-            10,
-            [4, 6, 20, 6],
-            [3, 0, 0, 1],
-            Steady,
-            [3, 0, 0, 7],
-        ),
-        (
-            Fill::Pack,
-            14,
-            [4, 6, 20, 6],
-            [3, 0, 0, 1],
-            Steady,
-            [7, 0, 0, 7],
-        ),
-        (
-            KARMADA,
-            12,
-            [4, 6, 20, 6],
-            [3, 0, 0, 1],
-            Steady,
-            [6, 0, 0, 6],
-        ),
+        (Fill::Pack, 10, [4, 6, 20, 6], [3, 0, 0, 1], Steady, [3, 0, 0, 7]),
+        (FLOORS, 10, [4, 6, 20, 6], [3, 0, 0, 1], Steady, [3, 0, 0, 7]),
+        (Fill::Pack, 14, [4, 6, 20, 6], [3, 0, 0, 1], Steady, [7, 0, 0, 7]),
+        (KARMADA, 12, [4, 6, 20, 6], [3, 0, 0, 1], Steady, [6, 0, 0, 6]),
         // Shrinking: the largest first, the shortest prefix that holds the new total.
         (FLOORS, 5, [9; 4], [3, 0, 6, 2], Steady, [0, 0, 5, 0]),
         (FLOORS, 8, [9; 4], [3, 0, 6, 2], Steady, [2, 0, 6, 0]),
@@ -88,11 +60,7 @@ fn named_aggregations() {
         (Fill::Pack, 20, [9; 4], [3, 0, 6, 2], Fresh, [5, 0, 15, 0]),
     ] {
         let request = request(replicas, &fits_now, &last, cycle);
-        assert_eq!(
-            aggregated(request, fill),
-            Ok(expected.to_vec()),
-            "{fill:?} {request:?}"
-        );
+        assert_eq!(aggregated(request, fill), Ok(expected.to_vec()), "{fill:?} {request:?}");
     }
 }
 
@@ -100,62 +68,13 @@ fn named_aggregations() {
 fn named_dynamic_weights() {
     use Cycle::{Fresh, Steady};
     for (rounding, replicas, fits_now, last, cycle, expected) in [
-        (
-            Rounding::FloorThenRank,
-            12,
-            [12, 6, 0],
-            [1, 1, 1],
-            Steady,
-            [7, 4, 1],
-        ),
-        (
-            Rounding::FloorThenRank,
-            9,
-            [10, 10, 10],
-            [0, 0, 0],
-            Steady,
-            [3, 3, 3],
-        ),
-        (
-            Rounding::FloorThenRank,
-            3,
-            [12, 6, 0],
-            [2, 2, 2],
-            Steady,
-            [1, 1, 1],
-        ),
-        (
-            Rounding::FloorThenRank,
-            6,
-            [12, 6, 0],
-            [0, 0, 6],
-            Steady,
-            [0, 0, 6],
-        ),
-        (
-            Rounding::FloorThenRank,
-            6,
-            [12, 6, 0],
-            [0, 0, 6],
-            Fresh,
-            [4, 1, 1],
-        ),
-        (
-            Rounding::Karmada,
-            6,
-            [12, 6, 0],
-            [0, 0, 6],
-            Fresh,
-            [3, 2, 1],
-        ),
-        (
-            Rounding::Karmada,
-            0,
-            [0, 0, 0],
-            [0, 0, 6],
-            Steady,
-            [0, 0, 0],
-        ),
+        (Rounding::FloorThenRank, 12, [12, 6, 0], [1, 1, 1], Steady, [7, 4, 1]),
+        (Rounding::FloorThenRank, 9, [10, 10, 10], [0, 0, 0], Steady, [3, 3, 3]),
+        (Rounding::FloorThenRank, 3, [12, 6, 0], [2, 2, 2], Steady, [1, 1, 1]),
+        (Rounding::FloorThenRank, 6, [12, 6, 0], [0, 0, 6], Steady, [0, 0, 6]),
+        (Rounding::FloorThenRank, 6, [12, 6, 0], [0, 0, 6], Fresh, [4, 1, 1]),
+        (Rounding::Karmada, 6, [12, 6, 0], [0, 0, 6], Fresh, [3, 2, 1]),
+        (Rounding::Karmada, 0, [0, 0, 0], [0, 0, 6], Steady, [0, 0, 0]),
     ] {
         let request = request(replicas, &fits_now, &last, cycle);
         let actual = dynamic(request, rounding);
@@ -174,6 +93,21 @@ fn too_small_names_both_figures() {
         assert_eq!(dynamic(request, Rounding::default()), expected);
         assert_eq!(aggregated(request, Fill::default()), expected);
         assert_eq!(aggregated(request, Fill::Pack), expected);
+    }
+}
+
+/// Two clusters that each fit i32::MAX add up to -2 in Karmada, three to i32::MAX - 2.
+#[test]
+fn karmada_refuses_zero_where_its_sum_wraps() {
+    let max32 = i64::from(i32::MAX);
+    for (candidates, expected) in [(1, true), (2, false), (3, true), (4, false)] {
+        let (fits_now, last) = (vec![max32; candidates], vec![0; candidates]);
+        let fresh = request(0, &fits_now, &last, Cycle::Fresh);
+        assert_eq!(dynamic(fresh, Rounding::Karmada).is_ok(), expected);
+        assert_eq!(aggregated(fresh, KARMADA).is_ok(), expected);
+        assert_eq!(dynamic(fresh, Rounding::Webster), Ok(vec![0; candidates]));
+        let steady = request(0, &fits_now, &last, Cycle::Steady);
+        assert_eq!(dynamic(steady, Rounding::Karmada), Ok(vec![0; candidates]));
     }
 }
 

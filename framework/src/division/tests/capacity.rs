@@ -6,23 +6,10 @@ use super::super::level_fill::{fill_evenly, water_level};
 use super::{back, column, divide, naive, reversed, rows, ties};
 use proptest::prelude::*;
 
-fn check_fill(
-    replicas: i64,
-    capacities: &[i64],
-    scores: &[i64],
-    expected: Result<&[i64], DivisionError>,
-) {
+fn check_fill(replicas: i64, capacities: &[i64], scores: &[i64], expected: Result<&[i64], DivisionError>) {
     let last = vec![0; capacities.len()];
     let actual = divide(capacities.len(), |out, scratch| {
-        fill_evenly(
-            replicas,
-            capacities,
-            scores,
-            &last,
-            |index| index as u64,
-            out,
-            scratch,
-        )
+        fill_evenly(replicas, capacities, scores, &last, |index| index as u64, out, scratch)
     });
     assert_eq!(
         actual.as_deref(),
@@ -92,10 +79,7 @@ fn levels() {
     assert_eq!(water_level(&[3, 3], 10), (5, 4));
     assert_eq!(water_level(&[0, 0, 7], 3), (3, 0));
     assert_eq!(water_level(&[-4, 7], 3), (3, 0));
-    assert_eq!(
-        water_level(&[i64::MAX; 3], i64::MAX),
-        (i64::MAX / 3, i64::MAX % 3)
-    );
+    assert_eq!(water_level(&[i64::MAX; 3], i64::MAX), (i64::MAX / 3, i64::MAX % 3));
 }
 
 proptest! {

@@ -23,19 +23,12 @@ const ALL_ROUNDINGS: [Rounding; 4] = [
 ];
 
 /// Every division over the same columns, which need not make sense.
-fn every_division<'a>(
-    replicas: i64,
-    first: &'a [i64],
-    second: &'a [i64],
-    tier_of: &'a [u32],
-) -> Vec<Division<'a>> {
+fn every_division<'a>(replicas: i64, first: &'a [i64], second: &'a [i64], tier_of: &'a [u32]) -> Vec<Division<'a>> {
     let mut divisions: Vec<Division<'a>> = Vec::new();
     for rounding in ALL_ROUNDINGS {
         divisions.push((
             "rounding",
-            Box::new(move |out, scratch| {
-                rounding.divide(replicas, first, second, ties, out, scratch)
-            }),
+            Box::new(move |out, scratch| rounding.divide(replicas, first, second, ties, out, scratch)),
         ));
     }
     divisions.push((
@@ -48,9 +41,7 @@ fn every_division<'a>(
     ));
     divisions.push((
         "fill_evenly",
-        Box::new(move |out, scratch| {
-            fill_evenly(replicas, first, second, second, ties, out, scratch)
-        }),
+        Box::new(move |out, scratch| fill_evenly(replicas, first, second, second, ties, out, scratch)),
     ));
     for cycle in [Cycle::Steady, Cycle::Fresh] {
         let request = Request {
@@ -62,16 +53,10 @@ fn every_division<'a>(
         for rounding in ALL_ROUNDINGS {
             divisions.push((
                 "dynamic",
-                Box::new(move |out, scratch| {
-                    divide_by_dynamic_weight(&request, rounding, ties, out, scratch)
-                }),
+                Box::new(move |out, scratch| divide_by_dynamic_weight(&request, rounding, ties, out, scratch)),
             ));
         }
-        for fill in [
-            Fill::Pack,
-            Fill::default(),
-            Fill::Proportional(Rounding::Webster),
-        ] {
+        for fill in [Fill::Pack, Fill::default(), Fill::Proportional(Rounding::Webster)] {
             divisions.push((
                 "aggregate",
                 Box::new(move |out, scratch| aggregate(&request, fill, ties, ties, out, scratch)),
@@ -80,9 +65,7 @@ fn every_division<'a>(
         for last_tier in [LastTier::WithinCapacity, LastTier::TakesTheRest] {
             divisions.push((
                 "tiers",
-                Box::new(move |out, scratch| {
-                    divide_among_tiers(&request, tier_of, last_tier, out, scratch)
-                }),
+                Box::new(move |out, scratch| divide_among_tiers(&request, tier_of, last_tier, out, scratch)),
             ));
         }
     }
@@ -140,9 +123,7 @@ proptest! {
 #[test]
 fn large_fleets_and_large_totals() {
     let mut scratch = Scratch::default();
-    let spread: Vec<i64> = (0..5000)
-        .map(|index| (ties(index) % 1_000_000) as i64)
-        .collect();
+    let spread: Vec<i64> = (0..5000).map(|index| (ties(index) % 1_000_000) as i64).collect();
     let doubling: Vec<i64> = (0..5000).map(|index| 1 << (index % 31)).collect();
     let equal = vec![1_000_000; 5000];
     let tier_of: Vec<u32> = (0..5000).map(|index| index as u32).collect();

@@ -47,10 +47,7 @@ fn column<Row: Copy, Value>(rows: &[Row], part: impl Fn(Row) -> Value) -> Vec<Va
 /// The rows in another order, and for each new position the old one.
 fn reversed<Row: Copy>(rows: &[Row]) -> (Vec<Row>, Vec<usize>) {
     let positions: Vec<usize> = (0..rows.len()).rev().collect();
-    (
-        positions.iter().map(|&position| rows[position]).collect(),
-        positions,
-    )
+    (positions.iter().map(|&position| rows[position]).collect(), positions)
 }
 
 /// What `out`, computed over permuted rows, says in the old order.

@@ -8,9 +8,8 @@ pub(super) fn webster(replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u6
     for _ in 0..replicas {
         let winner = (0..weights.len())
             .min_by(|&left, &right| {
-                let cross = |weight: usize, other: usize| {
-                    i128::from(weights[weight]) * i128::from(2 * seats[other] + 1)
-                };
+                let cross =
+                    |weight: usize, other: usize| i128::from(weights[weight]) * i128::from(2 * seats[other] + 1);
                 cross(right, left)
                     .cmp(&cross(left, right))
                     .then(seats[left].cmp(&seats[right]))
@@ -23,12 +22,7 @@ pub(super) fn webster(replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u6
 }
 
 /// The same with quotients as Karmada computes them.
-pub(super) fn webster_in_doubles(
-    seats: &mut [i64],
-    replicas: i64,
-    weights: &[i64],
-    ties: impl Fn(usize) -> u64,
-) {
+pub(super) fn webster_in_doubles(seats: &mut [i64], replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u64) {
     for _ in 0..replicas {
         let quotient = |index: usize| weights[index] as f64 / (2 * seats[index] + 1) as f64;
         let winner = (0..weights.len())
@@ -44,24 +38,14 @@ pub(super) fn webster_in_doubles(
 }
 
 /// Floors, then the remainder by a full sort.
-pub(super) fn floor_and_rank(
-    replicas: i64,
-    weights: &[i64],
-    last: &[i64],
-    ties: impl Fn(usize) -> u64,
-) -> Vec<i64> {
+pub(super) fn floor_and_rank(replicas: i64, weights: &[i64], last: &[i64], ties: impl Fn(usize) -> u64) -> Vec<i64> {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by_key(|&index| (Reverse(weights[index]), Reverse(last[index]), ties(index)));
     hand_out_remainder(replicas, weights, &order)
 }
 
 /// Floors, then the remainder by fractional part, by a full sort.
-pub(super) fn largest_remainder(
-    replicas: i64,
-    weights: &[i64],
-    last: &[i64],
-    ties: impl Fn(usize) -> u64,
-) -> Vec<i64> {
+pub(super) fn largest_remainder(replicas: i64, weights: &[i64], last: &[i64], ties: impl Fn(usize) -> u64) -> Vec<i64> {
     let sum: i128 = weights.iter().map(|&weight| i128::from(weight)).sum();
     let fraction = |index: usize| i128::from(replicas) * i128::from(weights[index]) % sum;
     let mut order: Vec<usize> = (0..weights.len()).collect();
@@ -133,13 +117,7 @@ pub(super) fn change_evenly(replicas: i64, last: &[i64], ties: impl Fn(usize) ->
     for _ in replicas..present {
         let next = (0..last.len())
             .filter(|&index| counts[index] > 0)
-            .min_by_key(|&index| {
-                (
-                    last[index] - counts[index],
-                    Reverse(last[index]),
-                    ties(index),
-                )
-            })
+            .min_by_key(|&index| (last[index] - counts[index], Reverse(last[index]), ties(index)))
             .unwrap();
         counts[next] -= 1;
     }
@@ -147,11 +125,7 @@ pub(super) fn change_evenly(replicas: i64, last: &[i64], ties: impl Fn(usize) ->
 }
 
 /// The shortest prefix of a full sort whose capacities reach `needed`.
-pub(super) fn prefix<Key: Ord>(
-    needed: i64,
-    capacities: &[i64],
-    key: impl Fn(usize) -> Key,
-) -> Vec<usize> {
+pub(super) fn prefix<Key: Ord>(needed: i64, capacities: &[i64], key: impl Fn(usize) -> Key) -> Vec<usize> {
     let mut order: Vec<usize> = (0..capacities.len()).collect();
     order.sort_by_key(|&index| key(index));
     let mut held = 0;

@@ -13,13 +13,7 @@ const ALL_ROUNDINGS: [Rounding; 4] = [
     Rounding::Karmada,
 ];
 
-fn check(
-    rounding: Rounding,
-    replicas: i64,
-    weights: &[i64],
-    last: &[i64],
-    expected: Result<&[i64], DivisionError>,
-) {
+fn check(rounding: Rounding, replicas: i64, weights: &[i64], last: &[i64], expected: Result<&[i64], DivisionError>) {
     let actual = divide(weights.len(), |out, scratch| {
         rounding.divide(replicas, weights, last, |index| index as u64, out, scratch)
     });
@@ -42,13 +36,7 @@ fn named_cases() {
     check(LargestRemainder, 10, &[5, 3, 3], &[0; 3], Ok(&[4, 3, 3]));
     // Five equal clusters, one replica: the bit of the UID decides in Karmada, whatever last says.
     check(Karmada, 1, &[1; 5], &[0, 0, 1, 0, 0], Ok(&[1, 0, 0, 0, 0]));
-    check(
-        FloorThenRank,
-        1,
-        &[1; 5],
-        &[0, 0, 1, 0, 0],
-        Ok(&[0, 0, 1, 0, 0]),
-    );
+    check(FloorThenRank, 1, &[1; 5], &[0, 0, 1, 0, 0], Ok(&[0, 0, 1, 0, 0]));
     // 1/1 against 3/3: fewer seats first.
     check(Webster, 2, &[3, 1], &[0; 2], Ok(&[1, 1]));
     // 3.71, 1.68 and 1.61: the two small ones are rounded up.
@@ -64,13 +52,7 @@ fn named_cases() {
             &[1, 0],
             Err(DivisionError::NoWeight { requested: 4 }),
         );
-        check(
-            rounding,
-            4,
-            &[],
-            &[],
-            Err(DivisionError::NoWeight { requested: 4 }),
-        );
+        check(rounding, 4, &[], &[], Err(DivisionError::NoWeight { requested: 4 }));
         check(rounding, 6, &[1, 1, 1], &[0; 3], Ok(&[2, 2, 2]));
         check(rounding, 9, &[1, 0], &[0, 9], Ok(&[9, 0]));
         check(

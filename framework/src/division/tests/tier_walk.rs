@@ -18,13 +18,7 @@ fn quotas(
     })
 }
 
-fn check(
-    replicas: i64,
-    fits_now: [i64; 4],
-    last: [i64; 4],
-    cycle: Cycle,
-    expected: Result<[i64; 2], DivisionError>,
-) {
+fn check(replicas: i64, fits_now: [i64; 4], last: [i64; 4], cycle: Cycle, expected: Result<[i64; 2], DivisionError>) {
     let request = Request {
         replicas,
         fits_now: &fits_now,
@@ -53,12 +47,7 @@ fn named_walks() {
     check(3, [0; 4], [4, 0, 6, 0], Steady, Ok([3, 0]));
     check(10, [9; 4], [4, 0, 6, 0], Steady, Ok([4, 6]));
     // Too small, with both figures.
-    let too_small = |requested, available| {
-        Err(DivisionError::Unschedulable {
-            requested,
-            available,
-        })
-    };
+    let too_small = |requested, available| Err(DivisionError::Unschedulable { requested, available });
     check(34, [3, 0, 10, 10], [4, 0, 6, 0], Steady, too_small(34, 33));
     check(34, [3, 0, 10, 10], [4, 0, 6, 0], Fresh, too_small(34, 33));
 }
@@ -71,10 +60,7 @@ fn the_last_tier_with_candidates_may_take_the_rest() {
         last: &[0, 0],
         cycle: Cycle::Steady,
     };
-    assert_eq!(
-        quotas(&request, &[0, 1], LastTier::TakesTheRest, 3),
-        Ok(vec![1, 8, 0])
-    );
+    assert_eq!(quotas(&request, &[0, 1], LastTier::TakesTheRest, 3), Ok(vec![1, 8, 0]));
     let request = Request {
         replicas: 9,
         fits_now: &[],
@@ -89,14 +75,8 @@ fn the_last_tier_with_candidates_may_take_the_rest() {
             available: 0
         })
     );
-    let request = Request {
-        replicas: 0,
-        ..request
-    };
-    assert_eq!(
-        quotas(&request, &[], LastTier::WithinCapacity, 0),
-        Ok(vec![])
-    );
+    let request = Request { replicas: 0, ..request };
+    assert_eq!(quotas(&request, &[], LastTier::WithinCapacity, 0), Ok(vec![]));
 }
 
 #[test]

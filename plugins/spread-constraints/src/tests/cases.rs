@@ -8,31 +8,10 @@ use super::*;
 fn fleet() -> Scenario {
     Scenario::new()
         .replicas(10)
-        .cluster(
-            roomy("a", 5)
-                .region("eu")
-                .provider("aws")
-                .label("tier", "x"),
-        )
-        .cluster(
-            roomy("b", 9)
-                .region("eu")
-                .provider("gcp")
-                .label("tier", "y"),
-        )
-        .cluster(
-            roomy("c", 2)
-                .region("us")
-                .provider("gcp")
-                .label("tier", "x"),
-        )
-        .cluster(
-            roomy("d", 1)
-                .region("ap")
-                .provider("aws")
-                .label("tier", "x")
-                .score(100),
-        )
+        .cluster(roomy("a", 5).region("eu").provider("aws").label("tier", "x"))
+        .cluster(roomy("b", 9).region("eu").provider("gcp").label("tier", "y"))
+        .cluster(roomy("c", 2).region("us").provider("gcp").label("tier", "x"))
+        .cluster(roomy("d", 1).region("ap").provider("aws").label("tier", "x").score(100))
 }
 
 #[test]
@@ -42,18 +21,12 @@ fn without_constraint_every_cluster_is_a_candidate_in_order() {
         .cluster(roomy("b", 9).tier(1))
         .cluster(roomy("d", 1).tier(1).score(100));
     check("the tier comes first", &tiered, &["a", "c", "d", "b"]);
-    let equal = Scenario::new()
-        .cluster(roomy("b", 3))
-        .cluster(roomy("a", 3));
+    let equal = Scenario::new().cluster(roomy("b", 3)).cluster(roomy("a", 3));
     check("equals by name", &equal, &["a", "b"]);
     let ignoring = fleet()
         .spread_constraint(by(SpreadField::Cluster, 1, 1))
         .ignores_spread_constraints(true);
-    check(
-        "a strategy that ignores them",
-        &ignoring,
-        &["d", "b", "a", "c"],
-    );
+    check("a strategy that ignores them", &ignoring, &["d", "b", "a", "c"]);
 }
 
 #[test]
@@ -73,16 +46,8 @@ fn a_constraint_by_cluster_keeps_the_first_that_are_large_enough() {
         scenario.spread_constraint(by(SpreadField::Cluster, 1, maximum))
     };
     check("large enough at once", &at_most(2, 10), &["d", "b"]);
-    check(
-        "the first is exchanged, in its place",
-        &at_most(2, 14),
-        &["a", "b"],
-    );
-    check(
-        "more than there are",
-        &at_most(9, 17),
-        &["d", "b", "a", "c"],
-    );
+    check("the first is exchanged, in its place", &at_most(2, 14), &["a", "b"]);
+    check("more than there are", &at_most(9, 17), &["d", "b", "a", "c"]);
     check("no maximum", &at_most(0, 17), &["d", "b", "a", "c"]);
 }
 
@@ -116,8 +81,7 @@ fn a_maximum_of_clusters_never_cuts_off_a_preferred_one() {
 
 #[test]
 fn a_constraint_by_cluster_refuses_with_figures() {
-    let constrained =
-        |minimum, maximum| fleet().spread_constraint(by(SpreadField::Cluster, minimum, maximum));
+    let constrained = |minimum, maximum| fleet().spread_constraint(by(SpreadField::Cluster, minimum, maximum));
     check_refused(
         "too few",
         &constrained(5, 9),
@@ -140,11 +104,7 @@ fn a_constraint_by_region_takes_the_first_of_each_and_fills_up() {
             .spread_constraint(by(SpreadField::Cluster, clusters.0, clusters.1))
     };
     // Each region strives for 5 replicas: eu holds them, us 2 and ap 1, but ap scores.
-    check(
-        "eu and us weigh most",
-        &regions((2, 2), (2, 2)),
-        &["b", "c"],
-    );
+    check("eu and us weigh most", &regions((2, 2), (2, 2)), &["b", "c"]);
     check("filled up", &regions((2, 2), (2, 3)), &["b", "c", "a"]);
     check("all regions", &regions((3, 3), (3, 3)), &["b", "c", "d"]);
     check("one region", &regions((1, 1), (1, 5)), &["b", "a"]);

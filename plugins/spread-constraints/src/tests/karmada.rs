@@ -40,9 +40,7 @@ fn sort(clusters: &mut [Seen]) {
 fn select(case: Case, mut clusters: Vec<Seen>) -> Result<Vec<String>, &'static str> {
     sort(&mut clusters);
     let chosen = match (case.regions, case.clusters) {
-        (Some(regions), limits) => {
-            select_by_region(case, regions, limits.unwrap_or((0, 0)), &clusters)?
-        }
+        (Some(regions), limits) => select_by_region(case, regions, limits.unwrap_or((0, 0)), &clusters)?,
         (None, Some(limits)) => select_by_cluster(case, limits, clusters)?,
         (None, None) => clusters,
     };
@@ -62,8 +60,7 @@ fn select_by_cluster(
     if case.duplicated {
         return Ok(clusters);
     }
-    let fits =
-        |kept: &[Seen]| kept.iter().map(|cluster| cluster.available).sum::<i64>() >= case.replicas;
+    let fits = |kept: &[Seen]| kept.iter().map(|cluster| cluster.available).sum::<i64>() >= case.replicas;
     for kept in (0..count).rev() {
         if fits(&clusters) {
             break;
@@ -120,10 +117,7 @@ fn select_by_region(
     (enough, at_most): (usize, usize),
     clusters: &[Seen],
 ) -> Result<Vec<Seen>, &'static str> {
-    let mut names: Vec<&str> = clusters
-        .iter()
-        .map(|cluster| cluster.region.as_str())
-        .collect();
+    let mut names: Vec<&str> = clusters.iter().map(|cluster| cluster.region.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     if names.len() < minimum {
@@ -133,11 +127,7 @@ fn select_by_region(
         .into_iter()
         .map(|name| {
             let members: Vec<Seen> = members(clusters, name);
-            (
-                name.to_owned(),
-                members.len(),
-                weight(case, minimum, enough, &members),
-            )
+            (name.to_owned(), members.len(), weight(case, minimum, enough, &members))
         })
         .collect();
     let chosen = chosen_by_walking(&regions, minimum, maximum, enough)

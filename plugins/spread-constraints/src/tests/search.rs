@@ -73,10 +73,7 @@ pub(super) fn chosen_by_walking(
 }
 
 /// The names that the search chooses.
-fn chosen(
-    groups: &[(String, usize, i64)],
-    bounds: Bounds,
-) -> Result<Option<Vec<String>>, TooManyChoices> {
+fn chosen(groups: &[(String, usize, i64)], bounds: Bounds) -> Result<Option<Vec<String>>, TooManyChoices> {
     let mut sorted = groups.to_vec();
     sorted.sort_by_key(|(name, clusters, weight)| (*clusters, Reverse(*weight), name.clone()));
     let seen: Vec<Group> = sorted
@@ -87,15 +84,8 @@ fn chosen(
         })
         .collect();
     let mut search = GroupSearch::default();
-    let found = search.choose(&seen, bounds, |left, right| {
-        sorted[left].0.cmp(&sorted[right].0)
-    })?;
-    Ok(found.map(|places| {
-        places
-            .iter()
-            .map(|&place| sorted[place].0.clone())
-            .collect()
-    }))
+    let found = search.choose(&seen, bounds, |left, right| sorted[left].0.cmp(&sorted[right].0))?;
+    Ok(found.map(|places| places.iter().map(|&place| sorted[place].0.clone()).collect()))
 }
 
 fn named(groups: &[(usize, i64)]) -> Vec<(String, usize, i64)> {
@@ -159,10 +149,7 @@ fn past_the_limit_the_search_refuses() {
         maximum: 4_000,
         clusters: 3_000,
     };
-    assert_eq!(
-        chosen(&named_uniquely(&groups), bounds),
-        Err(TooManyChoices)
-    );
+    assert_eq!(chosen(&named_uniquely(&groups), bounds), Err(TooManyChoices));
 }
 
 fn named_uniquely(groups: &[(usize, i64)]) -> Vec<(String, usize, i64)> {

@@ -7,10 +7,7 @@ use super::*;
 /// Two providers, each in two regions with a zone a cluster, and a cluster that stretches over two zones.
 fn fleet() -> Scenario {
     let cluster = |name: &str, provider: &str, region: &str, zone: &str, fits_now| {
-        roomy(name, fits_now)
-            .provider(provider)
-            .region(region)
-            .zone(zone)
+        roomy(name, fits_now).provider(provider).region(region).zone(zone)
     };
     Scenario::new()
         .replicas(12)
@@ -24,8 +21,7 @@ fn fleet() -> Scenario {
 
 #[test]
 fn zones() {
-    let zones =
-        |minimum, maximum| fleet().spread_constraint(by(SpreadField::Zone, minimum, maximum));
+    let zones = |minimum, maximum| fleet().spread_constraint(by(SpreadField::Zone, minimum, maximum));
     check("the most valuable zone", &zones(1, 1), &["a", "d"]);
     check("two zones", &zones(2, 2), &["a", "b", "d"]);
     check(
@@ -65,9 +61,7 @@ fn several_properties_at_once() {
     let two_providers = fleet().spread_constraint(by(SpreadField::Provider, 2, 2));
     check(
         "two providers in one region",
-        &two_providers
-            .clone()
-            .spread_constraint(by(SpreadField::Region, 1, 1)),
+        &two_providers.clone().spread_constraint(by(SpreadField::Region, 1, 1)),
         &["a", "d", "b"],
     );
     check(
@@ -110,10 +104,7 @@ fn many_kinds_do_not_hang() {
 type Fleet = Vec<(Vec<u8>, u8, i64)>;
 
 fn satisfied(chosen: &[&(Vec<u8>, u8, i64)], limits: [(usize, usize); 3]) -> bool {
-    let mut zones: Vec<u8> = chosen
-        .iter()
-        .flat_map(|cluster| cluster.0.clone())
-        .collect();
+    let mut zones: Vec<u8> = chosen.iter().flat_map(|cluster| cluster.0.clone()).collect();
     let mut providers: Vec<u8> = chosen.iter().map(|cluster| cluster.1).collect();
     for values in [&mut zones, &mut providers] {
         values.sort_unstable();

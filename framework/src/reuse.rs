@@ -1,0 +1,69 @@
+//! Memory that outlives a call: what a plugin would otherwise allocate once a binding.
+//!
+//! A cycle over thousands of clusters must not allocate a column for each of its steps. A plugin is shared between threads,
+//! so it cannot keep its columns in itself; [`with_scratch`] keeps them a thread. It holds memory and no state: a call must
+//! not rely on what an earlier one left behind, and the first call on a thread begins with `S::default()`.
+
+use std::any::Any;
+use std::cell::RefCell;
+
+thread_local! {
+    /// One value a type. A plugin's library has its own copy of the SDK, so there are one or two.
+    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `work` with this thread's value of type `S`, and keeps it for the next call.
+///
+/// A call inside `work` for the same type gets a value of its own. If `work` panics, the value is dropped.
+///
+/// ```
+/// use divvy_framework::reuse::with_scratch;
+///
+/// let doubled = |values: &[i64]| {
+///     with_scratch(|column: &mut Vec<i64>| {
+///         column.clear();
+///         column.extend(values.iter().map(|value| 2 * value));
+///         column.iter().sum::<i64>()
+///     })
+/// };
+/// assert_eq!(doubled(&[1, 2]), 6);
+/// assert_eq!(doubled(&[3]), 6); // allocates nothing
+/// ```
+pub fn with_scratch<S: Default + 'static, T>(work: impl FnOnce(&mut S) -> T) -> T {
+    let mut scratch = take::<S>().unwrap_or_default();
+    let result = work(&mut scratch);
+    // On a thread that is ending there is nobody to keep it for.
+    let _ = KEPT.try_with(|kept| kept.borrow_mut().push(scratch));
+    result
+}
+
+fn take<S: 'static>() -> Option<Box<S>> {
+    KEPT.try_with(|kept| {
+        let mut kept = kept.borrow_mut();
+        let place = kept.iter().position(|value| value.is::<S>())?;
+        kept.swap_remove(place).downcast().ok()
+    })
+    .ok()
+    .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_scratch;
+
+    #[test]
+    fn a_value_is_kept_and_a_nested_call_gets_its_own() {
+        let address = || {
+            with_scratch(|column: &mut Vec<u8>| {
+                column.reserve(64);
+                column.as_ptr() as usize
+            })
+        };
+        let first = address();
+        assert_eq!(address(), first);
+        with_scratch(|outer: &mut Vec<u8>| {
+            assert_ne!(address(), first);
+            assert_eq!(outer.as_ptr() as usize, first);
+        });
+    }
+}

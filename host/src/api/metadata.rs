@@ -1,0 +1,91 @@
+//! What every Kubernetes object carries: its type, its metadata, its conditions.
+//!
+//! Owner references, finalizers and managed fields are left out: no scheduling decision reads them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{StringMap, Timestamp, is_default, nullable};
+
+/// `apiVersion` and `kind`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TypeMeta {
+    /// Group and version, e.g. `apps/v1`.
+    #[serde(default, deserialize_with = "nullable")]
+    pub api_version: String,
+    /// The kind, e.g. `Deployment`.
+    #[serde(default, deserialize_with = "nullable")]
+    pub kind: String,
+}
+
+impl TypeMeta {
+    /// The API group; empty for the core group (`v1`).
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+}
+
+/// An object's metadata.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectMeta {
+    /// The name.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub name: String,
+    /// The namespace; empty where the object has none, or none was written.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub namespace: String,
+    /// The unique identifier that the API server gave; empty in a plain manifest.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub uid: String,
+    /// The version that the API server uses to detect conflicting writes.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub resource_version: String,
+    /// Counts changes of the specification.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub generation: i64,
+    /// Labels.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub labels: StringMap,
+    /// Annotations.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub annotations: StringMap,
+    /// The singular `annotation` of `specified-replicas.md`, solution three: a string that holds JSON.
+    /// Kubernetes has no such field; the manifests printed there do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotation: Option<String>,
+    /// When deletion was asked for. Set means that the object is being deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion_timestamp: Option<Timestamp>,
+}
+
+impl ObjectMeta {
+    /// Whether the object is being deleted.
+    pub fn is_deleting(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+}
+
+/// One condition of an object's status.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Condition {
+    /// What the condition is about, e.g. `Ready`.
+    #[serde(rename = "type", deserialize_with = "nullable")]
+    pub kind: String,
+    /// `True`, `False` or `Unknown`.
+    #[serde(deserialize_with = "nullable")]
+    pub status: String,
+    /// A word for programs.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub reason: String,
+    /// A sentence for people.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub message: String,
+    /// The generation that the condition was computed for.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub observed_generation: i64,
+    /// When the status last changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_transition_time: Option<Timestamp>,
+}

@@ -1,0 +1,193 @@
+//! Kubernetes' `resource.Quantity`, exactly.
+//!
+//! A quantity is a count of billionths in 128 bits, so that every suffix from `n` to `Ei` is a whole
+//! number and comparing or subtracting cannot round. The rules are those of
+//! `k8s.io/apimachinery/pkg/api/resource`: what is finer than a billionth is rounded away from zero,
+//! and a binary quantity (`Ki` … `Ei`) above 2^63-1 is capped there, as Kubernetes does.
+//!
+//! Where this differs from Kubernetes: it keeps decimals of any size, here anything beyond ±1.7 × 10^29
+//! is an error; and reading a quantity beyond 64 bits as `int64` is undefined there, here it saturates.
+
+mod display;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use parse::{QuantityError, QuantityErrorKind};
+
+/// Billionths in one.
+const NANO: i128 = 1_000_000_000;
+/// Billionths in a thousandth.
+const NANO_PER_MILLI: i128 = 1_000_000;
+
+/// How a quantity was written, which decides how it is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Format {
+    /// `500m`, `2`, `3G`.
+    #[default]
+    DecimalSuffix,
+    /// `1Gi`.
+    BinarySuffix,
+    /// `12e6`.
+    DecimalExponent,
+}
+
+/// An exact amount of a resource.
+///
+/// Two quantities are equal if their amounts are, however they were written: `1`, `1000m` and `1e0`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Quantity {
+    nano: i128,
+    format: Format,
+}
+
+impl Quantity {
+    /// Zero.
+    pub const ZERO: Self = Self {
+        nano: 0,
+        format: Format::DecimalSuffix,
+    };
+
+    /// So many whole units.
+    pub fn from_units(units: i64) -> Self {
+        Self {
+            nano: i128::from(units) * NANO,
+            format: Format::DecimalSuffix,
+        }
+    }
+
+    /// So many thousandths.
+    pub fn from_milli(milli: i64) -> Self {
+        Self {
+            nano: i128::from(milli) * NANO_PER_MILLI,
+            format: Format::DecimalSuffix,
+        }
+    }
+
+    /// The exact amount in billionths.
+    pub fn as_nano(self) -> i128 {
+        self.nano
+    }
+
+    /// Whole units, rounded away from zero; what does not fit 64 bits saturates.
+    ///
+    /// `Quantity.Value()` of Kubernetes, which is how memory, pods and extended resources are counted.
+    pub fn value(self) -> i64 {
+        scaled(self.nano, NANO)
+    }
+
+    /// Thousandths, rounded away from zero; what does not fit 64 bits saturates.
+    ///
+    /// `Quantity.MilliValue()` of Kubernetes, which is how CPU is counted.
+    pub fn milli_value(self) -> i64 {
+        scaled(self.nano, NANO_PER_MILLI)
+    }
+
+    /// Whether the amount is nothing.
+    pub fn is_zero(self) -> bool {
+        self.nano == 0
+    }
+
+    /// Whether the amount is less than nothing.
+    pub fn is_negative(self) -> bool {
+        self.nano < 0
+    }
+
+    /// The sum; `None` beyond what 128 bits of billionths hold. Keeps the format of `self`,
+    /// unless that is zero.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        let format = if self.is_zero() { other.format } else { self.format };
+        self.nano.checked_add(other.nano).map(|nano| Self { nano, format })
+    }
+
+    /// The difference, possibly negative; `None` beyond what 128 bits of billionths hold. Keeps the
+    /// format of `self`, unless that is zero.
+    pub fn checked_sub(self, other: Self) -> Option<Self> {
+        let format = if self.is_zero() { other.format } else { self.format };
+        self.nano.checked_sub(other.nano).map(|nano| Self { nano, format })
+    }
+}
+
+/// Divides, rounds away from zero and saturates.
+fn scaled(nano: i128, unit: i128) -> i64 {
+    let quotient = nano / unit;
+    let rounded = quotient + if nano % unit == 0 { 0 } else { nano.signum() };
+    i64::try_from(rounded).unwrap_or(if nano < 0 { i64::MIN } else { i64::MAX })
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.nano == other.nano
+    }
+}
+
+impl Eq for Quantity {}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Quantity {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.nano.cmp(&other.nano)
+    }
+}
+
+impl Hash for Quantity {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.nano.hash(state);
+    }
+}
+
+impl Serialize for Quantity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Quantity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(QuantityVisitor)
+    }
+}
+
+/// Reads text and, as Kubernetes does, plain numbers.
+struct QuantityVisitor;
+
+impl Visitor<'_> for QuantityVisitor {
+    type Value = Quantity;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a quantity like `500m` or `2Gi`")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Quantity, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, units: i64) -> Result<Quantity, E> {
+        Ok(Quantity::from_units(units))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, units: u64) -> Result<Quantity, E> {
+        Ok(Quantity {
+            nano: i128::from(units) * NANO,
+            format: Format::DecimalSuffix,
+        })
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, units: f64) -> Result<Quantity, E> {
+        // The shortest decimal that reads back as the same number is what was written, for any
+        // number of up to 15 digits.
+        units.to_string().parse().map_err(E::custom)
+    }
+}

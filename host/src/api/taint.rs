@@ -1,0 +1,75 @@
+//! Taints of clusters and the tolerations of placements.
+//!
+//! The words are kept, not judged: whether a toleration covers a taint is a filter plugin's decision.
+
+use serde::{Deserialize, Serialize};
+
+use super::words::words;
+use super::{Timestamp, is_default, nullable};
+
+words! {
+    /// What a taint does to what does not tolerate it.
+    TaintEffect, expecting "a taint effect" {
+        /// Nothing new is scheduled.
+        NoSchedule = "NoSchedule",
+        /// Nothing new is scheduled where it can be avoided.
+        PreferNoSchedule = "PreferNoSchedule",
+        /// Nothing new is scheduled, and what runs is evicted.
+        NoExecute = "NoExecute",
+    }
+}
+
+impl Default for TaintEffect {
+    fn default() -> Self {
+        Self::Unknown("".into())
+    }
+}
+
+words! {
+    /// How a toleration compares its value with the taint's.
+    TolerationOperator, expecting "a toleration operator" {
+        /// The values are equal. The default.
+        Equal = "Equal",
+        /// Any value is tolerated.
+        Exists = "Exists",
+    }
+}
+
+/// A taint of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Taint {
+    /// The key.
+    #[serde(deserialize_with = "nullable")]
+    pub key: String,
+    /// The value, often empty.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub value: String,
+    /// The effect.
+    #[serde(deserialize_with = "nullable")]
+    pub effect: TaintEffect,
+    /// When the taint was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_added: Option<Timestamp>,
+}
+
+/// A toleration of a placement or a pod.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Toleration {
+    /// The key; empty with `Exists` tolerates every taint.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub key: String,
+    /// How to compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operator: Option<TolerationOperator>,
+    /// The value to compare with.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub value: String,
+    /// The effect that is tolerated; none is every effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<TaintEffect>,
+    /// For how many seconds an eviction is put off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toleration_seconds: Option<i64>,
+}

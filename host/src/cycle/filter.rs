@@ -1,0 +1,77 @@
+//! Filter: which clusters are out of the question.
+
+use divvy_framework::abi::AbiSliceMut;
+use divvy_framework::abi::call::{CycleView, FilterCall};
+
+use super::error::CycleError;
+use super::run::{Cycle, CycleInput};
+use super::sink::{DELETING_CODE, Texts};
+
+impl Cycle {
+    /// Calls the filters in the order of the profile, and lists the rows that are left.
+    pub(super) fn filter(
+        &mut self,
+        input: &CycleInput<'_>,
+        view: &CycleView<'_>,
+        texts: Option<&Texts>,
+    ) -> Result<(), CycleError> {
+        let clusters = input.fleet.len();
+        self.codes.clear();
+        self.codes.resize(clusters, 0);
+        for &row in input.fleet.deleting() {
+            self.codes[row as usize] = DELETING_CODE;
+        }
+        // Only the plugin that the strategy names is shown the preferences.
+        let mut general = *view;
+        general.names.preferences = divvy_framework::abi::text::Text::EMPTY;
+        for (number, plugin) in input.profile.filters().enumerate() {
+            if let Some(texts) = texts {
+                texts.calling(input.profile.filter_place(number));
+            }
+            let prepared = plugin.prepare(&general).map_err(CycleError::of_call)?;
+            let prepared = self.keep(prepared);
+            let mut call = FilterCall {
+                cycle: std::ptr::from_ref(&general),
+                prepared,
+                codes: AbiSliceMut::from_mut_slice(&mut self.codes),
+                // Told apart only when reasons are wanted.
+                code: DELETING_CODE + 1,
+                ..FilterCall::default()
+            };
+            plugin.filter(&mut call).map_err(CycleError::of_call)?;
+        }
+        let rows = &mut self.feasible.rows;
+        rows.clear();
+        rows.extend(
+            (0..)
+                .zip(&self.codes)
+                .filter(|(_, code)| **code == 0)
+                .map(|(row, _)| row),
+        );
+        if rows.is_empty() {
+            return Err(CycleError::NoClusterFit {
+                clusters,
+                reasons: texts.map_or_else(Vec::new, |texts| self.histogram(texts)),
+            });
+        }
+        Ok(())
+    }
+
+    /// How many clusters were rejected for each reason, most first, then by reason.
+    fn histogram(&self, texts: &Texts) -> Vec<(usize, String)> {
+        let mut counts: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+        for &code in &self.codes {
+            let reason = match code {
+                DELETING_CODE => "cluster(s) were being deleted".to_owned(),
+                code => texts.reason(code).map_or_else(
+                    || "cluster(s) were rejected without a reason".to_owned(),
+                    |(_, reason)| reason,
+                ),
+            };
+            *counts.entry(reason).or_default() += 1;
+        }
+        let mut reasons: Vec<(usize, String)> = counts.into_iter().map(|(reason, count)| (count, reason)).collect();
+        reasons.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
+        reasons
+    }
+}

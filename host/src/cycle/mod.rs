@@ -1,0 +1,26 @@
+//! The cycle: one binding scheduled once against one snapshot.
+//!
+//! Filter → Score → Select → Assign, each step a plugin's decision, each result checked before it is used. The cycle does
+//! no I/O and reads no clock: the same snapshot, binding, profile and seed give the same result, to the replica.
+//!
+//! - [`Cycle`]: runs the steps, over memory that it keeps from binding to binding.
+//! - [`plan`]: what a binding asks for, worked out once when it is read.
+//! - [`verify`]: the rules that a plugin's result must keep.
+//! - [`explanation`]: why each cluster got what it got.
+
+mod assign;
+pub mod error;
+pub mod explanation;
+mod filter;
+pub mod plan;
+mod run;
+mod score;
+mod select;
+mod sink;
+mod tiers;
+pub mod verify;
+
+pub use error::CycleError;
+pub use explanation::Explanation;
+pub use plan::{AffinityGroup, BindingPlan, PlanError};
+pub use run::{Cycle, CycleInput, Target};

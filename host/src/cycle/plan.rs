@@ -1,0 +1,416 @@
+//! What a binding asks for, worked out once when it is read: tables for plugins, the demand for the estimate, the groups
+//! of clusters to try.
+
+use divvy_framework::binding::{
+    AffinityRecord, BindingRecord, BindingRecordBuilder, ComponentRecord, ExpressionOperator, ExpressionRecord,
+    ExpressionSource, RuleRecord, SpreadConstraintRecord, SpreadField, TolerationOperator, TolerationRecord,
+};
+use divvy_framework::division::ties;
+use divvy_framework::snapshot::TaintEffect;
+
+use crate::api::{self, ClusterAffinity, ReplicaRequirements, SelectorOperator, SelectorRequirement};
+use crate::fleet::estimate::{ComponentDemand, Demand};
+use crate::fleet::units;
+use crate::inputs::BindingInput;
+use crate::strategy::{PreferenceRule, StrategyRequest};
+
+/// What a binding asks for.
+#[derive(Debug, Clone)]
+pub struct BindingPlan {
+    /// `<namespace>/<name>`.
+    pub key: String,
+    /// The strategy.
+    pub strategy: String,
+    /// Replicas to divide.
+    pub replicas: i64,
+    /// Whether every candidate is listed with 0 replicas instead of a division: no workload, or several components.
+    pub whole: bool,
+    /// What is estimated.
+    pub demand: Demand,
+    /// What one replica requests, for the ledger.
+    pub requests: Vec<(String, i64)>,
+    /// Replicas that the candidates must hold together where the strategy looks at that.
+    pub needed: i64,
+    /// Seed of the binding.
+    pub seed: u64,
+    /// The groups of clusters to try, in order. Never empty.
+    pub groups: Vec<AffinityGroup>,
+    /// Whether groups are tiers: one group holds them all.
+    pub groups_are_tiers: bool,
+}
+
+/// One group of clusters to try.
+#[derive(Debug, Clone)]
+pub struct AffinityGroup {
+    /// Its name; empty if the placement has no groups.
+    pub name: String,
+    /// The binding's tables with this group's affinity.
+    pub record: BindingRecord,
+    /// Whether the affinities of the record are tiers that overflow into one another.
+    pub overflows: bool,
+}
+
+/// What a policy says that no strategy can follow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A priority below 1.
+    #[error("{origin}: priority {priority} is below 1")]
+    PriorityBelowOne {
+        /// Where it stands.
+        origin: String,
+        /// The priority.
+        priority: i64,
+    },
+    /// A priority is missing.
+    #[error("{origin}: missing `priority`")]
+    PriorityMissing {
+        /// Where it should stand.
+        origin: String,
+    },
+    /// Priorities beside a strategy that has no tiers.
+    #[error("`clusterPriority` cannot be combined with strategy `{strategy}`")]
+    PriorityNotSupported {
+        /// The strategy.
+        strategy: String,
+    },
+}
+
+/// How a profile wants plans to be made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// The profile's seed.
+    pub seed: u64,
+    /// Whether bindings of several components with a cluster constraint of exactly one are estimated as whole sets:
+    /// Karmada's feature gate MultiplePodTemplatesScheduling.
+    pub component_sets: bool,
+}
+
+impl BindingPlan {
+    /// The plan of a binding with its strategy.
+    ///
+    /// # Errors
+    ///
+    /// A [`PlanError`] if the policy's priorities make no sense.
+    pub fn new(input: &BindingInput, request: &StrategyRequest, options: PlanOptions) -> Result<Self, PlanError> {
+        let identity = if input.uid.is_empty() {
+            format!("{}/{}/{}", input.kind(), input.namespace, input.name)
+        } else {
+            input.uid.clone()
+        };
+        let requests = requests_of(input.requirements.as_ref());
+        let is_set = options.component_sets && !input.components.is_empty() && has_one_cluster_constraint(input);
+        let divides = (input.replicas > 0 || input.requirements.is_some()) && input.components.len() <= 1;
+        let mut plan = Self {
+            key: input.key(),
+            strategy: request.strategy.clone(),
+            replicas: input.replicas,
+            whole: !divides,
+            demand: demand_of(input, &requests, is_set),
+            requests,
+            needed: if is_set { 1 } else { input.replicas },
+            seed: ties::seed_for(options.seed, &identity),
+            groups: Vec::new(),
+            groups_are_tiers: request.affinity_groups_as_tiers && input.placement.cluster_affinities.len() > 1,
+        };
+        let priorities = priorities_of(input, request, plan.groups_are_tiers)?;
+        let groups = groups_of(input, plan.groups_are_tiers);
+        let workload = input.is_workload();
+        for (name, mut affinities, overflows) in groups {
+            // Only what has replicas can overflow.
+            if overflows && !workload {
+                affinities.truncate(1);
+            }
+            let overflows = overflows && affinities.len() > 1;
+            let record = record_of(input, request, &identity, &affinities, &priorities);
+            plan.groups.push(AffinityGroup {
+                name,
+                record,
+                overflows,
+            });
+        }
+        Ok(plan)
+    }
+
+    /// The group to begin with: the one that was used last, the first if a reschedule was asked for.
+    pub fn first_group(&self, observed: &str, fresh: bool) -> usize {
+        if fresh || observed.is_empty() {
+            return 0;
+        }
+        self.groups.iter().position(|group| group.name == observed).unwrap_or(0)
+    }
+}
+
+/// Whether a spread constraint asks for exactly one cluster.
+fn has_one_cluster_constraint(input: &BindingInput) -> bool {
+    input.placement.spread_constraints.iter().any(|constraint| {
+        constraint.spread_by_field == Some(api::SpreadField::Cluster)
+            && constraint.min_groups == 1
+            && constraint.max_groups == 1
+    })
+}
+
+fn requests_of(requirements: Option<&ReplicaRequirements>) -> Vec<(String, i64)> {
+    requirements.map_or_else(Vec::new, |requirements| {
+        requirements
+            .resource_request
+            .iter()
+            .map(|(resource, quantity)| (resource.clone(), units(resource, *quantity)))
+            .collect()
+    })
+}
+
+fn demand_of(input: &BindingInput, requests: &[(String, i64)], is_set: bool) -> Demand {
+    if is_set {
+        Demand::Sets(
+            input
+                .components
+                .iter()
+                .map(|component| ComponentDemand {
+                    replicas: i64::from(component.replicas),
+                    requests: requests_of(component.replica_requirements.as_ref()),
+                })
+                .collect(),
+        )
+    } else if input.replicas == 0 && input.components.is_empty() {
+        Demand::Nothing
+    } else if input.requirements.is_some() {
+        Demand::Requests(requests.to_vec())
+    } else {
+        Demand::Pods
+    }
+}
+
+/// Target and priority of each entry; groups as tiers become descending priorities.
+fn priorities_of(
+    input: &BindingInput,
+    request: &StrategyRequest,
+    groups_are_tiers: bool,
+) -> Result<Vec<(AffinityRecord, i64)>, PlanError> {
+    let own = request.rules_key == PRIORITY_LIST;
+    let rules: &[PreferenceRule] = match &request.cluster_priority {
+        Some(rules) => rules,
+        None if own => &request.rules,
+        None => &[],
+    };
+    if request.cluster_priority.is_some() && matches!(request.strategy.as_str(), "Duplicated" | "Specified") {
+        return Err(PlanError::PriorityNotSupported {
+            strategy: request.strategy.clone(),
+        });
+    }
+    let mut priorities = Vec::new();
+    for rule in rules {
+        let Some(&priority) = rule.fields.get(PRIORITY_FIELD) else {
+            return Err(PlanError::PriorityMissing {
+                origin: rule.origin.clone(),
+            });
+        };
+        if priority < 1 {
+            return Err(PlanError::PriorityBelowOne {
+                origin: rule.origin.clone(),
+                priority,
+            });
+        }
+        priorities.push((affinity_record("", &rule.target), priority));
+    }
+    if priorities.is_empty() && groups_are_tiers {
+        let terms = &input.placement.cluster_affinities;
+        for (number, term) in (0_i64..).zip(terms) {
+            let priority = terms.len() as i64 - number;
+            priorities.push((affinity_record(&term.affinity_name, &term.affinity), priority));
+        }
+    }
+    Ok(priorities)
+}
+
+/// The key of the list by which a policy gives clusters priorities, and the key of the number in it.
+const PRIORITY_LIST: &str = "preferredPriorityList";
+const PRIORITY_FIELD: &str = "priority";
+
+/// Name, affinities and whether they overflow, of each group to try.
+fn groups_of(input: &BindingInput, groups_are_tiers: bool) -> Vec<(String, Vec<AffinityRecord>, bool)> {
+    let placement = &input.placement;
+    if let Some(affinity) = &placement.cluster_affinity {
+        return vec![(String::new(), vec![affinity_record("", affinity)], false)];
+    }
+    let terms = &placement.cluster_affinities;
+    if terms.is_empty() {
+        return vec![(String::new(), Vec::new(), false)];
+    }
+    if groups_are_tiers {
+        let all = terms
+            .iter()
+            .map(|term| affinity_record(&term.affinity_name, &term.affinity))
+            .collect();
+        return vec![(String::new(), all, false)];
+    }
+    terms
+        .iter()
+        .map(|term| {
+            let mut affinities = vec![affinity_record(&term.affinity_name, &term.affinity)];
+            affinities.extend(
+                term.overflow_affinities
+                    .iter()
+                    .map(|tier| affinity_record(&tier.affinity_name, &tier.affinity)),
+            );
+            (term.affinity_name.clone(), affinities, true)
+        })
+        .collect()
+}
+
+fn record_of(
+    input: &BindingInput,
+    request: &StrategyRequest,
+    identity: &str,
+    affinities: &[AffinityRecord],
+    priorities: &[(AffinityRecord, i64)],
+) -> BindingRecord {
+    let preferences = request
+        .preferences
+        .as_ref()
+        .filter(|_| request.rules.is_empty() && request.cluster_priority.is_none())
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let resource = &input.resource;
+    let mut builder = BindingRecordBuilder::new();
+    builder
+        .identity(&input.namespace, &input.name, identity)
+        .resource(
+            &resource.api_version,
+            &resource.kind,
+            &resource.namespace,
+            &resource.name,
+            &resource.uid,
+        )
+        .strategy(&request.strategy, &preferences)
+        .replicas(input.replicas, input.is_workload())
+        .fresh(input.fresh)
+        .replica_requests(&requests_of(input.requirements.as_ref()))
+        .placement_affinities(affinities);
+    for component in &input.components {
+        builder.component(&ComponentRecord {
+            name: component.name.clone(),
+            replicas: i64::from(component.replicas),
+            requests: requests_of(component.replica_requirements.as_ref()),
+        });
+    }
+    for (cluster, replicas) in &input.last {
+        builder.last(cluster, *replicas);
+    }
+    for cluster in &input.evicted_from {
+        builder.eviction(cluster);
+    }
+    for toleration in &input.placement.cluster_tolerations {
+        builder.toleration(&toleration_record(toleration));
+    }
+    for constraint in &input.placement.spread_constraints {
+        builder.spread_constraint(&spread_constraint_record(constraint));
+    }
+    for rule in &request.rules {
+        builder.rule(&RuleRecord {
+            target: affinity_record("", &rule.target),
+            values: rule
+                .fields
+                .iter()
+                .map(|(field, value)| (field.clone(), *value))
+                .collect(),
+            origin: rule.origin.clone(),
+        });
+    }
+    for (target, priority) in priorities {
+        builder.priority(target, *priority);
+    }
+    for (key, value) in &input.labels {
+        builder.label(key, value);
+    }
+    for (key, value) in &input.annotations {
+        builder.annotation(key, value);
+    }
+    builder.build()
+}
+
+fn affinity_record(name: &str, affinity: &ClusterAffinity) -> AffinityRecord {
+    let mut expressions = Vec::new();
+    if let Some(selector) = &affinity.label_selector {
+        for (key, value) in &selector.match_labels {
+            expressions.push(ExpressionRecord {
+                source: ExpressionSource::Label(key.clone()),
+                operator: ExpressionOperator::In,
+                values: vec![value.clone()],
+            });
+        }
+        for requirement in &selector.match_expressions {
+            expressions.push(expression(
+                ExpressionSource::Label(requirement.key.clone()),
+                requirement,
+            ));
+        }
+    }
+    if let Some(selector) = &affinity.field_selector {
+        for requirement in &selector.match_expressions {
+            let source = match requirement.key.as_str() {
+                "provider" => ExpressionSource::Provider,
+                "region" => ExpressionSource::Region,
+                "zone" => ExpressionSource::Zone,
+                _ => ExpressionSource::Nothing,
+            };
+            expressions.push(expression(source, requirement));
+        }
+    }
+    AffinityRecord {
+        name: name.to_owned(),
+        cluster_names: affinity.cluster_names.clone(),
+        exclude: affinity.exclude_clusters.clone(),
+        expressions,
+    }
+}
+
+fn expression(source: ExpressionSource, requirement: &SelectorRequirement) -> ExpressionRecord {
+    let (operator, values) = match &requirement.operator {
+        SelectorOperator::In => (ExpressionOperator::In, requirement.values.clone()),
+        SelectorOperator::NotIn => (ExpressionOperator::NotIn, requirement.values.clone()),
+        SelectorOperator::Exists => (ExpressionOperator::Exists, Vec::new()),
+        SelectorOperator::DoesNotExist => (ExpressionOperator::DoesNotExist, Vec::new()),
+        SelectorOperator::Gt => (ExpressionOperator::GreaterThan, requirement.values.clone()),
+        SelectorOperator::Lt => (ExpressionOperator::LessThan, requirement.values.clone()),
+        // An operator that Kubernetes does not know matches nothing: one of no values.
+        SelectorOperator::Unknown(_) => (ExpressionOperator::In, Vec::new()),
+    };
+    ExpressionRecord {
+        source,
+        operator,
+        values,
+    }
+}
+
+fn toleration_record(toleration: &api::Toleration) -> TolerationRecord {
+    TolerationRecord {
+        key: toleration.key.clone(),
+        operator: match &toleration.operator {
+            None | Some(api::TolerationOperator::Equal) => TolerationOperator::Equal,
+            Some(api::TolerationOperator::Exists) => TolerationOperator::Exists,
+            Some(api::TolerationOperator::Unknown(word)) if word.is_empty() => TolerationOperator::Equal,
+            Some(api::TolerationOperator::Unknown(_)) => TolerationOperator::Unknown,
+        },
+        value: toleration.value.clone(),
+        effect: toleration
+            .effect
+            .as_ref()
+            .map_or(TaintEffect::Any, |effect| TaintEffect::named(effect.as_str())),
+        seconds: toleration.toleration_seconds,
+    }
+}
+
+fn spread_constraint_record(constraint: &api::SpreadConstraint) -> SpreadConstraintRecord {
+    let field = match &constraint.spread_by_field {
+        _ if !constraint.spread_by_label.is_empty() => SpreadField::Label(constraint.spread_by_label.clone()),
+        Some(api::SpreadField::Region) => SpreadField::Region,
+        Some(api::SpreadField::Zone) => SpreadField::Zone,
+        Some(api::SpreadField::Provider) => SpreadField::Provider,
+        None | Some(api::SpreadField::Cluster | api::SpreadField::Unknown(_)) => SpreadField::Cluster,
+    };
+    SpreadConstraintRecord {
+        field,
+        minimum_groups: constraint.min_groups,
+        maximum_groups: constraint.max_groups,
+    }
+}

@@ -1,0 +1,337 @@
+//! The steps in their order, over memory that is kept from binding to binding.
+
+use divvy_framework::abi::arena::{ABSENT, NO_ROW};
+use divvy_framework::abi::call::CycleView;
+use divvy_framework::abi::object::Prepared;
+use divvy_framework::driver::{self, CycleOptions, Resolution};
+
+use super::error::CycleError;
+use super::explanation::{ClusterExplanation, Explanation, Note};
+use super::plan::{AffinityGroup, BindingPlan};
+use super::sink::{DELETING_CODE, Texts};
+use crate::fleet::{FleetSnapshot, Ledger, estimate};
+use crate::scheduler::{Profile, Strategy};
+
+/// A cluster of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    /// Its row in the snapshot.
+    pub row: u32,
+    /// Its replicas.
+    pub replicas: i64,
+}
+
+/// What one cycle works on.
+#[derive(Clone, Copy)]
+pub struct CycleInput<'a> {
+    /// The plugins.
+    pub profile: &'a Profile,
+    /// The clusters.
+    pub fleet: &'a FleetSnapshot,
+    /// The binding.
+    pub plan: &'a BindingPlan,
+    /// The group of clusters to try.
+    pub group: &'a AffinityGroup,
+    /// What earlier results have taken, if that counts.
+    pub ledger: Option<&'a Ledger>,
+}
+
+/// Runs cycles, one after the other. What it allocates it keeps.
+#[derive(Debug, Default)]
+pub struct Cycle {
+    pub(super) resolution: Resolution,
+    pub(super) prepared: Vec<Prepared>,
+    /// Per cluster of the snapshot: 0 while it is feasible.
+    pub(super) codes: Vec<u32>,
+    pub(super) feasible: Feasible,
+    pub(super) candidates: Candidates,
+    /// Per cluster of the snapshot; its use changes from step to step.
+    pub(super) by_row: Vec<u32>,
+    pub(super) priorities: Vec<i64>,
+    pub(super) row_buffer: Vec<u32>,
+    pub(super) marks: Vec<bool>,
+    pub(super) selected: Vec<u32>,
+    pub(super) tiers: super::tiers::Tiers,
+    pub(super) score_buffer: Vec<i64>,
+    /// Per plugin, its own scores; filled only when somebody asks why.
+    pub(super) plugin_scores: Vec<Vec<i64>>,
+    pub(super) remarks: Vec<(u32, String)>,
+    pub(super) targets: Vec<Target>,
+}
+
+/// Columns with an entry for each feasible cluster, by row.
+#[derive(Debug, Default)]
+pub(super) struct Feasible {
+    pub(super) rows: Vec<u32>,
+    pub(super) scores: Vec<i64>,
+    /// [`ABSENT`] where the last result does not list the cluster.
+    pub(super) last: Vec<i64>,
+    pub(super) fits_now: Vec<i64>,
+    pub(super) available: Vec<i64>,
+    /// Empty without tiers.
+    pub(super) tiers: Vec<u32>,
+}
+
+/// Columns with an entry for each candidate, in the order of Select.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    pub(super) rows: Vec<u32>,
+    pub(super) scores: Vec<i64>,
+    pub(super) last: Vec<i64>,
+    pub(super) fits_now: Vec<i64>,
+    pub(super) tiers: Vec<u32>,
+    pub(super) places: Vec<u32>,
+    pub(super) result: Vec<i64>,
+}
+
+impl Cycle {
+    /// Memory for cycles; nothing is allocated yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Schedules a binding: the clusters of the result, by name, with their replicas.
+    ///
+    /// # Errors
+    ///
+    /// A [`CycleError`], one variant a cause. Nothing is written then.
+    pub fn run(&mut self, input: &CycleInput<'_>) -> Result<&[Target], CycleError> {
+        match self.steps(input, None) {
+            Err(CycleError::NoClusterFit { .. }) => {
+                // Reasons cost something, so they are asked for only when they are wanted: now.
+                let texts = Texts::default();
+                self.steps(input, Some(&texts))?;
+            }
+            done => done?,
+        }
+        Ok(&self.targets)
+    }
+
+    /// Schedules a binding and accounts for it; the account is there whether or not the binding could be scheduled.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
+    pub fn run_explained(&mut self, input: &CycleInput<'_>) -> (Result<&[Target], CycleError>, Explanation) {
+        let texts = Texts::default();
+        let result = self.steps(input, Some(&texts));
+        let explanation = self.account(input, &texts, result.is_ok());
+        (result.map(|()| self.targets.as_slice()), explanation)
+    }
+
+    fn steps(&mut self, input: &CycleInput<'_>, texts: Option<&Texts>) -> Result<(), CycleError> {
+        self.reset();
+        let CycleInput {
+            profile,
+            fleet,
+            plan,
+            group,
+            ..
+        } = *input;
+        let strategy = profile.strategy(&plan.strategy)?;
+        // Taken out for the cycle, so that the view can borrow it while the other memory is written.
+        let mut resolution = std::mem::take(&mut self.resolution);
+        resolution.resolve(fleet.snapshot(), &group.record);
+        let options = CycleOptions {
+            seed: plan.seed,
+            explain: texts.is_some(),
+            duplicated: strategy.duplicates(),
+            ignore_spread: strategy.ignores_spread(),
+        };
+        let view = driver::cycle_view(
+            fleet.snapshot(),
+            &group.record,
+            &resolution,
+            options,
+            texts.map(Texts::sink),
+        );
+        let outcome = self.steps_of_view(input, &strategy, &view, &resolution, texts);
+        self.resolution = resolution;
+        // State that plugins prepared belongs to this binding alone.
+        self.prepared.clear();
+        outcome
+    }
+
+    fn steps_of_view(
+        &mut self,
+        input: &CycleInput<'_>,
+        strategy: &Strategy<'_>,
+        view: &CycleView<'_>,
+        resolution: &Resolution,
+        texts: Option<&Texts>,
+    ) -> Result<(), CycleError> {
+        self.filter(input, view, texts)?;
+        self.last_of_feasible(input, resolution);
+        self.score(input, view, texts)?;
+        self.estimate(input);
+        self.tier_of_feasible(input);
+        self.select(input, strategy, view, texts)?;
+        if input.plan.whole {
+            self.targets.extend(self.selected.iter().map(|&place| Target {
+                row: self.feasible.rows[place as usize],
+                replicas: 0,
+            }));
+        } else {
+            self.assign(input, strategy, view, texts)?;
+        }
+        self.targets.sort_unstable_by_key(|target| target.row);
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.prepared.clear();
+        self.feasible.rows.clear();
+        self.feasible.scores.clear();
+        self.feasible.fits_now.clear();
+        self.feasible.tiers.clear();
+        self.selected.clear();
+        self.plugin_scores.clear();
+        self.remarks.clear();
+        self.targets.clear();
+    }
+
+    /// Calls a plugin's `prepare`, and keeps what it returns until the end of the cycle; its address.
+    pub(super) fn keep(&mut self, prepared: Prepared) -> *const std::ffi::c_void {
+        let address = prepared.address();
+        self.prepared.push(prepared);
+        address
+    }
+
+    /// The last replicas of each feasible cluster.
+    fn last_of_feasible(&mut self, input: &CycleInput<'_>, resolution: &Resolution) {
+        let Feasible { rows, last, .. } = &mut self.feasible;
+        last.clear();
+        last.resize(rows.len(), ABSENT);
+        let entries = input.group.record.last();
+        if entries.len() == 0 {
+            return;
+        }
+        places_of_rows(rows, input.fleet.len(), &mut self.by_row);
+        for ((_, replicas), &row) in entries.zip(resolution.last_rows()) {
+            let place = self
+                .by_row
+                .get(row as usize)
+                .map_or(usize::MAX, |&place| place as usize);
+            // Of a cluster that is listed twice the first entry counts, as in Karmada.
+            if let Some(slot) = last.get_mut(place)
+                && *slot == ABSENT
+            {
+                *slot = replicas;
+            }
+        }
+    }
+
+    fn estimate(&mut self, input: &CycleInput<'_>) {
+        let clusters = input.fleet.snapshot().clusters();
+        let Feasible {
+            rows,
+            fits_now,
+            available,
+            last,
+            ..
+        } = &mut self.feasible;
+        estimate::estimate(
+            &clusters,
+            rows,
+            &input.plan.demand,
+            input.plan.replicas,
+            input.ledger,
+            fits_now,
+        );
+        available.clear();
+        available.extend(
+            fits_now
+                .iter()
+                .zip(last.iter())
+                .map(|(fits, last)| fits.saturating_add((*last).max(0))),
+        );
+    }
+
+    /// Why each cluster got what it got.
+    fn account(&self, input: &CycleInput<'_>, texts: &Texts, scheduled: bool) -> Explanation {
+        let names = input.profile.plugin_names();
+        let name = |plugin: usize| names.get(plugin).cloned().unwrap_or_default();
+        let mut clusters: Vec<ClusterExplanation> = (0..input.fleet.len() as u32)
+            .map(|row| ClusterExplanation {
+                name: input.fleet.name(row).to_owned(),
+                rejected: match self.codes.get(row as usize).copied().unwrap_or(0) {
+                    0 => None,
+                    DELETING_CODE => Some(Note {
+                        plugin: String::new(),
+                        text: "cluster is being deleted".to_owned(),
+                    }),
+                    code => {
+                        let (plugin, text) = texts.reason(code).unwrap_or_default();
+                        Some(Note {
+                            plugin: name(plugin),
+                            text,
+                        })
+                    }
+                },
+                ..ClusterExplanation::default()
+            })
+            .collect();
+        for (place, &row) in self.feasible.rows.iter().enumerate() {
+            let Some(cluster) = clusters.get_mut(row as usize) else {
+                continue;
+            };
+            let last = self.feasible.last.get(place).copied();
+            cluster.last = last.filter(|&last| last != ABSENT);
+            cluster.score = self.feasible.scores.get(place).copied();
+            cluster.fits_now = self.feasible.fits_now.get(place).copied();
+            cluster.tier = self.feasible.tiers.get(place).copied();
+            cluster.scores = input
+                .profile
+                .score_names()
+                .zip(&self.plugin_scores)
+                .filter_map(|(plugin, scores)| {
+                    scores.get(place).map(|&score| super::explanation::PluginScore {
+                        plugin: plugin.to_owned(),
+                        score,
+                    })
+                })
+                .collect();
+        }
+        for &place in &self.selected {
+            if let Some(&row) = self.feasible.rows.get(place as usize)
+                && let Some(cluster) = clusters.get_mut(row as usize)
+            {
+                cluster.candidate = true;
+            }
+        }
+        if scheduled {
+            for target in &self.targets {
+                if let Some(cluster) = clusters.get_mut(target.row as usize) {
+                    cluster.replicas = Some(target.replicas);
+                }
+            }
+        }
+        for (row, remark) in &self.remarks {
+            if let Some(cluster) = clusters.get_mut(*row as usize) {
+                cluster.remarks.push(remark.clone());
+            }
+        }
+        Explanation {
+            clusters,
+            notes: texts
+                .notes()
+                .into_iter()
+                .map(|(plugin, text)| Note {
+                    plugin: name(plugin),
+                    text,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Writes to `places`, one a cluster of the snapshot, its place among `rows`; [`NO_ROW`] if it is not there.
+pub(super) fn places_of_rows(rows: &[u32], clusters: usize, places: &mut Vec<u32>) {
+    places.clear();
+    places.resize(clusters, NO_ROW);
+    for (place, &row) in (0..).zip(rows) {
+        if let Some(slot) = places.get_mut(row as usize) {
+            *slot = place;
+        }
+    }
+}

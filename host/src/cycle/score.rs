@@ -1,0 +1,56 @@
+//! Score: how well each feasible cluster suits, weighted and added up over the plugins.
+
+use divvy_framework::abi::call::{CycleView, ScoreCall};
+use divvy_framework::abi::text::Text;
+use divvy_framework::abi::{AbiSlice, AbiSliceMut};
+
+use super::error::CycleError;
+use super::run::{Cycle, CycleInput};
+use super::sink::Texts;
+use super::verify;
+
+impl Cycle {
+    /// Calls the Score plugins in the order of the profile.
+    pub(super) fn score(
+        &mut self,
+        input: &CycleInput<'_>,
+        view: &CycleView<'_>,
+        texts: Option<&Texts>,
+    ) -> Result<(), CycleError> {
+        let feasible = self.feasible.rows.len();
+        self.feasible.scores.clear();
+        self.feasible.scores.resize(feasible, 0);
+        let mut general = *view;
+        general.names.preferences = Text::EMPTY;
+        for (number, (plugin, weight)) in input.profile.scores().enumerate() {
+            if let Some(texts) = texts {
+                texts.calling(input.profile.score_place(number));
+            }
+            let prepared = plugin.prepare(&general).map_err(CycleError::of_call)?;
+            let prepared = self.keep(prepared);
+            self.score_buffer.clear();
+            self.score_buffer.resize(feasible, 0);
+            let mut call = ScoreCall {
+                cycle: std::ptr::from_ref(&general),
+                prepared,
+                rows: AbiSlice::from_slice(&self.feasible.rows),
+                last: AbiSlice::from_slice(&self.feasible.last),
+                scores: AbiSliceMut::from_mut_slice(&mut self.score_buffer),
+                ..ScoreCall::default()
+            };
+            plugin.score(&mut call).map_err(CycleError::of_call)?;
+            let rows = &self.feasible.rows;
+            verify::check_scores(plugin.name(), &self.score_buffer, |place| {
+                input.fleet.name(rows[place]).to_owned()
+            })?;
+            for (total, score) in self.feasible.scores.iter_mut().zip(&self.score_buffer) {
+                // Scores are at most 100 and weights are bounded by the profile, so this cannot overflow.
+                *total += score * weight;
+            }
+            if texts.is_some() {
+                self.plugin_scores.push(self.score_buffer.clone());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! Select: which of the feasible clusters are candidates.
+
+use divvy_framework::abi::call::{CycleView, SelectCall};
+use divvy_framework::abi::text::Text;
+use divvy_framework::abi::{AbiSlice, AbiSliceMut};
+
+use super::error::CycleError;
+use super::run::{Cycle, CycleInput};
+use super::sink::Texts;
+use super::verify;
+use crate::plugin::CallError;
+use crate::scheduler::Strategy;
+
+impl Cycle {
+    /// Calls the profile's Select plugin; the candidates, as places among the feasible clusters, in its order.
+    pub(super) fn select(
+        &mut self,
+        input: &CycleInput<'_>,
+        strategy: &Strategy<'_>,
+        view: &CycleView<'_>,
+        texts: Option<&Texts>,
+    ) -> Result<(), CycleError> {
+        let plugin = input.profile.select();
+        if let Some(texts) = texts {
+            texts.calling(input.profile.select_place());
+        }
+        let mut general = *view;
+        general.names.preferences = Text::EMPTY;
+        let prepared = plugin.prepare(&general).map_err(CycleError::of_call)?;
+        let prepared = self.keep(prepared);
+        let feasible = &self.feasible;
+        self.selected.clear();
+        self.selected.resize(feasible.rows.len(), 0);
+        let mut count = [0_u64];
+        let mut call = SelectCall {
+            cycle: std::ptr::from_ref(&general),
+            prepared,
+            rows: AbiSlice::from_slice(&feasible.rows),
+            scores: AbiSlice::from_slice(&feasible.scores),
+            last: AbiSlice::from_slice(&feasible.last),
+            fits_now: AbiSlice::from_slice(&feasible.fits_now),
+            available: AbiSlice::from_slice(&feasible.available),
+            tiers: AbiSlice::from_slice(&feasible.tiers),
+            needed: if strategy.duplicates() { -1 } else { input.plan.needed },
+            candidates: AbiSliceMut::from_mut_slice(&mut self.selected),
+            count: AbiSliceMut::from_mut_slice(&mut count),
+            ..SelectCall::default()
+        };
+        plugin.select(&mut call).map_err(|error| match error {
+            CallError::Unschedulable { plugin, message, .. } => CycleError::NotSelectable { plugin, message },
+            other => CycleError::of_call(other),
+        })?;
+        let rows = &feasible.rows;
+        let chosen = verify::check_selection(plugin.name(), &self.selected, count[0], &mut self.marks, |place| {
+            input.fleet.name(rows[place]).to_owned()
+        })?
+        .len();
+        self.selected.truncate(chosen);
+        if chosen == 0 {
+            return Err(CycleError::NotSelectable {
+                plugin: plugin.name().to_owned(),
+                message: "no clusters available to schedule".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,393 @@
+//! Karmada's general estimate: how many replicas fit in each cluster now.
+//!
+//! Source: Karmada v1.19-rc, `pkg/estimator/client/general.go` and `pkg/scheduler/core/estimation.go`. A cluster without
+//! resource summary takes nothing. Its free pods bound everything; a requested resource that is not allocatable allows
+//! nothing; where the cluster reports nodes by resource models, the models count instead of the summed-up resources.
+//!
+//! Column by column: the outer loops run over resources, the inner ones over clusters.
+
+use divvy_framework::clusters::{Clusters, Model, ResourceColumns};
+
+use super::Ledger;
+
+/// The resource of which each replica takes one.
+pub const PODS: &str = "pods";
+
+/// What Karmada's estimators answer when nothing bounds a cluster.
+pub const UNBOUNDED: i64 = i32::MAX as i64;
+
+/// Pods that Karmada's simulation lets a node of a resource model hold.
+const PODS_A_NODE: i64 = 110;
+
+/// What is estimated for a binding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Demand {
+    /// Nothing is asked of any cluster: no replicas and no components.
+    Nothing,
+    /// Replicas of which nothing is known but that each is a pod.
+    Pods,
+    /// Replicas that each request so much: resource and quantity in the units of the snapshot.
+    Requests(Vec<(String, i64)>),
+    /// Whole sets of components: each component's replicas and requests.
+    Sets(Vec<ComponentDemand>),
+}
+
+/// One component of a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComponentDemand {
+    /// Replicas of it in a set.
+    pub replicas: i64,
+    /// What each requests.
+    pub requests: Vec<(String, i64)>,
+}
+
+/// Writes to `fits`, for each of `rows`, how many replicas (or sets) fit now; `replicas` where nothing bounds them.
+pub fn estimate(
+    clusters: &Clusters<'_>,
+    rows: &[u32],
+    demand: &Demand,
+    replicas: i64,
+    ledger: Option<&Ledger>,
+    fits: &mut Vec<i64>,
+) {
+    fits.clear();
+    fits.resize(rows.len(), UNBOUNDED);
+    let requests: &[(String, i64)] = match demand {
+        Demand::Nothing => return,
+        Demand::Pods => &[],
+        Demand::Requests(requests) => requests,
+        Demand::Sets(components) => {
+            estimate_sets(clusters, rows, components, replicas, ledger, fits);
+            return;
+        }
+    };
+    bound_by_pods(clusters, rows, ledger, fits);
+    if matches!(demand, Demand::Requests(_)) {
+        let by_models = ModelBounds::new(clusters, requests);
+        for (resource, quantity) in requests.iter().filter(|(_, quantity)| *quantity > 0) {
+            bound_by_resource(clusters, rows, (resource, *quantity), ledger, &by_models, fits);
+        }
+        by_models.apply(clusters, rows, requests, ledger, fits);
+    }
+    for fit in fits.iter_mut() {
+        if *fit >= UNBOUNDED {
+            *fit = replicas;
+        }
+    }
+}
+
+/// Free pods: 0 where the summary does not name them.
+fn bound_by_pods(clusters: &Clusters<'_>, rows: &[u32], ledger: Option<&Ledger>, fits: &mut [i64]) {
+    match clusters.resource(PODS) {
+        Some(pods) => {
+            for (fit, &row) in fits.iter_mut().zip(rows) {
+                *fit = free(&pods, PODS, row, ledger).clamp(0, UNBOUNDED);
+            }
+        }
+        None => fits.fill(0),
+    }
+}
+
+/// What is left of a resource, after the ledger; negative or [`ResourceColumns::ABSENT`] if nothing.
+#[inline]
+fn free(columns: &ResourceColumns<'_>, resource: &str, row: u32, ledger: Option<&Ledger>) -> i64 {
+    let row = row as usize;
+    let remaining = columns.remaining.get(row).copied().unwrap_or(0);
+    match ledger {
+        Some(ledger) => remaining.saturating_sub(ledger.taken(resource, row)),
+        None => remaining,
+    }
+}
+
+fn bound_by_resource(
+    clusters: &Clusters<'_>,
+    rows: &[u32],
+    (resource, quantity): (&str, i64),
+    ledger: Option<&Ledger>,
+    by_models: &ModelBounds,
+    fits: &mut [i64],
+) {
+    let columns = clusters.resource(resource);
+    for (fit, &row) in fits.iter_mut().zip(rows) {
+        if by_models.counts(row) {
+            continue;
+        }
+        let left = columns
+            .as_ref()
+            .map_or(0, |columns| free(columns, resource, row, ledger));
+        *fit = if left <= 0 { 0 } else { (*fit).min(left / quantity) };
+    }
+}
+
+/// The clusters that are estimated by their resource models.
+struct ModelBounds {
+    /// Per cluster of the snapshot whether its models count; empty if no cluster has any.
+    counts: Vec<bool>,
+}
+
+impl ModelBounds {
+    fn new(clusters: &Clusters<'_>, requests: &[(String, i64)]) -> Self {
+        let mut counts = Vec::new();
+        if !requests.is_empty() && clusters.any_modelings() {
+            counts.extend(clusters.iter().map(|cluster| usable_models(&cluster).is_some()));
+        }
+        Self { counts }
+    }
+
+    fn counts(&self, row: u32) -> bool {
+        self.counts.get(row as usize).copied().unwrap_or(false)
+    }
+
+    /// Bounds the clusters whose models count by what their nodes hold.
+    fn apply(
+        &self,
+        clusters: &Clusters<'_>,
+        rows: &[u32],
+        requests: &[(String, i64)],
+        ledger: Option<&Ledger>,
+        fits: &mut [i64],
+    ) {
+        if self.counts.is_empty() {
+            return;
+        }
+        for (fit, &row) in fits.iter_mut().zip(rows) {
+            if !self.counts(row) {
+                continue;
+            }
+            let models = usable_models(&clusters.get(row as usize)).unwrap_or_default();
+            let held = models
+                .iter()
+                .map(|model| i128::from(model.nodes) * i128::from(replicas_a_node(model, requests)))
+                .sum::<i128>();
+            let held = i64::try_from(held).unwrap_or(UNBOUNDED);
+            *fit = (*fit).min((held - replicas_taken(requests, row, ledger)).max(0));
+        }
+    }
+}
+
+/// A cluster's models with their nodes, lowest grade first; `None` if they do not count: the status reports no nodes by
+/// model, the specification has no model, or a count is negative.
+fn usable_models<'a>(cluster: &divvy_framework::clusters::Cluster<'a>) -> Option<Vec<Model<'a>>> {
+    let mut reported = cluster.modelings().peekable();
+    reported.peek()?;
+    let mut models = cluster.models();
+    if models.is_empty() || reported.any(|(_, nodes)| nodes < 0) {
+        return None;
+    }
+    for model in &mut models {
+        // A grade that is reported twice counts twice.
+        model.nodes = cluster
+            .modelings()
+            .filter(|(grade, _)| *grade == model.grade)
+            .map(|(_, nodes)| nodes)
+            .fold(0, i64::saturating_add);
+    }
+    models.sort_by_key(|model| model.grade);
+    Some(models)
+}
+
+/// Replicas that fit on a node that has the least of each range of its model.
+fn replicas_a_node(model: &Model<'_>, requests: &[(String, i64)]) -> i64 {
+    requests
+        .iter()
+        .filter(|(resource, quantity)| *quantity > 0 && is_known_to_models(resource))
+        .map(|(resource, quantity)| on_node(model, resource) / quantity)
+        .fold(PODS_A_NODE, i64::min)
+}
+
+fn on_node(model: &Model<'_>, resource: &str) -> i64 {
+    if resource == PODS {
+        return PODS_A_NODE;
+    }
+    model
+        .ranges
+        .iter()
+        .find(|(name, _, _)| *name == resource)
+        .map_or(0, |&(_, minimum, _)| minimum.max(0))
+}
+
+/// Whether Karmada's simulation knows a resource: the standard ones, and scalar resources by their form.
+fn is_known_to_models(resource: &str) -> bool {
+    matches!(resource, "cpu" | "memory" | "ephemeral-storage" | PODS)
+        || resource.contains('/')
+        || resource.starts_with("hugepages-")
+        || resource.starts_with("attachable-volumes-")
+}
+
+/// Replicas of these requests that the ledger's bookings amount to: models do not say on which node anything was taken.
+fn replicas_taken(requests: &[(String, i64)], row: u32, ledger: Option<&Ledger>) -> i64 {
+    let Some(ledger) = ledger else { return 0 };
+    requests
+        .iter()
+        .filter(|(_, quantity)| *quantity > 0)
+        .map(|(resource, quantity)| {
+            let taken = ledger.taken(resource, row as usize);
+            taken / quantity + i64::from(taken % quantity != 0)
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+/// Whole sets of components.
+fn estimate_sets(
+    clusters: &Clusters<'_>,
+    rows: &[u32],
+    components: &[ComponentDemand],
+    replicas: i64,
+    ledger: Option<&Ledger>,
+    fits: &mut [i64],
+) {
+    let pods_a_set: i64 = components
+        .iter()
+        .map(|component| component.replicas.max(0))
+        .fold(0, i64::saturating_add);
+    bound_by_pods(clusters, rows, ledger, fits);
+    if pods_a_set == 0 {
+        return;
+    }
+    let needs = needs_of_a_set(components);
+    for (fit, &row) in fits.iter_mut().zip(rows) {
+        *fit /= pods_a_set;
+        for (resource, need) in &needs {
+            let left = clusters
+                .resource(resource)
+                .map_or(0, |columns| free(&columns, resource, row, ledger));
+            let sets = i128::from(left.max(0)) / need;
+            *fit = (*fit).min(i64::try_from(sets).unwrap_or(i64::MAX));
+        }
+        if *fit > 0
+            && let Some(models) = usable_models(&clusters.get(row as usize))
+        {
+            *fit = sets_on_nodes(&models, components, *fit);
+        }
+        if *fit >= UNBOUNDED {
+            *fit = replicas;
+        }
+    }
+}
+
+/// What a set needs of each resource, in all.
+fn needs_of_a_set(components: &[ComponentDemand]) -> Vec<(&str, i128)> {
+    let mut needs: Vec<(&str, i128)> = Vec::new();
+    for component in components {
+        for (resource, quantity) in &component.requests {
+            let need = i128::from(*quantity) * i128::from(component.replicas);
+            match needs.iter_mut().find(|(known, _)| known == resource) {
+                Some((_, sum)) => *sum += need,
+                None => needs.push((resource, need)),
+            }
+        }
+    }
+    needs.retain(|(_, need)| *need > 0);
+    needs
+}
+
+/// Sets that can be placed on nodes one after the other, at most `limit`: each component in turn, on the nodes in the order
+/// of their grades, as many replicas as fit. What a set that fails has taken is of no account.
+///
+/// Nodes of one grade are kept as runs of equal ones, so that the work grows with the sets and grades, not the nodes.
+fn sets_on_nodes(models: &[Model<'_>], components: &[ComponentDemand], limit: i64) -> i64 {
+    let resources: Vec<&str> = {
+        let mut names: Vec<&str> = components
+            .iter()
+            .flat_map(|component| &component.requests)
+            .filter(|(resource, quantity)| *quantity > 0 && is_known_to_models(resource))
+            .map(|(resource, _)| resource.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    let mut nodes: Vec<NodeRun> = models
+        .iter()
+        .filter(|model| model.nodes > 0)
+        .map(|model| NodeRun {
+            nodes: model.nodes,
+            pods: PODS_A_NODE,
+            left: resources.iter().map(|resource| on_node(model, resource)).collect(),
+        })
+        .collect();
+    let mut placed = 0;
+    while placed < limit {
+        for component in components {
+            let requests: Vec<i64> = resources
+                .iter()
+                .map(|resource| {
+                    component
+                        .requests
+                        .iter()
+                        .find(|(name, _)| name == resource)
+                        .map_or(0, |(_, quantity)| *quantity)
+                })
+                .collect();
+            if !place(&mut nodes, &requests, component.replicas) {
+                return placed;
+            }
+        }
+        placed += 1;
+    }
+    placed
+}
+
+/// Nodes that have the same left.
+#[derive(Debug, Clone)]
+struct NodeRun {
+    nodes: i64,
+    pods: i64,
+    left: Vec<i64>,
+}
+
+impl NodeRun {
+    fn room(&self, requests: &[i64]) -> i64 {
+        self.left
+            .iter()
+            .zip(requests)
+            .filter(|(_, request)| **request > 0)
+            .map(|(left, request)| left / request)
+            .fold(self.pods, i64::min)
+    }
+
+    fn take(&mut self, requests: &[i64], replicas: i64) {
+        self.pods -= replicas;
+        for (left, request) in self.left.iter_mut().zip(requests) {
+            *left -= request * replicas;
+        }
+    }
+}
+
+/// Places the replicas of a component, first fit; whether all found a node.
+fn place(nodes: &mut Vec<NodeRun>, requests: &[i64], replicas: i64) -> bool {
+    let mut left = replicas;
+    let mut position = 0;
+    while left > 0 && position < nodes.len() {
+        let room = nodes[position].room(requests);
+        if room <= 0 {
+            position += 1;
+            continue;
+        }
+        let full = (left / room).min(nodes[position].nodes);
+        if full > 0 {
+            // These nodes take as much as they can, and differ from the rest of their run from now on.
+            let mut rest = nodes[position].clone();
+            rest.nodes -= full;
+            nodes[position].nodes = full;
+            nodes[position].take(requests, room);
+            if rest.nodes > 0 {
+                nodes.insert(position + 1, rest);
+            }
+            left -= full * room;
+        } else {
+            // The last replicas go to one node.
+            let mut rest = nodes[position].clone();
+            rest.nodes -= 1;
+            nodes[position].nodes = 1;
+            nodes[position].take(requests, left);
+            if rest.nodes > 0 {
+                nodes.insert(position + 1, rest);
+            }
+            left = 0;
+        }
+        position += 1;
+    }
+    left == 0
+}

@@ -1,0 +1,141 @@
+//! The inputs: files, folders, standard input, and text that is at hand.
+//!
+//! Folders are walked whole, in the order of names, for `.yaml`, `.yml` and `.json`. Hidden entries are left
+//! out: below a mounted ConfigMap they hold every file a second time.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::problem::{Cause, Problem, Warning};
+use super::reader::Reader;
+use super::{Manifests, ReadOptions};
+
+/// One input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input.
+    Standard,
+    /// A file or folder.
+    Path(PathBuf),
+}
+
+impl From<&str> for Input {
+    fn from(argument: &str) -> Self {
+        if argument == "-" {
+            Self::Standard
+        } else {
+            Self::Path(argument.into())
+        }
+    }
+}
+
+/// The endings that make a file in a folder a manifest.
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// Reads all inputs, in their order. `standard` is read for [`Input::Standard`].
+pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) -> Manifests {
+    let mut reader = Reader::new(options);
+    for input in inputs {
+        match input {
+            Input::Standard => read_from(Path::new("-"), standard, &mut reader),
+            Input::Path(path) if path.is_dir() => read_folder(path, &mut reader),
+            Input::Path(path) if !path.exists() => {
+                reader.problem(Problem::of_input(Cause::NotFound { path: path.clone() }));
+            }
+            Input::Path(path) => read_file(path, &mut reader),
+        }
+    }
+    reader.finish()
+}
+
+/// Reads a text as if it were a file of this name.
+pub fn read_text(file: impl AsRef<Path>, text: &str, options: &ReadOptions) -> Manifests {
+    let mut reader = Reader::new(options);
+    reader.text(file.as_ref(), text);
+    reader.finish()
+}
+
+fn read_folder(folder: &Path, reader: &mut Reader<'_>) {
+    let is_hidden =
+        |entry: &walkdir::DirEntry| entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
+    let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+    let mut found = false;
+    for entry in entries.filter_entry(|entry| !is_hidden(entry)) {
+        match entry {
+            Ok(entry) => {
+                let extension = entry.path().extension().and_then(|extension| extension.to_str());
+                let is_manifest = extension.is_some_and(|extension| EXTENSIONS.contains(&extension));
+                if entry.file_type().is_file() && is_manifest {
+                    found = true;
+                    read_file(entry.path(), reader);
+                }
+            }
+            Err(error) => {
+                let path = error.path().unwrap_or(folder).to_owned();
+                reader.problem(Problem::of_input(Cause::Unreadable {
+                    path,
+                    reason: error.to_string(),
+                }));
+            }
+        }
+    }
+    if !found {
+        reader.warn(
+            Warning::new(format!("the folder `{}` holds no manifest", folder.display()))
+                .with_hint("manifests end in `.yaml`, `.yml` or `.json`"),
+        );
+    }
+}
+
+fn read_file(path: &Path, reader: &mut Reader<'_>) {
+    match File::open(path) {
+        Ok(mut file) => read_from(path, &mut file, reader),
+        Err(error) => reader.problem(Problem::of_input(Cause::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })),
+    }
+}
+
+fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
+    let bytes_max = reader.options().bytes_max;
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells a full input from one that goes on, even if it never ends.
+    let result = stream.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
+    let path_of = || path.to_owned();
+    if let Err(error) = result {
+        let cause = Cause::Unreadable {
+            path: path_of(),
+            reason: error.to_string(),
+        };
+        return reader.problem(Problem::of_input(cause));
+    }
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > bytes_max) {
+        return reader.problem(Problem::of_input(Cause::TooLarge {
+            path: path_of(),
+            bytes_max,
+        }));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => reader.text(path, text.strip_prefix('\u{feff}').unwrap_or(&text)),
+        Err(error) => {
+            let offset = error.utf8_error().valid_up_to();
+            let before = &error.as_bytes()[..offset];
+            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+            let mut problem = Problem::of_input(Cause::NotUtf8 {
+                path: path_of(),
+                offset,
+                line,
+            });
+            problem.hint = match error.as_bytes() {
+                [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("the file is UTF-16: save it as UTF-8".to_owned()),
+                [0x1f, 0x8b, ..] => Some("the file is compressed: unpack it first".to_owned()),
+                _ => None,
+            };
+            reader.problem(problem);
+        }
+    }
+}

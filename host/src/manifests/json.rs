@@ -1,0 +1,224 @@
+//! JSON text into a tree with lines.
+//!
+//! Valid JSON never comes here, it is read straight into the types by `serde_json`; this reader serves the
+//! text in which something is wrong. It is no YAML subset: escapes such as `\ud83d\ude00` are JSON's alone.
+
+use std::rc::Rc;
+
+use super::node::{DEPTH_MAX, Node, NodeValue};
+use super::path::{FieldPath, PathSegment};
+use super::problem::Cause;
+
+/// Why a document could not be made into a tree.
+#[derive(Debug)]
+pub(super) struct TreeError {
+    /// The line, counted from 1.
+    pub(super) line: usize,
+    /// The path, as far as it was read.
+    pub(super) path: FieldPath,
+    /// What is wrong.
+    pub(super) cause: Cause,
+}
+
+/// Reads one JSON value and what follows it; `first_line` is the line on which the text begins.
+///
+/// Returns the tree and the number of bytes that were read, so that values that follow each other can be
+/// read one by one. Keys that are given twice are added to `errors` and read once.
+pub(super) fn parse(text: &str, first_line: usize, errors: &mut Vec<TreeError>) -> Result<(Node, usize), TreeError> {
+    let mut reader = Reader {
+        text,
+        position: 0,
+        line: first_line,
+        path: Vec::new(),
+        errors,
+    };
+    let node = reader.value()?;
+    Ok((node, reader.position))
+}
+
+struct Reader<'text, 'errors> {
+    text: &'text str,
+    position: usize,
+    line: usize,
+    path: Vec<PathSegment>,
+    errors: &'errors mut Vec<TreeError>,
+}
+
+impl Reader<'_, '_> {
+    fn syntax(&self, message: impl Into<String>) -> TreeError {
+        self.error(Cause::Syntax {
+            language: "JSON",
+            message: message.into(),
+        })
+    }
+
+    fn error(&self, cause: Cause) -> TreeError {
+        TreeError {
+            line: self.line,
+            path: FieldPath::from_segments(self.path.clone()),
+            cause,
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.position).copied()
+    }
+
+    /// The next byte that is no white space.
+    fn next_token(&mut self) -> Option<u8> {
+        while let Some(byte @ (b' ' | b'\t' | b'\n' | b'\r')) = self.peek() {
+            self.line += usize::from(byte == b'\n');
+            self.position += 1;
+        }
+        self.peek()
+    }
+
+    /// What stands here, for a message.
+    fn found(&self) -> String {
+        match self.text.get(self.position..).and_then(|rest| rest.chars().next()) {
+            Some(character) => format!("{character:?}"),
+            None => "the end of the input".to_owned(),
+        }
+    }
+
+    fn value(&mut self) -> Result<Node, TreeError> {
+        if self.path.len() > DEPTH_MAX {
+            return Err(self.error(Cause::TooDeep { depth_max: DEPTH_MAX }));
+        }
+        let token = self.next_token();
+        let line = self.line;
+        let value = match token {
+            Some(b'{') => self.mapping()?,
+            Some(b'[') => self.list()?,
+            Some(b'"') => NodeValue::Text(self.string()?.into()),
+            Some(b't' | b'f' | b'n' | b'-' | b'0'..=b'9') => self.scalar()?,
+            _ => return Err(self.syntax(format!("expected a value, got {}", self.found()))),
+        };
+        Ok(Node::new(line, value))
+    }
+
+    fn mapping(&mut self) -> Result<NodeValue, TreeError> {
+        self.position += 1;
+        let mut entries: Vec<(Rc<str>, Node)> = Vec::new();
+        let mut lines = std::collections::HashMap::new();
+        if self.next_token() == Some(b'}') {
+            self.position += 1;
+            return Ok(NodeValue::Mapping(Rc::new(entries)));
+        }
+        loop {
+            if self.next_token() != Some(b'"') {
+                return Err(self.syntax(format!("expected a key in quotes, got {}", self.found())));
+            }
+            let key_line = self.line;
+            let key: Rc<str> = self.string()?.into();
+            let first_line = lines.get(&key).copied();
+            if let Some(first_line) = first_line {
+                let error = self.error(Cause::DuplicateKey {
+                    key: key.to_string(),
+                    first_line,
+                });
+                self.errors.push(error);
+            } else {
+                lines.insert(Rc::clone(&key), key_line);
+            }
+            if self.next_token() != Some(b':') {
+                return Err(self.syntax(format!("expected `:` after the key {key:?}, got {}", self.found())));
+            }
+            self.position += 1;
+            self.path.push(PathSegment::Key(key.to_string()));
+            let value = self.value()?;
+            self.path.pop();
+            if first_line.is_none() {
+                entries.push((key, value));
+            }
+            match self.next_token() {
+                Some(b',') => self.position += 1,
+                Some(b'}') => {
+                    self.position += 1;
+                    return Ok(NodeValue::Mapping(Rc::new(entries)));
+                }
+                _ => return Err(self.syntax(format!("expected `,` or `}}`, got {}", self.found()))),
+            }
+        }
+    }
+
+    fn list(&mut self) -> Result<NodeValue, TreeError> {
+        self.position += 1;
+        let mut items = Vec::new();
+        if self.next_token() == Some(b']') {
+            self.position += 1;
+            return Ok(NodeValue::List(Rc::new(items)));
+        }
+        loop {
+            self.path.push(PathSegment::Index(items.len()));
+            let item = self.value()?;
+            self.path.pop();
+            items.push(item);
+            match self.next_token() {
+                Some(b',') => self.position += 1,
+                Some(b']') => {
+                    self.position += 1;
+                    return Ok(NodeValue::List(Rc::new(items)));
+                }
+                _ => return Err(self.syntax(format!("expected `,` or `]`, got {}", self.found()))),
+            }
+        }
+    }
+
+    /// A string; `serde_json` decodes it, so that escapes are judged in one place only.
+    fn string(&mut self) -> Result<String, TreeError> {
+        let start = self.position;
+        let mut end = start + 1;
+        loop {
+            match self.text.as_bytes().get(end) {
+                Some(b'"') => break,
+                Some(b'\\') => end += 2,
+                Some(b'\n') | None => return Err(self.syntax("a string without its closing quote")),
+                Some(_) => end += 1,
+            }
+        }
+        let quoted = self.text.get(start..=end).unwrap_or_default();
+        let decoded = serde_json::from_str(quoted).map_err(|error| self.syntax(without_position(&error)))?;
+        self.position = end + 1;
+        Ok(decoded)
+    }
+
+    fn scalar(&mut self) -> Result<NodeValue, TreeError> {
+        let rest = self.text.get(self.position..).unwrap_or_default();
+        let length = rest
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+            .count();
+        let word = &rest[..length];
+        let value = match word {
+            "null" => NodeValue::Null,
+            "true" => NodeValue::Bool(true),
+            "false" => NodeValue::Bool(false),
+            number => match serde_json::from_str::<serde_json::Number>(number) {
+                Ok(number) => number_value(&number),
+                Err(error) => return Err(self.syntax(format!("`{number}`: {}", without_position(&error)))),
+            },
+        };
+        self.position += length;
+        Ok(value)
+    }
+}
+
+fn number_value(number: &serde_json::Number) -> NodeValue {
+    if let Some(integer) = number.as_i64() {
+        NodeValue::Integer(integer)
+    } else if let Some(unsigned) = number.as_u64() {
+        NodeValue::Unsigned(unsigned)
+    } else {
+        NodeValue::Float(number.as_f64().unwrap_or(f64::NAN))
+    }
+}
+
+/// The message of `serde_json` without its own line, which counts from the start of the fragment.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

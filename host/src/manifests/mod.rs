@@ -1,0 +1,105 @@
+//! Manifests as operators have them: YAML or JSON, many documents a file, files, folders, standard input.
+//!
+//! The reader gives back objects with their places, and every problem of every file; it never gives up at
+//! the first. It applies no default but the namespace, matches no policy and names no strategy
+//! (`crate::policy`, `crate::strategy`), and it opens nothing but the inputs it was given.
+//!
+//! Two roads lead to one result. Valid JSON goes from text straight into the types, which is what makes a
+//! dump of thousands of clusters cheap. YAML, and JSON in which something is wrong, goes by way of a tree that
+//! knows its lines. A YAML library that deserialises by itself was rejected, because it stops at the first
+//! problem and says nothing about the others.
+
+mod chunks;
+mod decode;
+mod deserializer;
+mod fields;
+mod inputs;
+mod json;
+mod node;
+mod path;
+mod problem;
+mod reader;
+mod strict;
+#[cfg(test)]
+mod tests;
+mod validation;
+mod yaml;
+
+pub use inputs::{Input, read, read_text};
+pub use path::{FieldPath, PathSegment};
+pub use problem::{Cause, ObjectName, Problem, Source, Warning};
+
+use crate::api::{Cluster, PropagationPolicy, Resource, ResourceBinding};
+use crate::workloads::{Demand, WorkloadKinds};
+
+/// The largest input that is read unless options say otherwise: a dump of 5,000 clusters is 50 MB.
+pub const BYTES_MAX: u64 = 2 << 30;
+
+/// How to read.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    /// The kinds that have replicas.
+    pub workload_kinds: WorkloadKinds,
+    /// Whether to keep each cluster's JSON, for plugins that ask for it.
+    pub keep_cluster_json: bool,
+    /// The largest file, or standard input, that is read.
+    pub bytes_max: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            workload_kinds: WorkloadKinds::default(),
+            keep_cluster_json: false,
+            bytes_max: BYTES_MAX,
+        }
+    }
+}
+
+/// An object and where it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Located<T> {
+    /// The object.
+    pub object: T,
+    /// Its place.
+    pub source: Source,
+    /// Its JSON, where it was asked for.
+    pub json: Option<Box<str>>,
+}
+
+/// A resource, with what it asks for if its kind has replicas.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadResource {
+    /// The resource.
+    pub resource: Resource,
+    /// What it asks for; `None` if it is propagated whole.
+    pub demand: Option<Demand>,
+}
+
+/// All that was read.
+#[derive(Debug, Default)]
+pub struct Manifests {
+    /// Clusters.
+    pub clusters: Vec<Located<Cluster>>,
+    /// Policies of both scopes.
+    pub policies: Vec<Located<PropagationPolicy>>,
+    /// Bindings of both scopes.
+    pub bindings: Vec<Located<ResourceBinding>>,
+    /// Everything else.
+    pub resources: Vec<Located<WorkloadResource>>,
+    /// Karmada's own objects that no scheduler reads (`Work`, `OverridePolicy`, …): their number.
+    pub ignored: usize,
+    /// What must be put right before anything is scheduled.
+    pub problems: Vec<Problem>,
+    /// What was read as best it could be.
+    pub warnings: Vec<Warning>,
+}
+
+/// The place of an object in words, for kinds and names.
+pub(crate) fn object_name(kind: &str, namespace: &str, name: &str) -> ObjectName {
+    ObjectName {
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    }
+}

@@ -1,0 +1,254 @@
+//! What can be wrong with the input, one variant a cause, each with its place.
+//!
+//! A problem means that nothing is scheduled, so every problem of every file is collected before anybody
+//! gives up. A warning never stops anything. What is wrong with the *meaning* of one binding (an unknown
+//! strategy) is neither: see `crate::strategy::StrategyError`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::path::FieldPath;
+
+/// Where an object came from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Source {
+    /// The file; `-` is standard input.
+    pub file: Arc<Path>,
+    /// The document in the file, counted from 1.
+    pub document: usize,
+    /// The line in the file, counted from 1.
+    pub line: usize,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{}: document {}, line {}",
+            self.file.display(),
+            self.document,
+            self.line
+        )
+    }
+}
+
+/// The kind and name of an object, as people write them: `Deployment default/nginx`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectName {
+    /// The kind.
+    pub kind: String,
+    /// The namespace; empty for what has none.
+    pub namespace: String,
+    /// The name; empty where it is missing.
+    pub name: String,
+}
+
+impl fmt::Display for ObjectName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.name.is_empty() { "(no name)" } else { &self.name };
+        if self.namespace.is_empty() {
+            write!(formatter, "{} {name}", self.kind)
+        } else {
+            write!(formatter, "{} {}/{name}", self.kind, self.namespace)
+        }
+    }
+}
+
+/// Something in the input that must be put right before anything is scheduled.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.describe())]
+pub struct Problem {
+    /// Where; `None` where there is no document, as for a file that cannot be opened.
+    pub source_of: Option<Source>,
+    /// In which object, as far as that is known.
+    pub object: Option<ObjectName>,
+    /// In which field; the root where the whole object is meant.
+    pub field: FieldPath,
+    /// What.
+    #[source]
+    pub cause: Cause,
+    /// What to do about it, where that is not obvious.
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    /// A problem with an input as a whole.
+    pub fn of_input(cause: Cause) -> Self {
+        Self {
+            source_of: None,
+            object: None,
+            field: FieldPath::root(),
+            cause,
+            hint: None,
+        }
+    }
+
+    fn describe(&self) -> String {
+        let mut text = String::new();
+        if let Some(source) = &self.source_of {
+            text.push_str(&format!("{source}: "));
+        }
+        if let Some(object) = &self.object {
+            text.push_str(&format!("{object}: "));
+        }
+        if !self.field.is_root() {
+            text.push_str(&format!("{}: ", self.field));
+        }
+        text.push_str(&self.cause.to_string());
+        text
+    }
+}
+
+/// What is wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Cause {
+    /// A path that does not exist.
+    #[error("`{}` does not exist", .path.display())]
+    NotFound {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// A file or folder that cannot be read.
+    #[error("`{}` cannot be read: {reason}", .path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// What the operating system says.
+        reason: String,
+    },
+    /// More input than is plausible.
+    #[error("`{}` is larger than {bytes_max} bytes", .path.display())]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// A file that is no text.
+    #[error("`{}` is not UTF-8: byte {offset} (line {line}) is not valid", .path.display())]
+    NotUtf8 {
+        /// The path.
+        path: PathBuf,
+        /// The offset of the first invalid byte.
+        offset: usize,
+        /// Its line.
+        line: usize,
+    },
+    /// Text that is no YAML or JSON.
+    #[error("not valid {language}: {message}")]
+    Syntax {
+        /// `YAML` or `JSON`.
+        language: &'static str,
+        /// What the parser says.
+        message: String,
+    },
+    /// The same key twice in a mapping.
+    #[error("the key `{key}` is given twice, first on line {first_line}")]
+    DuplicateKey {
+        /// The key.
+        key: String,
+        /// Where it is given first.
+        first_line: usize,
+    },
+    /// Lists and mappings nested beyond reason.
+    #[error("nested deeper than {depth_max} levels")]
+    TooDeep {
+        /// The limit.
+        depth_max: usize,
+    },
+    /// Aliases that multiply a document.
+    #[error("aliases expand to more than {nodes_max} values")]
+    TooManyAliases {
+        /// The limit.
+        nodes_max: usize,
+    },
+    /// A value of another type.
+    #[error("expected {expected}, got {actual}")]
+    WrongType {
+        /// What belongs there.
+        expected: String,
+        /// What stands there.
+        actual: String,
+    },
+    /// A value of the right type that is not allowed.
+    #[error("{reason}")]
+    InvalidValue {
+        /// Why not.
+        reason: String,
+    },
+    /// A field that must be there.
+    #[error("missing: expected {expected}")]
+    Missing {
+        /// What belongs there.
+        expected: String,
+    },
+    /// A selector that no API server would take.
+    #[error("invalid selector: {reason}")]
+    InvalidSelector {
+        /// Why.
+        reason: String,
+    },
+    /// A kind of Karmada in a version that is not read.
+    #[error("expected `{expected}` for the kind `{kind}`, got `{actual}`")]
+    UnsupportedVersion {
+        /// The kind.
+        kind: String,
+        /// The version that is read.
+        expected: String,
+        /// The version in the input.
+        actual: String,
+    },
+    /// The same object twice.
+    #[error("given twice, first in {first}")]
+    DuplicateObject {
+        /// Where it is given first.
+        first: Source,
+    },
+}
+
+/// Something in the input that is read as best it can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// Where, as far as that is known.
+    pub source_of: Option<Source>,
+    /// In which object, as far as that is known.
+    pub object: Option<ObjectName>,
+    /// What, and how it was read.
+    pub message: String,
+    /// What to write instead, where that helps.
+    pub hint: Option<String>,
+}
+
+impl Warning {
+    /// A warning without a place.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            source_of: None,
+            object: None,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The same with a hint.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(source) = &self.source_of {
+            write!(formatter, "{source}: ")?;
+        }
+        if let Some(object) = &self.object {
+            write!(formatter, "{object}: ")?;
+        }
+        formatter.write_str(&self.message)
+    }
+}

@@ -1,0 +1,366 @@
+//! YAML text into a tree with lines.
+//!
+//! Plain scalars are read by YAML 1.2's core schema, so `on`, `yes` and `012` are what they look like: two
+//! words and a twelve. Merge keys (`<<`) are honoured, since Helm charts use them. Aliases are shared, and
+//! what they would expand to is counted, so that a bomb is an error before anybody walks it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
+
+use super::json::TreeError;
+use super::node::{DEPTH_MAX, Node, NodeValue};
+use super::path::{FieldPath, PathSegment};
+use super::problem::Cause;
+
+/// The most values that aliases of one document may stand for.
+const ALIASED_NODES_MAX: usize = 1_000_000;
+
+/// Reads all documents of a text; `first_line` is the line on which the text begins.
+///
+/// Documents that hold nothing but comments are left out. Errors are all that could be found: after one of
+/// syntax a parser cannot know where it is.
+pub(super) fn parse(text: &str, first_line: usize) -> (Vec<Node>, Vec<TreeError>) {
+    let mut builder = Builder {
+        parser: Parser::new_from_str(text),
+        first_line,
+        anchors: HashMap::new(),
+        aliased_nodes: 0,
+        path: Vec::new(),
+        errors: Vec::new(),
+    };
+    let mut documents = Vec::new();
+    if let Err(error) = builder.documents(&mut documents) {
+        builder.errors.push(error);
+    }
+    (documents, builder.errors)
+}
+
+/// A tree with what it costs to walk it.
+#[derive(Clone)]
+struct Built {
+    node: Node,
+    /// The values in the tree, aliases expanded.
+    size: usize,
+    /// The levels below it.
+    height: usize,
+}
+
+struct Builder<'text> {
+    parser: Parser<'text, StrInput<'text>>,
+    first_line: usize,
+    anchors: HashMap<usize, Built>,
+    aliased_nodes: usize,
+    path: Vec<PathSegment>,
+    /// What was wrong but could be stepped over.
+    errors: Vec<TreeError>,
+}
+
+impl<'text> Builder<'text> {
+    fn documents(&mut self, documents: &mut Vec<Node>) -> Result<(), TreeError> {
+        loop {
+            let Some((event, span)) = self.next()? else {
+                return Ok(());
+            };
+            match event {
+                Event::StreamEnd => return Ok(()),
+                Event::DocumentStart(_) | Event::DocumentEnd | Event::StreamStart | Event::Nothing => {
+                    self.anchors.clear();
+                    self.aliased_nodes = 0;
+                }
+                event => {
+                    let built = self.build(event, span)?;
+                    let is_empty = matches!(built.node.value, NodeValue::Null);
+                    if !is_empty {
+                        documents.push(built.node);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<(Event<'text>, Span)>, TreeError> {
+        match self.parser.next_event() {
+            None => Ok(None),
+            Some(Ok(pair)) => Ok(Some(pair)),
+            Some(Err(error)) => Err(self.syntax(&error)),
+        }
+    }
+
+    /// The next event of a list or mapping that is not yet closed.
+    fn next_inside(&mut self, line: usize) -> Result<(Event<'text>, Span), TreeError> {
+        match self.next()? {
+            Some(pair) => Ok(pair),
+            None => Err(self.error(
+                line,
+                Cause::Syntax {
+                    language: "YAML",
+                    message: "the input ends inside a list or mapping".to_owned(),
+                },
+            )),
+        }
+    }
+
+    fn syntax(&self, error: &ScanError) -> TreeError {
+        let line = self.first_line + error.marker().line().saturating_sub(1);
+        if error.info().contains("recursion limit") {
+            // The parser looks ahead and meets its own limit, which is higher, before ours is met.
+            return self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX });
+        }
+        let message = format!("{} (column {})", error.info(), error.marker().col() + 1);
+        self.error(
+            line,
+            Cause::Syntax {
+                language: "YAML",
+                message,
+            },
+        )
+    }
+
+    fn error(&self, line: usize, cause: Cause) -> TreeError {
+        TreeError {
+            line,
+            path: FieldPath::from_segments(self.path.clone()),
+            cause,
+        }
+    }
+
+    fn build(&mut self, event: Event<'text>, span: Span) -> Result<Built, TreeError> {
+        let line = self.first_line + span.start.line().saturating_sub(1);
+        if self.path.len() > DEPTH_MAX {
+            return Err(self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX }));
+        }
+        let (anchor, built) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let node = Node::new(line, scalar(&text, style, tag.as_deref()));
+                (
+                    anchor,
+                    Built {
+                        node,
+                        size: 1,
+                        height: 0,
+                    },
+                )
+            }
+            Event::SequenceStart(anchor, _) => (anchor, self.list(line)?),
+            Event::MappingStart(anchor, _) => (anchor, self.mapping(line)?),
+            Event::Alias(anchor) => return self.alias(anchor, line),
+            _ => {
+                let message = "an unexpected end of a list or mapping".to_owned();
+                return Err(self.error(
+                    line,
+                    Cause::Syntax {
+                        language: "YAML",
+                        message,
+                    },
+                ));
+            }
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, built.clone());
+        }
+        Ok(built)
+    }
+
+    fn alias(&mut self, anchor: usize, line: usize) -> Result<Built, TreeError> {
+        let Some(built) = self.anchors.get(&anchor).cloned() else {
+            let message = "an alias inside the very value it names".to_owned();
+            return Err(self.error(
+                line,
+                Cause::Syntax {
+                    language: "YAML",
+                    message,
+                },
+            ));
+        };
+        self.aliased_nodes = self.aliased_nodes.saturating_add(built.size);
+        if self.aliased_nodes > ALIASED_NODES_MAX {
+            return Err(self.error(
+                line,
+                Cause::TooManyAliases {
+                    nodes_max: ALIASED_NODES_MAX,
+                },
+            ));
+        }
+        if self.path.len() + built.height > DEPTH_MAX {
+            return Err(self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX }));
+        }
+        Ok(built)
+    }
+
+    fn list(&mut self, line: usize) -> Result<Built, TreeError> {
+        let mut items = Vec::new();
+        let (mut size, mut height) = (1_usize, 0);
+        loop {
+            let (event, span) = self.next_inside(line)?;
+            if matches!(event, Event::SequenceEnd) {
+                break;
+            }
+            self.path.push(PathSegment::Index(items.len()));
+            let item = self.build(event, span)?;
+            self.path.pop();
+            size = size.saturating_add(item.size);
+            height = height.max(item.height + 1);
+            items.push(item.node);
+        }
+        Ok(Built {
+            node: Node::new(line, NodeValue::List(Rc::new(items))),
+            size,
+            height,
+        })
+    }
+
+    fn mapping(&mut self, line: usize) -> Result<Built, TreeError> {
+        let mut entries: Vec<(Rc<str>, Node)> = Vec::new();
+        let mut lines: HashMap<Rc<str>, usize> = HashMap::new();
+        let mut merged = Vec::new();
+        let (mut size, mut height) = (1_usize, 0);
+        loop {
+            let (event, span) = self.next_inside(line)?;
+            let key_line = self.first_line + span.start.line().saturating_sub(1);
+            let (key, is_plain): (Rc<str>, bool) = match event {
+                Event::MappingEnd => break,
+                Event::Scalar(text, style, anchor, tag) => {
+                    if anchor != 0 {
+                        let node = Node::new(key_line, scalar(&text, style, tag.as_deref()));
+                        self.anchors.insert(
+                            anchor,
+                            Built {
+                                node,
+                                size: 1,
+                                height: 0,
+                            },
+                        );
+                    }
+                    (text.as_ref().into(), style == ScalarStyle::Plain)
+                }
+                _ => {
+                    let (expected, actual) = ("a word as key".to_owned(), "a list, mapping or alias".to_owned());
+                    return Err(self.error(key_line, Cause::WrongType { expected, actual }));
+                }
+            };
+            let (event, span) = self.next_inside(key_line)?;
+            self.path.push(PathSegment::Key(key.to_string()));
+            let value = self.build(event, span)?;
+            self.path.pop();
+            size = size.saturating_add(value.size);
+            height = height.max(value.height + 1);
+            if is_plain && &*key == "<<" {
+                merged.push(value.node);
+                continue;
+            }
+            if let Some(first_line) = lines.insert(Rc::clone(&key), key_line) {
+                let error = self.error(
+                    key_line,
+                    Cause::DuplicateKey {
+                        key: key.to_string(),
+                        first_line,
+                    },
+                );
+                self.errors.push(error);
+                lines.insert(key, first_line);
+                continue;
+            }
+            entries.push((key, value.node));
+        }
+        for source in merged {
+            self.merge(&source, &mut entries, &mut lines)?;
+        }
+        Ok(Built {
+            node: Node::new(line, NodeValue::Mapping(Rc::new(entries))),
+            size,
+            height,
+        })
+    }
+
+    /// Adds the keys of a merge key's value that are not given already.
+    fn merge(
+        &self,
+        source: &Node,
+        entries: &mut Vec<(Rc<str>, Node)>,
+        lines: &mut HashMap<Rc<str>, usize>,
+    ) -> Result<(), TreeError> {
+        match &source.value {
+            NodeValue::Mapping(more) => {
+                for (key, value) in more.iter() {
+                    if !lines.contains_key(key) {
+                        lines.insert(Rc::clone(key), value.line);
+                        entries.push((Rc::clone(key), value.clone()));
+                    }
+                }
+                Ok(())
+            }
+            // Of several sources the first that has a key gives it.
+            NodeValue::List(sources) if sources.iter().all(|part| matches!(part.value, NodeValue::Mapping(_))) => {
+                sources.iter().try_for_each(|part| self.merge(part, entries, lines))
+            }
+            _ => {
+                let expected = "a mapping, or a list of mappings, after `<<`".to_owned();
+                Err(self.error(
+                    source.line,
+                    Cause::WrongType {
+                        expected,
+                        actual: source.describe(),
+                    },
+                ))
+            }
+        }
+    }
+}
+
+/// A scalar by its style, its tag and, if plain, the core schema.
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> NodeValue {
+    let is_text = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
+    if style != ScalarStyle::Plain || is_text {
+        return NodeValue::Text(text.into());
+    }
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return NodeValue::Null,
+        "true" | "True" | "TRUE" => return NodeValue::Bool(true),
+        "false" | "False" | "FALSE" => return NodeValue::Bool(false),
+        _ => {}
+    }
+    number(text).unwrap_or_else(|| NodeValue::Text(text.into()))
+}
+
+/// A number of the core schema. Infinities and "not a number" stay text: no field takes them.
+fn number(text: &str) -> Option<NodeValue> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    for (prefix, radix) in [("0x", 16), ("0o", 8)] {
+        if let Some(digits) = text.strip_prefix(prefix) {
+            return u64::from_str_radix(digits, radix).ok().map(integer);
+        }
+    }
+    if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        if let Ok(value) = text.parse::<i64>() {
+            return Some(NodeValue::Integer(value));
+        }
+        if let Ok(value) = text.parse::<u64>() {
+            return Some(NodeValue::Unsigned(value));
+        }
+        return text.parse().ok().map(NodeValue::Float);
+    }
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all_digits = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mantissa = !(whole.is_empty() && fraction.is_empty()) && all_digits(whole) && all_digits(fraction);
+    let is_exponent = exponent.is_none_or(|exponent| {
+        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        !digits.is_empty() && all_digits(digits)
+    });
+    if !is_mantissa || !is_exponent {
+        return None;
+    }
+    text.parse::<f64>()
+        .ok()
+        .filter(|value| value.is_finite())
+        .map(NodeValue::Float)
+}
+
+fn integer(value: u64) -> NodeValue {
+    i64::try_from(value).map_or(NodeValue::Unsigned(value), NodeValue::Integer)
+}

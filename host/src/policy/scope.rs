@@ -1,0 +1,42 @@
+//! Which kinds have no namespace.
+//!
+//! Offline nobody can be asked, so Kubernetes' own kinds are listed here, and custom ones are known only by
+//! a CustomResourceDefinition in the same input (`crate::inputs`). Everything else has a namespace.
+
+use crate::api::TypeMeta;
+
+/// Kubernetes' kinds without namespace, with their groups.
+const CLUSTER_SCOPED: [(&str, &str); 25] = [
+    ("", "Namespace"),
+    ("", "Node"),
+    ("", "PersistentVolume"),
+    ("", "ComponentStatus"),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"),
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    ("apiregistration.k8s.io", "APIService"),
+    ("certificates.k8s.io", "CertificateSigningRequest"),
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"),
+    ("networking.k8s.io", "IngressClass"),
+    ("node.k8s.io", "RuntimeClass"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+    ("scheduling.k8s.io", "PriorityClass"),
+    ("storage.k8s.io", "CSIDriver"),
+    ("storage.k8s.io", "CSINode"),
+    ("storage.k8s.io", "StorageClass"),
+    ("storage.k8s.io", "VolumeAttachment"),
+    ("gateway.networking.k8s.io", "GatewayClass"),
+];
+
+/// Whether objects of a type have no namespace, as far as that is known without an API server.
+pub fn is_cluster_scoped(type_meta: &TypeMeta) -> bool {
+    CLUSTER_SCOPED
+        .iter()
+        .any(|(group, kind)| *group == type_meta.group() && *kind == type_meta.kind)
+}

@@ -1,0 +1,114 @@
+//! Reading profiles: what is taken over, what is refused, and with which line.
+
+use super::{ProfileError, ProfileSource, built_in_profile};
+
+fn source(text: &str) -> ProfileSource {
+    ProfileSource {
+        file: Some("some/profile.toml".into()),
+        text: text.to_owned(),
+    }
+}
+
+fn refused(text: &str) -> (String, Option<String>) {
+    let error = source(text).profiles().expect_err("the profile is refused");
+    (error.to_string(), error.hint())
+}
+
+#[test]
+fn the_built_in_profile_reads_and_prints_as_itself() {
+    let profile = built_in_profile().expect("the built-in profile is sound");
+    assert_eq!(profile.name, "default");
+    assert_eq!(profile.assign.as_ref().map(Vec::len), Some(7));
+    let printed = source(&profile.to_toml())
+        .profile(None)
+        .expect("what is printed reads back");
+    assert_eq!(printed, profile);
+}
+
+#[test]
+fn a_profile_says_only_what_differs_from_the_one_it_extends() {
+    let text = "[[profile]]\nname = 'a'\nextends = 'default'\nseed = 7\nplugin-directories = ['p']\n\
+                [profile.plugin.aggregated.configuration]\nfill = 'pack'\n\
+                [[profile]]\nname = 'b'\nextends = 'a'\nselect = 'mine'\n";
+    let profile = source(text).profile(Some("b")).expect("it reads");
+    assert_eq!(profile.seed, Some(7));
+    assert_eq!(profile.select.as_deref(), Some("mine"));
+    assert_eq!(profile.filters.as_ref().map(Vec::len), Some(5));
+    assert_eq!(
+        profile.configuration_of("aggregated"),
+        serde_json::json!({ "fill": "pack" })
+    );
+    assert_eq!(profile.plugin_directories, [std::path::Path::new("some/p")]);
+}
+
+#[test]
+fn unknown_keys_are_named_with_path_line_and_nearest_key() {
+    assert_eq!(
+        refused("[[profile]]\nname = 'a'\nplugin-directory = ['x']\n"),
+        (
+            "some/profile.toml:3: profile[0]: unknown key `plugin-directory`".into(),
+            Some("did you mean `plugin-directories`?".into())
+        )
+    );
+    assert_eq!(
+        refused("[[profile]]\nname = 'a'\n\nscores = [\n  { plugin = 'x' },\n  { plugin = 'y', wieght = 2 },\n]\n").0,
+        "some/profile.toml:6: profile[0].scores[1]: unknown key `wieght`"
+    );
+    assert_eq!(
+        refused("[[profiles]]\nname = 'a'\n").1.as_deref(),
+        Some("did you mean `profile`?")
+    );
+}
+
+#[test]
+fn wrong_values_are_refused_with_their_line() {
+    let cases = [
+        ("", "some/profile.toml: no `[[profile]]` table"),
+        ("[[profile]]\n", "some/profile.toml:1: profile[0]: missing key `name`"),
+        (
+            "[[profile]]\nname = ''\n",
+            "some/profile.toml:2: profile[0].name: a profile needs a name",
+        ),
+        (
+            "[[profile]]\nname = 3\n",
+            "some/profile.toml:2: profile[0].name: expected a string, got integer `3`",
+        ),
+        (
+            "[[profile]]\nname = 'a'\nseed = -1\n",
+            "some/profile.toml:3: profile[0].seed: expected u64, got integer `-1`",
+        ),
+        (
+            "[[profile]]\nname = 'a'\nscores = [{ plugin = 'x', weight = 99999999 }]\n",
+            "some/profile.toml:3: profile[0].scores[0].weight: expected a weight from 0 to 1000000, got 99999999",
+        ),
+        (
+            "[[profile]]\nname = 'a'\nseed = 99999999999999999999999\n",
+            "some/profile.toml:3: profile[0].seed: expected a number of 64 bits, got `99999999999999999999999`",
+        ),
+        (
+            "[[profile]]\nname = 'a'\n[profile.plugin.x]\nsha256 = 'abc'\n",
+            "some/profile.toml:4: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got `abc`",
+        ),
+        (
+            "[[profile]]\nname = 'a'\n[[profile]]\nname = 'a'\n",
+            "some/profile.toml:4: a second profile `a`",
+        ),
+        (
+            "[[profile]]\nname = 'a'\nextends = 'b'\n",
+            "some/profile.toml:3: extends `b`, which is no profile above it",
+        ),
+    ];
+    for (text, message) in cases {
+        assert_eq!(refused(text).0, message, "{text}");
+    }
+    assert!(refused("[[profile]\n").0.starts_with("some/profile.toml:1: "));
+}
+
+#[test]
+fn a_profile_that_is_not_there_is_named_with_the_nearest() {
+    let error = source("[[profile]]\nname = 'production'\n")
+        .profile(Some("prodution"))
+        .expect_err("there is none");
+    assert!(matches!(error, ProfileError::NoSuchProfile { .. }));
+    assert_eq!(error.hint().as_deref(), Some("did you mean `production`?"));
+}

@@ -1,0 +1,345 @@
+//! From what a profile says to constructed plugins.
+//!
+//! Finding, opening and constructing happen here, once; everything that can be wrong is reported together, so that an
+//! operator does not repair a profile one message at a time.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use divvy_framework::abi::module::extension_point;
+
+use super::profile::{Profile, ProfileParts};
+use crate::cycle::plan::PlanOptions;
+use crate::plugin::{LoadError, PluginDirectories, PluginInstance, PluginLibrary};
+use crate::profile::ProfileConfiguration;
+
+/// Why a profile's plugins cannot be put to work: one variant a cause.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// A plugin is named but not found.
+    #[error("plugin `{plugin}` not found; looked in {}", listed(.searched))]
+    NotFound {
+        /// The plugin.
+        plugin: String,
+        /// The directories that were searched.
+        searched: Vec<PathBuf>,
+        /// Plugins that were found there, nearest first.
+        nearest: Option<String>,
+    },
+    /// A plugin cannot be loaded or constructed.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// Two libraries hold plugins of one name.
+    #[error("two plugins are named `{plugin}`: `{first}` and `{second}`", first = .first.display(), second = .second.display())]
+    DuplicateName {
+        /// The name.
+        plugin: String,
+        /// One library.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A plugin is named for an extension point that it does not serve.
+    #[error("plugin `{plugin}` does not serve {point}; it serves {}", .serves.join(", "))]
+    WrongExtensionPoint {
+        /// The plugin.
+        plugin: String,
+        /// The extension point.
+        point: &'static str,
+        /// What it serves.
+        serves: Vec<&'static str>,
+    },
+    /// Two plugins serve one strategy.
+    #[error("plugins `{first}` and `{second}` both serve strategy `{strategy}`")]
+    TwoForStrategy {
+        /// The strategy.
+        strategy: String,
+        /// One plugin.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A strategy is given to a plugin that does not serve it.
+    #[error("`strategies.{strategy}` names plugin `{plugin}`, which {}", serves_instead(.serves))]
+    NotAStrategyOf {
+        /// The strategy.
+        strategy: String,
+        /// The plugin.
+        plugin: String,
+        /// The strategies it serves; `None` if the profile's `assign` does not list it.
+        serves: Option<Vec<&'static str>>,
+    },
+    /// A key that every profile needs is missing.
+    #[error("profile `{profile}` has no `{key}`")]
+    Missing {
+        /// The profile.
+        profile: String,
+        /// The key.
+        key: &'static str,
+    },
+    /// A plugin is configured that nothing uses.
+    #[error("profile `{profile}` configures plugin `{plugin}`, which it does not use")]
+    Unused {
+        /// The profile.
+        profile: String,
+        /// The plugin.
+        plugin: String,
+    },
+}
+
+impl RegistryError {
+    /// What would help, if it is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotFound { nearest, .. } => Some(match nearest {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => {
+                    "build the plugins, or name their folder in `plugin-directories` or DIVVY_PLUGIN_PATH".to_owned()
+                }
+            }),
+            Self::Load(error) => error.hint(),
+            Self::TwoForStrategy { strategy, first, .. } => {
+                Some(format!("say which: `[profile.strategies]` `{strategy} = \"{first}\"`"))
+            }
+            Self::Missing { .. } => Some("`extends = \"default\"` takes it from the built-in profile".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// More than a line on the cause.
+    pub fn detail(&self) -> Option<&str> {
+        match self {
+            Self::Load(error) => error.detail(),
+            _ => None,
+        }
+    }
+
+    /// The key of the profile that is at fault, below the profile.
+    pub fn key(&self) -> Option<String> {
+        match self {
+            Self::Load(LoadError::Configuration { plugin, path, .. }) if path.is_empty() => {
+                Some(format!("plugin.{plugin}.configuration"))
+            }
+            Self::Load(LoadError::Configuration { plugin, path, .. }) => {
+                Some(format!("plugin.{plugin}.configuration.{path}"))
+            }
+            Self::Load(LoadError::ChecksumMismatch { .. }) => None,
+            Self::NotAStrategyOf { strategy, .. } => Some(format!("strategies.{strategy}")),
+            Self::Unused { plugin, .. } => Some(format!("plugin.{plugin}")),
+            _ => None,
+        }
+    }
+}
+
+fn listed(directories: &[PathBuf]) -> String {
+    if directories.is_empty() {
+        return "no directory".to_owned();
+    }
+    let names: Vec<String> = directories.iter().map(|path| format!("`{}`", path.display())).collect();
+    names.join(", ")
+}
+
+fn serves_instead(serves: &Option<Vec<&'static str>>) -> String {
+    match serves {
+        None => "`assign` does not list".to_owned(),
+        Some(serves) => format!("serves {}", serves.join(", ")),
+    }
+}
+
+/// Opens libraries and constructs plugins, each once.
+struct Registry<'a> {
+    configuration: &'a ProfileConfiguration,
+    directories: PluginDirectories,
+    /// By the name that the profile uses; `None` for one that failed, so that it is reported once.
+    plugins: BTreeMap<String, Option<Arc<PluginInstance>>>,
+    errors: Vec<RegistryError>,
+}
+
+/// Constructs the plugins of a profile.
+///
+/// # Errors
+///
+/// Everything that is wrong, in the order of the profile.
+pub fn build(
+    configuration: &ProfileConfiguration,
+    directories: &PluginDirectories,
+) -> Result<Profile, Vec<RegistryError>> {
+    let mut registry = Registry {
+        configuration,
+        directories: directories
+            .clone()
+            .followed_by(configuration.plugin_directories.iter().cloned()),
+        plugins: BTreeMap::new(),
+        errors: Vec::new(),
+    };
+    let filters = registry.all(configuration.filters.as_deref().unwrap_or(&[]), "Filter");
+    let scores = registry.scores();
+    let select = registry.select();
+    let assign = registry.required(configuration.assign.as_deref(), "assign");
+    let assign = registry.all(&assign, "Assign");
+    let strategies = registry.strategies(&assign);
+    registry.report_unused();
+    match select {
+        Some(select) if registry.errors.is_empty() => Ok(Profile::new(ProfileParts {
+            name: configuration.name.clone(),
+            filters,
+            scores,
+            select,
+            strategies,
+            plan_options: PlanOptions {
+                seed: configuration.seed.unwrap_or(0),
+                component_sets: configuration.multiple_pod_templates.unwrap_or(false),
+            },
+        })),
+        _ => Err(registry.errors),
+    }
+}
+
+impl Registry<'_> {
+    fn required<T: Clone>(&mut self, value: Option<&[T]>, key: &'static str) -> Vec<T> {
+        if value.is_none() {
+            self.errors.push(RegistryError::Missing {
+                profile: self.configuration.name.clone(),
+                key,
+            });
+        }
+        value.unwrap_or(&[]).to_vec()
+    }
+
+    fn all(&mut self, names: &[String], point: &'static str) -> Vec<Arc<PluginInstance>> {
+        names.iter().filter_map(|name| self.plugin(name, point)).collect()
+    }
+
+    fn scores(&mut self) -> Vec<(Arc<PluginInstance>, i64)> {
+        let entries = self.configuration.scores.clone().unwrap_or_default();
+        entries
+            .into_iter()
+            .filter_map(|entry| Some((self.plugin(&entry.plugin, "Score")?, entry.weight)))
+            .collect()
+    }
+
+    fn select(&mut self) -> Option<Arc<PluginInstance>> {
+        let name = self.configuration.select.clone();
+        let name = name.map(|name| vec![name]);
+        let name = self.required(name.as_deref(), "select");
+        self.plugin(name.first()?, "Select")
+    }
+
+    /// The plugin of that name, found, opened and constructed if it is not yet, and checked to serve `point`.
+    fn plugin(&mut self, name: &str, point: &'static str) -> Option<Arc<PluginInstance>> {
+        if !self.plugins.contains_key(name) {
+            let made = self.make(name);
+            let made = made.map_err(|error| self.errors.push(error)).ok();
+            self.plugins.insert(name.to_owned(), made);
+        }
+        let plugin = self.plugins.get(name)?.clone()?;
+        let bit = match point {
+            "Filter" => extension_point::FILTER,
+            "Score" => extension_point::SCORE,
+            "Select" => extension_point::SELECT,
+            _ => extension_point::ASSIGN,
+        };
+        if plugin.library().serves(bit) {
+            return Some(plugin);
+        }
+        self.errors.push(RegistryError::WrongExtensionPoint {
+            plugin: name.to_owned(),
+            point,
+            serves: plugin.library().extension_points(),
+        });
+        None
+    }
+
+    fn make(&self, name: &str) -> Result<Arc<PluginInstance>, RegistryError> {
+        let table = self.configuration.plugin.get(name);
+        let given = table.and_then(|table| table.path.clone());
+        // A name with a slash is a path itself, and the plugin is called whatever it calls itself.
+        let is_path = name.contains('/');
+        let path = match given {
+            Some(path) => path,
+            None if is_path => PathBuf::from(name),
+            None => self.directories.find(name).ok_or_else(|| self.not_found(name))?,
+        };
+        let library = PluginLibrary::load(&path, table.and_then(|table| table.sha256.as_deref()))?;
+        if !is_path && library.name() != name {
+            return Err(RegistryError::Load(LoadError::WrongName {
+                path: library.path().to_owned(),
+                expected: name.to_owned(),
+                actual: library.name().to_owned(),
+            }));
+        }
+        let twin = self
+            .plugins
+            .values()
+            .flatten()
+            .find(|known| known.name() == library.name());
+        if let Some(twin) = twin {
+            return Err(RegistryError::DuplicateName {
+                plugin: library.name().to_owned(),
+                first: twin.library().path().to_owned(),
+                second: library.path().to_owned(),
+            });
+        }
+        let configuration = self.configuration.configuration_of(name);
+        Ok(Arc::new(library.construct(&configuration)?))
+    }
+
+    fn not_found(&self, name: &str) -> RegistryError {
+        let present = self.directories.list();
+        RegistryError::NotFound {
+            plugin: name.to_owned(),
+            searched: self.directories.iter().map(ToOwned::to_owned).collect(),
+            nearest: divvy_framework::configuration::nearest(name, present.keys().map(String::as_str))
+                .map(ToOwned::to_owned),
+        }
+    }
+
+    /// The plugin of each strategy: what the profile says, else the one that serves it.
+    fn strategies(&mut self, assign: &[Arc<PluginInstance>]) -> BTreeMap<String, Arc<PluginInstance>> {
+        let mut strategies: BTreeMap<String, Arc<PluginInstance>> = BTreeMap::new();
+        for (strategy, name) in &self.configuration.strategies {
+            let plugin = assign.iter().find(|plugin| plugin.name() == name);
+            let serves = plugin.map(|plugin| plugin.library().strategies());
+            match plugin {
+                Some(plugin) if plugin.library().strategies().contains(&strategy.as_str()) => {
+                    strategies.insert(strategy.clone(), Arc::clone(plugin));
+                }
+                _ => self.errors.push(RegistryError::NotAStrategyOf {
+                    strategy: strategy.clone(),
+                    plugin: name.clone(),
+                    serves,
+                }),
+            }
+        }
+        for plugin in assign {
+            for strategy in plugin.library().strategies() {
+                if self.configuration.strategies.contains_key(strategy) {
+                    continue;
+                }
+                match strategies.get(strategy) {
+                    Some(first) => self.errors.push(RegistryError::TwoForStrategy {
+                        strategy: strategy.to_owned(),
+                        first: first.name().to_owned(),
+                        second: plugin.name().to_owned(),
+                    }),
+                    None => {
+                        strategies.insert(strategy.to_owned(), Arc::clone(plugin));
+                    }
+                }
+            }
+        }
+        strategies
+    }
+
+    fn report_unused(&mut self) {
+        for name in self.configuration.plugin.keys() {
+            if !self.plugins.contains_key(name) {
+                self.errors.push(RegistryError::Unused {
+                    profile: self.configuration.name.clone(),
+                    plugin: name.clone(),
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Roads to a strategy, in their order, and what is refused on them.
+
+use super::{StrategyContext, StrategySource, nearest_first, resolve_strategy};
+use crate::api::{ObjectMeta, Placement};
+
+fn known() -> Vec<String> {
+    let names = [
+        "Duplicated",
+        "StaticWeight",
+        "DynamicWeight",
+        "Aggregated",
+        "Average",
+        "Specified",
+        "PriorityAggregated",
+        "Cheapest",
+    ];
+    names.map(str::to_owned).to_vec()
+}
+
+fn annotated(annotations: &[(&str, &str)]) -> ObjectMeta {
+    let annotations = annotations
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    ObjectMeta {
+        annotations: annotations.collect(),
+        ..ObjectMeta::default()
+    }
+}
+
+/// `strategy (source) rules`, or the error.
+fn outcome(placement: &str, binding: &[(&str, &str)], policy: &[(&str, &str)]) -> String {
+    let placement: Placement = serde_json::from_str(placement).unwrap();
+    let (binding, policy, known) = (annotated(binding), annotated(policy), known());
+    let request = resolve_strategy(&StrategyContext {
+        placement: &placement,
+        binding: Some(&binding),
+        policy: Some(&policy),
+        total: None,
+        replicas: 5,
+        known: &known,
+        strategy_override: None,
+        affinity_groups_as_tiers: false,
+    });
+    match request {
+        Ok(request) => {
+            let rules: Vec<_> = request.rules.iter().map(|rule| format!("{:?}", rule.fields)).collect();
+            format!("{} ({}) {}", request.strategy, request.source, rules.join(" "))
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+const STRATEGY: &str = "divvy.io/strategy";
+const PREFERENCES: &str = "divvy.io/preferences";
+
+#[test]
+fn the_first_road_that_applies_is_taken() {
+    let divided =
+        r#"{"replicaScheduling":{"replicaSchedulingType":"Divided","replicaDivisionPreference":"Aggregated"}}"#;
+    let extended = r#"{"replicaScheduling":{"replicaDivisionPreference":"Aggregated","extendReplicaDivisionPreference":"Average"}}"#;
+    let duplicated =
+        r#"{"replicaScheduling":{"replicaSchedulingType":"Duplicated","extendReplicaDivisionPreference":"Average"}}"#;
+    let weighted = r#"{"replicaScheduling":{"weightPreference":{"staticWeightList":[{"targetCluster":{"clusterNames":["a"]},"weight":2}]}}}"#;
+    let dynamic = r#"{"replicaScheduling":{"replicaDivisionPreference":"Weighted","weightPreference":{"dynamicWeight":"AvailableReplicas","staticWeightList":[{"targetCluster":{},"weight":2}]}}}"#;
+    for (placement, binding, policy, expected) in [
+        ("{}", vec![], vec![], "Duplicated (`replicaSchedulingType`) "),
+        (divided, vec![], vec![], "Aggregated (`replicaDivisionPreference`) "),
+        (extended, vec![], vec![], "Average (`extendReplicaDivisionPreference`) "),
+        (duplicated, vec![], vec![], "Duplicated (`replicaSchedulingType`) "),
+        (
+            weighted,
+            vec![],
+            vec![],
+            "StaticWeight (`replicaDivisionPreference`) {\"weight\": 2}",
+        ),
+        (dynamic, vec![], vec![], "DynamicWeight (`replicaDivisionPreference`) "),
+        (
+            duplicated,
+            vec![],
+            vec![(STRATEGY, "Average")],
+            "Average (the policy's annotation `divvy.io/strategy`) ",
+        ),
+        (
+            duplicated,
+            vec![(STRATEGY, "Aggregated")],
+            vec![(STRATEGY, "Average")],
+            "Aggregated (the binding's annotation `divvy.io/strategy`) ",
+        ),
+        (
+            divided,
+            vec![(PREFERENCES, r#"{"specifiedIdcs":[{"name":"r","replicas":5}]}"#)],
+            vec![],
+            "Specified (implied by `specifiedIdcs`) {\"replicas\": 5}",
+        ),
+        (
+            divided,
+            vec![],
+            vec![(PREFERENCES, r#"{"idcs":[{"name":"r"}]}"#)],
+            "Specified (implied by `idcs`) {\"replicas\": 5}",
+        ),
+        (
+            "{}",
+            vec![(STRATEGY, "Cheapest"), (PREFERENCES, r#"{"spot":[1,{"a":null}]}"#)],
+            vec![],
+            "Cheapest (the binding's annotation `divvy.io/strategy`) ",
+        ),
+    ] {
+        assert_eq!(outcome(placement, &binding, &policy), expected);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_says_so() {
+    let specified = |entries: &str| {
+        format!(
+            r#"{{"replicaScheduling":{{"replicaDivisionPreference":"Specified","specifyPreference":{{"staticSpecifyList":[{entries}]}}}}}}"#
+        )
+    };
+    let with_priority = |strategy: &str, priority: i64| {
+        format!(
+            r#"{{"clusterPriority":{{"preferredPriorityList":[{{"targetCluster":{{"clusterNames":["a"]}},"priority":{priority}}}]}},"replicaScheduling":{{"replicaDivisionPreference":"{strategy}"}}}}"#
+        )
+    };
+    let list = "specifyPreference.staticSpecifyList[0]";
+    for (placement, expected) in [
+        (
+            specified(r#"{"replicas":2}"#),
+            format!("{list}: no clusters are named: `targetCluster` is missing"),
+        ),
+        (
+            specified(r#"{"targetCluster":{"clusterNames":["a"]}}"#),
+            format!("{list}: missing: expected `replicas`"),
+        ),
+        (
+            specified(r#"{"targetCluster":{"clusterNames":["a"]},"exclude":["b"],"replicas":1}"#),
+            format!("{list}: clusters are named both under `targetCluster` and beside it"),
+        ),
+        (
+            specified(r#"{"targetCluster":{"clusterNames":["a"]},"replicas":-1}"#),
+            format!("{list}: expected `replicas` of at least 0, got -1"),
+        ),
+        (
+            specified(r#"{"targetCluster":{"clusterNames":["a"]},"replicas":1,"extendFields":{"replicas":2}}"#),
+            format!("{list}: `replicas` is given twice, as 1 and in `extendFields` as 2"),
+        ),
+        (
+            with_priority("Specified", 1),
+            "clusterPriority: cluster priorities cannot be combined with the strategy `Specified`".to_owned(),
+        ),
+        (
+            with_priority("Aggregated", 0),
+            "clusterPriority.preferredPriorityList[0]: expected `priority` of at least 1, got 0".to_owned(),
+        ),
+    ] {
+        assert_eq!(outcome(&placement, &[], &[]), expected);
+    }
+    for (text, expected) in [
+        (
+            "{",
+            "the binding's `divvy.io/preferences`: not valid JSON: EOF while parsing an object at line 1 column 1",
+        ),
+        (
+            "[]",
+            "the binding's `divvy.io/preferences`: expected an object, got a list",
+        ),
+        (
+            r#"{"idcs":[],"specifiedClusters":[]}"#,
+            "the binding's `divvy.io/preferences`: `specifiedClusters` and `idcs` cannot both be given",
+        ),
+        (
+            r#"{"specifiedClusters":{}}"#,
+            "the binding's `divvy.io/preferences`.specifiedClusters: expected a list of `{\"name\": …, \"replicas\": …}`, got an object (invalid type: map, expected a sequence)",
+        ),
+    ] {
+        assert_eq!(outcome("{}", &[(PREFERENCES, text)], &[]), expected);
+    }
+    assert_eq!(
+        outcome("{}", &[("divvy.io/affinity-groups", "tier")], &[]),
+        "the binding's `divvy.io/affinity-groups`: expected `tiers` or `fallback`, got `tier`"
+    );
+}
+
+#[test]
+fn preferences_that_nobody_reads_are_warned_of() {
+    let text = r#"{"replicaScheduling":{"replicaDivisionPreference":"Aggregated","weightPreference":{"staticWeightList":[{"targetCluster":{},"weight":2}]}}}"#;
+    let placement: Placement = serde_json::from_str(text).unwrap();
+    let known = known();
+    let mut context = StrategyContext {
+        placement: &placement,
+        binding: None,
+        policy: None,
+        total: None,
+        replicas: 1,
+        known: &known,
+        strategy_override: None,
+        affinity_groups_as_tiers: false,
+    };
+    let warned = |context: &StrategyContext<'_>| -> Vec<String> {
+        resolve_strategy(context)
+            .unwrap()
+            .warnings
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    };
+    assert_eq!(
+        warned(&context),
+        ["the strategy `Aggregated` reads no `staticWeightList`; ignored"]
+    );
+    context.strategy_override = Some("Cheapest");
+    assert_eq!(warned(&context), Vec::<String>::new());
+    assert_eq!(resolve_strategy(&context).unwrap().rules.len(), 1);
+}
+
+#[test]
+fn the_nearest_name_comes_first() {
+    assert_eq!(nearest_first("static-weight", &known())[0], "StaticWeight");
+    assert_eq!(nearest_first("averge", &known())[0], "Average");
+}
+
+#[test]
+fn sources_print_for_explanations() {
+    assert_eq!(StrategySource::Override.to_string(), "asked for by the caller");
+}

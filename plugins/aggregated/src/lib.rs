@@ -1,0 +1,78 @@
+//! Aggregated as a plugin. The rule is in [`aggregated`]; this file hands it the context and the orders.
+//!
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod aggregated;
+pub mod configuration;
+
+use configuration::{AggregatedConfiguration, Method};
+use divvy_framework::division::Scratch;
+use divvy_framework::prelude::*;
+
+/// The strategy, as configured.
+struct Aggregated {
+    configuration: AggregatedConfiguration,
+}
+
+/// Memory reused from call to call.
+#[derive(Debug, Default)]
+struct AggregatedScratch {
+    division: Scratch,
+    places_in_last: Vec<u32>,
+}
+
+impl Plugin for Aggregated {
+    const NAME: &'static str = "aggregated";
+    const DESCRIPTION: &'static str = "divides replicas over as few clusters as possible";
+    type Configuration = AggregatedConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(configuration: AggregatedConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self { configuration })
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl AssignPlugin for Aggregated {
+    const STRATEGIES: &'static [&'static str] = &["Aggregated"];
+    /// Not order-independent: `method = "webster"` serves equal capacities in the order of the candidates, as Karmada.
+    const PROMISES: Promises = Promises::NONE.respects_capacity().inert();
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        let request = context.division_request();
+        let fill = self.configuration.division_fill();
+        let out = result.replicas();
+        with_scratch(|scratch: &mut AggregatedScratch| {
+            let AggregatedScratch {
+                division,
+                places_in_last,
+            } = scratch;
+            match self.configuration.method {
+                Method::EvenRemainder => {
+                    aggregated::divide(&request, fill, context.policy_order(), context.ties(), out, division)
+                }
+                // Shrinking, Karmada sorts the last result as the binding lists it; else the candidates as Select gave them.
+                Method::Webster if request.shrinks() => {
+                    context.places_in_last(places_in_last);
+                    let order = |place: usize| places_in_last.get(place).copied().unwrap_or(u32::MAX).into();
+                    aggregated::divide(&request, fill, order, context.karmada_ties(), out, division)
+                }
+                Method::Webster => {
+                    let order = |place: usize| place as u64;
+                    aggregated::divide(&request, fill, order, context.karmada_ties(), out, division)
+                }
+            }
+        })?;
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(Aggregated: Assign);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! Average as a plugin. The rule is in [`average`]; this file hands it the context.
+//!
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod average;
+
+use average::{AverageColumns, AverageScratch};
+use divvy_framework::prelude::*;
+
+/// The strategy: nothing to configure.
+struct Average;
+
+impl Plugin for Average {
+    const NAME: &'static str = "average";
+    const DESCRIPTION: &'static str = "divides replicas as evenly as capacity allows";
+    type Configuration = NoConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self)
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl AssignPlugin for Average {
+    const STRATEGIES: &'static [&'static str] = &["Average"];
+    const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        with_scratch(|scratch: &mut AverageScratch| {
+            let columns = AverageColumns {
+                fits_now: context.fits_now(),
+                last: context.last(),
+                scores: context.scores(),
+            };
+            average::divide(context.replicas(), columns, context.ties(), result.replicas(), scratch)
+        })?;
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(Average: Assign);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! Duplicated as a plugin. The rule is in [`duplicated`]; this file hands it the context.
+//!
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod duplicated;
+
+use divvy_framework::prelude::*;
+
+/// The strategy: nothing to configure.
+struct Duplicated;
+
+impl Plugin for Duplicated {
+    const NAME: &'static str = "duplicated";
+    const DESCRIPTION: &'static str = "gives every candidate the full count";
+    type Configuration = NoConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self)
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl AssignPlugin for Duplicated {
+    const STRATEGIES: &'static [&'static str] = &["Duplicated"];
+    const PROMISES: Promises = Promises::NONE.duplicates().order_independent().inert();
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        duplicated::divide(context.replicas(), result.replicas())?;
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(Duplicated: Assign);
+
+#[cfg(test)]
+mod tests;

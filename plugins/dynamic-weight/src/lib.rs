@@ -1,0 +1,59 @@
+//! DynamicWeight as a plugin. The rule is in [`dynamic_weight`]; this file hands it the context.
+//!
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod dynamic_weight;
+
+use divvy_framework::division::Scratch;
+use divvy_framework::prelude::*;
+use dynamic_weight::Method;
+
+/// What a profile can configure.
+#[derive(Debug, Clone, Copy, Default, Configuration)]
+#[serde(default)]
+struct DynamicWeightConfiguration {
+    /// How proportional shares become whole replicas.
+    method: Method,
+}
+
+/// The strategy, as configured.
+struct DynamicWeight {
+    configuration: DynamicWeightConfiguration,
+}
+
+impl Plugin for DynamicWeight {
+    const NAME: &'static str = "dynamic-weight";
+    const DESCRIPTION: &'static str = "divides replicas in proportion to what fits";
+    type Configuration = DynamicWeightConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(configuration: DynamicWeightConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self { configuration })
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl AssignPlugin for DynamicWeight {
+    const STRATEGIES: &'static [&'static str] = &["DynamicWeight"];
+    const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        let request = context.division_request();
+        let out = result.replicas();
+        with_scratch(|scratch: &mut Scratch| match self.configuration.method {
+            method @ Method::EvenRemainder => dynamic_weight::divide(&request, method, context.ties(), out, scratch),
+            method @ Method::Webster => dynamic_weight::divide(&request, method, context.karmada_ties(), out, scratch),
+        })?;
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(DynamicWeight: Assign);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! PriorityAggregated as a plugin. The rule is in [`priority_aggregated`]; this file hands it the context.
+//!
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod configuration;
+pub mod priority_aggregated;
+
+use configuration::PriorityAggregatedConfiguration;
+use divvy_framework::prelude::*;
+use priority_aggregated::PriorityAggregatedScratch;
+
+/// The strategy, as configured.
+struct PriorityAggregated {
+    configuration: PriorityAggregatedConfiguration,
+}
+
+impl Plugin for PriorityAggregated {
+    const NAME: &'static str = "priority-aggregated";
+    const DESCRIPTION: &'static str = "divides replicas over preferred clusters first";
+    type Configuration = PriorityAggregatedConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(configuration: PriorityAggregatedConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self { configuration })
+    }
+
+    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        for rule in context.binding().rules() {
+            if let Some(priority @ ..=0) = rule.value("priority") {
+                return Err(Failure::preferences(
+                    format!("{}.priority", rule.origin()),
+                    format!("expected a priority of 1 or more, got {priority}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl AssignPlugin for PriorityAggregated {
+    const STRATEGIES: &'static [&'static str] = &["PriorityAggregated"];
+    const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
+    const NEEDS: Needs = Needs::NONE.own_tiers();
+    const RULE_LISTS: &'static [RuleList] = &[RuleList {
+        list: "preferredPriorityList",
+        field: "priority",
+    }];
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        let request = context.division_request();
+        with_scratch(|scratch: &mut PriorityAggregatedScratch| {
+            priority_aggregated::divide(
+                &request,
+                context.tiers(),
+                self.configuration.fill.into(),
+                context.policy_order(),
+                context.ties(),
+                result.replicas(),
+                scratch,
+            )
+        })?;
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(PriorityAggregated: Assign);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! StaticWeight as a plugin. The rule is in [`static_weight`]; this file resolves the weights and hands it the context.
+//!
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod static_weight;
+
+use divvy_framework::prelude::*;
+use static_weight::{Method, StaticWeightScratch};
+
+/// What a profile can configure.
+#[derive(Debug, Clone, Copy, Default, Configuration)]
+#[serde(default)]
+struct StaticWeightConfiguration {
+    /// How the remainder is given out.
+    method: Method,
+}
+
+/// The strategy, as configured.
+struct StaticWeight {
+    configuration: StaticWeightConfiguration,
+}
+
+/// Memory reused from call to call.
+#[derive(Debug, Default)]
+struct StaticWeightColumns {
+    weights: Vec<i64>,
+    all_weights: Vec<i64>,
+    division: StaticWeightScratch,
+}
+
+impl Plugin for StaticWeight {
+    const NAME: &'static str = "static-weight";
+    const DESCRIPTION: &'static str = "divides replicas by static weights";
+    type Configuration = StaticWeightConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(configuration: StaticWeightConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self { configuration })
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl AssignPlugin for StaticWeight {
+    const STRATEGIES: &'static [&'static str] = &["StaticWeight"];
+    const PROMISES: Promises = Promises::NONE.order_independent().inert();
+    const NEEDS: Needs = Needs::NONE.no_spread().rules_decide_tiers().last_tier_overflows();
+    const RULE_LISTS: &'static [RuleList] = &[RuleList {
+        list: "staticWeightList",
+        field: "weight",
+    }];
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        with_scratch(|columns: &mut StaticWeightColumns| {
+            let StaticWeightColumns {
+                weights,
+                all_weights,
+                division,
+            } = columns;
+            resolve_weights(context, weights, all_weights);
+            let (replicas, last, out) = (context.replicas(), context.last(), result.replicas());
+            match self.configuration.method {
+                method @ Method::EvenRemainder => {
+                    static_weight::divide(replicas, weights, last, method, context.ties(), out, division)
+                }
+                method @ Method::Webster => {
+                    static_weight::divide(replicas, weights, last, method, context.karmada_ties(), out, division)
+                }
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// Writes the weight of each candidate: the largest among the rules that match it, 0 if none does. If no candidate of any
+/// tier has a positive one, all weigh 1.
+fn resolve_weights(context: &AssignContext<'_, StaticWeight>, weights: &mut Vec<i64>, all_weights: &mut Vec<i64>) {
+    if context.rules().len() == 0 {
+        weights.clear();
+        weights.resize(context.len(), 1);
+        return;
+    }
+    context.largest_rule_value("weight", 0, weights);
+    // Karmada too counts a weight below zero as none.
+    weights.iter_mut().for_each(|weight| *weight = (*weight).max(0));
+    if weights.iter().any(|&weight| weight > 0) {
+        return;
+    }
+    context.largest_rule_value_of(context.all_rows(), "weight", 0, all_weights);
+    if all_weights.iter().all(|&weight| weight <= 0) {
+        weights.fill(1);
+    }
+}
+
+divvy_framework::export_plugin!(StaticWeight: Assign);
+
+#[cfg(test)]
+mod tests;
