@@ -19,9 +19,8 @@ mod spread_constraints;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
-
 use divvy_framework::prelude::*;
+use divvy_framework::reuse::with_scratch;
 
 use by_cluster::Exchange;
 use constraints::{AbsentMaximum, Column, Limits, Plan, Property};
@@ -31,11 +30,6 @@ use spread_constraints::{Feasible, Scratch};
 
 /// The name of the plugin.
 const NAME: &str = "spread-constraints";
-
-thread_local! {
-    /// Memory that cycles reuse; nothing in it outlives a call.
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
-}
 
 /// Picks the candidates that the spread constraints allow.
 struct SpreadConstraints {
@@ -96,7 +90,7 @@ impl SelectPlugin for SpreadConstraints {
             symbols: context.clusters().symbol_count(),
         };
         let choose = |place: u32| result.choose(place as usize);
-        SCRATCH.with_borrow_mut(|scratch| match context.prepared() {
+        with_scratch(|scratch: &mut Scratch| match context.prepared() {
             Plan::All => {
                 scratch.all(&feasible, choose);
                 Ok(())
