@@ -9,20 +9,14 @@ mod taint_toleration;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
-
 use divvy_framework::clusters::RowSet;
 use divvy_framework::prelude::*;
+use divvy_framework::reuse::with_scratch;
 
 use taint_toleration::{Tolerations, reason};
 
 /// The name of the plugin.
 const NAME: &str = "taint-toleration";
-
-thread_local! {
-    /// Memory that cycles reuse; nothing in it outlives a call.
-    static SCRATCH: RefCell<(Tolerations, RowSet)> = RefCell::default();
-}
 
 /// Rejects clusters with a taint that the placement does not tolerate.
 struct TaintToleration;
@@ -50,7 +44,7 @@ impl FilterPlugin for TaintToleration {
             return Ok(());
         }
         let taints = clusters.taints();
-        SCRATCH.with_borrow_mut(|(tolerations, last)| {
+        with_scratch(|(tolerations, last): &mut (Tolerations, RowSet)| {
             tolerations.compile(&clusters, binding.tolerations());
             binding.collect_last_rows(&clusters, last);
             let first_untolerated = |row| taints.of(row).find(|&taint| tolerations.reject(taint));
