@@ -43,6 +43,7 @@ pub mod ties;
 pub mod webster;
 
 mod columns;
+mod cut;
 mod error;
 mod quotient;
 mod request;
