@@ -1,6 +1,6 @@
 //! DynamicWeight's arithmetic: replicas in proportion to what the estimators say fits.
 //!
-//! The rule (`design.md`, "DynamicWeight") is shared with the tiers of other strategies and lives in the SDK; this file
+//! The rule is Karmada's (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). It is shared with the tiers of other strategies and lives in the SDK; this file
 //! fixes what the strategy's configuration may choose of it.
 
 use divvy_framework::division::dynamic::divide_by_dynamic_weight;

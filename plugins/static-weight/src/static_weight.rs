@@ -1,6 +1,6 @@
 //! StaticWeight's arithmetic: replicas in proportion to the weights of the policy.
 //!
-//! The rule is `proposals/static-weight-evenly.md`, "Proposal" (`design.md`, "StaticWeight"); the alternative is
+//! The rule is `proposals/static-weight-evenly.md`, "Proposal" (README, "Rule"); the alternative is
 //! Karmada's, 1.16 and later. Capacity plays no part: the user said how to divide. Which rule of the policy matches which
 //! cluster is resolved before: a candidate's weight is the largest among the rules that match it, 0 if none does.
 
