@@ -17,6 +17,16 @@ pub enum Method {
     Webster,
 }
 
+impl Method {
+    /// The rounding of the arithmetic.
+    pub fn rounding(self) -> Rounding {
+        match self {
+            Self::EvenRemainder => Rounding::FloorThenRank,
+            Self::Webster => Rounding::Karmada,
+        }
+    }
+}
+
 /// Divides `request` by dynamic weight.
 ///
 /// * `ties`: the tie order, smaller keys first.
@@ -32,9 +42,5 @@ pub fn divide(
     out: &mut [i64],
     scratch: &mut Scratch,
 ) -> Result<(), DivisionError> {
-    let rounding = match method {
-        Method::EvenRemainder => Rounding::FloorThenRank,
-        Method::Webster => Rounding::Karmada,
-    };
-    divide_by_dynamic_weight(request, rounding, ties, out, scratch)
+    divide_by_dynamic_weight(request, method.rounding(), ties, out, scratch)
 }
