@@ -45,7 +45,6 @@ Examples:
     name = "divvy",
     version = version(),
     arg_required_else_help = true,
-    propagate_version = true,
     subcommand_required = true,
     after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"),
     max_term_width = 100,

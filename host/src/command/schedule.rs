@@ -92,11 +92,10 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         check_strategy(strategy, &profile)?;
     }
     let resolved = read(arguments, &chosen.configuration, &profile);
+    warnings::tell(&resolved, console);
     if !resolved.problems.is_empty() {
-        warnings::tell(&resolved, console);
         return Err(Failure::input(&resolved.problems));
     }
-    warnings::tell(&resolved, console);
     let fleet = fleet(&resolved, &profile);
     let started = Instant::now();
     let mut scheduler = Scheduler::new(&profile)

@@ -122,7 +122,7 @@ fn type_of(root: &Value, schema: &Value) -> String {
         return values.join(" | ");
     }
     if schema.get("oneOf").is_some() {
-        return "one of".to_owned();
+        return "one of:".to_owned();
     }
     let word = match schema.get("type") {
         Some(Value::String(word)) => word.clone(),
