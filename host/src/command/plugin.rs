@@ -23,7 +23,7 @@ pub(super) enum PluginCommand {
 Examples:
   divvy plugin list
   divvy plugin list -o json | jq -r '.[] | \"\\(.name) \\(.sha256)\"'
-  divvy plugin list --profile production.toml   # `in profile` as that profile says")]
+  divvy plugin list --profile production.toml   # with those that it names by path")]
     List(ListArguments),
     /// Show what a plugin is, what configures it, and what a policy may tell it
     #[command(after_help = "\

@@ -33,10 +33,11 @@ Examples:
   divvy schedule -f fleet.yaml --strategy Average --explain
 
   # All bindings against one ledger, by priority, as JSON
-  divvy schedule -f dump/ --assume -o json | jq '.[] | select(.result != \"Scheduled\")'
+  divvy schedule -f dump/ --assume -o json | jq '.[].result'
 
-In the table, CHANGE is against the binding's last result, and FREE is how many more replicas fit after this
-decision: below zero where a strategy that ignores capacity gave a cluster more than it holds.";
+In the table, CHANGE is against the binding's last result, and FREE is how many more replicas \
+fit after this decision: below zero where a strategy that ignores capacity gave a cluster more \
+than it holds.";
 
 /// Decide what goes where, from manifests.
 ///
