@@ -8,6 +8,7 @@ pub mod manifests;
 pub mod plugin;
 pub mod policy;
 pub mod profile;
+pub mod replay;
 pub mod scheduler;
 pub mod strategy;
 pub mod workloads;

@@ -43,11 +43,7 @@ impl<'a> TaintColumns<'a> {
     #[inline]
     pub fn of(&self, row: usize) -> impl Iterator<Item = TaintSymbols> + use<'a> {
         let span = self.spans.get(row).copied().unwrap_or_default();
-        let (keys, values, effects) = (
-            span.of(self.keys),
-            span.of(self.values),
-            span.of(self.effects),
-        );
+        let (keys, values, effects) = (span.of(self.keys), span.of(self.values), span.of(self.effects));
         keys.iter()
             .zip(values)
             .zip(effects)

@@ -38,6 +38,7 @@ pub struct Scenario {
     evictions: Vec<String>,
     lost: Vec<(String, i64)>,
     needed: Option<i64>,
+    ignores_spread_constraints: bool,
 }
 
 /// What a plugin said of its decision when asked.
@@ -166,6 +167,13 @@ impl Scenario {
     #[must_use]
     pub fn spread_constraint(mut self, constraint: SpreadConstraintRecord) -> Self {
         self.spread_constraints.push(constraint);
+        self
+    }
+
+    /// Whether Select leaves the spread constraints out of account, because the strategy does.
+    #[must_use]
+    pub fn ignores_spread_constraints(mut self, ignores: bool) -> Self {
+        self.ignores_spread_constraints = ignores;
         self
     }
 
@@ -431,7 +439,7 @@ impl Scenario {
             seed: ties::seed_for(self.seed, &self.uid),
             explain,
             duplicated: self.duplicated,
-            ignore_spread: false,
+            ignore_spread: self.ignores_spread_constraints,
         };
         let view: CycleView<'_> = cycle_view(&snapshot, &record, &resolution, options, Some(sink));
         let cycle = Cycle::new(&view);

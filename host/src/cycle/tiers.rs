@@ -17,9 +17,6 @@ pub(super) struct Tiers {
     /// Distinct pairs of overflow tier and priority, the best first: what a rank stands for.
     pub(super) ranks: Vec<(u32, std::cmp::Reverse<i64>)>,
     pub(super) division: divvy_framework::division::Scratch,
-    pub(super) members: Vec<usize>,
-    pub(super) quotas: Vec<i64>,
-    pub(super) inner: Vec<u32>,
 }
 
 impl Cycle {

@@ -19,9 +19,7 @@ impl Verdicts {
     pub(crate) fn decide(&mut self, clusters: &Clusters<'_>, api_version: &str, kind: &str) {
         self.by_set.clear();
         // A text that no cluster mentions anywhere is in no set.
-        if let (Some(group_version), Some(kind)) =
-            (clusters.symbol(api_version), clusters.symbol(kind))
-        {
+        if let (Some(group_version), Some(kind)) = (clusters.symbol(api_version), clusters.symbol(kind)) {
             self.by_set.extend(
                 (0..)
                     .take(clusters.api_set_count())

@@ -9,20 +9,14 @@ mod api_enablement;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
-
 use divvy_framework::clusters::RowSet;
 use divvy_framework::prelude::*;
+use divvy_framework::reuse::with_scratch;
 
 use api_enablement::{REASON, Verdicts};
 
 /// The name of the plugin.
 const NAME: &str = "api-enablement";
-
-thread_local! {
-    /// Memory that cycles reuse; nothing in it outlives a call.
-    static SCRATCH: RefCell<(Verdicts, RowSet)> = RefCell::default();
-}
 
 /// Rejects clusters that do not serve the API of the resource.
 struct ApiEnablement;
@@ -44,19 +38,11 @@ impl Plugin for ApiEnablement {
 }
 
 impl FilterPlugin for ApiEnablement {
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure> {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let (clusters, binding) = (context.clusters(), context.binding());
         let sets = clusters.api_sets();
-        SCRATCH.with_borrow_mut(|(verdicts, last)| {
-            verdicts.decide(
-                &clusters,
-                binding.resource_api_version(),
-                binding.resource_kind(),
-            );
+        with_scratch(|(verdicts, last): &mut (Verdicts, RowSet)| {
+            verdicts.decide(&clusters, binding.resource_api_version(), binding.resource_kind());
             binding.collect_last_rows(&clusters, last);
             result.retain(
                 |row| sets.get(row).is_some_and(|&set| verdicts.serves(set)) || last.contains(row),

@@ -10,10 +10,7 @@ fn check(scenario: Scenario, feasible: &[&str]) {
     let (kept, rejected) = scenario.filter(&ApiEnablement).expect("it filters");
     assert_eq!(kept, feasible);
     assert!(rejected.iter().all(|(_, reason)| reason == REASON));
-    assert_eq!(
-        scenario.feasible(&ApiEnablement).expect("it filters"),
-        feasible
-    );
+    assert_eq!(scenario.feasible(&ApiEnablement).expect("it filters"), feasible);
 }
 
 #[test]
@@ -68,11 +65,7 @@ fn the_condition_of_complete_enablements_plays_no_part() {
         Scenario::new()
             .cluster(ClusterBuilder::new("a").condition("CompleteAPIEnablements"))
             .cluster(ClusterBuilder::new("b"))
-            .cluster(
-                ClusterBuilder::new("c")
-                    .condition("CompleteAPIEnablements")
-                    .last(1),
-            ),
+            .cluster(ClusterBuilder::new("c").condition("CompleteAPIEnablements").last(1)),
         &["c"],
     );
 }

@@ -7,8 +7,7 @@
 use divvy_framework::clusters::ClusterMatcher;
 
 /// Why a cluster is rejected: Karmada's text.
-pub(crate) const REASON: &str =
-    "cluster(s) did not match the placement cluster affinity constraint";
+pub(crate) const REASON: &str = "cluster(s) did not match the placement cluster affinity constraint";
 
 /// The affinities in force, by how much work they are.
 #[derive(Debug)]

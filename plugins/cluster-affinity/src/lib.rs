@@ -21,8 +21,7 @@ struct ClusterAffinity;
 
 impl Plugin for ClusterAffinity {
     const NAME: &'static str = NAME;
-    const DESCRIPTION: &'static str =
-        "rejects clusters that the affinity of the placement does not match";
+    const DESCRIPTION: &'static str = "rejects clusters that the affinity of the placement does not match";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;
     // Selectors are compiled in the call and not here: compiled, they borrow the snapshot's columns.
@@ -38,11 +37,7 @@ impl Plugin for ClusterAffinity {
 }
 
 impl FilterPlugin for ClusterAffinity {
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure> {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();
         let affinities = context
             .binding()

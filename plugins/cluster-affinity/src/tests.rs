@@ -1,8 +1,6 @@
 //! Named cases of each part of an affinity, and several affinities held against one at a time.
 
-use divvy_framework::binding::{
-    AffinityRecord, ExpressionOperator, ExpressionRecord, ExpressionSource,
-};
+use divvy_framework::binding::{AffinityRecord, ExpressionOperator, ExpressionRecord, ExpressionSource};
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
@@ -36,11 +34,7 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn expression(
-    source: ExpressionSource,
-    operator: ExpressionOperator,
-    values: &[&str],
-) -> AffinityRecord {
+fn expression(source: ExpressionSource, operator: ExpressionOperator, values: &[&str]) -> AffinityRecord {
     AffinityRecord {
         expressions: vec![ExpressionRecord {
             source,
@@ -95,23 +89,11 @@ fn each_part_of_an_affinity() {
             &["a"],
         ),
         ("label in", label(In, &["gold", "bronze"]), &["a"]),
-        (
-            "label not in, or absent",
-            label(NotIn, &["gold"]),
-            &["b", "c"],
-        ),
+        ("label not in, or absent", label(NotIn, &["gold"]), &["b", "c"]),
         ("label exists", label(Exists, &[]), &["a", "b"]),
         ("label does not exist", label(DoesNotExist, &[]), &["c"]),
-        (
-            "label above",
-            expression(generation(), GreaterThan, &["9"]),
-            &["a"],
-        ),
-        (
-            "label below",
-            expression(generation(), LessThan, &["9"]),
-            &["b"],
-        ),
+        ("label above", expression(generation(), GreaterThan, &["9"]), &["a"]),
+        ("label below", expression(generation(), LessThan, &["9"]), &["b"]),
         (
             "label above no number",
             expression(generation(), GreaterThan, &["x"]),
@@ -123,32 +105,12 @@ fn each_part_of_an_affinity() {
             expression(Region, NotIn, &["eu"]),
             &["b", "c"],
         ),
-        (
-            "provider exists",
-            expression(Provider, Exists, &[]),
-            &["a", "b"],
-        ),
-        (
-            "one of the zones in",
-            expression(Zone, In, &["eu-2", "us-2"]),
-            &["a"],
-        ),
-        (
-            "none of the zones in",
-            expression(Zone, NotIn, &["eu-2"]),
-            &["b", "c"],
-        ),
+        ("provider exists", expression(Provider, Exists, &[]), &["a", "b"]),
+        ("one of the zones in", expression(Zone, In, &["eu-2", "us-2"]), &["a"]),
+        ("none of the zones in", expression(Zone, NotIn, &["eu-2"]), &["b", "c"]),
         ("zones exist", expression(Zone, Exists, &[]), &["a", "b"]),
-        (
-            "zones do not exist",
-            expression(Zone, DoesNotExist, &[]),
-            &["c"],
-        ),
-        (
-            "a field that no cluster has, in",
-            expression(Nothing, In, &["x"]),
-            &[],
-        ),
+        ("zones do not exist", expression(Zone, DoesNotExist, &[]), &["c"]),
+        ("a field that no cluster has, in", expression(Nothing, In, &["x"]), &[]),
         (
             "a field that no cluster has, not in",
             expression(Nothing, NotIn, &["x"]),
@@ -177,10 +139,7 @@ fn a_cluster_of_the_last_result_is_not_exempt() {
 fn one_of_several_affinities_is_enough() {
     let gold = label(ExpressionOperator::In, &["gold"]);
     let silver = label(ExpressionOperator::In, &["silver"]);
-    assert_eq!(
-        feasible(&fleet().affinity(gold.clone()).affinity(silver)),
-        ["a", "b"]
-    );
+    assert_eq!(feasible(&fleet().affinity(gold.clone()).affinity(silver)), ["a", "b"]);
     assert_eq!(
         feasible(&fleet().affinity(gold).affinity(AffinityRecord::default())),
         ["a", "b", "c"]

@@ -36,11 +36,7 @@ impl Plugin for ClusterEviction {
 }
 
 impl FilterPlugin for ClusterEviction {
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure> {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         for row in context.binding().eviction_rows(&context.clusters()) {
             result.reject(row, || REASON.to_owned());
         }

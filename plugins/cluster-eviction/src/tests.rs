@@ -15,29 +15,20 @@ fn fleet() -> Scenario {
 
 #[test]
 fn an_evicted_cluster_is_rejected_even_if_the_last_result_lists_it() {
-    let (feasible, rejected) = fleet()
-        .eviction("b")
-        .filter(&ClusterEviction)
-        .expect("it filters");
+    let (feasible, rejected) = fleet().eviction("b").filter(&ClusterEviction).expect("it filters");
     assert_eq!(feasible, ["a", "c"]);
     assert_eq!(rejected, [("b".to_owned(), REASON.to_owned())]);
 }
 
 #[test]
 fn without_evictions_every_cluster_passes() {
-    assert_eq!(
-        fleet().feasible(&ClusterEviction).expect("it filters"),
-        ["a", "b", "c"]
-    );
+    assert_eq!(fleet().feasible(&ClusterEviction).expect("it filters"), ["a", "b", "c"]);
 }
 
 #[test]
 fn an_unknown_cluster_and_a_repeated_one_do_no_harm() {
     let scenario = fleet().eviction("gone").eviction("c").eviction("c");
-    assert_eq!(
-        scenario.feasible(&ClusterEviction).expect("it filters"),
-        ["a", "b"]
-    );
+    assert_eq!(scenario.feasible(&ClusterEviction).expect("it filters"), ["a", "b"]);
 }
 
 proptest! {

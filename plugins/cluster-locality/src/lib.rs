@@ -35,11 +35,7 @@ impl Plugin for ClusterLocality {
 }
 
 impl ScorePlugin for ClusterLocality {
-    fn score(
-        &self,
-        context: &ScoreContext<'_, Self>,
-        result: &mut ScoreResult<'_>,
-    ) -> Result<(), Failure> {
+    fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
         // The first scheduling of a binding is the commonest, and all its scores are 0 already.
         if context.binding().last().next().is_some() {
             for (place, score) in result.scores().iter_mut().enumerate() {

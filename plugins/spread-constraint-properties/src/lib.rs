@@ -21,8 +21,7 @@ struct SpreadConstraintProperties;
 
 impl Plugin for SpreadConstraintProperties {
     const NAME: &'static str = NAME;
-    const DESCRIPTION: &'static str =
-        "rejects clusters without a property that a spread constraint groups by";
+    const DESCRIPTION: &'static str = "rejects clusters without a property that a spread constraint groups by";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;
     /// In the order of the constraints, which is the order in which a cluster is asked for them.
@@ -42,11 +41,7 @@ impl Plugin for SpreadConstraintProperties {
 }
 
 impl FilterPlugin for SpreadConstraintProperties {
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure> {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();
         for property in context.prepared() {
             let column = property.column(&clusters);

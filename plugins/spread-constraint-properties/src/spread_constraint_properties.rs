@@ -67,13 +67,9 @@ impl Column<'_> {
     #[inline]
     pub(crate) fn is_set(&self, row: usize) -> bool {
         match self {
-            Self::Text(symbols) => symbols
-                .get(row)
-                .is_some_and(|&symbol| symbol != Symbol::EMPTY),
+            Self::Text(symbols) => symbols.get(row).is_some_and(|&symbol| symbol != Symbol::EMPTY),
             Self::Zones(clusters) => !clusters.get(row).zone_symbols().is_empty(),
-            Self::Label(clusters, key) => {
-                key.is_some_and(|key| clusters.get(row).label_symbol(key).is_some())
-            }
+            Self::Label(clusters, key) => key.is_some_and(|key| clusters.get(row).label_symbol(key).is_some()),
         }
     }
 }

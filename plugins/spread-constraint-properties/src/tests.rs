@@ -22,32 +22,11 @@ fn by_label(key: &str) -> SpreadConstraintRecord {
 fn fleet() -> Scenario {
     let full = |name| ClusterBuilder::new(name).label("env", "prod");
     Scenario::new()
-        .cluster(
-            full("all")
-                .region("eu")
-                .provider("aws")
-                .zone("eu-1")
-                .label("rack", ""),
-        )
-        .cluster(
-            full("no-provider")
-                .region("eu")
-                .zone("eu-1")
-                .label("rack", "1"),
-        )
+        .cluster(full("all").region("eu").provider("aws").zone("eu-1").label("rack", ""))
+        .cluster(full("no-provider").region("eu").zone("eu-1").label("rack", "1"))
         .cluster(full("no-rack").region("eu").provider("aws").zone("eu-1"))
-        .cluster(
-            full("no-region")
-                .provider("aws")
-                .zone("eu-1")
-                .label("rack", "1"),
-        )
-        .cluster(
-            full("no-zones")
-                .region("eu")
-                .provider("aws")
-                .label("rack", "1"),
-        )
+        .cluster(full("no-region").provider("aws").zone("eu-1").label("rack", "1"))
+        .cluster(full("no-zones").region("eu").provider("aws").label("rack", "1"))
 }
 
 #[test]
@@ -73,9 +52,7 @@ fn each_field_needs_its_property() {
     ];
     for (constraint, expected) in cases {
         let scenario = fleet().spread_constraint(constraint.clone());
-        let (_, rejected) = scenario
-            .filter(&SpreadConstraintProperties)
-            .expect("it filters");
+        let (_, rejected) = scenario.filter(&SpreadConstraintProperties).expect("it filters");
         let expected: Vec<(String, String)> = expected
             .into_iter()
             .map(|(name, reason)| (name.to_owned(), reason.to_owned()))
@@ -87,10 +64,7 @@ fn each_field_needs_its_property() {
 #[test]
 fn a_label_that_no_cluster_has_rejects_all() {
     let scenario = fleet().spread_constraint(by_label("unheard-of"));
-    assert_eq!(
-        scenario.feasible(&SpreadConstraintProperties),
-        Ok(Vec::new())
-    );
+    assert_eq!(scenario.feasible(&SpreadConstraintProperties), Ok(Vec::new()));
 }
 
 #[test]
@@ -99,9 +73,7 @@ fn the_first_constraint_in_the_policy_gives_the_reason() {
         .cluster(ClusterBuilder::new("a"))
         .spread_constraint(by(SpreadField::Zone))
         .spread_constraint(by(SpreadField::Region));
-    let (_, rejected) = scenario
-        .filter(&SpreadConstraintProperties)
-        .expect("it filters");
+    let (_, rejected) = scenario.filter(&SpreadConstraintProperties).expect("it filters");
     assert_eq!(rejected[0].1, "cluster(s) did not have zones property");
 }
 
@@ -110,10 +82,7 @@ fn a_cluster_of_the_last_result_is_not_exempt() {
     let scenario = Scenario::new()
         .cluster(ClusterBuilder::new("a").last(4))
         .spread_constraint(by(SpreadField::Region));
-    assert_eq!(
-        scenario.feasible(&SpreadConstraintProperties),
-        Ok(Vec::new())
-    );
+    assert_eq!(scenario.feasible(&SpreadConstraintProperties), Ok(Vec::new()));
 }
 
 proptest! {

@@ -9,28 +9,21 @@ mod taint_toleration;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
-
 use divvy_framework::clusters::RowSet;
 use divvy_framework::prelude::*;
+use divvy_framework::reuse::with_scratch;
 
 use taint_toleration::{Tolerations, reason};
 
 /// The name of the plugin.
 const NAME: &str = "taint-toleration";
 
-thread_local! {
-    /// Memory that cycles reuse; nothing in it outlives a call.
-    static SCRATCH: RefCell<(Tolerations, RowSet)> = RefCell::default();
-}
-
 /// Rejects clusters with a taint that the placement does not tolerate.
 struct TaintToleration;
 
 impl Plugin for TaintToleration {
     const NAME: &'static str = NAME;
-    const DESCRIPTION: &'static str =
-        "rejects clusters with a taint that the placement does not tolerate";
+    const DESCRIPTION: &'static str = "rejects clusters with a taint that the placement does not tolerate";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;
     type Prepared = ();
@@ -45,26 +38,19 @@ impl Plugin for TaintToleration {
 }
 
 impl FilterPlugin for TaintToleration {
-    fn filter(
-        &self,
-        context: &FilterContext<'_, Self>,
-        result: &mut FilterResult<'_>,
-    ) -> Result<(), Failure> {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let (clusters, binding) = (context.clusters(), context.binding());
         if !clusters.any_tainted() {
             return Ok(());
         }
         let taints = clusters.taints();
-        SCRATCH.with_borrow_mut(|(tolerations, last)| {
+        with_scratch(|(tolerations, last): &mut (Tolerations, RowSet)| {
             tolerations.compile(&clusters, binding.tolerations());
             binding.collect_last_rows(&clusters, last);
             let first_untolerated = |row| taints.of(row).find(|&taint| tolerations.reject(taint));
             result.retain(
                 |row| first_untolerated(row).is_none() || last.contains(row),
-                |row| {
-                    first_untolerated(row)
-                        .map_or_else(String::new, |taint| reason(&clusters, taint))
-                },
+                |row| first_untolerated(row).map_or_else(String::new, |taint| reason(&clusters, taint)),
             );
         });
         Ok(())

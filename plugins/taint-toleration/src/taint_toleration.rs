@@ -26,11 +26,7 @@ struct Compiled {
 impl Tolerations {
     /// Takes over the tolerations of a placement. One that names what no cluster mentions tolerates no taint here and is
     /// left out.
-    pub(crate) fn compile<'a>(
-        &mut self,
-        clusters: &Clusters<'_>,
-        tolerations: impl Iterator<Item = Toleration<'a>>,
-    ) {
+    pub(crate) fn compile<'a>(&mut self, clusters: &Clusters<'_>, tolerations: impl Iterator<Item = Toleration<'a>>) {
         self.compiled.clear();
         self.compiled
             .extend(tolerations.filter_map(|toleration| Compiled::new(clusters, &toleration)));
@@ -39,13 +35,8 @@ impl Tolerations {
     /// Whether a taint keeps the binding out.
     #[inline]
     pub(crate) fn reject(&self, taint: TaintSymbols) -> bool {
-        matches!(
-            taint.effect,
-            TaintEffect::NoSchedule | TaintEffect::NoExecute
-        ) && !self
-            .compiled
-            .iter()
-            .any(|toleration| toleration.tolerates(taint))
+        matches!(taint.effect, TaintEffect::NoSchedule | TaintEffect::NoExecute)
+            && !self.compiled.iter().any(|toleration| toleration.tolerates(taint))
     }
 }
 

@@ -13,12 +13,7 @@ const EFFECTS: [TaintEffect; 3] = [
     TaintEffect::PreferNoSchedule,
 ];
 
-fn toleration(
-    key: &str,
-    operator: TolerationOperator,
-    value: &str,
-    effect: TaintEffect,
-) -> TolerationRecord {
+fn toleration(key: &str, operator: TolerationOperator, value: &str, effect: TaintEffect) -> TolerationRecord {
     TolerationRecord {
         key: key.to_owned(),
         operator,
@@ -47,17 +42,11 @@ fn the_effect_decides_whether_a_taint_counts() {
             NoSchedule,
             Some("cluster(s) had untolerated taint {gpu=yes:NoSchedule}"),
         ),
-        (
-            NoExecute,
-            Some("cluster(s) had untolerated taint {gpu=yes:NoExecute}"),
-        ),
+        (NoExecute, Some("cluster(s) had untolerated taint {gpu=yes:NoExecute}")),
         (PreferNoSchedule, None),
         (Unknown, None),
     ] {
-        assert_eq!(
-            reason(&one_cluster("gpu", "yes", effect)).as_deref(),
-            expected
-        );
+        assert_eq!(reason(&one_cluster("gpu", "yes", effect)).as_deref(), expected);
     }
 }
 
@@ -75,22 +64,10 @@ fn a_toleration_must_agree_in_key_value_and_effect() {
     use TolerationOperator::{Equal, Exists, Unknown};
     let cases = [
         ("equal", toleration("gpu", Equal, "yes", NoSchedule), true),
-        (
-            "another value",
-            toleration("gpu", Equal, "no", NoSchedule),
-            false,
-        ),
+        ("another value", toleration("gpu", Equal, "no", NoSchedule), false),
         ("no value", toleration("gpu", Equal, "", NoSchedule), false),
-        (
-            "another key",
-            toleration("cpu", Equal, "yes", NoSchedule),
-            false,
-        ),
-        (
-            "another effect",
-            toleration("gpu", Equal, "yes", NoExecute),
-            false,
-        ),
+        ("another key", toleration("cpu", Equal, "yes", NoSchedule), false),
+        ("another effect", toleration("gpu", Equal, "yes", NoExecute), false),
         ("any effect", toleration("gpu", Equal, "yes", Any), true),
         ("exists", toleration("gpu", Exists, "", NoSchedule), true),
         (
@@ -99,16 +76,8 @@ fn a_toleration_must_agree_in_key_value_and_effect() {
             true,
         ),
         ("everything", toleration("", Exists, "", Any), true),
-        (
-            "no key, but the value",
-            toleration("", Equal, "yes", Any),
-            true,
-        ),
-        (
-            "no key, another value",
-            toleration("", Equal, "no", Any),
-            false,
-        ),
+        ("no key, but the value", toleration("", Equal, "yes", Any), true),
+        ("no key, another value", toleration("", Equal, "no", Any), false),
         (
             "an operator that compares numbers",
             toleration("gpu", Unknown, "yes", Any),
@@ -131,12 +100,7 @@ fn the_first_taint_that_is_not_tolerated_is_the_reason() {
                 .taint("first", "1", TaintEffect::NoExecute)
                 .taint("second", "2", TaintEffect::NoSchedule),
         )
-        .toleration(toleration(
-            "known",
-            TolerationOperator::Exists,
-            "",
-            TaintEffect::Any,
-        ));
+        .toleration(toleration("known", TolerationOperator::Exists, "", TaintEffect::Any));
     assert_eq!(
         reason(&scenario).as_deref(),
         Some("cluster(s) had untolerated taint {first=1:NoExecute}")

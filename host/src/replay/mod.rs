@@ -1,0 +1,15 @@
+//! Recorded decisions: reading them, and deciding them again.
+//!
+//! A recording is JSON Lines, `.gz` or plain, with three kinds of record: a `Fleet` with its clusters, a `Case` with a
+//! binding and what was decided (`expect`), and a `Recording` with the profile, seed and plugins that decided. A case is
+//! one cycle on the binding as given; nothing is written back between cases.
+
+mod case;
+mod error;
+mod record;
+mod run;
+
+pub use case::{Case, Expectation, RecordedFleet, RecordedPlugin, Recording, RecordingHeader, read_recording};
+pub use error::RecordingError;
+pub use record::{recorded_case, recorded_fleet, recorded_header};
+pub use run::{CaseRunner, Mismatch, PreparedCase, compare};

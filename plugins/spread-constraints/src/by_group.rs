@@ -1,0 +1,124 @@
+//! A constraint by groups of which a cluster is in one, with or without one by cluster.
+//!
+//! Karmada's rule for regions (`select_clusters_by_region.go`), here for providers and labels too: choose the groups, take
+//! the first cluster of each, and fill up from the chosen groups to the maximum of clusters. Whether the candidates can
+//! hold the replicas is not asked: it has its part in what a group is worth, and the strategy says so where it fails.
+
+use crate::constraints::Limits;
+use crate::group_search::{Bounds, Group, GroupSearch};
+use crate::grouping::{Demand, Groups};
+use crate::order::Columns;
+use crate::refusal::Refusal;
+
+/// What choosing groups works with. Kept between calls for its memory alone.
+#[derive(Debug, Default)]
+pub(crate) struct ByGroup {
+    search: GroupSearch,
+    /// Groups by clusters, weight and name, and what the search sees of them.
+    ranked: Vec<(u32, Group)>,
+    sorted: Vec<Group>,
+    is_chosen: Vec<bool>,
+}
+
+/// The question: clusters in order, the group of each, the groups, and their limits.
+pub(crate) struct Question<'a> {
+    pub(crate) columns: Columns<'a>,
+    pub(crate) order: &'a [u32],
+    /// For each entry of `order`.
+    pub(crate) groups_of: &'a [u32],
+    pub(crate) groups: &'a Groups,
+    /// What the groups are called in messages.
+    pub(crate) property: &'a str,
+    pub(crate) group_limits: Limits,
+    pub(crate) cluster_limits: Limits,
+    pub(crate) demand: Demand,
+}
+
+impl ByGroup {
+    /// Calls `choose` for each candidate, in order of preference. `name` gives the name of a group.
+    pub(crate) fn select<'names>(
+        &mut self,
+        question: &Question<'_>,
+        name: impl Fn(u32) -> &'names str,
+        mut choose: impl FnMut(u32),
+    ) -> Result<(), Refusal> {
+        let Question {
+            groups,
+            group_limits,
+            cluster_limits,
+            ..
+        } = *question;
+        if groups.len() < group_limits.minimum {
+            return Err(Refusal::TooFewGroups {
+                property: question.property.to_owned(),
+                feasible: groups.len(),
+                minimum: group_limits.minimum,
+            });
+        }
+        self.rank(question, &name);
+        let (ranked, sorted) = (&self.ranked, &self.sorted);
+        let bounds = Bounds {
+            minimum: group_limits.minimum,
+            maximum: group_limits.maximum,
+            clusters: cluster_limits.minimum,
+        };
+        let chosen = self
+            .search
+            .choose(sorted, bounds, |left, right| {
+                name(ranked[left].0).cmp(name(ranked[right].0))
+            })
+            .map_err(|_| Refusal::TooManyChoices { groups: groups.len() })?
+            .ok_or(Refusal::TooFewClustersInGroups {
+                minimum: cluster_limits.minimum,
+            })?;
+        self.is_chosen.clear();
+        self.is_chosen.resize(groups.len(), false);
+        let mut clusters = 0;
+        for &position in chosen {
+            let (group, Group { clusters: size, .. }) = ranked[position];
+            self.is_chosen[group as usize] = true;
+            clusters += size;
+            choose(groups.of(group as usize)[0]);
+        }
+        let places = clusters.min(cluster_limits.maximum);
+        fill(question, &self.is_chosen, places.saturating_sub(chosen.len()), choose);
+        Ok(())
+    }
+
+    /// Weighs the groups and sorts them as the search wants them.
+    fn rank<'names>(&mut self, question: &Question<'_>, name: &impl Fn(u32) -> &'names str) {
+        let Question {
+            groups,
+            columns,
+            demand,
+            ..
+        } = *question;
+        self.ranked.clear();
+        self.ranked.extend((0..).take(groups.len()).map(|group: u32| {
+            let clusters = groups.of(group as usize).len();
+            let weight = groups.weight(group as usize, columns, demand);
+            (group, Group { clusters, weight })
+        }));
+        self.ranked.sort_unstable_by(|(left, a), (right, b)| {
+            let by_size = a.clusters.cmp(&b.clusters);
+            let by_weight = b.weight.cmp(&a.weight);
+            by_size.then(by_weight).then_with(|| name(*left).cmp(name(*right)))
+        });
+        self.sorted.clear();
+        self.sorted.extend(self.ranked.iter().map(|&(_, group)| group));
+    }
+}
+
+/// Calls `choose` for up to `places` clusters of the chosen groups that are not the first of their group, in order.
+fn fill(question: &Question<'_>, is_chosen: &[bool], places: usize, choose: impl FnMut(u32)) {
+    question
+        .order
+        .iter()
+        .zip(question.groups_of)
+        .filter(|&(&place, &group)| {
+            is_chosen.get(group as usize) == Some(&true) && question.groups.of(group as usize)[0] != place
+        })
+        .take(places)
+        .map(|(&place, _)| place)
+        .for_each(choose);
+}

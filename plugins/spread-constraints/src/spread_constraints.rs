@@ -1,0 +1,141 @@
+//! The rule as a whole: which of the selectors a plan takes, and the memory that they share.
+//!
+//! It sees columns of figures and, for groups, what each cluster's values are. What a refusal means for the binding, and
+//! how a result reaches the host, is not its business.
+
+use divvy_framework::clusters::Symbol;
+
+use crate::by_cluster::{self, Exchange, Largest};
+use crate::by_group::{self, ByGroup};
+use crate::by_several::{self, BySeveral};
+use crate::constraints::Limits;
+use crate::grouping::{Demand, Groups, NO_GROUP, Numbering};
+use crate::kinds::Kinds;
+use crate::order::{Columns, Order};
+use crate::refusal::Refusal;
+
+/// The feasible clusters and what the binding wants of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Feasible<'a> {
+    pub(crate) columns: Columns<'a>,
+    /// Whether every candidate takes all replicas.
+    pub(crate) duplicated: bool,
+    pub(crate) replicas: i64,
+    /// How many replicas the candidates must hold together; none: it does not matter.
+    pub(crate) needed: Option<i64>,
+    pub(crate) exchange: Exchange,
+    /// How many symbols the snapshot has: values, by which groups are found, are below that.
+    pub(crate) symbols: usize,
+}
+
+/// The memory of a call, reused by the next. A result never depends on what an earlier call left here.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    order: Order,
+    largest: Largest,
+    numbering: Numbering,
+    groups_of: Vec<u32>,
+    groups: Groups,
+    by_group: ByGroup,
+    kinds: Kinds,
+    by_several: BySeveral,
+}
+
+impl Scratch {
+    /// Every feasible cluster, in order.
+    pub(crate) fn all(&mut self, feasible: &Feasible<'_>, choose: impl FnMut(u32)) {
+        let columns = feasible.columns;
+        let places = self.order.sort(columns, columns.len());
+        places.iter().copied().for_each(choose);
+    }
+
+    /// Clusters by number alone.
+    pub(crate) fn by_cluster(
+        &mut self,
+        feasible: &Feasible<'_>,
+        limits: Limits,
+        choose: impl FnMut(u32),
+    ) -> Result<(), Refusal> {
+        let candidates = by_cluster::select(
+            &mut self.order,
+            &mut self.largest,
+            feasible.columns,
+            limits,
+            feasible.needed,
+            feasible.exchange,
+        )?;
+        candidates.iter().copied().for_each(choose);
+        Ok(())
+    }
+
+    /// Clusters by groups. `value` gives the value of the cluster at a place, `name` the text of a value.
+    pub(crate) fn by_group<'names>(
+        &mut self,
+        feasible: &Feasible<'_>,
+        (property, group_limits): (&str, Limits),
+        cluster_limits: Limits,
+        value: impl Fn(u32) -> Option<Symbol>,
+        name: impl Fn(Symbol) -> &'names str,
+        choose: impl FnMut(u32),
+    ) -> Result<(), Refusal> {
+        let columns = feasible.columns;
+        let order: &[u32] = self.order.sort(columns, columns.len());
+        let numbering = &mut self.numbering;
+        numbering.reset(feasible.symbols);
+        self.groups_of.clear();
+        self.groups_of.extend(
+            order
+                .iter()
+                .map(|&place| value(place).map_or(NO_GROUP, |value| numbering.number(value))),
+        );
+        let values = numbering.values();
+        self.groups.fill(values.len(), order, &self.groups_of);
+        let question = by_group::Question {
+            columns,
+            order,
+            groups_of: &self.groups_of,
+            groups: &self.groups,
+            property,
+            group_limits,
+            cluster_limits,
+            demand: Demand::new(
+                feasible.duplicated,
+                feasible.replicas,
+                group_limits.minimum,
+                cluster_limits.minimum,
+            ),
+        };
+        self.by_group
+            .select(&question, |group| name(values[group as usize]), choose)
+    }
+
+    /// Clusters by zones or several properties. `values` appends the values that the cluster at a place has in a property.
+    pub(crate) fn by_several(
+        &mut self,
+        feasible: &Feasible<'_>,
+        properties: &[(&str, Limits)],
+        cluster_limits: Limits,
+        values: impl Fn(usize, u32, &mut Vec<Symbol>),
+        choose: impl FnMut(u32),
+    ) -> Result<(), Refusal> {
+        let columns = feasible.columns;
+        let order: &[u32] = self.order.sort(columns, columns.len());
+        self.kinds.begin(order.len());
+        for property in 0..properties.len() {
+            self.kinds.refine(order, feasible.symbols, |place, into| {
+                values(property, place, into);
+            });
+        }
+        self.kinds.finish(order);
+        let question = by_several::Question {
+            columns,
+            order,
+            kinds: &self.kinds,
+            properties,
+            cluster_limits,
+            duplicated: feasible.duplicated,
+            replicas: feasible.replicas,
+        };
+        self.by_several.select(&question, choose)
+    }
+}

@@ -1,0 +1,56 @@
+//! The plugin through the SDK's test kit: named cases here, properties and Karmada's rule taken literally below.
+
+mod cases;
+mod karmada;
+mod search;
+mod several;
+
+use divvy_framework::binding::{SpreadConstraintRecord, SpreadField};
+use divvy_framework::prelude::{Failure, Plugin};
+use divvy_framework::testing::{ClusterBuilder, Scenario};
+
+use crate::constraints::AbsentMaximum;
+use crate::{SpreadConstraints, SpreadConstraintsConfiguration};
+
+fn plugin(absent_maximum: AbsentMaximum) -> SpreadConstraints {
+    SpreadConstraints::new(SpreadConstraintsConfiguration { absent_maximum }).expect("it needs nothing")
+}
+
+fn by(field: SpreadField, minimum: i64, maximum: i64) -> SpreadConstraintRecord {
+    SpreadConstraintRecord {
+        field,
+        minimum_groups: minimum,
+        maximum_groups: maximum,
+    }
+}
+
+fn by_label(key: &str, minimum: i64, maximum: i64) -> SpreadConstraintRecord {
+    by(SpreadField::Label(key.to_owned()), minimum, maximum)
+}
+
+/// The candidates, or the text of the refusal.
+fn outcome(scenario: &Scenario) -> Result<Vec<String>, String> {
+    outcome_with(scenario, AbsentMaximum::default())
+}
+
+fn outcome_with(scenario: &Scenario, absent: AbsentMaximum) -> Result<Vec<String>, String> {
+    match scenario.candidates(&plugin(absent)) {
+        Ok(candidates) => Ok(candidates),
+        Err(Failure::Unschedulable { message, .. }) => Err(message),
+        Err(other) => panic!("not a refusal: {other}"),
+    }
+}
+
+/// A cluster in which so many replicas fit.
+fn roomy(name: &str, fits_now: i64) -> ClusterBuilder {
+    ClusterBuilder::new(name).fits_now(fits_now)
+}
+
+fn check(name: &str, scenario: &Scenario, expected: &[&str]) {
+    let expected: Vec<String> = expected.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(outcome(scenario), Ok(expected), "{name}");
+}
+
+fn check_refused(name: &str, scenario: &Scenario, message: &str) {
+    assert_eq!(outcome(scenario), Err(message.to_owned()), "{name}");
+}
