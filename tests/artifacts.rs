@@ -48,6 +48,8 @@ pub(crate) fn metadata() -> &'static Metadata {
         MetadataCommand::new()
             .cargo_path(cargo_path())
             .manifest_path(repository().join("Cargo.toml"))
+            // Packages for other platforms are not there on a machine without network, and not needed.
+            .other_options(["--filter-platform=host-tuple".to_owned()])
             .exec()
             .expect("cargo describes the workspace")
     });
@@ -126,9 +128,11 @@ pub(crate) fn build(manifest: &Path, profile: &[&str], arguments: &[String]) -> 
             let files = artifact.filenames.into_iter().map(PathBuf::from);
             if kinds.contains(&TargetKind::CDyLib) {
                 let package = package_of(artifact.manifest_path.as_std_path());
-                artifacts
-                    .libraries
-                    .extend(files.filter(|file| is_library(file)).map(|file| (package.clone(), file)));
+                artifacts.libraries.extend(
+                    files
+                        .filter(|file| is_library(file))
+                        .map(|file| (package.clone(), file)),
+                );
             } else if let Some(executable) = artifact.executable {
                 artifacts.binaries.insert(artifact.target.name, executable.into());
             }
@@ -159,7 +163,8 @@ fn profile_arguments() -> &'static [&'static str] {
 }
 
 fn is_library(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == std::env::consts::DLL_EXTENSION)
+    path.extension()
+        .is_some_and(|extension| extension == std::env::consts::DLL_EXTENSION)
 }
 
 /// The name in a package's manifest.

@@ -1,4 +1,4 @@
-//! Ties are fair: over thousands of bindings every subset of the tied clusters is served equally often, by a chi-square
+//! Ties are fair: over 10,000 bindings every subset of the tied clusters is served equally often, by a chi-square
 //! test.
 //!
 //! The bindings differ by their UID alone. UIDs are the same in every run, so a test that passes once always passes.
@@ -10,11 +10,7 @@ use crate::scheduling::Host;
 
 const CLUSTERS: [&str; 5] = ["east", "north", "south", "west", "yonder"];
 
-/// So many bindings draw by StaticWeight, as its design demands.
-const BINDINGS_STATIC_WEIGHT: u32 = 10_000;
-
-/// And so many by the others, which break ties by the same order: enough for a subset that is favoured by a fifth.
-const BINDINGS: u32 = 2_000;
+const BINDINGS: u32 = 10_000;
 
 /// A strategy over equal clusters, and how many ways there are to give out what the division leaves over.
 struct Draw {
@@ -36,7 +32,7 @@ fn critical_value(ways: usize) -> f64 {
 }
 
 #[track_caller]
-fn check(draw: &Draw, bindings: u32) {
+fn check(draw: &Draw) {
     let Draw {
         strategy,
         preferences,
@@ -51,9 +47,9 @@ fn check(draw: &Draw, bindings: u32) {
             .preferences(preferences)
             .into(),
     );
-    let results = Host::built_in().results_by_uid(objects, &CLUSTERS, bindings);
+    let results = Host::built_in().results_by_uid(objects, &CLUSTERS, BINDINGS);
     assert_eq!(results.len(), *ways, "{strategy} {replicas}: {results:?}");
-    let expected = f64::from(bindings) / *ways as f64;
+    let expected = f64::from(BINDINGS) / *ways as f64;
     let statistic: f64 = results
         .values()
         .map(|&count| (f64::from(count) - expected).powi(2) / expected)
@@ -76,20 +72,20 @@ fn draw(strategy: &'static str, preferences: Value, fits_now: i64, replicas: i64
 
 #[test]
 fn static_weight_gives_remainders_of_one_and_of_two_fairly() {
-    check(&draw("StaticWeight", json!({}), 9, 6, 5), BINDINGS_STATIC_WEIGHT);
-    check(&draw("StaticWeight", json!({}), 9, 7, 10), BINDINGS_STATIC_WEIGHT);
+    check(&draw("StaticWeight", json!({}), 9, 6, 5));
+    check(&draw("StaticWeight", json!({}), 9, 7, 10));
 }
 
 #[test]
 fn dynamic_weight_gives_remainders_of_one_and_of_two_fairly() {
-    check(&draw("DynamicWeight", json!({}), 9, 6, 5), BINDINGS);
-    check(&draw("DynamicWeight", json!({}), 9, 7, 10), BINDINGS);
+    check(&draw("DynamicWeight", json!({}), 9, 6, 5));
+    check(&draw("DynamicWeight", json!({}), 9, 7, 10));
 }
 
 #[test]
 fn average_gives_remainders_of_one_and_of_two_fairly() {
-    check(&draw("Average", json!({}), 9, 6, 5), BINDINGS);
-    check(&draw("Average", json!({}), 9, 7, 10), BINDINGS);
+    check(&draw("Average", json!({}), 9, 6, 5));
+    check(&draw("Average", json!({}), 9, 7, 10));
 }
 
 #[test]
@@ -98,7 +94,7 @@ fn specified_gives_remainders_of_one_and_of_two_fairly() {
         let group = json!({ "staticSpecifyList": [
             { "targetCluster": { "clusterNames": CLUSTERS }, "replicas": replicas },
         ] });
-        check(&draw("Specified", group, 0, replicas, ways), BINDINGS);
+        check(&draw("Specified", group, 0, replicas, ways));
     }
 }
 
@@ -107,7 +103,7 @@ fn specified_gives_remainders_of_one_and_of_two_fairly() {
 #[test]
 fn aggregated_and_its_tiers_give_what_is_left_inside_the_prefix_fairly() {
     for strategy in ["Aggregated", "PriorityAggregated"] {
-        check(&draw(strategy, json!({}), 3, 11, 4), BINDINGS);
-        check(&draw(strategy, json!({}), 3, 13, 10), BINDINGS);
+        check(&draw(strategy, json!({}), 3, 11, 4));
+        check(&draw(strategy, json!({}), 3, 13, 10));
     }
 }

@@ -9,6 +9,7 @@
 //! - [`proposals`]: the worked examples of the four proposals. [`chances`]: that ties are fair.
 //! - [`properties`]: what holds of each strategy whatever the input.
 //! - [`loading`]: each way in which a plugin cannot be loaded, with its message.
+//! - [`changed_sdk`]: plugins built against an SDK that is not this one.
 //! - [`misbehaviour`]: what a faulty plugin does to the host, namely nothing.
 //! - [`compatibility`]: plugins of an older and of a newer minor ABI version, another build, another allocator.
 //! - [`logging`]: what plugins log.
@@ -17,6 +18,7 @@
 mod artifacts;
 mod bundled;
 mod chances;
+mod changed_sdk;
 mod compatibility;
 mod loading;
 mod logging;

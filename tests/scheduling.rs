@@ -31,7 +31,10 @@ impl Host {
     /// The built-in profile with these lines of TOML added.
     #[track_caller]
     pub(crate) fn extending(lines: &str) -> Self {
-        Self::try_extending(lines).unwrap_or_else(|errors| panic!("{errors:#?}"))
+        Self::try_extending(lines).unwrap_or_else(|errors| {
+            let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            panic!("{}", messages.join("\n"))
+        })
     }
 
     /// The built-in profile with these lines of TOML added, or what is wrong with it.
@@ -98,7 +101,10 @@ impl Host {
         let mut scheduler = Scheduler::new(&self.profile);
         let mut results = BTreeMap::new();
         for number in 0..uids {
-            binding.uid = format!("6f1c{number:04x}-3bd0-4f6f-9d0c-{:012x}", number.wrapping_mul(2_654_435_761));
+            binding.uid = format!(
+                "6f1c{number:04x}-3bd0-4f6f-9d0c-{:012x}",
+                number.wrapping_mul(2_654_435_761)
+            );
             let decision = scheduler.schedule(&binding, &fleet);
             let targets = scheduled(&decision);
             let counts = names.iter().map(|name| targets.get(name).copied().unwrap_or(0));
@@ -182,7 +188,8 @@ pub(crate) fn name_libraries(configuration: &mut ProfileConfiguration) {
         .chain(&configuration.select)
         .cloned()
         .collect();
-    for name in used {
+    // A name with a slash is a path already.
+    for name in used.into_iter().filter(|name| !name.contains('/')) {
         let table = configuration.plugin.entry(name.clone()).or_default();
         if table.path.is_none() {
             let library = if folders.contains(&name) {

@@ -16,7 +16,11 @@ use cases::{CASES, Case};
 #[test]
 fn every_plugin_folder_has_a_case() {
     let covered: BTreeSet<&str> = CASES.iter().map(|case| case.folder).collect();
-    assert_eq!(covered.len(), CASES.len(), "a folder has two cases in tests/bundled/cases.rs");
+    assert_eq!(
+        covered.len(),
+        CASES.len(),
+        "a folder has two cases in tests/bundled/cases.rs"
+    );
     for folder in artifacts::plugin_folders() {
         assert!(
             covered.contains(folder.as_str()),
@@ -38,7 +42,10 @@ fn every_bundled_plugin_is_itself_when_all_are_loaded() {
         .iter()
         .map(|case| {
             let library = PluginLibrary::load(artifacts::plugin(case.folder), None);
-            (case, library.unwrap_or_else(|error| panic!("plugins/{}: {error}", case.folder)))
+            (
+                case,
+                library.unwrap_or_else(|error| panic!("plugins/{}: {error}", case.folder)),
+            )
         })
         .collect();
     // Asked only now: a loader that keeps one module a type would give the first for all.

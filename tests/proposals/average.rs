@@ -7,7 +7,10 @@ use crate::scheduling::Host;
 /// Capacity of each cluster, replicas, the decision.
 #[track_caller]
 fn check(capacity: &[(&str, i64)], replicas: i64, told: &str) {
-    let mut objects: Vec<_> = capacity.iter().map(|(name, fits)| cluster(name, *fits).into()).collect();
+    let mut objects: Vec<_> = capacity
+        .iter()
+        .map(|(name, fits)| cluster(name, *fits).into())
+        .collect();
     objects.push(binding("web", replicas).strategy("Average").into());
     assert_eq!(Host::built_in().told(objects), told, "{replicas} over {capacity:?}");
 }

@@ -30,7 +30,11 @@ fn check(strategy: &str, preferences: Value, replicas: i64, told: &str) {
             .preferences(&preferences)
             .into(),
     );
-    assert_eq!(Host::built_in().told(objects), told, "{strategy} {replicas} {preferences}");
+    assert_eq!(
+        Host::built_in().told(objects),
+        told,
+        "{strategy} {replicas} {preferences}"
+    );
 }
 
 /// A placement of which the proposal prints only the inside, in a policy with these annotations.
@@ -72,7 +76,12 @@ fn every_other_divided_strategy_runs_tier_by_tier() {
     check("Average", json!({}), 28, within);
     check("StaticWeight", json!({}), 28, within);
     // Only the last tier of StaticWeight may go over its capacity; the others have none to spare.
-    check("StaticWeight", json!({}), 44, "member1=10 member2=10 member3=12 member4=12");
+    check(
+        "StaticWeight",
+        json!({}),
+        44,
+        "member1=10 member2=10 member3=12 member4=12",
+    );
     for strategy in ["Aggregated", "DynamicWeight", "Average"] {
         check(
             strategy,
@@ -103,7 +112,8 @@ fn static_weights_are_resolved_over_all_tiers() {
 #[test]
 fn with_duplicated_and_specified_it_is_an_error() {
     for strategy in ["Duplicated", "Specified"] {
-        let message = format!("Error: clusterPriority: cluster priorities cannot be combined with the strategy `{strategy}`");
+        let message =
+            format!("Error: clusterPriority: cluster priorities cannot be combined with the strategy `{strategy}`");
         check(strategy, json!({}), 8, &message);
     }
 }

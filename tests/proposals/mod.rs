@@ -11,7 +11,9 @@ use crate::artifacts::repository;
 
 /// A manifest printed in a proposal, to the letter.
 pub(crate) fn printed(name: &str) -> String {
-    let path = repository().join("tests/fixtures/manifests").join(format!("{name}.yaml"));
+    let path = repository()
+        .join("tests/fixtures/manifests")
+        .join(format!("{name}.yaml"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

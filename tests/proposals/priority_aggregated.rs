@@ -54,7 +54,11 @@ fn the_table_of_the_proposal() {
 #[test]
 fn scaling_up_leaves_what_is_there_and_fills_preferred_clusters_first() {
     // 8 more: 2 and 10 fit in the preferred clusters, in proportion 1 and 6, and the odd one to the roomier.
-    check(scheduled_before(&[8, 0, 0, 0], 16), &[8, 0, 0, 0], "member1=9 member2=7");
+    check(
+        scheduled_before(&[8, 0, 0, 0], 16),
+        &[8, 0, 0, 0],
+        "member1=9 member2=7",
+    );
     check(
         scheduled_before(&[8, 8, 0, 0], 28),
         &[8, 8, 0, 0],
@@ -71,7 +75,11 @@ fn scaling_down_drains_less_preferred_clusters_first() {
         &[10, 10, 8, 0],
         "member1=10 member2=10 member3=2",
     );
-    check(scheduled_before(&[10, 10, 8, 0], 12), &[10, 10, 8, 0], "member1=6 member2=6");
+    check(
+        scheduled_before(&[10, 10, 8, 0], 12),
+        &[10, 10, 8, 0],
+        "member1=6 member2=6",
+    );
     check(scheduled_before(&[10, 10, 8, 8], 8), &[10, 10, 8, 8], "member1=8");
 }
 

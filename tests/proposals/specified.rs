@@ -40,7 +40,12 @@ fn regions(counts: &[(&str, i64)]) -> Value {
 #[test]
 fn story_1_counts_a_cluster_are_what_they_were_before_the_migration() {
     let before = [("cluster1", "", 0), ("cluster2", "", 0)];
-    check(&before, &counts([("cluster1", 2), ("cluster2", 5)]), 7, "cluster1=2 cluster2=5");
+    check(
+        &before,
+        &counts([("cluster1", 2), ("cluster2", 5)]),
+        7,
+        "cluster1=2 cluster2=5",
+    );
 }
 
 #[test]
