@@ -15,6 +15,7 @@
 //! ```
 
 mod builders;
+mod promises;
 mod scenario;
 
 pub use builders::ClusterBuilder;
