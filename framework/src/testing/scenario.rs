@@ -22,10 +22,10 @@ use crate::snapshot::SnapshotStore;
 /// Clusters and a binding.
 #[derive(Debug, Clone, Default)]
 pub struct Scenario {
-    clusters: Vec<ClusterBuilder>,
-    replicas: i64,
+    pub(super) clusters: Vec<ClusterBuilder>,
+    pub(super) replicas: i64,
     workload: Option<bool>,
-    fresh: bool,
+    pub(super) fresh: bool,
     duplicated: bool,
     seed: u64,
     uid: String,
@@ -36,7 +36,7 @@ pub struct Scenario {
     spread_constraints: Vec<SpreadConstraintRecord>,
     rules: Vec<RuleRecord>,
     evictions: Vec<String>,
-    lost: Vec<(String, i64)>,
+    pub(super) lost: Vec<(String, i64)>,
     needed: Option<i64>,
     ignores_spread_constraints: bool,
 }
