@@ -29,7 +29,7 @@ pub mod reuse;
 pub mod score;
 pub mod select;
 pub mod snapshot;
-#[cfg(any(test, doctest, feature = "testing"))]
+#[cfg(any(test, doc, feature = "testing"))]
 pub mod testing;
 
 #[doc(hidden)]

@@ -7,7 +7,7 @@
 mod calls;
 mod panics;
 
-#[cfg(any(test, doctest, feature = "testing"))]
+#[cfg(any(test, doc, feature = "testing"))]
 pub(crate) use calls::preferences;
 pub use calls::{assign, construct, filter, prepare, score, select};
 pub use divvy_framework_abi::module::{
