@@ -35,20 +35,27 @@ pub unsafe trait SizePrefixed: Default {
     ///
     /// # Safety
     ///
-    /// As for [`Self::read`]; and the struct at `address` lives as long as `storage` and nobody writes to it.
-    unsafe fn view(address: *const Self, storage: &mut Self) -> &Self {
-        if address.is_null() {
-            return storage;
+    /// As for [`Self::read`]; and the struct at `address`, if it is not null, lives as long as `storage` and nobody writes
+    /// to it.
+    #[inline]
+    unsafe fn view(address: *const Self, storage: &mut Option<Self>) -> &Self
+    where
+        Self: Sized,
+    {
+        if !address.is_null() {
+            // SAFETY: every struct of this kind begins with its size, as the trait demands.
+            let size = unsafe { *address.cast::<usize>() };
+            if size >= size_of::<Self>() {
+                // SAFETY: all bytes of the type are there, and the caller promises the rest.
+                return unsafe { &*address };
+            }
         }
-        // SAFETY: every struct of this kind begins with its size, as the trait demands.
-        let size = unsafe { *address.cast::<usize>() };
-        if size >= size_of::<Self>() {
-            // SAFETY: all bytes of the type are there, and the caller promises the rest.
-            return unsafe { &*address };
+        let completed = storage.insert(Self::default());
+        if !address.is_null() {
+            // SAFETY: passed on to the caller.
+            unsafe { completed.overwrite(address) };
         }
-        // SAFETY: passed on to the caller.
-        unsafe { storage.overwrite(address) };
-        storage
+        completed
     }
 
     /// Writes what both sides know of the struct at `address` over this one.

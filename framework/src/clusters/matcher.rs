@@ -105,13 +105,40 @@ struct Expression<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Subject<'a> {
-    /// A label; `None` if no cluster mentions the key.
-    Label(Option<u32>),
+    /// The label of that key.
+    Label(u32, Labels<'a>),
     /// A single text a cluster, absent if empty.
     Field(&'a [u32]),
     /// A list of texts a cluster.
     Zones,
+    /// A label that no cluster has, or a field that there is not.
     Nothing,
+}
+
+/// The labels of all clusters. Found once a binding: finding the columns costs more than reading a label in them.
+#[derive(Debug, Clone, Copy)]
+struct Labels<'a> {
+    spans: &'a [Span],
+    keys: &'a [u32],
+    values: &'a [u32],
+}
+
+impl<'a> Labels<'a> {
+    fn new(arena: Arena<'a>) -> Self {
+        Self {
+            spans: arena.column(column::LABEL_SPANS),
+            keys: arena.column(column::LABEL_KEYS),
+            values: arena.column(column::LABEL_VALUES),
+        }
+    }
+
+    /// The value of a label of the cluster in that row.
+    #[inline]
+    fn value(&self, row: usize, key: u32) -> Option<u32> {
+        let span = self.spans.get(row)?;
+        let place = span.of(self.keys).iter().position(|&candidate| candidate == key)?;
+        span.of(self.values).get(place).copied()
+    }
 }
 
 impl<'a> ClusterMatcher<'a> {
@@ -139,9 +166,9 @@ impl<'a> ClusterMatcher<'a> {
                 let texts = row.values.of(tables.texts);
                 Expression {
                     subject: match row.source {
-                        expression_source::LABEL => {
-                            Subject::Label(arena.symbol_hashed(row.key.read(tables.pool), row.key.hash))
-                        }
+                        expression_source::LABEL => arena
+                            .symbol_hashed(row.key.read(tables.pool), row.key.hash)
+                            .map_or(Subject::Nothing, |key| Subject::Label(key, Labels::new(arena))),
                         expression_source::PROVIDER => Subject::Field(arena.column(column::PROVIDER)),
                         expression_source::REGION => Subject::Field(arena.column(column::REGION)),
                         expression_source::ZONE => Subject::Zones,
@@ -213,10 +240,10 @@ impl Expression<'_> {
     #[inline]
     fn holds(&self, arena: Arena<'_>, row: usize) -> bool {
         let value = match self.subject {
-            Subject::Label(Some(key)) => label(arena, row, key),
+            Subject::Label(key, labels) => labels.value(row, key),
             Subject::Field(values) => values.get(row).copied().filter(|&symbol| symbol != 0),
             Subject::Zones => return self.holds_for_zones(arena, row),
-            Subject::Label(None) | Subject::Nothing => None,
+            Subject::Nothing => None,
         };
         match (self.operator, value) {
             (expression_operator::IN, Some(value)) => self.values.contains(&value),
@@ -247,13 +274,4 @@ impl Expression<'_> {
             _ => false,
         }
     }
-}
-
-/// The value of a label of the cluster in that row.
-#[inline]
-fn label(arena: Arena<'_>, row: usize, key: u32) -> Option<u32> {
-    let span = arena.span(column::LABEL_SPANS, row);
-    let keys: &[u32] = span.of(arena.column(column::LABEL_KEYS));
-    let place = keys.iter().position(|&candidate| candidate == key)?;
-    span.of(arena.column::<u32>(column::LABEL_VALUES)).get(place).copied()
 }

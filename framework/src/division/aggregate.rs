@@ -1,7 +1,7 @@
 //! Aggregated's rule: as few clusters as possible.
 //!
 //! The candidates are put in an order, the shortest prefix that holds the replicas is kept, and the replicas are divided
-//! inside it (`design.md`, "Aggregated"; Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`):
+//! inside it (Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`):
 //!
 //! | case | capacities | order of the prefix |
 //! |---|---|---|
@@ -15,9 +15,10 @@
 //! For parity with Karmada, `order` is the place among the selected candidates, and when shrinking the place among the
 //! binding's last clusters (v1.19-rc sorts either list by capacity, stably).
 //!
-//! The prefix is found by selection, not by sorting: each step halves the candidates in question.
+//! The prefix is found by counting, not by sorting; see `cut`.
 
 use super::columns::check_length;
+use super::cut::find_cut;
 use super::error::DivisionError;
 use super::ranking::{Packing, Rank};
 use super::request::{Change, Request};
@@ -156,58 +157,43 @@ fn add_to_prefix(
 /// member. All capacities together reach `needed`, which is positive.
 fn find_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, scratch: &mut PrefixScratch) -> u32 {
     scratch.members.clear();
-    let Some(packing) = Packing::over((0..candidates).map(rank)).filter(|packing| packing.bits() <= u64::BITS) else {
-        let entries = &mut scratch.wide;
-        entries.clear();
-        entries.extend((0..candidates).map(|index| (rank(index).map(|part| !part), index as u32)));
-        let length = partition_prefix(needed, entries, |(inverted, _)| !inverted[1]);
-        scratch
-            .members
-            .extend(entries[..length].iter().map(|&(_, index)| index));
-        return scratch.members.last().copied().unwrap_or_default();
-    };
-    let entries = &mut scratch.packed;
-    entries.clear();
-    entries.extend((0..candidates).map(|index| packing.pack(rank(index))));
-    let length = partition_prefix(needed, entries, |&packed| packing.second_part(packed));
-    let Some(&cut) = entries[..length].last() else {
-        return 0;
-    };
-    // Ranks are distinct unless the caller's order is not; then only as many as the prefix has.
-    let mut places_at_cut = entries[..length].iter().filter(|&&packed| packed == cut).count();
+    let packing = Packing::over((0..candidates).map(rank));
+    if packing.bits() > u64::BITS {
+        return find_wide_prefix(needed, candidates, rank, scratch);
+    }
+    let keys = &mut scratch.packed;
+    keys.clear();
+    keys.extend((0..candidates).map(|index| packing.pack(rank(index))));
+    let capacity = |key: u64| packing.second_part(key);
+    let cut = find_cut(keys, capacity, |_, sum, _| sum >= needed, &mut scratch.cut);
+    let (cut_key, mut missing) = (cut.key.unwrap_or(u64::MAX), needed - cut.sum_before.min(needed));
     let mut last_of_prefix = 0;
-    for index in 0..candidates {
-        let packed = packing.pack(rank(index));
-        if packed < cut || (packed == cut && places_at_cut > 0) {
-            scratch.members.push(index as u32);
-            if packed == cut {
-                places_at_cut -= 1;
-                last_of_prefix = index as u32;
-            }
+    for (index, &key) in (0..).zip(keys.iter()) {
+        if key < cut_key {
+            scratch.members.push(index);
+        } else if key == cut_key && missing > 0 {
+            // Ranks are distinct unless the caller's order is not; then only as many of the equals as it takes.
+            scratch.members.push(index);
+            missing = missing.saturating_sub(capacity(key));
+            last_of_prefix = index;
         }
     }
     last_of_prefix
 }
 
-/// Moves the shortest prefix, in ascending order of the entries, whose capacities reach `needed` to the front, its
-/// largest entry at its end, and returns its length.
-fn partition_prefix<Entry: Ord>(needed: u64, entries: &mut [Entry], capacity: impl Fn(&Entry) -> u64) -> usize {
-    let (mut start, mut end) = (0, entries.len());
-    let mut held_before_start = 0_u64;
-    // The prefix ends inside start..end, and everything before start belongs to it.
-    while end - start > 1 {
-        let half = (end - start) / 2;
-        entries[start..end].select_nth_unstable(half);
-        let mut held = held_before_start;
-        for entry in &entries[start..start + half] {
-            held = held.saturating_add(capacity(entry));
+/// [`find_prefix`] for ranks that spread over more than 64 bits; slower, since whole records are sorted.
+fn find_wide_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, scratch: &mut PrefixScratch) -> u32 {
+    let entries = &mut scratch.wide;
+    entries.clear();
+    entries.extend((0..candidates).map(|index| (rank(index).map(|part| !part), index as u32)));
+    entries.sort_unstable();
+    let mut missing = needed;
+    for &(inverted, index) in entries.iter() {
+        if missing == 0 {
+            break;
         }
-        if held >= needed {
-            end = start + half;
-        } else {
-            start += half;
-            held_before_start = held;
-        }
+        scratch.members.push(index);
+        missing = missing.saturating_sub(!inverted[1]);
     }
-    end
+    scratch.members.last().copied().unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 //!
 //! Steady, growth divides only the extra replicas by what fits now and adds them to last; shrinkage divides the new
 //! total in proportion to last; equal totals change nothing. Fresh, the total is divided by capacity, fits now plus last
-//! (`design.md`, "DynamicWeight"; Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`).
+//! (Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`).
 //!
 //! No share exceeds what it was proportional to, since the total is at most the sum.
 

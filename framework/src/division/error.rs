@@ -9,7 +9,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DivisionError {
-    /// The candidates together hold less than what was asked for. Nothing may be written; see `design.md`, "Strategies".
+    /// The candidates together hold less than what was asked for. The binding keeps its last result.
     #[error("{requested} replicas do not fit: the candidates together hold {available}")]
     Unschedulable {
         /// Replicas that were to be divided.

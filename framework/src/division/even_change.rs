@@ -1,6 +1,6 @@
 //! A group's new total reached from its last result, the change spread evenly.
 //!
-//! Specified's rule inside one group (`proposals/specified-replicas.md`, stories 2 and 3; `design.md`, "Specified"). It
+//! Specified's rule inside one group (`proposals/specified-replicas.md`, stories 2 and 3; README of the plugin `specified`). It
 //! is the *change* that is even, not the result: 4 and 1 growing by 2 become 5 and 2. It knows no capacity: the user
 //! said how many, and is obeyed.
 //!
@@ -72,7 +72,7 @@ pub fn change_evenly(
         );
     } else {
         // What a candidate can lose is what it has: the losses are water filled into the last counts.
-        let (loss, left) = water_level(last, present - replicas);
+        let (loss, left) = water_level(last, present - replicas, scratch);
         for (count, &last) in out.iter_mut().zip(last) {
             *count = (last - loss).max(0);
         }

@@ -8,47 +8,46 @@
 //! [`water_level`] also serves [`even_change`](super::even_change), where the vessels are what a cluster can lose.
 
 use super::columns::{check_column, check_length, check_replicas};
+use super::cut::find_cut;
 use super::error::DivisionError;
 use super::ranking::first_by_rank;
-use super::scratch::Scratch;
+use super::scratch::{RankingScratch, Scratch};
 
 /// The highest level at which vessels of these `capacities` hold at most `replicas`, and what is then left over.
 ///
 /// With level L, candidate i holds min(capacities\[i\], L). What is left is fewer than the vessels above L, unless all
-/// are full. Neither allocates nor sorts: each pass either fills more than half of the vessels that were open or at
-/// least halves the step, so about a hundred passes bound it and three to five are usual.
+/// are full.
 ///
 /// * `capacities`: 0 or more; a negative one counts as full. `replicas`: 0 or more, a negative one as 0.
 ///
 /// ```
-/// use divvy_framework::division::level_fill::water_level;
+/// use divvy_framework::division::{Scratch, level_fill::water_level};
 ///
-/// assert_eq!(water_level(&[1, 10, 10], 12), (5, 1)); // 1 + 5 + 5, one left
+/// assert_eq!(water_level(&[1, 10, 10], 12, &mut Scratch::default()), (5, 1)); // 1 + 5 + 5, one left
 /// ```
 #[must_use]
-pub fn water_level(capacities: &[i64], replicas: i64) -> (i64, i64) {
+pub fn water_level(capacities: &[i64], replicas: i64, scratch: &mut Scratch) -> (i64, i64) {
     let replicas = replicas.max(0);
     let Ok(candidates @ 1..) = i64::try_from(capacities.len()) else {
         return (0, replicas);
     };
-    let mut level = replicas / candidates;
-    loop {
-        // The full ones together hold at most `replicas`, as the level was chosen so; the sum cannot overflow.
-        let (mut held_by_full, mut open) = (0_i64, 0_i64);
-        for &capacity in capacities {
-            let is_full = capacity <= level;
-            held_by_full += if is_full { capacity.max(0) } else { 0 };
-            open += i64::from(!is_full);
-        }
-        let left = replicas - held_by_full;
-        if open == 0 {
-            return (level, left);
-        }
-        let next_level = left / open;
-        if next_level == level {
-            return (level, left - level * open);
-        }
-        level = next_level;
+    let share = replicas / candidates;
+    if capacities.iter().all(|&capacity| capacity > share) {
+        return (share, replicas % candidates);
+    }
+    // Up to which capacity are vessels full? As long as water as high as that vessel needs no more than there is.
+    let RankingScratch { packed, cut, .. } = &mut scratch.ranking;
+    packed.clear();
+    packed.extend(capacities.iter().map(|&capacity| capacity.max(0).cast_unsigned()));
+    let overflows = |full: u64, held: u64, level: u64| {
+        let open = u128::from(candidates.cast_unsigned() - full);
+        u128::from(held) + open * u128::from(level) > u128::from(replicas.cast_unsigned())
+    };
+    let full = find_cut(packed, |capacity| capacity, overflows, cut);
+    let left = replicas - i64::try_from(full.sum_before).unwrap_or(replicas).min(replicas);
+    match candidates - full.count_before.cast_signed() {
+        0 => (capacities.iter().copied().fold(0, i64::max), left),
+        open => (left / open, left % open),
     }
 }
 
@@ -56,7 +55,7 @@ pub fn water_level(capacities: &[i64], replicas: i64) -> (i64, i64) {
 /// room by `score` (larger first), then `last` (larger first), then `ties` (smaller first).
 ///
 /// Source: `proposals/average-replicas.md`, "Assign", steps 1 to 3, with replicas mod clusters counted as pending from
-/// the start (`design.md`, "Average").
+/// the start (README of the plugin `average`, "Rule").
 ///
 /// * `capacities`: what each candidate can hold in all, 0 or more; `scores` may be negative.
 /// * All columns and `out` have one entry a candidate. `out` is overwritten, sums to `replicas` and stays within capacity.
@@ -93,7 +92,7 @@ pub fn fill_evenly(
             available,
         });
     }
-    let (level, left) = water_level(capacities, replicas);
+    let (level, left) = water_level(capacities, replicas, scratch);
     for (share, &capacity) in out.iter_mut().zip(capacities) {
         *share = capacity.min(level);
     }

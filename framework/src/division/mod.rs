@@ -9,6 +9,7 @@
 //! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
 //! * [`dynamic`] and [`aggregate`]: proportional to what fits, over all candidates or over as few as possible.
 //! * [`tiers`]: quotas of tiers that are served one after another.
+//! * [`explanation`]: why a candidate got its share, in words.
 //! * [`ranking`]: the first few of an order, without sorting the rest.
 //!
 //! # What holds for every function
@@ -36,6 +37,7 @@ pub mod aggregate;
 pub mod apportionment;
 pub mod dynamic;
 pub mod even_change;
+pub mod explanation;
 pub mod level_fill;
 pub mod ranking;
 pub mod tiers;
@@ -43,6 +45,7 @@ pub mod ties;
 pub mod webster;
 
 mod columns;
+mod cut;
 mod error;
 mod quotient;
 mod request;

@@ -6,6 +6,7 @@
 //!
 //! It does not tell the order inside the set; a caller that needs it must sort.
 
+use super::cut::{find_cut, low_bits};
 pub use super::scratch::RankingScratch;
 use super::scratch::WideRank;
 
@@ -39,9 +40,7 @@ pub fn first_by_rank(
     if count == 0 {
         return;
     }
-    let Some(packing) = Packing::over(candidates.clone().map(&rank)) else {
-        return;
-    };
+    let packing = Packing::over(candidates.clone().map(&rank));
     if packing.candidates <= count {
         candidates.for_each(chosen);
         return;
@@ -50,42 +49,58 @@ pub fn first_by_rank(
         first_by_wide_rank(count, candidates, rank, ties, &mut scratch.wide, chosen);
         return;
     }
-    let (cut, mut places_at_cut) = if packing.bits() == 0 {
-        (0, count)
+    scratch.tied.clear();
+    let mut places_at_cut = count;
+    if packing.bits() == 0 {
+        scratch.tied.extend(candidates.map(|index| index as u32));
     } else {
         scratch.packed.clear();
         scratch
             .packed
             .extend(candidates.clone().map(|index| packing.pack(rank(index))));
-        let (before, &mut cut, _) = scratch.packed.select_nth_unstable(count - 1);
-        let ahead = before.iter().filter(|&&packed| packed < cut).count();
-        (cut, count - ahead)
-    };
-    scratch.tied.clear();
-    for index in candidates {
-        let packed = packing.pack(rank(index));
-        if packed < cut {
-            chosen(index);
-        } else if packed == cut {
-            scratch.tied.push(index as u128);
+        let needed = count as u64;
+        let cut = find_cut(&scratch.packed, |_| 1, |count, _, _| count >= needed, &mut scratch.cut);
+        places_at_cut -= cut.count_before as usize;
+        // There are more candidates than are served, so a key stops.
+        let cut = cut.key.unwrap_or(u64::MAX);
+        for (index, &packed) in candidates.zip(&scratch.packed) {
+            if packed < cut {
+                chosen(index);
+            } else if packed == cut {
+                scratch.tied.push(index as u32);
+            }
         }
     }
-    if places_at_cut < scratch.tied.len() {
-        for tied in &mut scratch.tied {
-            *tied |= u128::from(ties(index_of(*tied))) << 32;
-        }
-        scratch.tied.select_nth_unstable(places_at_cut - 1);
-    } else {
-        places_at_cut = scratch.tied.len();
-    }
-    for &tied in &scratch.tied[..places_at_cut] {
-        chosen(index_of(tied));
-    }
+    first_by_ties(places_at_cut, ties, scratch, chosen);
 }
 
-/// The index in the low 32 bits of a tied entry.
-fn index_of(tied: u128) -> usize {
-    (tied & u128::from(u32::MAX)) as usize
+/// Calls `chosen` for the first `count` of the tied candidates.
+fn first_by_ties(
+    mut count: usize,
+    ties: impl Fn(usize) -> u64,
+    scratch: &mut RankingScratch,
+    mut chosen: impl FnMut(usize),
+) {
+    let RankingScratch { tied, packed, cut, .. } = scratch;
+    if tied.len() <= count {
+        tied.iter().for_each(|&index| chosen(index as usize));
+        return;
+    }
+    packed.clear();
+    packed.extend(tied.iter().map(|&index| ties(index as usize)));
+    let needed = count as u64;
+    let cut = find_cut(packed, |_| 1, |count, _, _| count >= needed, cut);
+    count -= cut.count_before as usize;
+    let cut = cut.key.unwrap_or(u64::MAX);
+    for (&index, &key) in tied.iter().zip(packed.iter()) {
+        if key < cut {
+            chosen(index as usize);
+        } else if key == cut && count > 0 {
+            // Of candidates with one key, which a caller should not have, the first of the input.
+            count -= 1;
+            chosen(index as usize);
+        }
+    }
 }
 
 /// [`first_by_rank`] for ranks that spread over more than 64 bits; slower, since whole records move.
@@ -105,54 +120,53 @@ fn first_by_wide_rank(
     }
 }
 
-/// How ranks pack into 64 bits: each part as its distance from the largest, in as few bits as that takes.
+/// How ranks pack into 64 bits: of each part the bits in which the ranks differ, inverted.
 pub(super) struct Packing {
     candidates: usize,
-    largest: Rank,
     widths: [u32; 3],
+    /// The upper bits of the second part, which all ranks share.
+    shared_of_second: u64,
 }
 
 impl Packing {
-    /// The packing of these ranks; none if there are none.
-    pub(super) fn over(ranks: impl Iterator<Item = Rank>) -> Option<Self> {
-        let mut smallest = [u64::MAX; 3];
-        let mut largest = [u64::MIN; 3];
+    /// The packing of these ranks.
+    pub(super) fn over(ranks: impl Iterator<Item = Rank>) -> Self {
+        // Bits that any and that all ranks have: cheaper than the smallest and the largest, and nearly as narrow.
+        let (mut any, mut all) = ([0; 3], [u64::MAX; 3]);
         let mut candidates = 0;
         for rank in ranks {
             candidates += 1;
             for part in 0..3 {
-                smallest[part] = smallest[part].min(rank[part]);
-                largest[part] = largest[part].max(rank[part]);
+                any[part] |= rank[part];
+                all[part] &= rank[part];
             }
         }
-        if candidates == 0 {
-            return None;
-        }
-        let widths = std::array::from_fn(|part| u64::BITS - (largest[part] - smallest[part]).leading_zeros());
-        Some(Self {
+        let widths = match candidates {
+            0 => [0; 3],
+            _ => std::array::from_fn(|part| u64::BITS - (any[part] ^ all[part]).leading_zeros()),
+        };
+        Self {
             candidates,
-            largest,
             widths,
-        })
+            shared_of_second: any[1] & !low_bits(widths[1]),
+        }
     }
 
     pub(super) fn bits(&self) -> u32 {
         self.widths.iter().sum()
     }
 
-    /// The smaller is served first. Only for a packing of at most 64 bits.
-    pub(super) fn pack(&self, rank: Rank) -> u64 {
-        let distance: Rank = std::array::from_fn(|part| self.largest[part] - rank[part]);
-        // A part of width 64 leaves no width for the others; a plain shift by 64 would overflow.
-        let shift = |value: u64, width: u32| value.checked_shl(width).unwrap_or(0);
-        let head = shift(distance[0], self.widths[1]) | distance[1];
-        shift(head, self.widths[2]) | distance[2]
-    }
-
     /// The second part of a packed rank.
     pub(super) fn second_part(&self, packed: u64) -> u64 {
-        let mask = u64::MAX.checked_shr(u64::BITS - self.widths[1]).unwrap_or(0);
-        let distance = packed.checked_shr(self.widths[2]).unwrap_or(0) & mask;
-        self.largest[1] - distance
+        let inverted = packed.checked_shr(self.widths[2]).unwrap_or(0);
+        self.shared_of_second | (!inverted & low_bits(self.widths[1]))
+    }
+
+    /// The smaller is served first. Only for a packing of at most 64 bits.
+    pub(super) fn pack(&self, rank: Rank) -> u64 {
+        let part = |part: usize| !rank[part] & low_bits(self.widths[part]);
+        // Where the lower parts take all 64 bits, the upper ones have none, and where they are shifted to does not matter.
+        let (head, middle) = (self.widths[1] + self.widths[2], self.widths[2]);
+        part(0) << (head % u64::BITS) | part(1) << (middle % u64::BITS) | part(2)
     }
 }

@@ -4,6 +4,7 @@
 //! [`Scratch`] of its caller, grows it on the first call and allocates nothing on later calls of the same size. It
 //! holds no state: results never depend on what an earlier call left behind, and a fresh one gives the same result.
 
+use super::cut::CutScratch;
 use super::webster::Seat;
 
 /// Reusable buffers for the functions of [`division`](super).
@@ -30,12 +31,13 @@ pub struct Scratch {
 /// Buffers of [`ranking`](super::ranking).
 #[derive(Debug, Default)]
 pub struct RankingScratch {
-    /// Packed ranks of all contenders.
+    /// Packed ranks of all contenders; then the tie keys of those that are tied.
     pub(super) packed: Vec<u64>,
+    pub(super) cut: CutScratch,
     /// Ranks that do not pack into 64 bits, with tie key and index.
     pub(super) wide: Vec<WideRank>,
-    /// Tie key and index of the contenders of which only some are chosen.
-    pub(super) tied: Vec<u128>,
+    /// The contenders of which only some are chosen.
+    pub(super) tied: Vec<u32>,
 }
 
 /// A rank as compared where packing fails: inverted rank, tie key, index.
@@ -46,6 +48,7 @@ pub(super) type WideRank = ([u64; 3], u64, u32);
 pub(super) struct PrefixScratch {
     /// Sort keys of all candidates, packed.
     pub(super) packed: Vec<u64>,
+    pub(super) cut: CutScratch,
     /// Sort keys that do not pack into 64 bits.
     pub(super) wide: Vec<([u64; 3], u32)>,
     /// Indices of the candidates in the prefix.

@@ -17,15 +17,21 @@ pub(super) struct FixedPoint {
     fraction_bits: u32,
     /// Left shift that makes the largest weight use all 64 bits, so that the upper half of a product suffices.
     weight_shift: u32,
+    /// Sum of the weights.
+    sum: u128,
 }
 
 impl FixedPoint {
-    /// A scale on which the sought bound has about 62 bits.
+    /// A scale on which the sought bound has about 62 bits; 30 where products of it with a weight then fit 64 bits, and
+    /// that is fine enough to tell seats apart.
     pub(super) fn fitting(total: u64, candidates: usize, summary: ColumnSummary) -> Self {
         let odds = bits_of(2 * u128::from(total) + candidates as u128);
+        let weight_bits = u64::BITS - summary.bits.leading_zeros();
+        let bound_bits = if weight_bits <= 31 && odds <= 34 { 30 } else { 62 };
         Self {
-            fraction_bits: (62 + bits_of(summary.sum)).saturating_sub(odds),
+            fraction_bits: (bound_bits + bits_of(summary.sum)).saturating_sub(odds),
             weight_shift: summary.bits.leading_zeros(),
+            sum: summary.sum,
         }
     }
 
@@ -35,25 +41,95 @@ impl FixedPoint {
         (numerator as f64 / denominator as f64 * unit) as u64
     }
 
-    /// Number of seats of a candidate of this weight that lie below the bound.
-    pub(super) fn seats(&self, weight: u64, bound: u64) -> u64 {
+    /// Whether products of a weight with this bound fit 64 bits.
+    fn is_narrow(&self, bound: u64) -> bool {
+        bound.leading_zeros() + self.weight_shift >= u64::BITS && self.fraction_bits < u64::BITS
+    }
+
+    /// How many seats a weight has below the bound. The way to count is chosen once, not once a candidate.
+    pub(super) fn counter(&self, bound: u64) -> SeatCounter {
         let shift = self.fraction_bits + self.weight_shift;
-        let odds = if shift >= u64::BITS {
-            let product = u128::from(weight << self.weight_shift) * u128::from(bound);
-            ((product >> 64) as u64).checked_shr(shift - u64::BITS).unwrap_or(0)
+        if self.is_narrow(bound) {
+            SeatCounter::Narrow {
+                bound,
+                shift: self.fraction_bits,
+            }
+        } else if shift >= u64::BITS {
+            SeatCounter::UpperHalf {
+                bound,
+                weight_shift: self.weight_shift,
+                shift: shift - u64::BITS,
+            }
         } else {
-            let product = u128::from(weight) * u128::from(bound);
-            u64::try_from(product >> self.fraction_bits).unwrap_or(u64::MAX)
-        };
-        odds / 2 + odds % 2
+            SeatCounter::Wide {
+                bound,
+                shift: self.fraction_bits,
+            }
+        }
     }
 
     fn all_seats(&self, weights: &[i64], bound: u64) -> u128 {
-        let mut sum = 0_u128;
-        for &weight in weights {
-            sum += u128::from(self.seats(weight.cast_unsigned(), bound));
+        match self.counter(bound) {
+            SeatCounter::Narrow { bound, shift } if (self.sum * u128::from(bound)) >> shift < 1 << 62 => {
+                let seats = |weight: i64| (((weight.cast_unsigned() * bound) >> shift) + 1) >> 1;
+                weights.iter().map(|&weight| seats(weight)).sum::<u64>().into()
+            }
+            counter => weights
+                .iter()
+                .map(|&weight| u128::from(counter.seats(weight.cast_unsigned())))
+                .sum(),
         }
-        sum
+    }
+}
+
+/// Counts seats below one bound; exact in each variant.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SeatCounter {
+    /// The product fits 64 bits.
+    Narrow {
+        /// The bound.
+        bound: u64,
+        /// Bits after the point.
+        shift: u32,
+    },
+    /// Only the upper half of a product of 128 bits matters.
+    UpperHalf {
+        /// The bound.
+        bound: u64,
+        /// Left shift of the weight.
+        weight_shift: u32,
+        /// Bits after the point in the upper half.
+        shift: u32,
+    },
+    /// The product takes 128 bits.
+    Wide {
+        /// The bound.
+        bound: u64,
+        /// Bits after the point.
+        shift: u32,
+    },
+}
+
+impl SeatCounter {
+    /// Number of seats of a candidate of this weight that lie below the bound.
+    #[inline]
+    pub(super) fn seats(self, weight: u64) -> u64 {
+        let odds = match self {
+            Self::Narrow { bound, shift } => (weight * bound) >> shift,
+            Self::UpperHalf {
+                bound,
+                weight_shift,
+                shift,
+            } => {
+                let product = u128::from(weight << weight_shift) * u128::from(bound);
+                ((product >> 64) as u64).checked_shr(shift).unwrap_or(0)
+            }
+            Self::Wide { bound, shift } => {
+                let product = u128::from(weight) * u128::from(bound);
+                u64::try_from(product >> shift).unwrap_or(u64::MAX)
+            }
+        };
+        odds / 2 + odds % 2
     }
 }
 
@@ -62,51 +138,64 @@ pub(super) struct Bracket {
     pub(super) low: u64,
     pub(super) high: u64,
     /// At most the total.
-    pub(super) seats_at_low: u128,
+    seats_at_low: u128,
     /// At least the total.
     seats_at_high: u128,
 }
 
 impl Bracket {
-    /// A bracket that holds about two seats a candidate: rounding moves each by half a seat either way.
+    /// A bracket about where the total should lie.
+    ///
+    /// Rounding moves each candidate by up to half a seat either way, and mostly these cancel out: the seats below the
+    /// bound in proportion to the weights are the total but for about the root of the number of candidates. So the second
+    /// bound is placed a little beyond what is missing, and only if that fails farther away.
     pub(super) fn around(total: u64, weights: &[i64], summary: ColumnSummary, scale: &FixedPoint) -> Self {
-        let (twice, candidates) = (2 * u128::from(total), weights.len() as u128);
-        let total = u128::from(total);
-        // Half a seat either way is what rounding moves a candidate; a double is good for 2^-53 of the bound.
-        let highest = scale.place(twice + candidates, summary.sum);
-        let mut high = highest.saturating_add((highest >> 50) + 1);
-        let mut seats_at_high = scale.all_seats(weights, high);
-        while seats_at_high < total && high < u64::MAX {
-            high = high.saturating_mul(2);
-            seats_at_high = scale.all_seats(weights, high);
-        }
-        let lowest = scale.place(twice.saturating_sub(candidates), summary.sum);
-        let mut low = lowest.saturating_sub((lowest >> 50) + 1);
-        let mut seats_at_low = scale.all_seats(weights, low);
-        while seats_at_low > total {
-            low /= 2;
-            seats_at_low = scale.all_seats(weights, low);
-        }
-        Self {
-            low,
-            high,
-            seats_at_low,
-            seats_at_high,
+        let wanted = u128::from(total);
+        let mut near = scale.place(2 * wanted, summary.sum).max(1);
+        let mut seats_near = scale.all_seats(weights, near);
+        let margin = u128::from(weights.len().isqrt() as u64 / 2 + 2);
+        let mut distance = seats_near.abs_diff(wanted) + margin;
+        // Each step doubles the distance at least, so that the end of the scale bounds them.
+        loop {
+            let step = scale.place(2 * distance, summary.sum).max(1);
+            let goes_up = seats_near < wanted;
+            let far = if goes_up {
+                near.saturating_add(step)
+            } else {
+                near.saturating_sub(step)
+            };
+            let seats_far = scale.all_seats(weights, far);
+            let (low, high) = if goes_up {
+                ((near, seats_near), (far, seats_far))
+            } else {
+                ((far, seats_far), (near, seats_near))
+            };
+            let is_at_end = if goes_up { far == u64::MAX } else { far == 0 };
+            if (low.1 <= wanted && high.1 >= wanted) || is_at_end {
+                return Self {
+                    low: low.0,
+                    high: high.0,
+                    seats_at_low: low.1,
+                    seats_at_high: high.1,
+                };
+            }
+            (near, seats_near) = (far, seats_far);
+            distance = distance.saturating_mul(4);
         }
     }
 
-    /// Moves the bounds closer while that pays: a pass costs less than comparing an eighth of the candidates' seats.
+    /// Moves the bounds closer while that pays: a pass costs less than comparing a quarter of the candidates' seats.
     ///
     /// Interpolation settles it in a few passes unless many quotients are equal. Where totals are so large that doubles
     /// cannot resolve a seat, halving takes over until about two seats a candidate are inside.
     pub(super) fn narrow(&mut self, total: u64, weights: &[i64], scale: &FixedPoint) {
-        const INTERPOLATIONS_MAX: usize = 8;
+        const INTERPOLATIONS_MAX: usize = 4;
         let total = u128::from(total);
-        let few = (weights.len() / 8).max(8) as u128;
+        let few = (weights.len() / 4).max(16) as u128;
         let enough = 2 * weights.len() as u128;
         // Each halving at least halves a range of 64 bits, and a range of one holds at most two seats a candidate.
         for pass in 0..INTERPOLATIONS_MAX + u64::BITS as usize {
-            let inside = self.seats_at_high - self.seats_at_low;
+            let inside = self.seats_at_high.saturating_sub(self.seats_at_low);
             let interpolates = pass < INTERPOLATIONS_MAX;
             if inside <= (if interpolates { few } else { enough }) || self.high - self.low <= 1 {
                 return;
@@ -140,11 +229,9 @@ impl Bracket {
     }
 
     /// Takes in every seat whose quotient rounds to the same double as one inside.
-    pub(super) fn widen_by_rounding(&mut self, weights: &[i64], scale: &FixedPoint) {
+    pub(super) fn widen_by_rounding(&mut self) {
         // Two roundings of 2^-53 on either side; 2^-48 is far outside.
         self.low = self.low.saturating_sub((self.low >> 48) + 1);
         self.high = self.high.saturating_add((self.high >> 48) + 1);
-        self.seats_at_low = scale.all_seats(weights, self.low);
-        self.seats_at_high = scale.all_seats(weights, self.high);
     }
 }

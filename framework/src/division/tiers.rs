@@ -1,6 +1,6 @@
 //! The tier walk: how many replicas each tier of candidates gets.
 //!
-//! Tiers are served best first (`proposals/priority-aggregated.md`, "Motivation"; `design.md`, "PriorityAggregated"):
+//! Tiers are served best first (`proposals/priority-aggregated.md`, "Motivation"; README of the plugin `priority-aggregated`):
 //!
 //! * steady growth: what each tier has stays, the extra replicas go to the best tier up to what fits there now, then to
 //!   the next;

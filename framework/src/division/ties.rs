@@ -3,7 +3,7 @@
 //! A binding's ties are broken by an order of the clusters that depends on the profile's seed, the binding's UID and
 //! the clusters' names, and on nothing else: not on the order of the input, not on the clock. So a retry gives the same
 //! answer, adding an unrelated cluster leaves the others' order alone, and over many bindings every subset of equals
-//! is served equally often (`design.md`, "Strategies"; `proposals/static-weight-evenly.md`, "Expected goals").
+//! is served equally often (`proposals/static-weight-evenly.md`, "Expected goals").
 //!
 //! Deliberately no random generator: the order of two clusters must not depend on how many others were asked first.
 //! Each candidate's key is a pure function of (seed, name), and the smaller key is served first. Functions of
@@ -23,27 +23,21 @@
 //! assert_eq!(keys[1], tie_key(seed, identity_hash("member2")));
 //! ```
 
+use divvy_framework_abi::hash;
+
 /// Mixes 64 bits so that each output bit depends on each input bit: the finaliser of SplitMix64 (Steele, Lea, Flood:
 /// "Fast splittable pseudorandom number generators", 2014; constants of variant 13). A bijection, so different inputs
 /// never collide.
 #[must_use]
 pub const fn mix64(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
+    hash::mix(value)
 }
 
-/// The fixed 64-bit hash of a cluster's name: FNV-1a over its UTF-8 bytes, then [`mix64`]. Computed once a snapshot.
+/// The fixed 64-bit hash of a cluster's name: FNV-1a over its UTF-8 bytes, then [`mix64`]. Computed once a snapshot, and
+/// the hash by which the snapshot finds names too.
 #[must_use]
 pub const fn identity_hash(name: &str) -> u64 {
-    let bytes = name.as_bytes();
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut position = 0;
-    while position < bytes.len() {
-        hash = (hash ^ bytes[position] as u64).wrapping_mul(0x0000_0100_0000_01b3);
-        position += 1;
-    }
-    mix64(hash)
+    hash::hash_text(name)
 }
 
 /// The seed of one binding's ties, from the profile's seed and the binding's UID.

@@ -101,14 +101,18 @@ pub fn divide_by_webster(
     let mut bracket = Bracket::around(total, weights, summary, &scale);
     bracket.narrow(total, weights, &scale);
     if seats_by_doubles && !doubles_are_exact {
-        bracket.widen_by_rounding(weights, &scale);
+        bracket.widen_by_rounding();
     }
 
     let seats = &mut scratch.seats;
     seats.clear();
+    let (below_low, below_high) = (scale.counter(bracket.low), scale.counter(bracket.high));
+    // The bracket's lower end gives out at most `total` seats, its upper end at least as many.
+    let mut missing = total;
     for (index, (&weight, share)) in weights.iter().zip(out.iter_mut()).enumerate() {
         let weight = weight.cast_unsigned();
-        let (certain, possible) = (scale.seats(weight, bracket.low), scale.seats(weight, bracket.high));
+        let (certain, possible) = (below_low.seats(weight), below_high.seats(weight));
+        missing = missing.saturating_sub(certain);
         *share = certain.cast_signed();
         if certain < possible {
             let tie = ties(index);
@@ -128,8 +132,7 @@ pub fn divide_by_webster(
             }));
         }
     }
-    // The bracket's lower end gives out at most `total` seats, its upper end at least as many.
-    let missing = total.saturating_sub(u64::try_from(bracket.seats_at_low).unwrap_or(u64::MAX)) as usize;
+    let missing = missing as usize;
     if missing == 0 {
         return Ok(());
     }

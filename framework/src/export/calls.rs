@@ -18,7 +18,7 @@ macro_rules! with_call {
     ($request:expr, $kind:ident, |$call:ident, $cycle:ident| $body:expr) => {{
         // SAFETY: the host makes this request from a `$kind` of its minor version, and keeps what it borrows.
         let $call: $kind<'_> = unsafe { $kind::read($request) };
-        let mut storage = CycleView::default();
+        let mut storage = None;
         // SAFETY: a call points to a cycle that outlives it, and nobody writes to it meanwhile.
         let view = unsafe { CycleView::view($call.cycle, &mut storage) };
         let $cycle = Cycle::new(view);

@@ -21,17 +21,14 @@ impl Cycle {
         for &row in input.fleet.deleting() {
             self.codes[row as usize] = DELETING_CODE;
         }
-        // Only the plugin that the strategy names is shown the preferences.
-        let mut general = *view;
-        general.names.preferences = divvy_framework::abi::text::Text::EMPTY;
         for (number, plugin) in input.profile.filters().enumerate() {
             if let Some(texts) = texts {
                 texts.calling(input.profile.filter_place(number));
             }
-            let prepared = plugin.prepare(&general).map_err(CycleError::of_call)?;
+            let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
             let prepared = self.keep(prepared);
             let mut call = FilterCall {
-                cycle: std::ptr::from_ref(&general),
+                cycle: std::ptr::from_ref(view),
                 prepared,
                 codes: AbiSliceMut::from_mut_slice(&mut self.codes),
                 // Told apart only when reasons are wanted.

@@ -145,7 +145,10 @@ impl Cycle {
             options,
             texts.map(Texts::sink),
         );
-        let outcome = self.steps_of_view(input, &strategy, &view, &resolution, texts);
+        // Only the plugin that the strategy names is shown the preferences.
+        let mut general = view;
+        general.names.preferences = divvy_framework::abi::text::Text::EMPTY;
+        let outcome = self.steps_of_view(input, &strategy, [&general, &view], &resolution, texts);
         self.resolution = resolution;
         // State that plugins prepared belongs to this binding alone.
         self.prepared.clear();
@@ -156,16 +159,16 @@ impl Cycle {
         &mut self,
         input: &CycleInput<'_>,
         strategy: &Strategy<'_>,
-        view: &CycleView<'_>,
+        [general, view]: [&CycleView<'_>; 2],
         resolution: &Resolution,
         texts: Option<&Texts>,
     ) -> Result<(), CycleError> {
-        self.filter(input, view, texts)?;
+        self.filter(input, general, texts)?;
         self.last_of_feasible(input, resolution);
-        self.score(input, view, texts)?;
+        self.score(input, general, texts)?;
         self.estimate(input);
         self.tier_of_feasible(input);
-        self.select(input, strategy, view, texts)?;
+        self.select(input, strategy, general, texts)?;
         if input.plan.whole {
             self.targets.extend(self.selected.iter().map(|&place| Target {
                 row: self.feasible.rows[place as usize],

@@ -1,7 +1,6 @@
 //! Score: how well each feasible cluster suits, weighted and added up over the plugins.
 
 use divvy_framework::abi::call::{CycleView, ScoreCall};
-use divvy_framework::abi::text::Text;
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
 
 use super::error::CycleError;
@@ -20,18 +19,16 @@ impl Cycle {
         let feasible = self.feasible.rows.len();
         self.feasible.scores.clear();
         self.feasible.scores.resize(feasible, 0);
-        let mut general = *view;
-        general.names.preferences = Text::EMPTY;
         for (number, (plugin, weight)) in input.profile.scores().enumerate() {
             if let Some(texts) = texts {
                 texts.calling(input.profile.score_place(number));
             }
-            let prepared = plugin.prepare(&general).map_err(CycleError::of_call)?;
+            let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
             let prepared = self.keep(prepared);
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);
             let mut call = ScoreCall {
-                cycle: std::ptr::from_ref(&general),
+                cycle: std::ptr::from_ref(view),
                 prepared,
                 rows: AbiSlice::from_slice(&self.feasible.rows),
                 last: AbiSlice::from_slice(&self.feasible.last),

@@ -1,7 +1,6 @@
 //! Select: which of the feasible clusters are candidates.
 
 use divvy_framework::abi::call::{CycleView, SelectCall};
-use divvy_framework::abi::text::Text;
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
 
 use super::error::CycleError;
@@ -24,16 +23,14 @@ impl Cycle {
         if let Some(texts) = texts {
             texts.calling(input.profile.select_place());
         }
-        let mut general = *view;
-        general.names.preferences = Text::EMPTY;
-        let prepared = plugin.prepare(&general).map_err(CycleError::of_call)?;
+        let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
         let prepared = self.keep(prepared);
         let feasible = &self.feasible;
         self.selected.clear();
         self.selected.resize(feasible.rows.len(), 0);
         let mut count = [0_u64];
         let mut call = SelectCall {
-            cycle: std::ptr::from_ref(&general),
+            cycle: std::ptr::from_ref(view),
             prepared,
             rows: AbiSlice::from_slice(&feasible.rows),
             scores: AbiSlice::from_slice(&feasible.scores),

@@ -5,6 +5,7 @@
 
 pub mod aggregated;
 pub mod configuration;
+mod explanation;
 
 use configuration::{AggregatedConfiguration, Method};
 use divvy_framework::division::Scratch;
@@ -68,6 +69,9 @@ impl AssignPlugin for Aggregated {
                 }
             }
         })?;
+        if context.wants_explanation() {
+            explanation::explain(context, self.configuration, result.replicas());
+        }
         Ok(())
     }
 }

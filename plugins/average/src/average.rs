@@ -1,7 +1,7 @@
 //! Average's arithmetic: as even as capacity allows.
 //!
 //! The rule is `proposals/average-replicas.md`, "Assign", with the remainder counted as pending from the start
-//! (`design.md`, "Average"). Steady and fresh cycles are alike: what is placed counts as capacity and breaks ties, and
+//! (README, "Rule"). Steady and fresh cycles are alike: what is placed counts as capacity and breaks ties, and
 //! nothing more. Spread constraints are Select's affair; the candidates here already satisfy them.
 
 use divvy_framework::division::level_fill::fill_evenly;

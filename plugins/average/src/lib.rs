@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod average;
+mod explanation;
 
 use average::{AverageColumns, AverageScratch};
 use divvy_framework::prelude::*;
@@ -40,6 +41,9 @@ impl AssignPlugin for Average {
             };
             average::divide(context.replicas(), columns, context.ties(), result.replicas(), scratch)
         })?;
+        if context.wants_explanation() {
+            explanation::explain(context, result.replicas());
+        }
         Ok(())
     }
 }

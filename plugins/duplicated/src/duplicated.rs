@@ -1,4 +1,4 @@
-//! Every candidate gets the full count (`design.md`, "Duplicated"; Karmada, `assignByDuplicatedStrategy`).
+//! Every candidate gets the full count (Karmada v1.19-rc, `assignByDuplicatedStrategy`).
 //!
 //! It looks at nothing else: not at capacity, not at the last result.
 

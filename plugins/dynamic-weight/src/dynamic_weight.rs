@@ -1,6 +1,6 @@
 //! DynamicWeight's arithmetic: replicas in proportion to what the estimators say fits.
 //!
-//! The rule (`design.md`, "DynamicWeight") is shared with the tiers of other strategies and lives in the SDK; this file
+//! The rule is Karmada's (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). It is shared with the tiers of other strategies and lives in the SDK; this file
 //! fixes what the strategy's configuration may choose of it.
 
 use divvy_framework::division::dynamic::divide_by_dynamic_weight;
@@ -15,6 +15,16 @@ pub enum Method {
     EvenRemainder,
     /// By highest averages, as Karmada. For its tie rule too, pass Karmada's tie order.
     Webster,
+}
+
+impl Method {
+    /// The rounding of the arithmetic.
+    pub fn rounding(self) -> Rounding {
+        match self {
+            Self::EvenRemainder => Rounding::FloorThenRank,
+            Self::Webster => Rounding::Karmada,
+        }
+    }
 }
 
 /// Divides `request` by dynamic weight.
@@ -32,9 +42,5 @@ pub fn divide(
     out: &mut [i64],
     scratch: &mut Scratch,
 ) -> Result<(), DivisionError> {
-    let rounding = match method {
-        Method::EvenRemainder => Rounding::FloorThenRank,
-        Method::Webster => Rounding::Karmada,
-    };
-    divide_by_dynamic_weight(request, rounding, ties, out, scratch)
+    divide_by_dynamic_weight(request, method.rounding(), ties, out, scratch)
 }

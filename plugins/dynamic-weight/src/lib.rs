@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod dynamic_weight;
+mod explanation;
 
 use divvy_framework::division::Scratch;
 use divvy_framework::prelude::*;
@@ -45,10 +46,14 @@ impl AssignPlugin for DynamicWeight {
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         let request = context.division_request();
         let out = result.replicas();
-        with_scratch(|scratch: &mut Scratch| match self.configuration.method {
-            method @ Method::EvenRemainder => dynamic_weight::divide(&request, method, context.ties(), out, scratch),
-            method @ Method::Webster => dynamic_weight::divide(&request, method, context.karmada_ties(), out, scratch),
+        let method = self.configuration.method;
+        with_scratch(|scratch: &mut Scratch| match method {
+            Method::EvenRemainder => dynamic_weight::divide(&request, method, context.ties(), out, scratch),
+            Method::Webster => dynamic_weight::divide(&request, method, context.karmada_ties(), out, scratch),
         })?;
+        if context.wants_explanation() {
+            explanation::explain(context, method, result.replicas());
+        }
         Ok(())
     }
 }

@@ -61,8 +61,26 @@ impl AssignPlugin for PriorityAggregated {
                 scratch,
             )
         })?;
+        let counts = result.replicas();
+        for (place, &count) in counts.iter().enumerate() {
+            context.explain(place, || explanation(context, place, count));
+        }
         Ok(())
     }
+}
+
+/// Why the candidate at a place got `count` replicas.
+fn explanation(context: &AssignContext<'_, PriorityAggregated>, place: usize, count: i64) -> String {
+    let tier = context.tiers().get(place).copied().unwrap_or(0);
+    let (last, fits_now) = (context.last()[place], context.fits_now()[place]);
+    let outcome = match count {
+        0 if last == 0 => "not needed".to_owned(),
+        0 => "drained".to_owned(),
+        _ if count == context.capacity(place) => "filled".to_owned(),
+        _ if count == last && !context.is_fresh() => "unchanged".to_owned(),
+        _ => "in proportion within its tier".to_owned(),
+    };
+    format!("last {last}, fits {fits_now}, tier {tier}: {outcome}")
 }
 
 divvy_framework::export_plugin!(PriorityAggregated: Assign);

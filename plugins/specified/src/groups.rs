@@ -96,12 +96,24 @@ impl Groups {
         })
     }
 
-    /// What the host is told when the groups cannot be obeyed.
-    pub(crate) fn failure(&self, error: SpecifiedError) -> Failure {
+    /// The candidates in no group.
+    pub(crate) fn outsiders(&self) -> &[u32] {
+        self.members.members(self.counts.len())
+    }
+
+    /// Where the policy states a group.
+    pub(crate) fn origin<'a>(&self, context: &AssignContext<'a, Specified>, group: usize) -> &'a str {
+        context.rules().nth(group).map_or("", |rule| rule.origin())
+    }
+
+    /// What the host is told when the counts cannot be obeyed.
+    pub(crate) fn failure(&self, context: &AssignContext<'_, Specified>, error: SpecifiedError) -> Failure {
         match error {
-            SpecifiedError::SumMismatch { .. } | SpecifiedError::NoCandidate { .. } => {
-                Failure::unschedulable(error.to_string())
-            }
+            SpecifiedError::SumMismatch { .. } => Failure::unschedulable(error.to_string()),
+            SpecifiedError::NoCandidate { group, replicas } => Failure::unschedulable(format!(
+                "{} gives {replicas} replicas, and none of its clusters is a candidate",
+                self.origin(context, group)
+            )),
             SpecifiedError::Division(error) => error.into(),
             other => Failure::internal(other.to_string()),
         }

@@ -3,6 +3,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod explanation;
 pub mod groups;
 pub mod specified;
 
@@ -49,13 +50,22 @@ impl AssignPlugin for Specified {
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         let (replicas, last, ties) = (context.replicas(), context.last(), context.ties());
         with_scratch(|SpecifiedMemory { groups, division }: &mut SpecifiedMemory| {
+            let out = result.replicas();
             if context.rules().len() == 0 {
-                return specified::divide_without_preference(replicas, last, ties, result.replicas(), division)
-                    .map_err(|error| groups.failure(error));
+                specified::divide_without_preference(replicas, last, ties, out, division)
+                    .map_err(|error| groups.failure(context, error))?;
+                if context.wants_explanation() {
+                    explanation::explain_equal_shares(context, out);
+                }
+                return Ok(());
             }
             groups.read(context)?;
-            specified::divide(replicas, groups.iter(), last, ties, result.replicas(), division)
-                .map_err(|error| groups.failure(error))
+            specified::divide(replicas, groups.iter(), last, ties, out, division)
+                .map_err(|error| groups.failure(context, error))?;
+            if context.wants_explanation() {
+                explanation::explain(context, groups, out);
+            }
+            Ok(())
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Specified's arithmetic: the counts that the user gives, each for a group of clusters.
 //!
-//! The rule is `proposals/specified-replicas.md`, stories 1 to 3 and "Mitigations" (`design.md`, "Specified"). A group's
+//! The rule is `proposals/specified-replicas.md`, stories 1 to 3 and "Mitigations" (README, "Rule"). A group's
 //! count is its total, and inside the group the *change* against the last result is spread evenly. Capacity plays no
 //! part. Which clusters a group's affinity names is resolved before; members that were filtered out are already gone,
 //! while the group's total stays.

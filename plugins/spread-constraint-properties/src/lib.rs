@@ -24,28 +24,26 @@ impl Plugin for SpreadConstraintProperties {
     const DESCRIPTION: &'static str = "rejects clusters without a property that a spread constraint groups by";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;
-    /// In the order of the constraints, which is the order in which a cluster is asked for them.
-    type Prepared = Vec<Property>;
+    type Prepared = ();
 
     fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self)
     }
 
-    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Vec<Property>, Failure> {
-        Ok(context
-            .binding()
-            .spread_constraints()
-            .filter_map(|constraint| Property::of(constraint.field))
-            .collect())
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
     }
 }
 
 impl FilterPlugin for SpreadConstraintProperties {
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();
-        for property in context.prepared() {
-            let column = property.column(&clusters);
-            result.retain(|row| column.is_set(row), |_| property.reason());
+        // In the order of the policy: the first property that a cluster lacks is the reason.
+        for constraint in context.binding().spread_constraints() {
+            if let Some(property) = Property::of(constraint.field) {
+                let column = property.column(&clusters);
+                result.retain(|row| column.is_set(row), |_| property.reason());
+            }
         }
         Ok(())
     }

@@ -49,7 +49,8 @@ impl Plugin for SpreadConstraints {
     const DESCRIPTION: &'static str = "picks the candidates that the spread constraints allow";
     type Configuration = SpreadConstraintsConfiguration;
     type Preferences = NoPreferences;
-    type Prepared = Plan;
+    // The plan is made in the call, of which there is one a binding: handed over, it would be allocated.
+    type Prepared = ();
 
     fn new(configuration: SpreadConstraintsConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self {
@@ -57,16 +58,22 @@ impl Plugin for SpreadConstraints {
         })
     }
 
-    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Plan, Failure> {
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl SpreadConstraints {
+    /// What the placement asks for.
+    fn plan(&self, context: &SelectContext<'_, Self>) -> Plan {
         let binding = context.binding();
-        if binding.ignores_spread_constraints() {
-            return Ok(Plan::All);
+        if !binding.ignores_spread_constraints() {
+            return Plan::of(binding.spread_constraints(), &context.clusters(), self.absent_maximum);
         }
-        Ok(Plan::of(
-            binding.spread_constraints(),
-            &context.clusters(),
-            self.absent_maximum,
-        ))
+        if binding.spread_constraints().next().is_some() {
+            context.note(|| "the strategy leaves the spread constraints out of account".to_owned());
+        }
+        Plan::All
     }
 }
 
@@ -89,8 +96,9 @@ impl SelectPlugin for SpreadConstraints {
             },
             symbols: context.clusters().symbol_count(),
         };
+        let plan = self.plan(context);
         let choose = |place: u32| result.choose(place as usize);
-        with_scratch(|scratch: &mut Scratch| match context.prepared() {
+        with_scratch(|scratch: &mut Scratch| match &plan {
             Plan::All => {
                 scratch.all(&feasible, choose);
                 Ok(())

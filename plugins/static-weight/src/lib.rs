@@ -3,10 +3,12 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod explanation;
 pub mod static_weight;
 
+use divvy_framework::division::{DivisionError, Scratch};
 use divvy_framework::prelude::*;
-use static_weight::{Method, StaticWeightScratch};
+use static_weight::{Method, weigh_alike_unless_weighted};
 
 /// What a profile can configure.
 #[derive(Debug, Clone, Copy, Default, Configuration)]
@@ -26,7 +28,7 @@ struct StaticWeight {
 struct StaticWeightColumns {
     weights: Vec<i64>,
     all_weights: Vec<i64>,
-    division: StaticWeightScratch,
+    division: Scratch,
 }
 
 impl Plugin for StaticWeight {
@@ -61,24 +63,45 @@ impl AssignPlugin for StaticWeight {
                 all_weights,
                 division,
             } = columns;
-            resolve_weights(context, weights, all_weights);
+            resolve_weights(context, self.configuration.method, weights, all_weights);
             let (replicas, last, out) = (context.replicas(), context.last(), result.replicas());
-            match self.configuration.method {
-                method @ Method::EvenRemainder => {
+            let method = self.configuration.method;
+            match method {
+                Method::EvenRemainder => {
                     static_weight::divide(replicas, weights, last, method, context.ties(), out, division)
                 }
-                method @ Method::Webster => {
+                Method::Webster => {
                     static_weight::divide(replicas, weights, last, method, context.karmada_ties(), out, division)
                 }
             }
-        })?;
-        Ok(())
+            .map_err(|error| failure(context, error))?;
+            if context.wants_explanation() {
+                explanation::explain(context, method, weights, out);
+            }
+            Ok(())
+        })
     }
 }
 
-/// Writes the weight of each candidate: the largest among the rules that match it, 0 if none does. If no candidate of any
-/// tier has a positive one, all weigh 1.
-fn resolve_weights(context: &AssignContext<'_, StaticWeight>, weights: &mut Vec<i64>, all_weights: &mut Vec<i64>) {
+/// Replicas for a tier in which nobody weighs anything have nowhere to go; that is the policy's doing, not the plugin's.
+fn failure(context: &AssignContext<'_, StaticWeight>, error: DivisionError) -> Failure {
+    match error {
+        DivisionError::NoWeight { requested } => Failure::unschedulable(format!(
+            "{requested} replicas requested in tier {}, in which no cluster has a positive weight",
+            context.tier().0
+        )),
+        error => error.into(),
+    }
+}
+
+/// Writes the weight of each candidate: the largest among the rules that match it, 0 if none does. If nobody has a positive
+/// one, all weigh 1: nobody among the candidates of all tiers, or for Webster, as in Karmada, of this tier.
+fn resolve_weights(
+    context: &AssignContext<'_, StaticWeight>,
+    method: Method,
+    weights: &mut Vec<i64>,
+    all_weights: &mut Vec<i64>,
+) {
     if context.rules().len() == 0 {
         weights.clear();
         weights.resize(context.len(), 1);
@@ -87,13 +110,14 @@ fn resolve_weights(context: &AssignContext<'_, StaticWeight>, weights: &mut Vec<
     context.largest_rule_value("weight", 0, weights);
     // Karmada too counts a weight below zero as none.
     weights.iter_mut().for_each(|weight| *weight = (*weight).max(0));
-    if weights.iter().any(|&weight| weight > 0) {
-        return;
+    let (_, tier_count) = context.tier();
+    if method == Method::EvenRemainder && tier_count > 1 && weights.iter().all(|&weight| weight == 0) {
+        context.largest_rule_value_of(context.all_rows(), "weight", 0, all_weights);
+        if all_weights.iter().any(|&weight| weight > 0) {
+            return;
+        }
     }
-    context.largest_rule_value_of(context.all_rows(), "weight", 0, all_weights);
-    if all_weights.iter().all(|&weight| weight <= 0) {
-        weights.fill(1);
-    }
+    weigh_alike_unless_weighted(weights);
 }
 
 divvy_framework::export_plugin!(StaticWeight: Assign);

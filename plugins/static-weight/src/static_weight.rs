@@ -1,10 +1,9 @@
 //! StaticWeight's arithmetic: replicas in proportion to the weights of the policy.
 //!
-//! The rule is `proposals/static-weight-evenly.md`, "Proposal" (`design.md`, "StaticWeight"); the alternative is
+//! The rule is `proposals/static-weight-evenly.md`, "Proposal" (README, "Rule"); the alternative is
 //! Karmada's, 1.16 and later. Capacity plays no part: the user said how to divide. Which rule of the policy matches which
 //! cluster is resolved before: a candidate's weight is the largest among the rules that match it, 0 if none does.
 
-use divvy_framework::division::apportionment::equal_shares;
 use divvy_framework::division::{DivisionError, Rounding, Scratch};
 use divvy_framework::prelude::Configuration;
 
@@ -18,21 +17,31 @@ pub enum Method {
     Webster,
 }
 
-/// Memory reused from call to call.
-#[derive(Debug, Default)]
-pub struct StaticWeightScratch {
-    division: Scratch,
-    equal_weights: Vec<i64>,
+impl Method {
+    /// The rounding of the arithmetic.
+    pub fn rounding(self) -> Rounding {
+        match self {
+            Self::EvenRemainder => Rounding::FloorThenRank,
+            Self::Webster => Rounding::Karmada,
+        }
+    }
 }
 
-/// Divides `replicas` in proportion to `weights`; if none is positive, all weigh 1.
+/// If no weight is positive, all become 1.
+pub fn weigh_alike_unless_weighted(weights: &mut [i64]) {
+    if weights.iter().all(|&weight| weight <= 0) {
+        weights.fill(1);
+    }
+}
+
+/// Divides `replicas` in proportion to `weights`.
 ///
 /// * `weights`: 0 or more, one a candidate, a candidate with 0 gets nothing. `last`: what each has now.
 /// * `ties`: the tie order, smaller keys first. `out` is overwritten and sums to `replicas`.
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if there is no candidate for a positive number of replicas; lengths that
-/// differ; negative input.
+/// [`NoWeight`](DivisionError::NoWeight) if no weight is positive for a positive number of replicas; lengths that differ;
+/// negative input.
 pub fn divide(
     replicas: i64,
     weights: &[i64],
@@ -40,25 +49,7 @@ pub fn divide(
     method: Method,
     ties: impl Fn(usize) -> u64,
     out: &mut [i64],
-    scratch: &mut StaticWeightScratch,
+    scratch: &mut Scratch,
 ) -> Result<(), DivisionError> {
-    let StaticWeightScratch {
-        division,
-        equal_weights,
-    } = scratch;
-    let nobody_weighs = weights.iter().all(|&weight| weight == 0) && weights.len() == out.len();
-    match method {
-        Method::EvenRemainder if nobody_weighs => equal_shares(replicas, last, ties, out, division),
-        Method::EvenRemainder => Rounding::FloorThenRank.divide(replicas, weights, last, ties, out, division),
-        Method::Webster => {
-            let weights = if nobody_weighs {
-                equal_weights.clear();
-                equal_weights.resize(weights.len(), 1);
-                equal_weights
-            } else {
-                weights
-            };
-            Rounding::Karmada.divide(replicas, weights, last, ties, out, division)
-        }
-    }
+    method.rounding().divide(replicas, weights, last, ties, out, scratch)
 }

@@ -1,7 +1,8 @@
 //! The proposal's five stories, Karmada's method, and properties.
 
-use crate::static_weight::{Method, StaticWeightScratch, divide};
+use crate::static_weight::{Method, divide, weigh_alike_unless_weighted};
 use divvy_framework::division::DivisionError;
+use divvy_framework::division::Scratch;
 use divvy_framework::division::ties::{identity_hash, karmada_descends, karmada_tie_key, seed_for, tie_key};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -9,15 +10,16 @@ use std::collections::BTreeMap;
 const BINDINGS: u64 = 10_000;
 
 fn divided(replicas: i64, weights: &[i64], last: &[i64], method: Method, ties: impl Fn(usize) -> u64) -> Vec<i64> {
-    let mut out = vec![-1; weights.len()];
+    let (mut out, mut weights) = (vec![-1; weights.len()], weights.to_vec());
+    weigh_alike_unless_weighted(&mut weights);
     divide(
         replicas,
-        weights,
+        &weights,
         last,
         method,
         ties,
         &mut out,
-        &mut StaticWeightScratch::default(),
+        &mut Scratch::default(),
     )
     .unwrap();
     assert_eq!(out.iter().sum::<i64>(), replicas);
@@ -197,7 +199,7 @@ fn karmadas_tie_rule_knows_only_the_ends() {
 
 #[test]
 fn errors() {
-    let mut scratch = StaticWeightScratch::default();
+    let mut scratch = Scratch::default();
     for method in [Method::EvenRemainder, Method::Webster] {
         let nobody = divide(3, &[], &[], method, |_| 0, &mut [], &mut scratch);
         assert_eq!(nobody, Err(DivisionError::NoWeight { requested: 3 }));

@@ -1,6 +1,7 @@
 //! Even filling under capacities, and the even change.
 
 use super::super::DivisionError;
+use super::super::Scratch;
 use super::super::even_change::change_evenly;
 use super::super::level_fill::{fill_evenly, water_level};
 use super::{back, column, divide, naive, reversed, rows, ties};
@@ -62,7 +63,7 @@ fn named_changes() {
     check_change(&[1, 4], 2, &[0, 2]);
     check_change(&[2, 1, 4], 11, &[3, 3, 5]);
     check_change(&[2, 1, 4], 3, &[1, 0, 2]);
-    // design.md, "Specified".
+    // README of the plugin `specified`, "Rule".
     check_change(&[0, 1, 5], 2, &[0, 0, 2]);
     check_change(&[3, 3], 6, &[3, 3]);
     check_change(&[3, 3], 0, &[0, 0]);
@@ -75,11 +76,12 @@ fn named_changes() {
 
 #[test]
 fn levels() {
-    assert_eq!(water_level(&[], 5), (0, 5));
-    assert_eq!(water_level(&[3, 3], 10), (5, 4));
-    assert_eq!(water_level(&[0, 0, 7], 3), (3, 0));
-    assert_eq!(water_level(&[-4, 7], 3), (3, 0));
-    assert_eq!(water_level(&[i64::MAX; 3], i64::MAX), (i64::MAX / 3, i64::MAX % 3));
+    let level = |capacities: &[i64], replicas| water_level(capacities, replicas, &mut Scratch::default());
+    assert_eq!(level(&[], 5), (0, 5));
+    assert_eq!(level(&[3, 3], 10), (3, 4));
+    assert_eq!(level(&[0, 0, 7], 3), (3, 0));
+    assert_eq!(level(&[-4, 7], 3), (3, 0));
+    assert_eq!(level(&[i64::MAX; 3], i64::MAX), (i64::MAX / 3, i64::MAX % 3));
 }
 
 proptest! {

@@ -114,7 +114,7 @@ proptest! {
                 prop_assert_eq!(sum, i128::from(replicas), "{} {:?}", name, out);
             }
         }
-        let (level, left) = water_level(&first, replicas);
+        let (level, left) = water_level(&first, replicas, &mut Scratch::default());
         prop_assert!(level >= 0 && left >= 0);
     }
 }

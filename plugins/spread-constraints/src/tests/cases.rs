@@ -1,6 +1,7 @@
 //! Named cases of each rule but those of several properties.
 
 use divvy_framework::binding::AffinityRecord;
+use divvy_framework::prelude::Configuration;
 
 use super::*;
 
@@ -160,4 +161,12 @@ fn clusters_without_the_property_are_in_no_group() {
         .spread_constraint(by(SpreadField::Cluster, 1, 9));
     let candidates = outcome(&scenario).expect("there are candidates");
     assert!(!candidates.contains(&"e".to_owned()));
+}
+
+#[test]
+fn the_configuration_is_spelled_as_the_readme_says() {
+    let read = |value| SpreadConstraintsConfiguration::read(&value).map(|read| read.absent_maximum);
+    let zero = serde_json::json!({ "absent-maximum": "zero" });
+    assert_eq!(read(zero), Ok(AbsentMaximum::Zero));
+    assert_eq!(read(serde_json::json!({})), Ok(AbsentMaximum::Unlimited));
 }

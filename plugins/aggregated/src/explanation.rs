@@ -1,0 +1,36 @@
+//! Why each candidate got what it got. Runs only if somebody asked.
+
+use divvy_framework::prelude::*;
+
+use crate::Aggregated;
+use crate::configuration::{AggregatedConfiguration, Fill, Method};
+
+/// Explains `counts`, which the configured rule made of the context.
+pub(crate) fn explain(context: &AssignContext<'_, Aggregated>, configuration: AggregatedConfiguration, counts: &[i64]) {
+    let request = context.division_request();
+    let shrinks = request.shrinks();
+    let grows = !context.is_fresh() && !shrinks;
+    let gain = |place: usize| counts[place] - if grows { context.last()[place] } else { 0 };
+    let used = (0..context.len()).filter(|&place| gain(place) > 0).count();
+    let manner = match (configuration.fill, configuration.method) {
+        (Fill::Pack, _) => "each filled before the next",
+        (Fill::Proportional, Method::EvenRemainder) => "in proportion",
+        (Fill::Proportional, Method::Webster) => "in proportion, by highest averages",
+    };
+    for (place, &count) in counts.iter().enumerate() {
+        context.explain(place, || {
+            let (last, fits_now) = (context.last()[place], context.fits_now()[place]);
+            let known = match (grows, shrinks) {
+                (true, _) if used == 0 => return "nothing changes".to_owned(),
+                (true, _) => format!("keeps {last}, fits {fits_now}"),
+                (false, true) => format!("last {last}"),
+                (false, false) => format!("capacity {}", context.capacity(place)),
+            };
+            match gain(place) {
+                0 => format!("{known}: not needed, {used} of {} clusters are enough", context.len()),
+                gain if grows => format!("{known}: +{gain} {manner} over {used} clusters"),
+                _ => format!("{known}: {count} {manner} over {used} clusters"),
+            }
+        });
+    }
+}

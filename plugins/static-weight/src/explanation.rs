@@ -1,0 +1,21 @@
+//! Why each candidate weighs what it weighs and got what it got. Runs only if somebody asked.
+
+use divvy_framework::division::explanation::ProportionalShares;
+use divvy_framework::prelude::*;
+
+use crate::StaticWeight;
+use crate::static_weight::Method;
+
+/// Explains `shares`, which `method` made of `weights`.
+pub(crate) fn explain(context: &AssignContext<'_, StaticWeight>, method: Method, weights: &[i64], shares: &[i64]) {
+    if context.binding().spread_constraints().next().is_some() {
+        context.note(|| "spread constraints are ignored: static weights say where replicas go".to_owned());
+    }
+    let explanation = ProportionalShares::new(context.replicas(), weights, context.last(), shares, method.rounding());
+    for (place, &weight) in weights.iter().enumerate() {
+        context.explain(place, || match weight {
+            0 => "no rule gives it a positive weight".to_owned(),
+            _ => explanation.text(place, "weight"),
+        });
+    }
+}
