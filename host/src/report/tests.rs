@@ -1,0 +1,1 @@
+//! Rendering, from constructed decisions: no plugin is loaded.
