@@ -6,6 +6,7 @@ use divvy_framework_abi::module::promise;
 
 use super::Scenario;
 use crate::assign::AssignPlugin;
+use crate::plugin::Failure;
 
 impl Scenario {
     /// Runs Assign with all clusters as candidates and holds the result to what the plugin promises, and to what every
@@ -45,6 +46,24 @@ impl Scenario {
             self.check_inertia(plugin, &counts)?;
         }
         Ok(())
+    }
+
+    /// Runs Assign as [`Self::assign`] does, and holds the result to the plugin's promises: what a test of a strategy calls.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    ///
+    /// # Panics
+    ///
+    /// If the result breaks a promise, as [`Self::check_promises`] words it.
+    #[track_caller]
+    pub fn assign_checked<P: AssignPlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
+        let counts = self.assign(plugin)?;
+        if let Err(broken) = self.check_promises(plugin) {
+            panic!("plugin `{}` breaks a promise: {broken}", P::NAME);
+        }
+        Ok(counts)
     }
 
     fn check_orders<P: AssignPlugin>(&self, plugin: &P, counts: &[i64]) -> Result<(), String> {

@@ -36,7 +36,7 @@ pub struct Scenario {
     spread_constraints: Vec<SpreadConstraintRecord>,
     rules: Vec<RuleRecord>,
     evictions: Vec<String>,
-    lost: Vec<(String, i64)>,
+    pub(super) lost: Vec<(String, i64)>,
     needed: Option<i64>,
     ignores_spread_constraints: bool,
 }
