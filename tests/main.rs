@@ -13,12 +13,14 @@
 //! - [`misbehaviour`]: what a faulty plugin does to the host, namely nothing.
 //! - [`compatibility`]: plugins of an older and of a newer minor ABI version, another build, another allocator.
 //! - [`logging`]: what plugins log.
+//! - [`command_line`]: the binary, run: exit code, standard output, standard error.
 //! - [`walls`]: who may depend on whom and which file may name what.
 
 mod artifacts;
 mod bundled;
 mod chances;
 mod changed_sdk;
+mod command_line;
 mod compatibility;
 mod loading;
 mod logging;
