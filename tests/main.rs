@@ -8,6 +8,7 @@
 //! - [`bundled`]: each folder of `plugins/`, loaded, asked who it is, and put to work.
 //! - [`proposals`]: the worked examples of the four proposals. [`chances`]: that ties are fair.
 //! - [`properties`]: what holds of each strategy whatever the input.
+//! - [`preferences`]: what of `divvy.io/preferences` reaches a plugin.
 //! - [`loading`]: each way in which a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: plugins built against an SDK that is not this one.
 //! - [`misbehaviour`]: what a faulty plugin does to the host, namely nothing.
@@ -24,6 +25,7 @@ mod loading;
 mod logging;
 mod manifests;
 mod misbehaviour;
+mod preferences;
 mod properties;
 mod proposals;
 mod scheduling;
