@@ -7,7 +7,7 @@
 mod calls;
 mod panics;
 
-#[cfg(any(test, doctest, feature = "testing"))]
+#[cfg(any(test, doc, feature = "testing"))]
 pub(crate) use calls::preferences;
 pub use calls::{assign, construct, filter, prepare, score, select};
 pub use divvy_framework_abi::module::{
@@ -166,9 +166,8 @@ pub fn module<P: Dispatch>(version: &'static str) -> PluginModuleRef {
 /// After the type come the extension points it serves: `Filter`, `Score`, `Select`, `Assign`. The plugin's version is that
 /// of its crate.
 ///
-/// ```ignore
-/// divvy_framework::export_plugin!(Average: Assign);
-/// ```
+/// `divvy_framework::export_plugin!(Average: Assign);` exports a strategy; a plugin that serves two extension points lists both:
+/// `export_plugin!(Zones: Filter, Score)`. The [crate's documentation](crate) begins with a whole plugin.
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty : $($point:ident),+ $(,)?) => {

@@ -2,7 +2,7 @@
 //!
 //! Feature `testing`. A [`Scenario`] holds the clusters, with what earlier steps of a cycle would have found out about
 //! them (score, replicas that fit now, last replicas), and the binding. It runs one step of one plugin through the same
-//! contexts that the host's calls use.
+//! contexts that the host's calls use. [`Scenario::assign_checked`] also holds a strategy to its promises.
 //!
 //! ```
 //! use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -15,10 +15,13 @@
 //! ```
 
 mod builders;
+mod promises;
 mod scenario;
 
 pub use builders::ClusterBuilder;
 pub use scenario::{Explanation, Scenario};
+/// Preferences and configurations as a test writes them.
+pub use serde_json::{Value, json};
 
 #[cfg(test)]
 mod tests;

@@ -107,6 +107,12 @@ impl Cycle {
         Ok(&self.targets)
     }
 
+    /// Score and replicas that fit now of a cluster that was feasible in the last cycle.
+    pub(crate) fn figures(&self, row: u32) -> Option<(i64, i64)> {
+        let place = self.feasible.rows.binary_search(&row).ok()?;
+        Some((*self.feasible.scores.get(place)?, *self.feasible.fits_now.get(place)?))
+    }
+
     /// Schedules a binding and accounts for it; the account is there whether or not the binding could be scheduled.
     ///
     /// # Errors

@@ -53,6 +53,26 @@ impl Fleet {
         self.store.extend(&records);
     }
 
+    /// Takes many clusters in, each with its JSON as it was written, where that is at hand.
+    pub fn extend_with_json<'clusters>(
+        &mut self,
+        clusters: impl IntoIterator<Item = (&'clusters Cluster, Option<&'clusters str>)>,
+    ) {
+        let keeps_raw = self.keeps_raw;
+        let records: Vec<ClusterRecord> = clusters
+            .into_iter()
+            .map(|(cluster, json)| {
+                let written = json.filter(|_| keeps_raw);
+                let mut record = cluster_record(cluster, keeps_raw && written.is_none());
+                if let Some(json) = written {
+                    record.raw = Some(json.to_owned());
+                }
+                record
+            })
+            .collect();
+        self.store.extend(&records);
+    }
+
     /// Takes a cluster out; whether there was one.
     pub fn remove(&mut self, name: &str) -> bool {
         self.store.remove(name)

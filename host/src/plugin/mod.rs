@@ -3,7 +3,7 @@
 //! - [`loader`]: the one file that opens libraries.
 //! - [`directories`]: where a plugin's library is looked for.
 //! - [`instance`]: a constructed plugin and its calls, with every failure as a typed error that names the plugin.
-//! - [`log`]: what plugins log, as events of the host's `tracing`.
+//! - `log`: what plugins log, as events of the host's `tracing`.
 
 pub mod directories;
 pub mod error;

@@ -1,6 +1,7 @@
 //! Bindings scheduled by a profile: group after group of clusters, with the outcome in Karmada's words.
 
 use crate::cycle::{BindingPlan, Cycle, CycleError, CycleInput, Explanation, PlanError};
+use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Ledger};
 use crate::inputs::BindingInput;
 
@@ -19,8 +20,19 @@ pub struct Decision {
     pub outcome: Outcome,
     /// The affinity group that was used; empty if there are none.
     pub affinity: String,
+    /// What the cycle knew of each cluster of a scheduled result, in the order of the result.
+    pub figures: Vec<TargetFigures>,
     /// Why, if somebody asked.
     pub explanation: Option<Explanation>,
+}
+
+/// What the cycle knew of a cluster of the result, beside its replicas.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TargetFigures {
+    /// All its scores, weighted and added up.
+    pub score: i64,
+    /// Replicas that fit there, before this decision; `None` for a resource without replicas.
+    pub fits_now: Option<i64>,
 }
 
 /// The outcome of a binding.
@@ -87,6 +99,7 @@ impl<'a> Scheduler<'a> {
             replicas: input.replicas,
             outcome: Outcome::Scheduled(Vec::new()),
             affinity: String::new(),
+            figures: Vec::new(),
             explanation: None,
         };
         if let Some(reason) = &input.skip {
@@ -145,6 +158,8 @@ impl<'a> Scheduler<'a> {
                         .iter()
                         .map(|target| (fleet.name(target.row).to_owned(), target.replicas))
                         .collect();
+                    let rows: Vec<u32> = targets.iter().map(|target| target.row).collect();
+                    decision.figures = rows.iter().map(|&row| self.figures(plan, row)).collect();
                     decision.outcome = Outcome::Scheduled(named);
                     decision.affinity.clone_from(&group.name);
                     decision.explanation = explanation;
@@ -161,6 +176,17 @@ impl<'a> Scheduler<'a> {
         }
         if let Some(error) = failure {
             decision.outcome = Outcome::Failed(error);
+        }
+    }
+}
+
+impl Scheduler<'_> {
+    /// What the cycle that has just run knew of a feasible cluster.
+    fn figures(&self, plan: &BindingPlan, row: u32) -> TargetFigures {
+        let (score, fits_now) = self.cycle.figures(row).unwrap_or_default();
+        TargetFigures {
+            score,
+            fits_now: (plan.demand != Demand::Nothing).then_some(fits_now),
         }
     }
 }

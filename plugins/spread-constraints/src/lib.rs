@@ -1,8 +1,8 @@
 //! The Select plugin `spread-constraints`: the candidates that the spread constraints of the placement allow.
 //!
 //! This file joins the SDK to the rule. [`constraints`] says what a placement asks for, [`spread_constraints`] which
-//! selector answers: [`by_cluster`] and [`by_group`] as Karmada does, [`by_several`] beyond it. All of them start from the
-//! [`order`] of the clusters.
+//! selector answers: [`by_cluster`](mod@by_cluster) and [`by_group`](mod@by_group) as Karmada does,
+//! [`by_several`](mod@by_several) beyond it. All of them start from the [`order`] of the clusters.
 
 #![forbid(unsafe_code)]
 

@@ -1,0 +1,87 @@
+//! The strategy as plain Rust: no library, no host.
+
+use divvy_framework::testing::{ClusterBuilder, Scenario, Value, json};
+
+use super::*;
+
+fn cluster(name: &str, price: &str, fits_now: i64) -> ClusterBuilder {
+    ClusterBuilder::new(name)
+        .annotation("example.com/price-per-core-hour", price)
+        .fits_now(fits_now)
+}
+
+fn plugin(configuration: &Value) -> CheapestFirst {
+    let configuration = CheapestFirstConfiguration::read(configuration).expect("the configuration is valid");
+    CheapestFirst::new(configuration).expect("the plugin can be constructed")
+}
+
+/// Prices 0.02, 0.05 and none; room for 4, 10 and 10.
+fn scenario() -> Scenario {
+    Scenario::new()
+        .cluster(cluster("a", "0.05", 10))
+        .cluster(cluster("b", "0.02", 4))
+        .cluster(ClusterBuilder::new("c").fits_now(10))
+}
+
+#[test]
+fn named_cases() {
+    for (name, configuration, preferences, replicas, expected) in [
+        ("the cheapest alone", json!({}), json!({}), 3, [0, 3, 0]),
+        ("then the next", json!({}), json!({}), 9, [5, 4, 0]),
+        ("those without a price last", json!({}), json!({}), 16, [10, 4, 2]),
+        ("a limit", json!({}), json!({ "maximumPrice": 0.02 }), 4, [0, 4, 0]),
+        (
+            "another annotation",
+            json!({ "annotation": "cost" }),
+            json!({}),
+            0,
+            [0, 0, 0],
+        ),
+    ] {
+        let result = scenario()
+            .replicas(replicas)
+            .preferences(&preferences)
+            .assign_checked(&plugin(&configuration));
+        assert_eq!(result.unwrap(), expected, "{name}");
+    }
+}
+
+#[test]
+fn too_little_room_at_that_price_names_both_figures() {
+    let scenario = scenario().replicas(15).preferences(&json!({ "maximumPrice": 0.05 }));
+    assert_eq!(scenario.assign(&plugin(&json!({}))), Err(Failure::too_small(15, 14)));
+    let scenario = scenario.preferences(&json!({}));
+    assert_eq!(
+        scenario.assign(&plugin(&json!({ "unpriced": "never" }))),
+        Err(Failure::too_small(15, 14))
+    );
+}
+
+#[test]
+fn a_wrong_key_names_the_nearest() {
+    let error = scenario()
+        .preferences(&json!({ "maxPrice": 1 }))
+        .assign(&plugin(&json!({})))
+        .unwrap_err();
+    assert_eq!(error.to_string(), "unknown key `maxPrice`");
+    let error = CheapestFirstConfiguration::read(&json!({ "unpriced": "lasts" }))
+        .err()
+        .unwrap();
+    assert_eq!(error.hint().unwrap(), "did you mean `last`?");
+}
+
+#[test]
+fn what_runs_stays_until_a_reschedule_is_asked_for() {
+    let running = |replicas| {
+        Scenario::new()
+            .replicas(replicas)
+            .cluster(cluster("a", "0.05", 10).last(6))
+            .cluster(cluster("b", "0.02", 3))
+            .cluster(cluster("c", "0.09", 10).last(2))
+    };
+    let plugin = plugin(&json!({}));
+    assert_eq!(running(8).assign_checked(&plugin).unwrap(), [6, 0, 2]);
+    assert_eq!(running(12).assign_checked(&plugin).unwrap(), [7, 3, 2]);
+    assert_eq!(running(5).assign_checked(&plugin).unwrap(), [5, 0, 0]);
+    assert_eq!(running(8).fresh(true).assign_checked(&plugin).unwrap(), [5, 3, 0]);
+}

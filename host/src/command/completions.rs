@@ -1,0 +1,29 @@
+//! `divvy completions`: a script for a shell.
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::{CommandLine, Exit};
+use crate::report::console::Console;
+use crate::report::errors::Failure;
+
+/// Print completions for a shell.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  divvy completions bash > /etc/bash_completion.d/divvy
+  divvy completions zsh > \"${fpath[1]}/_divvy\"
+  divvy completions fish > ~/.config/fish/completions/divvy.fish")]
+pub(super) struct CompletionsArguments {
+    /// The shell
+    shell: Shell,
+}
+
+/// Prints the script.
+pub(super) fn run(arguments: &CompletionsArguments, console: &Console) -> Result<Exit, Failure> {
+    // Written to memory first: the generator panics where a stream fails.
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut CommandLine::command(), "divvy", &mut script);
+    console.print(|out| out.write_all(&script))?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,199 @@
+//! `divvy schedule`: from manifests to what goes where.
+
+use std::io::Write;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use divvy_host::api::Placement;
+use divvy_host::fleet::{Fleet, FleetSnapshot};
+use divvy_host::inputs::{ResolveOptions, Resolved, resolve};
+use divvy_host::manifests::{self, Input, ReadOptions};
+use divvy_host::profile::{AffinityGroups, ProfileConfiguration};
+use divvy_host::scheduler::{Profile, Scheduler, decide};
+use divvy_host::strategy::{StrategyContext, StrategyError, resolve_strategy};
+use divvy_host::workloads::WorkloadKinds;
+
+use super::setup::ProfileArguments;
+use super::{EXIT_CODES, Exit};
+use crate::report::console::Console;
+use crate::report::entry::{ProfileSummary, Report};
+use crate::report::errors::{Complaint, Failure};
+use crate::report::table::{self, TableOptions};
+use crate::report::{structured, warnings};
+
+const EXAMPLES: &str = "\
+Examples:
+  # What would be where, from files and folders
+  divvy schedule -f fleet.yaml -f policies/
+
+  # From a live control plane
+  kubectl get clusters,resourcebindings -A -o json | divvy schedule -f -
+
+  # What another strategy would do, and why
+  divvy schedule -f fleet.yaml --strategy Average --explain
+
+  # All bindings against one ledger, by priority, as JSON
+  divvy schedule -f dump/ --assume -o json | jq '.[].result'
+
+In the table, CHANGE is against the binding's last result, and FREE is how many more replicas \
+fit after this decision: below zero where a strategy that ignores capacity gave a cluster more \
+than it holds.";
+
+/// Decide what goes where, from manifests.
+///
+/// Reads clusters, policies, bindings and workloads as YAML or JSON, decides each binding on its own against the
+/// clusters as they are given, and prints the result. Nothing is changed anywhere.
+#[derive(Debug, Args)]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
+pub(super) struct ScheduleArguments {
+    /// Manifests: a file, a folder (read whole), or `-` for standard input; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true)]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// Divide every binding by this strategy, whatever its policy says
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Option<String>,
+    /// How to print the result
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
+    output: Format,
+    /// Say why: rejections, scores, what fits, what the strategy made of it
+    #[arg(long)]
+    explain: bool,
+    /// Draw ties from this seed instead of the profile's
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Let each result take its growth from those after it, in the order of priority, then name
+    #[arg(long)]
+    assume: bool,
+}
+
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Aligned columns for people
+    Table,
+    /// The table with a line a cluster, last results, scores, regions, plugins and policies
+    Wide,
+    /// An array, one object a binding
+    Json,
+    /// The same as YAML
+    Yaml,
+}
+
+/// Schedules.
+pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
+    let directories = arguments.profile.directories()?;
+    let mut chosen = arguments.profile.read()?;
+    if arguments.seed.is_some() {
+        chosen.configuration.seed = arguments.seed;
+    }
+    let profile = chosen.build(&directories)?;
+    if let Some(strategy) = &arguments.strategy {
+        check_strategy(strategy, &profile)?;
+    }
+    let resolved = read(arguments, &chosen.configuration, &profile);
+    warnings::tell(&resolved, console);
+    if !resolved.problems.is_empty() {
+        return Err(Failure::input(&resolved.problems));
+    }
+    let fleet = fleet(&resolved, &profile);
+    let started = Instant::now();
+    let mut scheduler = Scheduler::new(&profile)
+        .explaining(arguments.explain)
+        .assuming(arguments.assume);
+    let decisions = decide(&mut scheduler, &resolved.bindings, &fleet);
+    tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
+    let report = Report::new(&resolved.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
+    print(&report, arguments, console)?;
+    warnings::tell_unmatched(&resolved, console);
+    Ok(report.exit())
+}
+
+/// Refuses a strategy that nothing serves, before anything is read.
+fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
+    let known = profile.strategy_names();
+    // The rules by which names in manifests are understood hold here too, so they decide.
+    let understood = resolve_strategy(&StrategyContext {
+        placement: &Placement::default(),
+        binding: None,
+        policy: None,
+        total: None,
+        replicas: 0,
+        known: &known,
+        strategy_override: Some(strategy),
+        affinity_groups_as_tiers: false,
+    });
+    match understood {
+        Err(StrategyError::Unknown { known, .. }) => {
+            let message = format!("unknown strategy `{strategy}`");
+            let hint = match known.as_slice() {
+                [] => "the profile has no strategy: name plugins in `assign`".to_owned(),
+                known => format!("known, nearest first: {}", known.join(", ")),
+            };
+            Err(Failure::usage(Complaint::new(message).with_hint(hint)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the manifests and brings them together.
+fn read(arguments: &ScheduleArguments, configuration: &ProfileConfiguration, profile: &Profile) -> Resolved {
+    let workload_kinds = WorkloadKinds::new(&configuration.workload);
+    let inputs: Vec<Input> = arguments
+        .inputs
+        .iter()
+        .map(|input| Input::from(input.as_str()))
+        .collect();
+    let started = Instant::now();
+    let read = manifests::read(
+        &inputs,
+        &mut std::io::stdin().lock(),
+        &ReadOptions {
+            workload_kinds: workload_kinds.clone(),
+            keep_cluster_json: profile.needs_raw_clusters(),
+            ..ReadOptions::default()
+        },
+    );
+    tracing::info!(
+        clusters = read.clusters.len(),
+        policies = read.policies.len(),
+        bindings = read.bindings.len(),
+        resources = read.resources.len(),
+        ignored = read.ignored,
+        elapsed = ?started.elapsed(),
+        "manifests read"
+    );
+    resolve(
+        read,
+        &ResolveOptions {
+            known_strategies: profile.strategy_names(),
+            strategy_override: arguments.strategy.clone(),
+            scheduler_name: configuration.scheduler_name.clone().unwrap_or_default(),
+            affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
+            workload_kinds,
+        },
+    )
+}
+
+/// The clusters as one snapshot.
+fn fleet(resolved: &Resolved, profile: &Profile) -> FleetSnapshot {
+    let mut fleet = Fleet::new(profile.needs_raw_clusters());
+    let clusters = resolved.clusters.iter();
+    fleet.extend_with_json(clusters.map(|cluster| (&cluster.object, cluster.json.as_deref())));
+    fleet.snapshot()
+}
+
+fn print(report: &Report<'_>, arguments: &ScheduleArguments, console: &Console) -> Result<(), Failure> {
+    let options = TableOptions {
+        wide: arguments.output == Format::Wide,
+        explain: arguments.explain,
+        bars: console.has_bars(),
+        columns: console.width(),
+    };
+    console.print(|out: &mut dyn Write| match arguments.output {
+        Format::Table | Format::Wide => table::write(report, options, out),
+        Format::Json => structured::write_json(report, out),
+        Format::Yaml => structured::write_yaml(report, out),
+    })
+}

@@ -1,0 +1,24 @@
+//! What a person or a program is told: tables, JSON, YAML, explanations, errors.
+//!
+//! - [`entry`]: a binding beside its decision, which every form of the report starts from.
+//! - [`table`], [`totals`], [`explanation`]: for people, over the aligned columns of [`grid`].
+//! - [`structured`]: JSON and YAML.
+//! - [`plugins`]: what is known of plugins.
+//! - [`errors`], [`warnings`]: standard error.
+//! - [`console`]: the streams.
+
+pub(crate) mod console;
+pub(crate) mod entry;
+pub(crate) mod errors;
+mod explanation;
+pub(crate) mod grid;
+pub(crate) mod plugins;
+mod schema;
+pub(crate) mod structured;
+pub(crate) mod style;
+pub(crate) mod table;
+#[cfg(test)]
+mod tests;
+pub(crate) mod text;
+mod totals;
+pub(crate) mod warnings;

@@ -1,0 +1,133 @@
+//! A JSON Schema as the list of keys that a person may write.
+//!
+//! Only what schemas made from Rust types hold is read; whatever else a schema says is shown by `-o json`.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value};
+
+use super::grid::{Cell, Column, Grid};
+use super::style;
+use super::text::printable;
+
+/// So deep keys within keys are listed.
+const DEPTH_MAX: usize = 4;
+
+/// Writes the keys of an object's schema under a title, or that there are none.
+pub(super) fn write(
+    out: &mut dyn Write,
+    columns: Option<usize>,
+    title: &str,
+    schema: &str,
+    none: &str,
+) -> io::Result<()> {
+    let bold = style::NAME;
+    let schema: Value = serde_json::from_str(schema).unwrap_or(Value::Null);
+    let mut grid = Grid::new(vec![Column::left("KEY"), Column::left("TYPE"), Column::left("DEFAULT")]).indented(2);
+    let mut keys = 0;
+    add_keys(&mut grid, &schema, &schema, "", 0, &mut keys);
+    if keys == 0 {
+        return writeln!(out, "{bold}{}{bold:#}: {none}", printable(title));
+    }
+    writeln!(out, "{bold}{}{bold:#}", printable(title))?;
+    grid.write(out, columns)
+}
+
+fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: usize, keys: &mut usize) {
+    let schema = resolved(root, schema);
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return;
+    };
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    for (name, property) in properties {
+        *keys += 1;
+        let target = resolved(root, property);
+        let default = match property.get("default") {
+            Some(default) => default.to_string(),
+            None if required.contains(&name.as_str()) => "required".to_owned(),
+            None => String::new(),
+        };
+        let meaning = property.get("description").or_else(|| target.get("description"));
+        grid.cells(vec![
+            Cell::new(format!("{prefix}{name}"), style::NAME),
+            Cell::new(type_of(root, property), style::STRATEGY),
+            Cell::plain(default),
+        ]);
+        if let Some(meaning) = meaning.and_then(Value::as_str) {
+            grid.text(2, meaning, style::PLAIN);
+        }
+        for (value, meaning) in alternatives(target) {
+            grid.text(4, format!("{value}: {meaning}"), style::FAINT);
+        }
+        if depth < DEPTH_MAX {
+            let (below, suffix) = match target.get("items") {
+                Some(items) => (items, "[]."),
+                None => (target, "."),
+            };
+            add_keys(grid, root, below, &format!("{prefix}{name}{suffix}"), depth + 1, keys);
+        }
+    }
+}
+
+/// What a reference in a schema means, itself if it is none.
+fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let nullable = schema.get("anyOf").and_then(Value::as_array).and_then(|options| {
+        let is_null = |option: &&Value| option.get("type").and_then(Value::as_str) == Some("null");
+        options.iter().find(|option| !is_null(option))
+    });
+    match (reference, nullable) {
+        (Some(reference), _) => reference
+            .strip_prefix('#')
+            .and_then(|pointer| root.pointer(pointer))
+            .unwrap_or(schema),
+        (None, Some(option)) if option.get("$ref").is_some() => resolved(root, option),
+        _ => schema,
+    }
+}
+
+/// The values of an enumeration, each with what it means.
+fn alternatives(schema: &Value) -> Vec<(String, String)> {
+    let Some(options) = schema.get("oneOf").and_then(Value::as_array) else {
+        return Vec::new();
+    };
+    let text = |option: &Map<String, Value>, key: &str| option.get(key).and_then(Value::as_str).map(str::to_owned);
+    options
+        .iter()
+        .filter_map(Value::as_object)
+        .filter_map(|option| {
+            let value = option.get("const").map(Value::to_string)?;
+            Some((value, text(option, "description").unwrap_or_default()))
+        })
+        .collect()
+}
+
+fn type_of(root: &Value, schema: &Value) -> String {
+    let schema = resolved(root, schema);
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let values: Vec<String> = values.iter().map(Value::to_string).collect();
+        return values.join(" | ");
+    }
+    let named = alternatives(schema);
+    if !named.is_empty() {
+        let values: Vec<String> = named.into_iter().map(|(value, _)| value).collect();
+        return values.join(" | ");
+    }
+    let word = match schema.get("type") {
+        Some(Value::String(word)) => word.clone(),
+        Some(Value::Array(words)) => {
+            let words = words.iter().filter_map(Value::as_str).filter(|word| *word != "null");
+            words.collect::<Vec<_>>().join(" or ")
+        }
+        _ => "any".to_owned(),
+    };
+    match (word.as_str(), schema.get("items")) {
+        ("array", Some(items)) => format!("list of {}", type_of(root, items)),
+        ("object", _) => "table".to_owned(),
+        _ => word,
+    }
+}

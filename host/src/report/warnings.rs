@@ -1,0 +1,117 @@
+//! Warnings and notes on standard error: what was read as best it could be, each once, with where it applies.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use divvy_host::inputs::{BindingInput, Resolved};
+use divvy_host::manifests::Warning;
+
+use super::console::Console;
+use super::errors::{headline, place, remark};
+use super::style;
+use super::text::{counted, listed};
+
+/// So many places of one warning are named, and so many names in a note, unless more is asked for.
+const NAMED_MAX: usize = 3;
+
+/// One warning and everything it applies to.
+#[derive(Debug, PartialEq, Eq)]
+struct Group<'a> {
+    message: &'a str,
+    hint: Option<&'a str>,
+    places: Vec<String>,
+}
+
+/// Tells what a person should know of the input, grouped: warnings first, then what nothing was done with.
+pub(crate) fn tell(resolved: &Resolved, console: &Console) {
+    console.tell(|out| write(resolved, out, console.verbosity()));
+}
+
+pub(super) fn write(resolved: &Resolved, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
+    let most = if verbosity > 0 { usize::MAX - 1 } else { NAMED_MAX };
+    for group in groups(resolved) {
+        headline(out, "warning", style::WARNING, group.message)?;
+        if let Some(hint) = group.hint {
+            remark(out, "hint", hint)?;
+        }
+        if !group.places.is_empty() {
+            remark(out, "in", &listed(group.places.iter().map(String::as_str), most))?;
+        }
+    }
+    // Of an input with problems it is not known what it would hold.
+    if !resolved.problems.is_empty() {
+        return Ok(());
+    }
+    if resolved.clusters.is_empty() {
+        headline(out, "warning", style::WARNING, "the input holds no cluster")?;
+    }
+    if resolved.bindings.is_empty() {
+        let message = "the input holds no binding, and no workload that a policy matches";
+        headline(out, "warning", style::WARNING, message)?;
+    }
+    Ok(())
+}
+
+/// Says once, at the end, what no policy matches.
+pub(crate) fn tell_unmatched(resolved: &Resolved, console: &Console) {
+    console.tell(|out| write_unmatched(resolved, out, console.verbosity()));
+}
+
+pub(super) fn write_unmatched(resolved: &Resolved, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
+    if resolved.unmatched.is_empty() {
+        return Ok(());
+    }
+    let most = if verbosity > 0 { usize::MAX - 1 } else { 2 * NAMED_MAX };
+    let names: Vec<String> = resolved.unmatched.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "no policy matches {}: {}",
+        counted(names.len(), "resource"),
+        listed(names.iter().map(String::as_str), most)
+    );
+    headline(out, "note", style::HINT, &message)
+}
+
+/// Warnings by message and hint, in the order in which each came first.
+fn groups(resolved: &Resolved) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut known = HashMap::new();
+    let of_input = resolved
+        .warnings
+        .iter()
+        .map(|warning| (warning, place_of(warning, None)));
+    let of_bindings = resolved.bindings.iter().flat_map(|input| {
+        let warnings = input.strategy.as_ref().map_or(&[][..], |request| &request.warnings);
+        warnings
+            .iter()
+            .map(move |warning| (warning, place_of(warning, Some(input))))
+    });
+    for (warning, place_of) in of_input.chain(of_bindings) {
+        let number = *known.entry((&warning.message, &warning.hint)).or_insert(groups.len());
+        if number == groups.len() {
+            groups.push(Group {
+                message: &warning.message,
+                hint: warning.hint.as_deref(),
+                places: Vec::new(),
+            });
+        }
+        if let (Some(group), Some(place_of)) = (groups.get_mut(number), place_of) {
+            group.places.push(place_of);
+        }
+    }
+    groups
+}
+
+/// Where a warning applies: the object it names, else the binding whose strategy it is about.
+fn place_of(warning: &Warning, binding: Option<&BindingInput>) -> Option<String> {
+    let object = match (&warning.object, binding) {
+        (Some(object), _) => Some(object.to_string()),
+        (None, Some(binding)) => Some(binding.key()),
+        (None, None) => None,
+    };
+    let source = warning.source_of.as_ref().or(binding.map(|binding| &binding.source));
+    match (object, source) {
+        (Some(object), Some(source)) => Some(format!("{object} ({})", place(source))),
+        (Some(object), None) => Some(object),
+        (None, source) => source.map(place),
+    }
+}
