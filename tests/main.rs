@@ -13,13 +13,14 @@
 //! - [`changed_sdk`]: plugins built against an SDK that is not this one.
 //! - [`misbehaviour`]: what a faulty plugin does to the host, namely nothing.
 //! - [`compatibility`]: plugins of an older and of a newer minor ABI version, another build, another allocator.
-//! - [`logging`]: what plugins log.
+//! - [`logging`]: what plugins log. [`command`]: where the binary finds plugins.
 //! - [`walls`]: who may depend on whom and which file may name what.
 
 mod artifacts;
 mod bundled;
 mod chances;
 mod changed_sdk;
+mod command;
 mod compatibility;
 mod loading;
 mod logging;
