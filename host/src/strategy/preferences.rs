@@ -1,7 +1,7 @@
 //! The JSON of `divvy.io/preferences` (and of the proposal's `metadata.annotation`) into rules.
 //!
-//! Keys that Divvy knows become rules; the value as a whole is passed on untouched, because a strategy from
-//! outside may read anything from it. Unknown keys are therefore no error here: the plugin judges them.
+//! Keys that Divvy knows become rules. What else there is is passed on, and unknown keys are no error here: the plugin
+//! judges them. A strategy from outside may read anything, so it is given the known keys too.
 
 use std::collections::BTreeMap;
 
@@ -34,6 +34,29 @@ pub(super) struct JsonPreferences {
     pub(super) priorities: Option<Vec<PreferenceRule>>,
     /// Priorities beside another strategy.
     pub(super) cluster_priority: Option<Vec<PreferenceRule>>,
+}
+
+/// The key of priorities beside a strategy: the host alone acts on them.
+const CLUSTER_PRIORITY: &str = "clusterPriority";
+
+/// The keys that become rules. A bundled strategy sees them as such, or is not meant by them.
+const RULES: [&str; 7] = [
+    "specifiedClusters",
+    "specifiedIdcs",
+    "idcs",
+    "staticSpecifyList",
+    "staticWeightList",
+    "preferredPriorityList",
+    "dynamicWeight",
+];
+
+impl JsonPreferences {
+    /// What the strategy's plugin is given to read; `None` if nothing is left for it.
+    pub(super) fn for_plugin(&self, is_bundled: bool) -> Option<Value> {
+        let mut keys = self.value.as_ref()?.as_object()?.clone();
+        keys.retain(|key, _| key != CLUSTER_PRIORITY && !(is_bundled && RULES.contains(&key.as_str())));
+        (!keys.is_empty()).then_some(Value::Object(keys))
+    }
 }
 
 /// An entry of `specifiedClusters` and `specifiedIdcs`.

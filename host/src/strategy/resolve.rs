@@ -70,7 +70,7 @@ pub fn resolve_strategy(context: &StrategyContext<'_>) -> Result<StrategyRequest
         one_group: false,
         rules: Vec::new(),
         rules_key: rules_key(&strategy),
-        preferences: json.value.clone(),
+        preferences: json.for_plugin(is_bundled(&strategy)),
         cluster_priority: None,
         dynamic_weight: dynamic_weight && strategy == DYNAMIC_WEIGHT,
         affinity_groups_as_tiers: carriers
@@ -257,6 +257,15 @@ fn rules(
     }
 }
 
+/// Whether Divvy brings the strategy along, and so knows what it reads.
+fn is_bundled(strategy: &str) -> bool {
+    matches!(strategy, DUPLICATED | "Aggregated" | "Average")
+        || matches!(
+            strategy,
+            STATIC_WEIGHT | DYNAMIC_WEIGHT | SPECIFIED | PRIORITY_AGGREGATED
+        )
+}
+
 /// Warns of preferences that a bundled strategy does not read. What a strategy from outside reads is not known.
 fn warn_of_unused(
     strategy: &str,
@@ -264,11 +273,7 @@ fn warn_of_unused(
     json: &JsonPreferences,
     warnings: &mut Vec<Warning>,
 ) {
-    let is_bundled = matches!(strategy, DUPLICATED | "Aggregated" | "Average")
-        || matches!(
-            strategy,
-            STATIC_WEIGHT | DYNAMIC_WEIGHT | SPECIFIED | PRIORITY_AGGREGATED
-        );
+    let is_bundled = is_bundled(strategy);
     let weights = scheduling
         .weight_preference
         .as_ref()
