@@ -52,10 +52,14 @@ impl Prepared {
     pub fn new<T: Send + Sync + 'static>(state: T) -> Self {
         unsafe extern "C" fn drop_state<T>(state: *mut c_void) {
             // A panic must not cross the boundary, and no call is under way that could report it.
-            let _ = std::panic::catch_unwind(|| {
+            let dropped = std::panic::catch_unwind(|| {
                 // SAFETY: the pointer comes from `Box::into_raw` in `new` with the same `T`, and is dropped once.
                 drop(unsafe { Box::from_raw(state.cast::<T>()) });
             });
+            if let Err(payload) = dropped {
+                // What was thrown may panic again when it is dropped, here outside of any guard.
+                std::mem::forget(payload);
+            }
         }
         Self {
             state: Box::into_raw(Box::new(state)).cast(),

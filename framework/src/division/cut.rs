@@ -50,21 +50,23 @@ pub(super) fn find_cut(
         sum_before: 0,
     };
     contenders.clear();
-    if keys.len() <= FEW {
-        contenders.extend_from_slice(keys);
-        return walk(contenders, value, stops, before);
-    }
-    let (mut any, mut all) = (0, u64::MAX);
-    for &key in keys {
-        any |= key;
-        all &= key;
-    }
-    // Bits from here on differ between keys; those above are the same in all.
-    let mut width = u64::BITS - (any ^ all).leading_zeros();
-    let mut start = all & !low_bits(width);
     let mut is_first = true;
-    while is_first || (contenders.len() > FEW && width > 0) {
+    loop {
         let entries = if is_first { keys } else { contenders.as_slice() };
+        let (mut any, mut all) = (0, u64::MAX);
+        for &key in entries {
+            any |= key;
+            all &= key;
+        }
+        // Bits from here on differ between keys; those above are the same in all.
+        let width = u64::BITS - (any ^ all).leading_zeros();
+        let start = all & !low_bits(width);
+        if width == 0 || entries.len() <= FEW {
+            if is_first {
+                contenders.extend_from_slice(keys);
+            }
+            return walk(contenders, value, stops, before);
+        }
         // About two keys a bucket, so that emptying the buckets costs less than counting.
         let bucket_bits = entries.len().ilog2().saturating_sub(1).min(10).min(width);
         let shift = width - bucket_bits;
@@ -84,12 +86,12 @@ pub(super) fn find_cut(
             );
             let first = start | ((place as u64) << (shift & 63));
             if stops(count, sum, first | low_bits(shift)) {
-                chosen = Some((place, first));
+                chosen = Some(place);
                 break;
             }
             (before.count_before, before.sum_before) = (count, sum);
         }
-        let Some((place, first)) = chosen else {
+        let Some(place) = chosen else {
             return before;
         };
         if is_first {
@@ -98,9 +100,7 @@ pub(super) fn find_cut(
         } else {
             contenders.retain(|&key| number(key) == place);
         }
-        (start, width) = (first, shift);
     }
-    walk(contenders, value, stops, before)
 }
 
 /// The answer among few keys, or among many equal ones.
@@ -128,4 +128,37 @@ fn walk(
 /// The number whose lowest `bits` bits are set, up to 64.
 pub(super) fn low_bits(bits: u32) -> u64 {
     u64::MAX.checked_shr(u64::BITS - bits.min(u64::BITS)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_where_a_full_sort_would_stop(
+            keys in prop::collection::vec(prop_oneof![0..4_u64, 0..2_000_u64, any::<u64>()], 0..200),
+            part in 0..=110_u64,
+        ) {
+            let needed = keys.len() as u64 * part / 100;
+            let mut sorted = keys.clone();
+            sorted.sort_unstable();
+            let cut = find_cut(&keys, |_| 1, |count, _, _| count > needed, &mut CutScratch::default());
+            prop_assert_eq!(cut.key, sorted.get(needed as usize).copied());
+            let before = sorted.iter().filter(|&&key| cut.key.is_none_or(|cut| key < cut)).count();
+            prop_assert_eq!(cut.count_before, before as u64);
+        }
+    }
+
+    #[test]
+    fn many_equal_keys() {
+        let cut = find_cut(
+            &[7; 500],
+            |key| key,
+            |_, sum, _| sum > 3_000,
+            &mut CutScratch::default(),
+        );
+        assert_eq!((cut.key, cut.count_before, cut.sum_before), (Some(7), 0, 0));
+    }
 }

@@ -355,11 +355,37 @@ impl Scenario {
         Ok(result)
     }
 
+    /// Runs Assign for one tier: `rows` are the numbers of its clusters, `tier` which it is and of how many. The result is
+    /// in the order of `rows`.
+    ///
+    /// # Errors
+    ///
+    /// What the plugin fails with.
+    pub fn assign_in_tier<P: AssignPlugin>(
+        &self,
+        plugin: &P,
+        rows: &[u32],
+        tier: (u32, u32),
+    ) -> Result<Vec<i64>, Failure> {
+        self.assign_over(plugin, false, rows, tier)
+            .map(|(replicas, _)| replicas)
+    }
+
     fn assign_in<P: AssignPlugin>(
         &self,
         plugin: &P,
         explain: bool,
         rows: &[u32],
+    ) -> Result<(Vec<i64>, Explanation), Failure> {
+        self.assign_over(plugin, explain, rows, (0, 1))
+    }
+
+    fn assign_over<P: AssignPlugin>(
+        &self,
+        plugin: &P,
+        explain: bool,
+        rows: &[u32],
+        (tier, tier_count): (u32, u32),
     ) -> Result<(Vec<i64>, Explanation), Failure> {
         let clusters = || rows.iter().filter_map(|&row| self.clusters.get(row as usize));
         let scores: Vec<i64> = clusters().map(|cluster| cluster.score).collect();
@@ -379,6 +405,7 @@ impl Scenario {
                     .map_or(NO_ROW, |place| place as u32)
             })
             .collect();
+        let all_rows = self.rows();
         self.run(plugin, explain, |cycle, prepared| {
             let mut replicas = vec![0; rows.len()];
             let context = AssignContext {
@@ -395,9 +422,9 @@ impl Scenario {
                     &[]
                 },
                 places: if listed.is_empty() { &[] } else { &places },
-                tier: 0,
-                tier_count: 1,
-                all_rows: rows,
+                tier,
+                tier_count,
+                all_rows: if tier_count > 1 { &all_rows } else { rows },
             };
             plugin.assign(
                 &context,

@@ -72,3 +72,55 @@ fn texts_are_made_only_when_somebody_asks() {
     assert_eq!(said.notes, ["b,c,z"]);
     assert_eq!(said.explanations[2], (2, "c".to_owned()));
 }
+
+/// Promises everything, and gives all to the first candidate.
+struct Liar;
+
+impl Plugin for Liar {
+    const NAME: &'static str = "liar";
+    const DESCRIPTION: &'static str = "promises everything";
+    type Configuration = NoConfiguration;
+    type Preferences = NoPreferences;
+    type Prepared = ();
+
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self)
+    }
+
+    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+impl AssignPlugin for Liar {
+    const STRATEGIES: &'static [&'static str] = &["Liar"];
+    const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        // What was last somewhere is moved elsewhere, so that no result is a fixed point.
+        let start = context
+            .last()
+            .iter()
+            .position(|&last| last > 0)
+            .map_or(0, |place| place + 1);
+        result.set(start % context.len(), context.replicas());
+        Ok(())
+    }
+}
+
+#[test]
+fn broken_promises_are_found() {
+    let fleet = |fits_now: [i64; 2]| {
+        let cluster = |name, fits_now| ClusterBuilder::new(name).fits_now(fits_now);
+        Scenario::new()
+            .cluster(cluster("a", fits_now[0]))
+            .cluster(cluster("b", fits_now[1]))
+    };
+    let broken = |scenario: Scenario| scenario.check_promises(&Liar).expect_err("a promise is broken");
+    assert!(broken(fleet([1, 9]).replicas(2)).contains("exceed the capacity of 1"));
+    assert!(broken(fleet([9, 9]).replicas(2)).contains("in the order [1, 0]"));
+    let alone = Scenario::new()
+        .cluster(ClusterBuilder::new("a").fits_now(9))
+        .replicas(2);
+    assert_eq!(alone.check_promises(&Liar), Ok(()));
+}

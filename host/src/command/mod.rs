@@ -25,6 +25,9 @@ use crate::report::errors::{Complaint, Failure};
 /// The environment variable with the levels of the log.
 const LOG_VARIABLE: &str = "DIVVY_LOG";
 
+/// The title of what every command understands.
+const GLOBAL: &str = "Global options";
+
 const EXIT_CODES: &str = "\
 Exit codes, the highest that applies:
   0  everything was scheduled or skipped
@@ -45,7 +48,6 @@ Examples:
     name = "divvy",
     version = version(),
     arg_required_else_help = true,
-    propagate_version = true,
     subcommand_required = true,
     after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"),
     max_term_width = 100,
@@ -60,19 +62,13 @@ pub(crate) struct CommandLine {
 /// What every command understands.
 #[derive(Debug, Args)]
 struct GeneralArguments {
-    /// When to use colour [`NO_COLOR` is honoured]
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_possible_values = false
-    )]
+    /// When to use colour; `auto` honours `NO_COLOR`
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
     color: ColorChoice,
     /// Say more: once for what is done, twice for why, three times for everything
     ///
     /// `DIVVY_LOG` sets levels one by one: `DIVVY_LOG=divvy_host=debug,divvy::plugin=trace`.
-    #[arg(long, short, global = true, action = ArgAction::Count)]
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
     verbose: u8,
 }
 

@@ -23,7 +23,7 @@ pub(super) enum PluginCommand {
 Examples:
   divvy plugin list
   divvy plugin list -o json | jq -r '.[] | \"\\(.name) \\(.sha256)\"'
-  divvy plugin list --profile production.toml   # `in profile` as that profile says")]
+  divvy plugin list --profile production.toml   # with those that it names by path")]
     List(ListArguments),
     /// Show what a plugin is, what configures it, and what a policy may tell it
     #[command(after_help = "\
@@ -40,8 +40,8 @@ pub(super) struct ListArguments {
     #[command(flatten)]
     profile: ProfileArguments,
     /// How to print the list
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    output: Format,
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = ListFormat::Table)]
+    output: ListFormat,
 }
 
 /// Arguments of `divvy plugin show`.
@@ -57,7 +57,18 @@ pub(super) struct ShowArguments {
     output: Format,
 }
 
-/// How plugins are printed.
+/// How the list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ListFormat {
+    /// For people
+    Table,
+    /// For people, with SDK version, checksum and path
+    Wide,
+    /// For programs
+    Json,
+}
+
+/// How a plugin is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people
@@ -79,8 +90,9 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     let directories = directories(&arguments.profile, &chosen.configuration)?;
     let found = find(&directories, &chosen.configuration);
     console.print(|out| match arguments.output {
-        Format::Table => plugins::write_table(&found, console.width(), out),
-        Format::Json => plugins::write_json(&found, out),
+        ListFormat::Table => plugins::write_table(&found, false, console.width(), out),
+        ListFormat::Wide => plugins::write_table(&found, true, console.width(), out),
+        ListFormat::Json => plugins::write_json(&found, out),
     })?;
     let is_broken = found.iter().any(|found| found.library.is_err());
     if found.is_empty() {

@@ -11,7 +11,10 @@ use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
 use crate::report::errors::Failure;
 use crate::report::style;
-use crate::report::text::counted;
+use crate::report::text::{counted, wrapped};
+
+/// The columns before the text of a summary's line.
+const TITLE_COLUMNS: usize = 14;
 
 /// Show and check profiles.
 #[derive(Debug, Subcommand)]
@@ -73,7 +76,7 @@ fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure>
     let mut failure: Option<Failure> = None;
     for chosen in arguments.profile.read_all()? {
         match chosen.build(&directories) {
-            Ok(profile) => console.print(|out| summary(&chosen, &profile, out))?,
+            Ok(profile) => console.print(|out| summary(&chosen, &profile, console.width(), out))?,
             Err(of_profile) => match &mut failure {
                 Some(failure) => failure.complaints.extend(of_profile.complaints),
                 None => failure = Some(of_profile),
@@ -90,7 +93,7 @@ fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure>
     }
 }
 
-fn summary(chosen: &ChosenProfile, profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let (good, faint) = (style::GOOD, style::FAINT);
     let file = chosen.source.name();
     writeln!(out, "{good}ok{good:#}: profile `{}` ({file})", profile.name())?;
@@ -116,7 +119,11 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, out: &mut dyn Write) -> io
     ];
     for (title, text) in lines {
         let text = if text.is_empty() { "none".to_owned() } else { text };
-        writeln!(out, "  {faint}{title:10}{faint:#}  {text}")?;
+        let room = columns.map(|columns| columns.saturating_sub(TITLE_COLUMNS));
+        for (number, line) in wrapped(&text, room).iter().enumerate() {
+            let title = if number == 0 { title } else { "" };
+            writeln!(out, "  {faint}{title:10}{faint:#}  {line}")?;
+        }
     }
     Ok(())
 }

@@ -33,10 +33,11 @@ Examples:
   divvy schedule -f fleet.yaml --strategy Average --explain
 
   # All bindings against one ledger, by priority, as JSON
-  divvy schedule -f dump/ --assume -o json | jq '.[] | select(.result != \"Scheduled\")'
+  divvy schedule -f dump/ --assume -o json | jq '.[].result'
 
-In the table, CHANGE is against the binding's last result, and FREE is how many more replicas fit after this
-decision: below zero where a strategy that ignores capacity gave a cluster more than it holds.";
+In the table, CHANGE is against the binding's last result, and FREE is how many more replicas \
+fit after this decision: below zero where a strategy that ignores capacity gave a cluster more \
+than it holds.";
 
 /// Decide what goes where, from manifests.
 ///
@@ -92,11 +93,10 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         check_strategy(strategy, &profile)?;
     }
     let resolved = read(arguments, &chosen.configuration, &profile);
+    warnings::tell(&resolved, console);
     if !resolved.problems.is_empty() {
-        warnings::tell(&resolved, console);
         return Err(Failure::input(&resolved.problems));
     }
-    warnings::tell(&resolved, console);
     let fleet = fleet(&resolved, &profile);
     let started = Instant::now();
     let mut scheduler = Scheduler::new(&profile)

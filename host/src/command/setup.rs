@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use divvy_host::plugin::PluginDirectories;
-use divvy_host::profile::{BUILT_IN_NAME, ProfileConfiguration, ProfileSource};
+use divvy_host::plugin::{LoadError, PluginDirectories};
+use divvy_host::profile::{BUILT_IN_NAME, PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_host::scheduler::{Profile, RegistryError, registry};
 
 use crate::report::errors::{Complaint, Failure};
@@ -128,16 +128,33 @@ impl ChosenProfile {
         format!("profile[{}].{key}", number.unwrap_or(0))
     }
 
-    /// The key that names the plugin which an error is about.
+    /// The key at fault where the error itself cannot know it, because it knows the plugin or its file alone.
     fn key_of_plugin(&self, error: &RegistryError) -> Option<String> {
+        let configuration = &self.configuration;
         let plugin = match error {
-            RegistryError::NotFound { plugin, .. }
+            RegistryError::Load(LoadError::ChecksumMismatch { expected, .. }) => {
+                let names_it = |table: &PluginTable| table.sha256.as_ref() == Some(expected);
+                let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
+                return Some(format!("plugin.{plugin}.sha256"));
+            }
+            RegistryError::Load(LoadError::FileMissing { path } | LoadError::NotALibrary { path, .. }) => {
+                let names_it = |table: &PluginTable| table.path.as_deref().is_some_and(|given| path.ends_with(given));
+                let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
+                return Some(format!("plugin.{plugin}.path"));
+            }
+            RegistryError::Load(
+                LoadError::WrongName { expected: plugin, .. }
+                | LoadError::AbiMismatch { plugin, .. }
+                | LoadError::LayoutMismatch { plugin, .. }
+                | LoadError::ConstructorError { plugin, .. }
+                | LoadError::ConstructorPanic { plugin, .. },
+            )
+            | RegistryError::NotFound { plugin, .. }
             | RegistryError::WrongExtensionPoint { plugin, .. }
             | RegistryError::DuplicateName { plugin, .. } => plugin,
             RegistryError::TwoForStrategy { second, .. } => second,
             _ => return None,
         };
-        let configuration = &self.configuration;
         let place_in = |list: &Option<Vec<String>>| list.iter().flatten().position(|name| name == plugin);
         if let Some(place) = place_in(&configuration.filters) {
             return Some(format!("filters[{place}]"));

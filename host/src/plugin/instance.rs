@@ -1,6 +1,6 @@
 //! A constructed plugin: its calls, with every failure as a typed error that names it, and its quarantine.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use divvy_framework::abi::AbiResult;
@@ -10,14 +10,26 @@ use divvy_framework::abi::object::{PluginFailure, PluginObject, PluginObjectBox,
 use super::error::CallError;
 use super::loader::PluginLibrary;
 
-/// So many panics in a row, and a plugin is not called any more until its profile is loaded again.
+/// So many panics in a row in one and the same call, and a plugin is not called any more until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
+
+/// The calls of a plugin.
+#[derive(Debug, Clone, Copy)]
+enum Call {
+    Prepare,
+    Filter,
+    Score,
+    Select,
+    Assign,
+}
 
 /// A plugin constructed from its configuration.
 pub struct PluginInstance {
     library: PluginLibrary,
     object: PluginObjectBox,
-    panics: AtomicU32,
+    /// Panics in a row, by call: a plugin that prepares well and then divides badly fails all the same.
+    panics: [AtomicU32; 5],
+    quarantined: AtomicBool,
     last_panic: Mutex<String>,
 }
 
@@ -35,7 +47,8 @@ impl PluginInstance {
         Self {
             library,
             object,
-            panics: AtomicU32::new(0),
+            panics: Default::default(),
+            quarantined: AtomicBool::new(false),
             last_panic: Mutex::new(String::new()),
         }
     }
@@ -52,7 +65,7 @@ impl PluginInstance {
 
     /// Whether the plugin panicked so often that it is not called any more.
     pub fn is_quarantined(&self) -> bool {
-        self.panics.load(Ordering::Relaxed) >= PANICS_TO_QUARANTINE
+        self.quarantined.load(Ordering::Relaxed)
     }
 
     /// Prepares state for one binding.
@@ -65,7 +78,7 @@ impl PluginInstance {
             cycle: std::ptr::from_ref(cycle),
             ..PrepareCall::default()
         };
-        self.call(&mut call, PluginObject::prepare)
+        self.call(Call::Prepare, &mut call, PluginObject::prepare)
     }
 
     /// Rejects clusters.
@@ -74,7 +87,7 @@ impl PluginInstance {
     ///
     /// What the plugin fails with.
     pub fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), CallError> {
-        self.call(call, PluginObject::filter)
+        self.call(Call::Filter, call, PluginObject::filter)
     }
 
     /// Scores feasible clusters.
@@ -83,7 +96,7 @@ impl PluginInstance {
     ///
     /// What the plugin fails with.
     pub fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), CallError> {
-        self.call(call, PluginObject::score)
+        self.call(Call::Score, call, PluginObject::score)
     }
 
     /// Picks candidates.
@@ -92,7 +105,7 @@ impl PluginInstance {
     ///
     /// What the plugin fails with.
     pub fn select(&self, call: &mut SelectCall<'_>) -> Result<(), CallError> {
-        self.call(call, PluginObject::select)
+        self.call(Call::Select, call, PluginObject::select)
     }
 
     /// Divides replicas.
@@ -101,35 +114,37 @@ impl PluginInstance {
     ///
     /// What the plugin fails with.
     pub fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), CallError> {
-        self.call(call, PluginObject::assign)
+        self.call(Call::Assign, call, PluginObject::assign)
     }
 
     fn call<C: SizePrefixed, T>(
         &self,
+        kind: Call,
         call: &mut C,
         method: impl FnOnce(&PluginObjectBox, Request<'_>) -> AbiResult<T, PluginFailure>,
     ) -> Result<T, CallError> {
         if self.is_quarantined() {
             return Err(CallError::Quarantined {
                 plugin: self.name().to_owned(),
-                panics: self.panics.load(Ordering::Relaxed),
+                panics: PANICS_TO_QUARANTINE,
                 message: self.last_panic.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             });
         }
         match method(&self.object, Request::new(call)) {
             AbiResult::ROk(value) => {
                 // Reading is cheaper than writing, and nearly always enough.
-                if self.panics.load(Ordering::Relaxed) != 0 {
-                    self.panics.store(0, Ordering::Relaxed);
+                let panics = &self.panics[kind as usize];
+                if panics.load(Ordering::Relaxed) != 0 {
+                    panics.store(0, Ordering::Relaxed);
                 }
                 Ok(value)
             }
-            AbiResult::RErr(failure) => Err(self.error(failure)),
+            AbiResult::RErr(failure) => Err(self.error(kind, failure)),
         }
     }
 
     #[cold]
-    fn error(&self, failure: PluginFailure) -> CallError {
+    fn error(&self, kind: Call, failure: PluginFailure) -> CallError {
         let plugin = self.name().to_owned();
         let message = failure.message.to_string();
         match failure.kind {
@@ -145,7 +160,10 @@ impl PluginInstance {
                 hint: (!failure.hint.is_empty()).then(|| failure.hint.to_string()),
             },
             failure::PANIC => {
-                self.panics.fetch_add(1, Ordering::Relaxed);
+                let panics = self.panics[kind as usize].fetch_add(1, Ordering::Relaxed) + 1;
+                if panics >= PANICS_TO_QUARANTINE {
+                    self.quarantined.store(true, Ordering::Relaxed);
+                }
                 (*self.last_panic.lock().unwrap_or_else(PoisonError::into_inner)).clone_from(&message);
                 CallError::Panic {
                     plugin,

@@ -8,12 +8,14 @@
 //!
 //! Libraries are never closed: code and static data of a plugin may be referred to as long as the process lives.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use abi_stable::StableAbi;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
-use abi_stable::library::{AbiHeaderRef, LibHeader, ROOT_MODULE_LOADER_NAME_WITH_NUL};
+use abi_stable::library::{AbiHeaderRef, LibHeader, LibraryError, ROOT_MODULE_LOADER_NAME_WITH_NUL};
 use divvy_framework::abi::module::{PluginModuleRef, extension_point, need, promise};
 use divvy_framework::abi::object::failure;
 use divvy_framework::abi::section::{PluginRecord, SECTION_NAME};
@@ -128,6 +130,7 @@ impl PluginFile {
                 });
             }
             Some(_) => open_copy(&self.path, &self.bytes)?,
+            None if was_exchanged(&self.path, &actual) => open_copy(&self.path, &self.bytes)?,
             None => open(&self.path, &self.path)?,
         };
         let header = header(&self.path, library)?;
@@ -137,7 +140,10 @@ impl PluginFile {
         let module = module.map_err(|error| LoadError::ModuleFailed {
             plugin,
             path: self.path.clone(),
-            message: one_line(&error),
+            message: match error {
+                LibraryError::RootModule { err, .. } => one_line(&err),
+                other => one_line(&other),
+            },
         })?;
         Ok(PluginLibrary {
             module,
@@ -157,6 +163,15 @@ fn what_it_is(bytes: &[u8], error: &object::Error) -> String {
     } else {
         error.to_string().to_lowercase()
     }
+}
+
+/// Whether a file with other bytes was opened from this path before. The dynamic linker knows a library by its path, and
+/// would give that older one again.
+fn was_exchanged(path: &Path, checksum: &str) -> bool {
+    static OPENED: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = opened.entry(path.to_owned()).or_insert_with(|| checksum.to_owned());
+    first != checksum
 }
 
 fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadError> {
@@ -226,16 +241,43 @@ fn check_layout(plugin: &str, path: &Path, header: &'static LibHeader) -> Result
     })
 }
 
-/// The line of a layout report that says what differs: the report is a thousand lines, the first named error tells most.
+/// What differs, in one line: of the thousand lines of a layout report the first error tells most, with the type that it
+/// was found in and what stands there on both sides.
 fn telling_line(report: &str) -> String {
-    report
-        .lines()
-        .map(str::trim)
-        .find(|line| line.to_lowercase().contains("error:") || line.starts_with("Expected"))
-        .or_else(|| report.lines().map(str::trim).find(|line| !line.is_empty()))
-        .unwrap_or("types differ")
-        .trim_end_matches('.')
-        .to_owned()
+    let lines: Vec<&str> = report.lines().map(str::trim).collect();
+    let mut errors = lines
+        .iter()
+        .enumerate()
+        .filter_map(|(number, line)| Some((number, line.strip_prefix("Error:")?.trim())));
+    let Some((number, error)) = errors.next() else {
+        return "types differ".to_owned();
+    };
+    let (before, after) = lines.split_at(number);
+    let owner = before.iter().rposition(|line| *line == "Layout of expected type:");
+    let owner = owner.map_or_else(String::new, |owner| format!("in {}: ", side_of(&before[owner..])));
+    let side = |word: &str| {
+        after
+            .iter()
+            .position(|line| *line == word)
+            .map(|at| side_of(&after[at + 1..]))
+    };
+    match (side("Expected:"), side("Found:")) {
+        (Some(expected), Some(found)) => format!("{owner}{error}: expected {expected}, found {found}"),
+        _ => format!("{owner}{error}"),
+    }
+}
+
+/// The field, or else the type, that a part of a layout report is about.
+fn side_of(lines: &[&str]) -> String {
+    let part = || lines.iter().take_while(|line| !line.is_empty() && **line != "Found:");
+    let value = |key: &str| part().find_map(|line| line.strip_prefix(key));
+    match (value("field_name:"), value("type:")) {
+        (Some(field), Some(kind)) if part().next().is_some_and(|line| line.starts_with("field_name:")) => {
+            format!("`{field}: {kind}`")
+        }
+        (_, Some(kind)) => format!("`{kind}`"),
+        _ => format!("`{}`", part().copied().collect::<Vec<_>>().join(" ")),
+    }
 }
 
 fn one_line(error: &dyn std::fmt::Display) -> String {

@@ -15,6 +15,11 @@ const GAP: usize = 2;
 /// However narrow the terminal is, names have so many columns before they break the line.
 const FIRST_COLUMN_MINIMUM: usize = 16;
 
+/// How far the further lines of a text are moved to the right.
+const HANG: usize = 2;
+/// However narrow the terminal is, texts have so many columns.
+const TEXT_MINIMUM: usize = 20;
+
 /// Where a column's text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -31,6 +36,8 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     /// Where its text stands.
     pub(crate) align: Align,
+    /// Whether a text that is too wide takes the room of empty cells before it instead of widening the column.
+    pub(crate) leans: bool,
 }
 
 /// What stands in one line and column.
@@ -68,6 +75,7 @@ impl Column {
         Self {
             title,
             align: Align::Left,
+            leans: false,
         }
     }
 
@@ -76,6 +84,16 @@ impl Column {
         Self {
             title,
             align: Align::Right,
+            leans: false,
+        }
+    }
+
+    /// A column of words at the right, that lean over empty cells before them.
+    pub(crate) fn leaning(title: &'static str) -> Self {
+        Self {
+            title,
+            align: Align::Right,
+            leans: true,
         }
     }
 }
@@ -101,9 +119,12 @@ impl Cell {
 
     /// A bar as long as `part` of `whole` of the column's width.
     pub(crate) fn bar(part: i64, whole: i64, style: Style) -> Self {
-        let share = i128::from(part.max(0)) * 1000 / i128::from(whole.max(1));
+        if part <= 0 {
+            return Self::empty();
+        }
+        let share = i128::from(part) * 1000 / i128::from(whole.max(1));
         Self {
-            content: Content::Bar(u16::try_from(share.min(1000)).unwrap_or(1000)),
+            content: Content::Bar(u16::try_from(share.clamp(1, 1000)).unwrap_or(1000)),
             style,
         }
     }
@@ -141,6 +162,14 @@ fn bar(share: usize, columns: usize) -> String {
         text.push(PARTS[eighths % 8]);
     }
     text
+}
+
+/// Writes spaces. The width of a format would do, but panics beyond 65,535, and names come from outside.
+fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
+    for _ in 0..count {
+        out.write_all(b" ")?;
+    }
+    Ok(())
 }
 
 impl Grid {
@@ -198,8 +227,12 @@ impl Grid {
                 Line::Cells(cells) => self.write_cells(out, cells, &widths)?,
                 Line::Text { indent, text, style } => {
                     let indent = self.indent + indent;
-                    for part in wrapped(text, columns.map(|columns| columns.saturating_sub(indent).max(20))) {
-                        writeln!(out, "{:indent$}{style}{part}{style:#}", "")?;
+                    // What goes on below hangs, so that the next text can be told from it.
+                    let room = columns.map(|columns| columns.saturating_sub(indent + HANG).max(TEXT_MINIMUM));
+                    for (number, part) in wrapped(text, room).iter().enumerate() {
+                        let indent = if number == 0 { indent } else { indent + HANG };
+                        spaces(out, indent)?;
+                        writeln!(out, "{style}{part}{style:#}")?;
                     }
                 }
             }
@@ -214,8 +247,11 @@ impl Grid {
         for line in &self.lines {
             let Line::Cells(cells) = line else { continue };
             for (place, cell) in cells.iter().enumerate().take(widths.len()) {
-                widths[place] = widths[place].max(cell.width());
                 filled[place] |= !cell.is_empty();
+                let leans = self.columns[place].leans && place > 0 && cells[place - 1].is_empty();
+                if !leans {
+                    widths[place] = widths[place].max(cell.width());
+                }
             }
         }
         for ((width_of, filled), column) in widths.iter_mut().zip(filled).zip(&self.columns) {
@@ -232,7 +268,7 @@ impl Grid {
     }
 
     fn write_cells(&self, out: &mut dyn Write, cells: &[Cell], widths: &[usize]) -> io::Result<()> {
-        write!(out, "{:indent$}", "", indent = self.indent)?;
+        spaces(out, self.indent)?;
         let last = cells
             .iter()
             .zip(widths)
@@ -248,6 +284,11 @@ impl Grid {
                 place += 1;
                 continue;
             }
+            if cell.is_empty() {
+                owed += columns + GAP;
+                place += 1;
+                continue;
+            }
             let text = cell.shown(columns);
             let used = width(&text);
             let style = cell.style;
@@ -256,10 +297,13 @@ impl Grid {
                 Some(Align::Right) => (padding, 0),
                 _ => (0, padding),
             };
-            write!(out, "{:1$}", "", owed + before)?;
+            let leans = self.columns.get(place).is_some_and(|column| column.leans);
+            let over = if leans { used.saturating_sub(columns) } else { 0 };
+            // One space at least stays, however little room the cells before have left.
+            spaces(out, (owed + before).saturating_sub(over).max(usize::from(owed > 0)))?;
             write!(out, "{style}{text}{style:#}")?;
             owed = after + GAP;
-            if used > columns && place < last {
+            if used > columns && !leans && place < last {
                 let next = widths.get(place + 1).copied().unwrap_or(0);
                 let gives_way = cells.get(place + 1).is_some_and(Cell::gives_way);
                 if gives_way && used <= columns + GAP + next {
@@ -268,7 +312,7 @@ impl Grid {
                 } else {
                     // The name has the line for itself; what belongs to it stands below, in its columns.
                     writeln!(out)?;
-                    write!(out, "{:indent$}", "", indent = self.indent)?;
+                    spaces(out, self.indent)?;
                     owed = columns + GAP;
                 }
             }

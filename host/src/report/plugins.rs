@@ -11,6 +11,9 @@ use super::grid::{Cell, Column, Grid};
 use super::style;
 use super::text::{counted, printable};
 
+/// So wide a terminal must be for promises to have a column of their own.
+const PROMISES_COLUMN_MINIMUM: usize = 120;
+
 /// A file that is, or should be, a plugin.
 #[derive(Debug)]
 pub(crate) struct Found {
@@ -80,31 +83,45 @@ impl LibraryDescription {
 /// # Errors
 ///
 /// What the stream fails with.
-pub(crate) fn write_table(found: &[Found], columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     if found.is_empty() {
         return Ok(());
     }
-    let mut grid = Grid::new(vec![
+    let mut titles = vec![
         Column::left("PLUGIN"),
         Column::left("VERSION"),
         Column::left("ABI"),
         Column::left("SERVES"),
         Column::left("PROMISES"),
-        Column::left("SHA256"),
-    ]);
+    ];
+    if wide {
+        titles.extend([Column::left("SDK"), Column::left("SHA256"), Column::left("PATH")]);
+    }
+    let below = columns.is_some_and(|columns| columns < PROMISES_COLUMN_MINIMUM) && !wide;
+    let mut grid = Grid::new(titles);
     for found in found {
         match &found.library {
             Ok(library) => {
-                let checksum: String = library.checksum().chars().take(12).collect();
                 let name_style = if found.in_profile { style::NAME } else { style::PLAIN };
-                grid.cells(vec![
+                let promises = library.promise_names().join(", ");
+                let mut cells = vec![
                     Cell::new(library.name(), name_style),
                     Cell::plain(library.version()),
                     Cell::plain(library.abi_version().to_string()),
                     Cell::new(serves(library), style::STRATEGY),
-                    Cell::plain(library.promise_names().join(", ")),
-                    Cell::new(checksum, style::FAINT),
-                ]);
+                    if below { Cell::empty() } else { Cell::plain(&promises) },
+                ];
+                if wide {
+                    cells.extend([
+                        Cell::plain(library.sdk_version()),
+                        Cell::plain(library.checksum()),
+                        Cell::plain(library.path().display().to_string()),
+                    ]);
+                }
+                grid.cells(cells);
+                if below && !promises.is_empty() {
+                    grid.text(2, promises, style::FAINT);
+                }
             }
             Err(error) => {
                 grid.cells(vec![Cell::new(&found.name, style::BAD)]);

@@ -23,13 +23,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let bold = style::NAME;
     let schema: Value = serde_json::from_str(schema).unwrap_or(Value::Null);
-    let mut grid = Grid::new(vec![
-        Column::left("KEY"),
-        Column::left("TYPE"),
-        Column::left("DEFAULT"),
-        Column::left("MEANING"),
-    ])
-    .indented(2);
+    let mut grid = Grid::new(vec![Column::left("KEY"), Column::left("TYPE"), Column::left("DEFAULT")]).indented(2);
     let mut keys = 0;
     add_keys(&mut grid, &schema, &schema, "", 0, &mut keys);
     if keys == 0 {
@@ -59,18 +53,15 @@ fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: 
         };
         let meaning = property.get("description").or_else(|| target.get("description"));
         grid.cells(vec![
-            Cell::plain(format!("{prefix}{name}")),
+            Cell::new(format!("{prefix}{name}"), style::NAME),
             Cell::new(type_of(root, property), style::STRATEGY),
             Cell::plain(default),
-            Cell::plain(meaning.and_then(Value::as_str).unwrap_or_default()),
         ]);
+        if let Some(meaning) = meaning.and_then(Value::as_str) {
+            grid.text(2, meaning, style::PLAIN);
+        }
         for (value, meaning) in alternatives(target) {
-            grid.cells(vec![
-                Cell::empty(),
-                Cell::new(value, style::STRATEGY),
-                Cell::empty(),
-                Cell::new(meaning, style::FAINT),
-            ]);
+            grid.text(4, format!("{value}: {meaning}"), style::FAINT);
         }
         if depth < DEPTH_MAX {
             let (below, suffix) = match target.get("items") {
@@ -121,8 +112,10 @@ fn type_of(root: &Value, schema: &Value) -> String {
         let values: Vec<String> = values.iter().map(Value::to_string).collect();
         return values.join(" | ");
     }
-    if schema.get("oneOf").is_some() {
-        return "one of".to_owned();
+    let named = alternatives(schema);
+    if !named.is_empty() {
+        let values: Vec<String> = named.into_iter().map(|(value, _)| value).collect();
+        return values.join(" | ");
     }
     let word = match schema.get("type") {
         Some(Value::String(word)) => word.clone(),

@@ -9,7 +9,7 @@ use anstyle::Style;
 use divvy_host::scheduler::Outcome;
 
 use super::entry::{Entry, Report, Share};
-use super::explanation;
+use super::explanation::Account;
 use super::grid::{Cell, Column, Grid};
 use super::style;
 use super::text::{counted, listed};
@@ -44,7 +44,14 @@ pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
         if number > 0 && options.explain {
             grid.blank();
         }
-        Block { report, options, entry }.add_to(&mut grid);
+        let account = options.explain.then(|| Account::new(entry, &report.profile));
+        Block {
+            report,
+            options,
+            entry,
+            account,
+        }
+        .add_to(&mut grid);
     }
     grid.write(out, options.columns)?;
     writeln!(out)?;
@@ -62,7 +69,8 @@ fn columns(options: TableOptions) -> Vec<Column> {
     if options.wide {
         columns.extend([Column::right("LAST"), Column::right("SCORE"), Column::left("REGION")]);
     }
-    columns.push(Column::left("RESULT"));
+    // Without the three columns of `wide`, what failed has room to the left: its change and free capacity are empty.
+    columns.push(Column::leaning("RESULT"));
     if options.wide {
         columns.extend([
             Column::left("AFFINITY"),
@@ -79,6 +87,8 @@ struct Block<'a, 'report> {
     report: &'a Report<'report>,
     options: TableOptions,
     entry: &'a Entry<'report>,
+    /// Why, if that was asked.
+    account: Option<Account<'a, 'report>>,
 }
 
 impl Block<'_, '_> {
@@ -86,6 +96,9 @@ impl Block<'_, '_> {
         let entry = self.entry;
         let shares = entry.shares();
         grid.cells(self.heading(&shares));
+        if let Some(account) = &self.account {
+            account.add_heading(grid);
+        }
         let message = entry.message();
         if !message.is_empty() {
             grid.text(2, message, result_style(&entry.decision.outcome));
@@ -103,13 +116,10 @@ impl Block<'_, '_> {
         if is_uniform(entry, &shares) && !self.options.wide && !self.options.explain {
             self.sentences(grid, &shares);
         } else {
-            let largest = shares.iter().filter_map(|share| share.replicas).max().unwrap_or(0);
-            for share in &shares {
-                grid.cells(self.row(share, largest));
-            }
+            self.rows(grid, &shares);
         }
-        if self.options.explain {
-            explanation::add_to(grid, entry, self.report);
+        if let Some(account) = &self.account {
+            account.add_what_was_left_out(grid);
         }
     }
 
@@ -151,6 +161,20 @@ impl Block<'_, '_> {
             ]);
         }
         cells
+    }
+
+    /// A line a cluster, each followed by why it got what it got, if that was asked.
+    fn rows(&self, grid: &mut Grid, shares: &[Share<'_>]) {
+        let largest = shares.iter().filter_map(|share| share.replicas).max().unwrap_or(0);
+        for share in shares {
+            grid.cells(self.row(share, largest));
+            if let Some(account) = &self.account {
+                account.add_remarks(grid, share.cluster);
+            }
+        }
+        if let Some(account) = &self.account {
+            account.add_candidates_without_replicas(grid);
+        }
     }
 
     /// The line of a cluster.

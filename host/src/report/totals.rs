@@ -64,7 +64,7 @@ fn bindings(report: &Report<'_>) -> String {
     format!("{}: {}", counted(report.entries.len(), "binding"), parts.join(", "))
 }
 
-/// `128 replicas (+6, -2) on 9 of 12 clusters`.
+/// `128 replicas (+6, -2 against the last results) on 9 of 12 clusters`.
 fn replicas(report: &Report<'_>) -> String {
     let mut used = BTreeSet::new();
     let (mut total, mut grown, mut shrunk) = (0_i128, 0_i128, 0_i128);
@@ -92,7 +92,7 @@ fn replicas(report: &Report<'_>) -> String {
         .collect();
     let changes = match changes.as_slice() {
         [] => String::new(),
-        changes => format!(" ({})", changes.join(", ")),
+        changes => format!(" ({} against the last results)", changes.join(", ")),
     };
     format!(
         "{total} {replicas}{changes} on {} of {}",

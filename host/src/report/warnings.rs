@@ -38,6 +38,10 @@ pub(super) fn write(resolved: &Resolved, out: &mut dyn Write, verbosity: u8) -> 
             remark(out, "in", &listed(group.places.iter().map(String::as_str), most))?;
         }
     }
+    // Of an input with problems it is not known what it would hold.
+    if !resolved.problems.is_empty() {
+        return Ok(());
+    }
     if resolved.clusters.is_empty() {
         headline(out, "warning", style::WARNING, "the input holds no cluster")?;
     }

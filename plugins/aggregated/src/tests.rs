@@ -1,5 +1,7 @@
 //! Named cases, then properties.
 
+mod wiring;
+
 use crate::aggregated::divide;
 use divvy_framework::division::aggregate::Fill;
 use divvy_framework::division::{Cycle, DivisionError, Request, Rounding, Scratch};

@@ -1,5 +1,7 @@
 //! The proposal's story and its loop, then properties.
 
+mod wiring;
+
 use crate::average::{AverageColumns, AverageScratch, divide};
 use divvy_framework::division::DivisionError;
 use divvy_framework::division::ties::tie_key;

@@ -1,5 +1,7 @@
 //! Named cases, then the one property there is.
 
+mod wiring;
+
 use crate::duplicated::divide;
 use divvy_framework::division::DivisionError;
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! Named cases, then properties.
 
+mod wiring;
+
 use crate::dynamic_weight::{Method, divide};
 use divvy_framework::division::{Cycle, DivisionError, Request, Scratch};
 use proptest::prelude::*;

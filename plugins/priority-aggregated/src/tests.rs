@@ -1,5 +1,7 @@
 //! The proposal's table, scaling up and down, then properties.
 
+mod wiring;
+
 use crate::priority_aggregated::{PriorityAggregatedScratch, divide};
 use divvy_framework::division::aggregate::{Fill, aggregate};
 use divvy_framework::division::tiers::TierMembers;

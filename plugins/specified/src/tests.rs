@@ -1,5 +1,7 @@
 //! The proposal's stories and its mitigation, then properties.
 
+mod wiring;
+
 use crate::specified::{Group, SpecifiedError, SpecifiedScratch, divide, divide_without_preference};
 use divvy_framework::division::DivisionError;
 use divvy_framework::division::ties::tie_key;

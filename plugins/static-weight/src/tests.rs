@@ -1,5 +1,7 @@
 //! The proposal's five stories, Karmada's method, and properties.
 
+mod wiring;
+
 use crate::static_weight::{Method, divide, weigh_alike_unless_weighted};
 use divvy_framework::division::DivisionError;
 use divvy_framework::division::Scratch;

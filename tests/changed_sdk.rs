@@ -1,0 +1,91 @@
+//! A plugin built against an SDK that was changed: a copy of `framework/`, edited, and a plugin that names it.
+//!
+//! A copy that is checked in would be one of yesterday's ABI. This one is made anew from the SDK as it is, so that "one
+//! minor version newer" and "changed without a new version" always mean what they say. It lives below the target directory
+//! and is written only where it differs, so that Cargo compiles it once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::artifacts::{self, repository};
+
+/// A change to one file of the SDK: this text, which must stand there once, becomes that.
+pub(crate) struct Edit {
+    /// The file, from `framework/`.
+    pub(crate) file: &'static str,
+    /// What stands there.
+    pub(crate) from: &'static str,
+    /// What is to stand there.
+    pub(crate) to: &'static str,
+}
+
+/// Builds the plugin of this source against an SDK with these edits; its library.
+pub(crate) fn plugin_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // Not `framework`: Cargo knows a package of a workspace by its path from there, and would take the copy for the original.
+    let sdk = format!("sdk-{name}");
+    copy_sdk(&folder.join(&sdk), edits);
+    write(&folder.join("Cargo.toml"), &workspace_manifest(&sdk));
+    // Registry packages are those of this workspace, so that nothing is downloaded.
+    write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
+    let package = format!("divvy-fixture-{name}");
+    let manifest = format!(
+        "[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\ncrate-type = [\"cdylib\"]\n\n\
+         [dependencies]\ndivvy-framework.workspace = true\n"
+    );
+    write(&folder.join("plugin/Cargo.toml"), &manifest);
+    write(&folder.join("plugin/src/lib.rs"), source);
+    let arguments = ["--offline".to_owned(), format!("--package={package}")];
+    let built = artifacts::build(&folder.join("Cargo.toml"), &[], &arguments);
+    built.library(&package).to_owned()
+}
+
+/// Writes the SDK with the edits to a folder.
+fn copy_sdk(folder: &Path, edits: &[Edit]) {
+    let sdk = repository().join("framework");
+    let mut applied = 0;
+    for entry in WalkDir::new(&sdk) {
+        let entry = entry.expect("the SDK can be read");
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        let relative = entry.path().strip_prefix(&sdk).expect("an entry lies below its root");
+        let mut text = read(entry.path());
+        for edit in edits.iter().filter(|edit| Path::new(edit.file) == relative) {
+            let count = text.matches(edit.from).count();
+            assert_eq!(count, 1, "framework/{} has {count} times `{}`", edit.file, edit.from);
+            text = text.replace(edit.from, edit.to);
+            applied += 1;
+        }
+        write(&folder.join(relative), &text);
+    }
+    assert_eq!(applied, edits.len(), "an edit names a file that is not there");
+}
+
+/// The manifest of this workspace with the SDK and the plugin as its only members.
+fn workspace_manifest(sdk: &str) -> String {
+    let manifest = read(&repository().join("Cargo.toml"));
+    let members = format!("members = [\"{sdk}\", \"{sdk}/abi\", \"{sdk}/derive\", \"plugin\"]");
+    let lines = manifest.lines().map(|line| match line {
+        _ if line.starts_with("members = ") => members.clone(),
+        _ if line.starts_with("exclude = ") => String::new(),
+        _ => line.replace("path = \"framework", &format!("path = \"{sdk}")),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Writes a file if it is not there with that text already: Cargo looks at the time of the last change.
+fn write(path: &Path, text: &str) {
+    if fs::read_to_string(path).is_ok_and(|known| known == text) {
+        return;
+    }
+    let folder = path.parent().expect("a file lies in a folder");
+    fs::create_dir_all(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}

@@ -1,0 +1,180 @@
+//! Files that are no plugin, or not one that this host can use.
+
+use std::path::{Path, PathBuf};
+
+use divvy_host::plugin::{LoadError, PluginLibrary};
+use object::{Object, ObjectSection};
+use tempfile::TempDir;
+
+use super::settled;
+use crate::artifacts;
+
+/// The error of a file, in words, and its hint.
+#[track_caller]
+fn refused(file: &Path, checksum: Option<&str>) -> (LoadError, String, String) {
+    let error = PluginLibrary::load(file, checksum).expect_err("the file is refused");
+    let message = settled(&error.to_string(), file);
+    let hint = settled(&error.hint().unwrap_or_default(), file);
+    (error, message, hint)
+}
+
+#[track_caller]
+fn check(file: &Path, message: &str, hint: &str) -> LoadError {
+    let (error, actual, actual_hint) = refused(file, None);
+    assert_eq!((actual.as_str(), actual_hint.as_str()), (message, hint));
+    error
+}
+
+/// A file with these bytes, in a folder that lives as long as the value.
+fn file_of(bytes: &[u8]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("there is room for a temporary folder");
+    let file = folder.path().join("libaverage.so");
+    std::fs::write(&file, bytes).expect("the file can be written");
+    (folder, file)
+}
+
+fn bytes_of_a_plugin() -> Vec<u8> {
+    std::fs::read(artifacts::plugin("average")).expect("the plugin was built")
+}
+
+const NO_MODULE_HINT: &str = "a plugin's crate ends with `divvy_framework::export_plugin!`";
+const LAYOUT_HINT: &str = "rebuild the plugin with the released SDK of this ABI version";
+
+#[test]
+fn a_missing_file() {
+    let folder = tempfile::tempdir().expect("there is room for a temporary folder");
+    check(
+        &folder.path().join("libaverage.so"),
+        "plugin file `<file>` does not exist",
+        "build it with `cargo build --release`, or correct the path",
+    );
+}
+
+#[test]
+fn a_folder() {
+    let folder = tempfile::tempdir().expect("there is room for a temporary folder");
+    check(folder.path(), "plugin file `<file>` cannot be read", "");
+}
+
+#[test]
+fn a_text_file() {
+    let (_folder, file) = file_of(b"#!/bin/sh\necho a plugin, honestly\n");
+    check(&file, "`<file>` is not a shared library: it is a text file", "");
+}
+
+#[test]
+fn an_empty_file() {
+    let (_folder, file) = file_of(b"");
+    check(&file, "`<file>` is not a shared library: it is empty", "");
+}
+
+#[test]
+fn other_bytes_and_a_library_cut_short() {
+    let (_folder, file) = file_of(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    check(&file, "`<file>` is not a shared library: unknown file magic", "");
+    let (_folder, file) = file_of(&bytes_of_a_plugin()[..40]);
+    let (_, message, _) = refused(&file, None);
+    assert!(message.starts_with("`<file>` is not a shared library: "), "{message}");
+}
+
+#[test]
+fn a_library_without_module() {
+    check(
+        artifacts::fixture("no-module"),
+        "`<file>` is a shared library but not a divvy plugin: it has no section `.divvy.plugin`",
+        NO_MODULE_HINT,
+    );
+    check(
+        artifacts::fixture("record-only"),
+        "`<file>` is a shared library but not a divvy plugin: it exports no module",
+        NO_MODULE_HINT,
+    );
+}
+
+/// The record is all that the loader reads before it refuses, so a plugin whose record says another major version is to it
+/// what a plugin of that version is.
+#[test]
+fn another_major_abi_version() {
+    let mut bytes = bytes_of_a_plugin();
+    let file = object::File::parse(bytes.as_slice()).expect("a plugin is a library");
+    let section = file.section_by_name(".divvy.plugin").expect("a plugin has a record");
+    let (start, _) = section.file_range().expect("the record is in the file");
+    // The major version follows the eight bytes by which a record is known.
+    let major = usize::try_from(start).expect("the file is in memory") + 8;
+    bytes[major..major + 4].copy_from_slice(&2_u32.to_le_bytes());
+    let (_folder, file) = file_of(&bytes);
+    let error = check(
+        &file,
+        "plugin `average` (<file>) has ABI 2.0 (SDK 0.1.0), this divvy has ABI 1.0",
+        "rebuild the plugin with an SDK of ABI 1.x, or use a divvy of its ABI",
+    );
+    assert!(matches!(error, LoadError::AbiMismatch { .. }));
+}
+
+#[test]
+fn another_layout_is_one_line_and_the_rest_for_those_who_ask() {
+    let error = check(
+        artifacts::fixture("wrong-layout"),
+        "plugin `wrong-layout` (<file>) has another type layout than this divvy: in `PluginModule`: mismatched package: \
+         expected `divvy-framework-abi`, found `divvy-fixture-wrong-layout`",
+        LAYOUT_HINT,
+    );
+    let detail = error.detail().expect("the report of the layout check");
+    assert!(detail.lines().count() > 10, "{detail}");
+    assert!(!error.to_string().contains('\n'));
+}
+
+#[test]
+fn a_hidden_layout() {
+    check(
+        artifacts::fixture("no-layout"),
+        "plugin `no-layout` (<file>) carries no type layout to check",
+        LAYOUT_HINT,
+    );
+}
+
+#[test]
+fn a_module_that_cannot_be_made() {
+    check(
+        artifacts::fixture("broken-module"),
+        "plugin `broken-module` (<file>) failed to give its module: the root module loader panicked",
+        "",
+    );
+}
+
+#[test]
+fn another_checksum() {
+    let library = artifacts::plugin("average");
+    let expected = "0".repeat(64);
+    let (error, message, hint) = refused(library, Some(&expected));
+    let LoadError::ChecksumMismatch { actual, .. } = error else {
+        panic!("{message}");
+    };
+    assert_eq!(actual.len(), 64);
+    assert_eq!(
+        message,
+        format!("plugin file `<file>` has checksum sha256:{actual}, the profile names sha256:{expected}")
+    );
+    assert_eq!(
+        hint,
+        format!("if the file is the one you mean, write `sha256 = \"{actual}\"` in the profile")
+    );
+    let loaded = PluginLibrary::load(library, Some(&actual)).expect("the checksum is that of the file");
+    assert_eq!((loaded.name(), loaded.checksum()), ("average", actual.as_str()));
+}
+
+/// The bytes that were hashed are the bytes that are opened, so two versions of one path are two plugins.
+#[test]
+fn a_file_that_was_exchanged_is_opened_anew() {
+    let (_folder, file) = file_of(&bytes_of_a_plugin());
+    let first = PluginLibrary::load(&file, None).expect("a plugin");
+    let checksum = first.checksum().to_owned();
+    let other = std::fs::read(artifacts::plugin("specified")).expect("the plugin was built");
+    std::fs::remove_file(&file).expect("the file is ours");
+    std::fs::write(&file, other).expect("the file can be written");
+    assert_eq!(first.name(), "average");
+    let error = PluginLibrary::load(&file, Some(&checksum)).expect_err("the file is another now");
+    assert!(matches!(error, LoadError::ChecksumMismatch { .. }), "{error}");
+    let second = PluginLibrary::load(&file, None).expect("another plugin");
+    assert_eq!(second.name(), "specified");
+}

@@ -1,0 +1,204 @@
+//! Plugins that a profile cannot put together.
+
+use divvy_host::plugin::PluginDirectories;
+use divvy_host::scheduler::RegistryError;
+
+use super::settled;
+use crate::artifacts;
+use crate::scheduling::{Host, configuration, name_libraries};
+
+/// What is wrong with a profile, each with its hint.
+#[track_caller]
+fn refused(lines: &str) -> Vec<(String, String)> {
+    let errors = Host::try_extending(lines).expect_err("the profile is refused");
+    errors.iter().map(told).collect()
+}
+
+fn told(error: &RegistryError) -> (String, String) {
+    let nowhere = std::path::Path::new("\0");
+    (settled(&error.to_string(), nowhere), error.hint().unwrap_or_default())
+}
+
+#[track_caller]
+fn check(lines: &str, expected: &[(&str, &str)]) {
+    let actual = refused(lines);
+    let actual: Vec<(&str, &str)> = actual
+        .iter()
+        .map(|(message, hint)| (message.as_str(), hint.as_str()))
+        .collect();
+    assert_eq!(actual, expected, "{lines}");
+}
+
+#[test]
+fn two_plugins_of_one_name() {
+    let library = artifacts::plugin("average").display();
+    let lines = format!("assign = ['average', '{library}']");
+    let twice = format!("two plugins are named `average`: `{library}` and `{library}`");
+    check(&lines, &[(&twice, "")]);
+}
+
+#[test]
+fn two_plugins_for_one_strategy() {
+    let assign = "assign = ['average', 'rival']";
+    check(
+        assign,
+        &[(
+            "plugins `average` and `rival` both serve strategy `Average`",
+            "say which: `[profile.strategies]` `Average = \"average\"`",
+        )],
+    );
+    let host = Host::extending(&format!("{assign}\nstrategies = {{ Average = 'rival' }}"));
+    let strategy = host.profile().strategy("Average").expect("it is served");
+    assert_eq!(strategy.plugin().name(), "rival");
+}
+
+#[test]
+fn a_strategy_given_to_a_plugin_that_does_not_serve_it() {
+    check(
+        "strategies = { Average = 'specified', Other = 'unlisted' }",
+        &[
+            (
+                "`strategies.Average` names plugin `specified`, which serves Specified",
+                "",
+            ),
+            (
+                "`strategies.Other` names plugin `unlisted`, which `assign` does not list",
+                "",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn an_unknown_configuration_key_names_the_nearest() {
+    check(
+        "[profile.plugin.static-weight.configuration]\nmethods = 'webster'",
+        &[(
+            "configuration of plugin `static-weight`: unknown key `methods`",
+            "did you mean `method`?",
+        )],
+    );
+    check(
+        "[profile.plugin.static-weight.configuration]\nmethod = 'webstar'",
+        &[(
+            "configuration of plugin `static-weight`: method: unknown value `webstar`",
+            "did you mean `webster`?",
+        )],
+    );
+}
+
+#[test]
+fn a_configuration_value_of_another_type_is_named_with_both_types() {
+    check(
+        "assign = ['faulty']\n[profile.plugin.faulty.configuration]\npatience = 'long'",
+        &[(
+            "configuration of plugin `faulty`: patience: expected u32, got string \"long\"",
+            "",
+        )],
+    );
+    let errors = Host::try_extending("assign = ['faulty']\n[profile.plugin.faulty.configuration]\npatience = 'long'");
+    let keys: Vec<Option<String>> = errors.expect_err("refused").iter().map(RegistryError::key).collect();
+    assert_eq!(keys, [Some("plugin.faulty.configuration.patience".to_owned())]);
+}
+
+#[test]
+fn a_constructor_that_fails() {
+    check(
+        "assign = ['faulty']\nplugin.faulty.configuration.constructor = 'error'",
+        &[("plugin `faulty` could not be constructed: the licence has run out", "")],
+    );
+}
+
+#[test]
+fn a_constructor_that_panics() {
+    check(
+        "assign = ['faulty']\nplugin.faulty.configuration.constructor = 'panic'",
+        &[(
+            "plugin `faulty` panicked in its constructor: the constructor panicked (at faulty/src/lib.rs:<line>)",
+            "",
+        )],
+    );
+}
+
+#[test]
+fn a_library_that_holds_another_plugin() {
+    let library = artifacts::plugin("specified").display();
+    let lines = format!("plugin.average.path = '{library}'");
+    check(
+        &lines,
+        &[(&format!("`{library}` holds plugin `specified`, expected `average`"), "")],
+    );
+}
+
+#[test]
+fn a_library_that_is_not_the_one_of_the_checksum() {
+    let digits = "0".repeat(64);
+    let errors = refused(&format!("plugin.average.sha256 = '{digits}'"));
+    assert_eq!(errors.len(), 1);
+    assert!(
+        errors[0].0.ends_with(&format!("the profile names sha256:{digits}")),
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn a_plugin_at_an_extension_point_that_it_does_not_serve() {
+    check(
+        "filters = ['average']\nscores = [{ plugin = 'specified' }]\nselect = 'cluster-locality'",
+        &[
+            ("plugin `average` does not serve Filter; it serves Assign", ""),
+            ("plugin `specified` does not serve Score; it serves Assign", ""),
+            ("plugin `cluster-locality` does not serve Select; it serves Score", ""),
+        ],
+    );
+}
+
+#[test]
+fn a_plugin_that_is_not_found_says_where_it_was_looked_for() {
+    let here = artifacts::plugin("average")
+        .parent()
+        .expect("a library lies in a folder");
+    let mut profile = configuration("extends = 'default'");
+    name_libraries(&mut profile);
+    profile.assign = Some(vec!["averag".to_owned()]);
+    profile.plugin.retain(|name, _| name != "average");
+    let directories = PluginDirectories::new([here.to_owned(), "/nonexistent".into()]);
+    let errors = Host::new(&profile, &directories).expect_err("there is no such plugin");
+    let expected = format!(
+        "plugin `averag` not found; looked in `{}`, `/nonexistent`",
+        here.display()
+    );
+    assert_eq!(told(&errors[0]), (expected, "did you mean `average`?".to_owned()));
+    let errors = Host::new(&profile, &PluginDirectories::default()).expect_err("there is no such plugin");
+    assert_eq!(
+        told(&errors[0]),
+        (
+            "plugin `averag` not found; looked in no directory".to_owned(),
+            "build the plugins, or name their folder in `plugin-directories` or DIVVY_PLUGIN_PATH".to_owned(),
+        )
+    );
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once() {
+    let lines = "filters = ['average']\nassign = ['faulty']\n\
+                 [profile.plugin.faulty.configuration]\nconstructor = 'error'\n[profile.plugin.idle]\n";
+    check(
+        lines,
+        &[
+            ("plugin `average` does not serve Filter; it serves Assign", ""),
+            ("plugin `faulty` could not be constructed: the licence has run out", ""),
+            ("profile `test` configures plugin `idle`, which it does not use", ""),
+        ],
+    );
+    let empty = Host::new(&configuration(""), &PluginDirectories::default());
+    let errors: Vec<(String, String)> = empty.expect_err("nothing is said").iter().map(told).collect();
+    let hint = "`extends = \"default\"` takes it from the built-in profile";
+    assert_eq!(
+        errors,
+        [
+            ("profile `test` has no `select`".to_owned(), hint.to_owned()),
+            ("profile `test` has no `assign`".to_owned(), hint.to_owned()),
+        ]
+    );
+}

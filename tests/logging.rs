@@ -1,0 +1,119 @@
+//! What a plugin logs reaches the host's `tracing`, under the plugin's name and with its level; what nobody wants to read is
+//! not even formatted.
+
+use std::fmt::{Debug, Write};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use crate::manifests::{binding, cluster};
+use crate::scheduling::Host;
+
+/// Keeps the events of plugins, each as one line, up to a level that can be changed.
+#[derive(Debug, Clone, Default)]
+struct Recorder {
+    lines: Arc<Mutex<Vec<String>>>,
+    level: Arc<AtomicU8>,
+}
+
+impl Recorder {
+    /// Wants events up to this level from now on.
+    fn want(&self, level: LevelFilter) {
+        let number = LEVELS.iter().position(|known| *known == level);
+        let number = u8::try_from(number.expect("it is a level")).expect("there are few levels");
+        self.level.store(number, Ordering::Relaxed);
+        tracing::callsite::rebuild_interest_cache();
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.lines.lock().expect("nobody panics while recording"))
+    }
+}
+
+const LEVELS: [LevelFilter; 3] = [LevelFilter::OFF, LevelFilter::INFO, LevelFilter::TRACE];
+
+impl Subscriber for Recorder {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        let wanted = LEVELS[usize::from(self.level.load(Ordering::Relaxed))];
+        metadata.target().starts_with("divvy::plugin") && *metadata.level() <= wanted
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LEVELS[usize::from(self.level.load(Ordering::Relaxed))])
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(format!("{} {}", event.metadata().level(), event.metadata().target()));
+        event.record(&mut line);
+        self.lines.lock().expect("nobody panics while recording").push(line.0);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        write!(self.0, " {}={value:?}", field.name()).expect("a string takes all");
+    }
+}
+
+/// One test, since the level is one of the process.
+#[test]
+fn events_of_plugins_reach_the_host_and_cost_nothing_when_they_are_not_wanted() {
+    let host = Host::extending("assign = ['faulty']");
+    let decide = |fault: &str| {
+        host.told([
+            cluster("a", 9).into(),
+            binding("web", 2)
+                .strategy("Faulty")
+                .annotation("faulty.example/fault", fault)
+                .into(),
+        ])
+    };
+    let formatted = |times: u32| {
+        let told = decide("tell how often it formatted");
+        assert_eq!(told, format!("Error: plugin `faulty` failed: formatted {times} times"));
+    };
+    let recorder = Recorder::default();
+    let information =
+        r#"INFO divvy::plugin message=prepared "nothing" answer=42 plugin="faulty" module="divvy_fixture_faulty""#;
+    tracing::subscriber::with_default(recorder.clone(), || {
+        recorder.want(LevelFilter::OFF);
+        assert_eq!(decide("log"), "a=2");
+        assert_eq!(recorder.take(), Vec::<String>::new());
+        formatted(0);
+
+        recorder.want(LevelFilter::INFO);
+        assert_eq!(decide("log"), "a=2");
+        assert_eq!(recorder.take(), [information]);
+        formatted(0);
+
+        // The level can change at any time, and the plugin hears of it.
+        recorder.want(LevelFilter::TRACE);
+        assert_eq!(decide("log"), "a=2");
+        let details = r#"DEBUG divvy::plugin message=details value=loud plugin="faulty" module="divvy_fixture_faulty""#;
+        assert_eq!(recorder.take(), [information, details]);
+        formatted(1);
+
+        recorder.want(LevelFilter::OFF);
+        assert_eq!(decide("log"), "a=2");
+        assert_eq!(recorder.take(), Vec::<String>::new());
+        formatted(1);
+    });
+}

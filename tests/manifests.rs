@@ -1,0 +1,165 @@
+//! Manifests as tests write them: clusters with so many free pods, bindings that ask for so many replicas.
+//!
+//! What a test does not say has one value for all: every cluster serves Deployments, and a replica asks for nothing but its
+//! place among a cluster's pods, so that free pods are what fits now.
+
+use serde_json::{Map, Value, json};
+
+/// A cluster into which so many replicas fit.
+#[derive(Debug, Clone)]
+pub(crate) struct Cluster(Value);
+
+/// The cluster of that name.
+pub(crate) fn cluster(name: &str, fits_now: i64) -> Cluster {
+    Cluster(json!({
+        "apiVersion": "cluster.karmada.io/v1alpha1",
+        "kind": "Cluster",
+        "metadata": { "name": name },
+        "spec": { "syncMode": "Push" },
+        "status": {
+            "apiEnablements": [{
+                "groupVersion": "apps/v1",
+                "resources": [{ "kind": "Deployment", "name": "deployments" }],
+            }],
+            "resourceSummary": { "allocatable": { "pods": fits_now.to_string() } },
+        },
+    }))
+}
+
+impl Cluster {
+    /// The region it lies in.
+    pub(crate) fn region(mut self, region: &str) -> Self {
+        self.0["spec"]["region"] = region.into();
+        self
+    }
+
+    /// A taint without value.
+    pub(crate) fn taint(mut self, key: &str, effect: &str) -> Self {
+        self.0["spec"]["taints"] = json!([{ "key": key, "effect": effect }]);
+        self
+    }
+
+    /// It serves no API at all.
+    pub(crate) fn without_apis(mut self) -> Self {
+        self.0["status"]["apiEnablements"] = json!([]);
+        self
+    }
+}
+
+impl From<Cluster> for Value {
+    fn from(cluster: Cluster) -> Self {
+        cluster.0
+    }
+}
+
+/// A binding of a Deployment in the namespace `default`.
+#[derive(Debug, Clone)]
+pub(crate) struct Binding(Value);
+
+/// The binding of that name, with no last result. Its name is its UID, from which ties are drawn.
+pub(crate) fn binding(name: &str, replicas: i64) -> Binding {
+    Binding(json!({
+        "apiVersion": "work.karmada.io/v1alpha2",
+        "kind": "ResourceBinding",
+        "metadata": { "name": name, "namespace": "default", "uid": name },
+        "spec": {
+            "resource": { "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name },
+            "replicas": replicas,
+            "placement": {},
+        },
+    }))
+}
+
+impl Binding {
+    /// The last result, in this order.
+    pub(crate) fn last<'a>(mut self, last: impl IntoIterator<Item = (&'a str, i64)>) -> Self {
+        let targets = last.into_iter();
+        self.0["spec"]["clusters"] = targets
+            .map(|(name, replicas)| json!({ "name": name, "replicas": replicas }))
+            .collect();
+        self
+    }
+
+    /// The strategy, by `divvy.io/strategy`.
+    pub(crate) fn strategy(self, strategy: &str) -> Self {
+        self.annotation("divvy.io/strategy", strategy)
+    }
+
+    /// The preferences, by `divvy.io/preferences`.
+    pub(crate) fn preferences(self, preferences: &Value) -> Self {
+        self.annotation("divvy.io/preferences", &preferences.to_string())
+    }
+
+    /// An annotation.
+    pub(crate) fn annotation(mut self, key: &str, value: &str) -> Self {
+        self.0["metadata"]["annotations"][key] = value.into();
+        self
+    }
+
+    /// A key of the placement.
+    pub(crate) fn placement(mut self, key: &str, value: Value) -> Self {
+        self.0["spec"]["placement"][key] = value;
+        self
+    }
+
+    /// The placement's list of cluster names.
+    pub(crate) fn among(self, names: &[&str]) -> Self {
+        self.placement("clusterAffinity", json!({ "clusterNames": names }))
+    }
+
+    /// No placement of its own: that of its policy counts.
+    pub(crate) fn without_placement(mut self) -> Self {
+        if let Some(spec) = self.0["spec"].as_object_mut() {
+            spec.remove("placement");
+        }
+        self
+    }
+
+    /// A reschedule was asked for after the last scheduling.
+    pub(crate) fn fresh(mut self) -> Self {
+        self.0["spec"]["rescheduleTriggeredAt"] = "2026-01-02T00:00:00Z".into();
+        self.0["status"] = json!({ "lastScheduledTime": "2026-01-01T00:00:00Z" });
+        self
+    }
+
+    /// A key of the specification.
+    pub(crate) fn spec(mut self, key: &str, value: Value) -> Self {
+        self.0["spec"][key] = value;
+        self
+    }
+}
+
+impl From<Binding> for Value {
+    fn from(binding: Binding) -> Self {
+        binding.0
+    }
+}
+
+/// One manifest that holds these objects, in this order.
+pub(crate) fn list(objects: impl IntoIterator<Item = Value>) -> String {
+    let items: Vec<Value> = objects.into_iter().collect();
+    json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string()
+}
+
+/// A weight preference with a weight a cluster.
+pub(crate) fn weights<'a>(weights: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
+    rules("staticWeightList", "weight", weights)
+}
+
+/// A specified count a cluster.
+pub(crate) fn counts<'a>(counts: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
+    rules("staticSpecifyList", "replicas", counts)
+}
+
+/// A priority a cluster.
+pub(crate) fn priorities<'a>(priorities: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
+    rules("preferredPriorityList", "priority", priorities)
+}
+
+fn rules<'a>(list: &str, field: &str, values: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
+    let entries: Vec<Value> = values
+        .into_iter()
+        .map(|(cluster, value)| json!({ "targetCluster": { "clusterNames": [cluster] }, field: value }))
+        .collect();
+    Value::Object(Map::from_iter([(list.to_owned(), entries.into())]))
+}

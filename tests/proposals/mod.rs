@@ -1,0 +1,30 @@
+//! The worked examples of the four proposals, from manifests to decisions.
+
+mod average;
+mod cluster_priority;
+mod priority_aggregated;
+mod specified;
+mod specified_manifests;
+mod static_weight;
+
+use crate::artifacts::repository;
+
+/// A manifest printed in a proposal, to the letter.
+pub(crate) fn printed(name: &str) -> String {
+    let path = repository()
+        .join("tests/fixtures/manifests")
+        .join(format!("{name}.yaml"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A Deployment of so many replicas, as YAML.
+fn deployment(namespace: &str, name: &str, replicas: i64) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: {namespace}}}\nspec: {{replicas: {replicas}}}\n"
+    )
+}
+
+/// Documents of one YAML file.
+fn documents(documents: &[&str]) -> String {
+    documents.join("\n---\n")
+}

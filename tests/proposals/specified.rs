@@ -1,0 +1,109 @@
+//! `specified-replicas.md`: the figures of its three stories, and the rule for counts that do not add up.
+
+use serde_json::{Value, json};
+
+use crate::manifests::{binding, cluster, counts};
+use crate::scheduling::Host;
+
+/// The proposal's clusters and the last result that each of its stories starts from.
+const BEFORE: [(&str, &str, i64); 3] = [
+    ("cluster1", "RegionA", 2),
+    ("cluster2", "RegionB", 1),
+    ("cluster3", "RegionB", 4),
+];
+
+#[track_caller]
+fn check(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
+    let mut objects: Vec<Value> = before
+        .iter()
+        .map(|(name, region, _)| cluster(name, 100).region(region).into())
+        .collect();
+    let last = before.iter().map(|(name, _, replicas)| (*name, *replicas));
+    objects.push(
+        binding("web", replicas)
+            .strategy("Specified")
+            .preferences(preferences)
+            .last(last.filter(|(_, replicas)| *replicas > 0))
+            .into(),
+    );
+    assert_eq!(Host::built_in().told(objects), told, "{preferences} from {before:?}");
+}
+
+fn regions(counts: &[(&str, i64)]) -> Value {
+    let entries: Vec<Value> = counts
+        .iter()
+        .map(|(name, replicas)| json!({ "name": name, "replicas": replicas }))
+        .collect();
+    json!({ "specifiedIdcs": entries })
+}
+
+#[test]
+fn story_1_counts_a_cluster_are_what_they_were_before_the_migration() {
+    let before = [("cluster1", "", 0), ("cluster2", "", 0)];
+    check(
+        &before,
+        &counts([("cluster1", 2), ("cluster2", 5)]),
+        7,
+        "cluster1=2 cluster2=5",
+    );
+}
+
+#[test]
+fn story_2_counts_a_region_spread_the_change_evenly() {
+    let up = regions(&[("RegionA", 3), ("RegionB", 8)]);
+    check(&BEFORE, &up, 11, "cluster1=3 cluster2=3 cluster3=5");
+    let down = regions(&[("RegionA", 1), ("RegionB", 2)]);
+    check(&BEFORE, &down, 3, "cluster1=1 cluster3=2");
+}
+
+#[test]
+fn story_3_a_list_of_regions_is_one_group() {
+    let list = json!({ "idcs": [{ "name": "RegionA" }, { "name": "RegionB" }] });
+    check(&BEFORE, &list, 11, "cluster1=3 cluster2=3 cluster3=5");
+    check(&BEFORE, &list, 3, "cluster1=1 cluster3=2");
+}
+
+#[test]
+fn a_cluster_that_reaches_zero_stops_and_the_others_share_the_rest() {
+    let before = [("a", "R", 0), ("b", "R", 1), ("c", "R", 5)];
+    check(&before, &regions(&[("R", 2)]), 2, "c=2");
+}
+
+#[test]
+fn counts_that_do_not_add_up_name_both_sums() {
+    let preferences = counts([("cluster1", 2), ("cluster2", 5)]);
+    check(
+        &BEFORE,
+        &preferences,
+        8,
+        "Unschedulable: the specified counts sum to 7, but the binding has 8 replicas",
+    );
+    // A sum that no 64 bits hold is a sum like any other.
+    let beyond = counts([("cluster1", i64::MAX), ("cluster2", i64::MAX)]);
+    check(
+        &BEFORE,
+        &beyond,
+        7,
+        "Unschedulable: the specified counts sum to 18446744073709551614, but the binding has 7 replicas",
+    );
+}
+
+#[test]
+fn groups_that_make_no_sense_are_named() {
+    check(
+        &BEFORE,
+        &json!({ "staticSpecifyList": [
+            { "targetCluster": { "clusterNames": ["cluster1", "cluster2"] }, "replicas": 4 },
+            { "targetCluster": { "clusterNames": ["cluster2"] }, "replicas": 3 },
+        ] }),
+        7,
+        "Error: the binding's `divvy.io/preferences`.staticSpecifyList[1]: cluster `cluster2` is in the group of the \
+         binding's `divvy.io/preferences`.staticSpecifyList[0] already",
+    );
+    check(
+        &BEFORE,
+        &counts([("cluster1", 4), ("elsewhere", 3)]),
+        7,
+        "Error: the binding's `divvy.io/preferences`.staticSpecifyList[1]: matches no cluster",
+    );
+}

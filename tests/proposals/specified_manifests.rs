@@ -1,0 +1,104 @@
+//! `specified-replicas.md`: every manifest printed in it, from its text to a decision, with the warnings that say how it is
+//! better written.
+
+use divvy_host::strategy::StrategyRequest;
+
+use super::{deployment, documents, printed};
+use crate::manifests::{cluster, list};
+use crate::scheduling::Host;
+
+/// A printed policy, the decision on 4 replicas, and how many warnings its spelling earns.
+struct Printed {
+    name: &'static str,
+    told: &'static str,
+    warnings: usize,
+}
+
+/// Both clusters are in the regions that the manifests name; a third, in another region, is never to get anything.
+const EVEN: &str = "member1=2 member2=2";
+
+const MANIFESTS: [Printed; 9] = [
+    Printed {
+        name: "specified-solution-one-clusters",
+        told: EVEN,
+        warnings: 2,
+    },
+    Printed {
+        name: "specified-solution-one-regions",
+        told: EVEN,
+        warnings: 2,
+    },
+    Printed {
+        name: "specified-solution-one-total",
+        told: EVEN,
+        warnings: 1,
+    },
+    Printed {
+        name: "specified-solution-two-clusters",
+        told: EVEN,
+        warnings: 4,
+    },
+    Printed {
+        name: "specified-solution-two-regions",
+        told: EVEN,
+        warnings: 5,
+    },
+    Printed {
+        name: "specified-solution-two-total",
+        told: EVEN,
+        warnings: 1,
+    },
+    Printed {
+        name: "specified-solution-three-clusters",
+        told: EVEN,
+        warnings: 1,
+    },
+    Printed {
+        name: "specified-solution-three-regions",
+        told: EVEN,
+        warnings: 1,
+    },
+    Printed {
+        name: "specified-solution-three-total",
+        told: EVEN,
+        warnings: 1,
+    },
+];
+
+fn manifest(policy: &str, replicas: i64) -> String {
+    let clusters = list([
+        cluster("member1", 10).region("RegionA").into(),
+        cluster("member2", 10).region("RegionB").into(),
+        cluster("member3", 10).region("RegionC").into(),
+    ]);
+    documents(&[&clusters, &printed(policy), &deployment("default", "nginx", replicas)])
+}
+
+fn request(manifest: &str) -> StrategyRequest {
+    let mut bindings = Host::built_in().resolve(manifest).bindings;
+    assert_eq!(bindings.len(), 1);
+    bindings.remove(0).strategy.expect("the manifest makes sense")
+}
+
+#[test]
+fn every_printed_manifest_divides_as_it_says() {
+    for Printed { name, told, warnings } in MANIFESTS {
+        let manifest = manifest(name, 4);
+        assert_eq!(Host::built_in().told_text(&manifest), told, "{name}");
+        let request = request(&manifest);
+        assert_eq!(request.strategy, "Specified", "{name}");
+        assert_eq!(request.warnings.len(), warnings, "{name}: {:#?}", request.warnings);
+        for warning in &request.warnings {
+            assert!(warning.hint.is_some(), "{name}: {warning} shows no clean form");
+        }
+    }
+}
+
+#[test]
+fn no_printed_manifest_divides_replicas_that_it_does_not_count() {
+    for Printed { name, .. } in MANIFESTS {
+        let told = Host::built_in().told_text(&manifest(name, 5));
+        assert!(told.starts_with("Unschedulable: "), "{name}: {told}");
+        assert!(told.contains('4') && told.contains('5'), "{name}: {told}");
+    }
+}

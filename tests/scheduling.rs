@@ -1,0 +1,203 @@
+//! A host with a profile, and the road from manifests to decisions that `divvy schedule` takes.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use divvy_host::fleet::{Fleet, FleetSnapshot};
+use divvy_host::inputs::{BindingInput, ResolveOptions, Resolved, resolve};
+use divvy_host::manifests::{ReadOptions, read_text};
+use divvy_host::plugin::PluginDirectories;
+use divvy_host::profile::{AffinityGroups, ProfileConfiguration, ProfileSource};
+use divvy_host::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, decide, registry};
+use serde_json::Value;
+
+use crate::artifacts;
+use crate::manifests::list;
+
+/// A profile with its plugins constructed from the libraries that the tests built.
+#[derive(Debug)]
+pub(crate) struct Host {
+    profile: Profile,
+    affinity_groups_as_tiers: bool,
+}
+
+impl Host {
+    /// The built-in profile, constructed once.
+    pub(crate) fn built_in() -> &'static Self {
+        static BUILT_IN: LazyLock<Host> = LazyLock::new(|| Host::extending(""));
+        &BUILT_IN
+    }
+
+    /// The built-in profile with these lines of TOML added.
+    #[track_caller]
+    pub(crate) fn extending(lines: &str) -> Self {
+        Self::try_extending(lines).unwrap_or_else(|errors| {
+            let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            panic!("{}", messages.join("\n"))
+        })
+    }
+
+    /// The built-in profile with these lines of TOML added, or what is wrong with it.
+    pub(crate) fn try_extending(lines: &str) -> Result<Self, Vec<RegistryError>> {
+        let mut configuration = configuration(&format!("extends = 'default'\n{lines}"));
+        name_libraries(&mut configuration);
+        Self::new(&configuration, &PluginDirectories::default())
+    }
+
+    /// A profile as it is, its plugins looked for in these directories.
+    pub(crate) fn new(
+        configuration: &ProfileConfiguration,
+        directories: &PluginDirectories,
+    ) -> Result<Self, Vec<RegistryError>> {
+        Ok(Self {
+            profile: registry::build(configuration, directories)?,
+            affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
+        })
+    }
+
+    /// The constructed plugins.
+    pub(crate) fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// What a manifest says, with the strategies of this profile known.
+    #[track_caller]
+    pub(crate) fn resolve(&self, manifest: &str) -> Resolved {
+        let options = ResolveOptions {
+            known_strategies: self.profile.strategy_names(),
+            affinity_groups_as_tiers: self.affinity_groups_as_tiers,
+            ..ResolveOptions::default()
+        };
+        let resolved = resolve(read_text("manifest.yaml", manifest, &ReadOptions::default()), &options);
+        assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
+        resolved
+    }
+
+    /// The decisions on the bindings of a manifest, sorted by name.
+    #[track_caller]
+    pub(crate) fn decide_text(&self, manifest: &str) -> Vec<Decision> {
+        let (bindings, fleet) = inputs(self.resolve(manifest));
+        decide(&mut Scheduler::new(&self.profile), &bindings, &fleet)
+    }
+
+    /// The decisions on these objects, sorted by name.
+    #[track_caller]
+    pub(crate) fn decide(&self, objects: impl IntoIterator<Item = Value>) -> Vec<Decision> {
+        self.decide_text(&list(objects))
+    }
+
+    /// What becomes of the only binding among these objects if it has other UIDs: how often each result came out over
+    /// `uids` of them, as counts by the names of the clusters. Ties are drawn from the UID.
+    #[track_caller]
+    pub(crate) fn results_by_uid(
+        &self,
+        objects: impl IntoIterator<Item = Value>,
+        names: &[&str],
+        uids: u32,
+    ) -> BTreeMap<Vec<i64>, u32> {
+        let (mut bindings, fleet) = inputs(self.resolve(&list(objects)));
+        assert_eq!(bindings.len(), 1);
+        let mut binding = bindings.remove(0);
+        let mut scheduler = Scheduler::new(&self.profile);
+        let mut results = BTreeMap::new();
+        for number in 0..uids {
+            binding.uid = format!(
+                "6f1c{number:04x}-3bd0-4f6f-9d0c-{:012x}",
+                number.wrapping_mul(2_654_435_761)
+            );
+            let decision = scheduler.schedule(&binding, &fleet);
+            let targets = scheduled(&decision);
+            let counts = names.iter().map(|name| targets.get(name).copied().unwrap_or(0));
+            *results.entry(counts.collect()).or_default() += 1;
+        }
+        results
+    }
+
+    /// The decision on the only binding of a manifest, in words.
+    #[track_caller]
+    pub(crate) fn told_text(&self, manifest: &str) -> String {
+        let decisions = self.decide_text(manifest);
+        let [decision] = decisions.as_slice() else {
+            panic!("expected one binding: {decisions:?}");
+        };
+        told(decision)
+    }
+
+    /// The decision on the only binding among these objects, in words.
+    #[track_caller]
+    pub(crate) fn told(&self, objects: impl IntoIterator<Item = Value>) -> String {
+        self.told_text(&list(objects))
+    }
+}
+
+/// The bindings and the clusters of an input.
+pub(crate) fn inputs(resolved: Resolved) -> (Vec<BindingInput>, FleetSnapshot) {
+    let mut fleet = Fleet::new(false);
+    fleet.extend(resolved.clusters.iter().map(|cluster| &cluster.object));
+    (resolved.bindings, fleet.snapshot())
+}
+
+/// A decision in words: `a=3 b=2`, or the outcome and its message.
+pub(crate) fn told(decision: &Decision) -> String {
+    match &decision.outcome {
+        Outcome::Scheduled(targets) => {
+            let parts: Vec<String> = targets
+                .iter()
+                .map(|(cluster, replicas)| format!("{cluster}={replicas}"))
+                .collect();
+            parts.join(" ")
+        }
+        Outcome::Skipped(reason) => format!("Skipped: {reason}"),
+        Outcome::Failed(error) => format!("{}: {error}", error.kind()),
+    }
+}
+
+/// The clusters of a result, by name.
+///
+/// # Panics
+///
+/// If the binding was not scheduled.
+#[track_caller]
+pub(crate) fn scheduled(decision: &Decision) -> BTreeMap<&str, i64> {
+    match &decision.outcome {
+        Outcome::Scheduled(targets) => targets.iter().map(|(name, count)| (name.as_str(), *count)).collect(),
+        _ => panic!("{}: {}", decision.binding, told(decision)),
+    }
+}
+
+/// The profile `test` with these lines.
+#[track_caller]
+pub(crate) fn configuration(lines: &str) -> ProfileConfiguration {
+    let source = ProfileSource {
+        file: Some("profile.toml".into()),
+        text: format!("[[profile]]\nname = 'test'\n{lines}"),
+    };
+    source.profile(None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Gives every plugin that the profile uses, and whose library it does not name, the library that the tests built: that of
+/// the folder, or else of the fixture, of its name.
+pub(crate) fn name_libraries(configuration: &mut ProfileConfiguration) {
+    let folders = artifacts::plugin_folders();
+    let scores = configuration.scores.iter().flatten().map(|entry| &entry.plugin);
+    let used: Vec<String> = [&configuration.filters, &configuration.assign]
+        .into_iter()
+        .flatten()
+        .flatten()
+        .chain(scores)
+        .chain(&configuration.select)
+        .cloned()
+        .collect();
+    // A name with a slash is a path already.
+    for name in used.into_iter().filter(|name| !name.contains('/')) {
+        let table = configuration.plugin.entry(name.clone()).or_default();
+        if table.path.is_none() {
+            let library = if folders.contains(&name) {
+                artifacts::plugin(&name)
+            } else {
+                artifacts::fixture(&name)
+            };
+            table.path = Some(library.to_owned());
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Which file may name what, and what every source file keeps.
+
+use super::{ROOTS, SourceFile, check_none, files};
+
+/// Longer files that are right to be long, each with its reason.
+const LONG_FILES: [(&str, &str); 0] = [];
+
+/// More lines than these want a second thought, and an entry above.
+const LINES_MAXIMUM: usize = 600;
+
+fn places(files: &[SourceFile], words: &[&str]) -> Vec<String> {
+    files.iter().flat_map(|file| file.places_of(words)).collect()
+}
+
+/// So that the ABI layer can be replaced without touching a plugin.
+#[test]
+fn the_abi_layer_is_named_in_the_abi_crate_and_the_loader_alone() {
+    let mut sources = files(&["framework", "host", "plugins", "examples"], &[".rs"]);
+    sources.retain(|file| !file.path.starts_with("framework/abi/") && file.path != "host/src/plugin/loader.rs");
+    assert!(sources.len() > 100, "the sources were not found");
+    check_none(
+        places(&sources, &["abi_stable", "libloading"]),
+        "abi_stable and libloading are named in framework/abi and host/src/plugin/loader.rs alone",
+    );
+}
+
+#[test]
+fn a_plugin_forbids_unsafe_code_and_names_no_type_of_the_abi() {
+    let sources = files(&["plugins"], &[".rs"]);
+    let libraries = sources.iter().filter(|file| file.path.ends_with("/src/lib.rs"));
+    let unforbidden = libraries.filter(|file| !file.text.contains("\n#![forbid(unsafe_code)]\n"));
+    check_none(
+        unforbidden.map(|file| file.path.clone()).collect(),
+        "a plugin's lib.rs says `#![forbid(unsafe_code)]`",
+    );
+    let hidden = [
+        "divvy_framework_abi",
+        "divvy_framework::abi",
+        "divvy_framework::driver",
+        "divvy_framework::export::",
+        "divvy_framework::__private",
+        "extern \"C\"",
+        "link_section",
+    ];
+    check_none(
+        places(&sources, &hidden),
+        "a plugin names no ABI type: what it needs is in the SDK's public modules",
+    );
+}
+
+/// Same snapshot, same binding, same profile, same seed: same result.
+#[test]
+fn the_cycle_does_no_input_or_output_reads_no_clock_and_draws_no_chance() {
+    let sources = files(&["host/src/cycle", "host/src/fleet"], &[".rs"]);
+    assert!(sources.len() > 8, "the cycle was not found");
+    let words = [
+        "std::fs",
+        "std::net",
+        "std::env",
+        "std::io",
+        "std::time",
+        "std::process",
+        "std::thread",
+        "Instant",
+        "SystemTime",
+        "rand::rng",
+        "thread_rng",
+        "println!",
+        "eprintln!",
+        "HashMap",
+        "HashSet",
+    ];
+    check_none(
+        places(&sources, &words),
+        "the cycle has no input but its snapshot, binding and profile, and no order but what it sorts",
+    );
+}
+
+#[test]
+fn libraries_print_nothing() {
+    let mut sources = files(&["framework", "host/src", "plugins"], &[".rs"]);
+    sources.retain(|file| !file.path.contains("/benches/") && !file.path.contains("/examples/"));
+    // What a person reads is written by the command's own modules.
+    sources.retain(|file| file.path != "host/src/main.rs" && !file.path.starts_with("host/src/command"));
+    check_none(
+        places(&sources, &["println!(", "eprintln!(", "dbg!(", "print!("]),
+        "a library returns what it has to say",
+    );
+}
+
+#[test]
+fn every_source_file_opens_with_its_purpose() {
+    let sources = files(&ROOTS, &[".rs"]);
+    let without = sources.iter().filter(|file| !file.text.starts_with("//! "));
+    check_none(
+        without.map(|file| file.path.clone()).collect(),
+        "a source file opens with `//!` and its purpose",
+    );
+}
+
+#[test]
+fn no_source_file_is_long_unless_it_says_why() {
+    let mut broken = Vec::new();
+    for file in files(&ROOTS, &[".rs"]) {
+        let lines = file.text.lines().count();
+        let listed = LONG_FILES.iter().any(|(path, _)| *path == file.path);
+        if lines > LINES_MAXIMUM && !listed {
+            broken.push(format!("{} has {lines} lines", file.path));
+        }
+        if lines <= LINES_MAXIMUM && listed {
+            broken.push(format!("{} is listed as long and is not", file.path));
+        }
+    }
+    check_none(
+        broken,
+        "over 600 lines, think again, or list the file in tests/walls/sources.rs",
+    );
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    // Spelt in two halves, so that this file may say what it looks for.
+    let words = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("X", "XX"),
+        concat!("unimpl", "emented!"),
+    ];
+    let sources = files(&ROOTS, &[".rs", ".toml", ".md"]);
+    let broken = sources.iter().flat_map(|file| {
+        let lines = (1..).zip(file.text.lines());
+        lines
+            .filter(|(_, line)| words.iter().any(|word| line.contains(word)))
+            .map(|(number, line): (usize, &str)| format!("{}:{number}: {}", file.path, line.trim()))
+    });
+    check_none(broken.collect(), "what is left for later is an issue, not a comment");
+}
+
+/// A name that says nothing gathers everything.
+#[test]
+fn no_module_is_a_drawer() {
+    let drawers = ["utils", "util", "common", "misc", "helpers", "helper"];
+    let broken = files(&ROOTS, &[".rs"]).into_iter().filter(|file| {
+        file.path
+            .split('/')
+            .any(|part| drawers.contains(&part.trim_end_matches(".rs")))
+    });
+    check_none(
+        broken.map(|file| file.path).collect(),
+        "a module is named after what it does",
+    );
+}
