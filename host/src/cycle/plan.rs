@@ -267,7 +267,6 @@ fn record_of(
     let preferences = request
         .preferences
         .as_ref()
-        .filter(|_| request.rules.is_empty() && request.cluster_priority.is_none())
         .map(ToString::to_string)
         .unwrap_or_default();
     let resource = &input.resource;

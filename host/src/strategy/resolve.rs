@@ -70,7 +70,7 @@ pub fn resolve_strategy(context: &StrategyContext<'_>) -> Result<StrategyRequest
         one_group: false,
         rules: Vec::new(),
         rules_key: rules_key(&strategy),
-        preferences: json.value.clone(),
+        preferences: json.for_plugin(is_bundled(&strategy)),
         cluster_priority: None,
         dynamic_weight: dynamic_weight && strategy == DYNAMIC_WEIGHT,
         affinity_groups_as_tiers: carriers
@@ -257,6 +257,12 @@ fn rules(
     }
 }
 
+/// Whether the strategy is one whose preferences are known here.
+fn is_bundled(strategy: &str) -> bool {
+    let others = [DUPLICATED, "Aggregated", "Average"];
+    others.contains(&strategy) || [STATIC_WEIGHT, DYNAMIC_WEIGHT, SPECIFIED, PRIORITY_AGGREGATED].contains(&strategy)
+}
+
 /// Warns of preferences that a bundled strategy does not read. What a strategy from outside reads is not known.
 fn warn_of_unused(
     strategy: &str,
@@ -264,11 +270,6 @@ fn warn_of_unused(
     json: &JsonPreferences,
     warnings: &mut Vec<Warning>,
 ) {
-    let is_bundled = matches!(strategy, DUPLICATED | "Aggregated" | "Average")
-        || matches!(
-            strategy,
-            STATIC_WEIGHT | DYNAMIC_WEIGHT | SPECIFIED | PRIORITY_AGGREGATED
-        );
     let weights = scheduling
         .weight_preference
         .as_ref()
@@ -294,7 +295,7 @@ fn warn_of_unused(
             PRIORITY_AGGREGATED,
         ),
     ] {
-        if is_bundled && is_given && strategy != reader {
+        if is_bundled(strategy) && is_given && strategy != reader {
             let message = format!("the strategy `{strategy}` reads no `{key}`; ignored");
             warnings.push(Warning::new(message).with_hint(format!("the strategy `{reader}` reads it")));
         }
