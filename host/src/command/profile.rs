@@ -104,10 +104,14 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
         .collect();
     let strategies: Vec<String> = profile
         .strategies()
-        .map(|strategy| match strategy.plugin().library().strategies().as_slice() {
-            // A plugin is named where its strategy does not say which it is.
-            [_] => strategy.name().to_owned(),
-            _ => format!("{} ({})", strategy.name(), strategy.plugin().name()),
+        .map(|strategy| {
+            let (name, plugin) = (strategy.name(), strategy.plugin().name());
+            // `StaticWeight` says that it is `static-weight`; only another plugin is named.
+            if plugin.replace('-', "").eq_ignore_ascii_case(name) {
+                name.to_owned()
+            } else {
+                format!("{name} ({plugin})")
+            }
         })
         .collect();
     let lines = [

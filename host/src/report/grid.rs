@@ -248,8 +248,7 @@ impl Grid {
             let Line::Cells(cells) = line else { continue };
             for (place, cell) in cells.iter().enumerate().take(widths.len()) {
                 filled[place] |= !cell.is_empty();
-                let leans = self.columns[place].leans && place > 0 && cells[place - 1].is_empty();
-                if !leans {
+                if !self.columns[place].leans {
                     widths[place] = widths[place].max(cell.width());
                 }
             }
@@ -259,12 +258,30 @@ impl Grid {
                 *width_of = (*width_of).max(width(column.title));
             }
         }
+        self.widen_for_what_leans(&mut widths);
         if let (Some(columns), Some((first, others))) = (columns, widths.split_first_mut()) {
             let taken: usize = others.iter().filter(|width| **width > 0).map(|width| width + GAP).sum();
             let left = columns.saturating_sub(taken + self.indent);
             *first = (*first).min(left.max(FIRST_COLUMN_MINIMUM));
         }
         widths
+    }
+
+    /// Makes columns that lean as wide as their cells need beyond the empty cells before them.
+    fn widen_for_what_leans(&self, widths: &mut [usize]) {
+        for place in (0..widths.len()).filter(|&place| self.columns[place].leans) {
+            for line in &self.lines {
+                let Line::Cells(cells) = line else { continue };
+                let Some(cell) = cells.get(place) else { continue };
+                let before = cells.iter().zip(widths.iter()).take(place).rev();
+                let room: usize = before
+                    .take_while(|(cell, _)| cell.is_empty())
+                    .filter(|(_, width)| **width > 0)
+                    .map(|(_, width)| width + GAP)
+                    .sum();
+                widths[place] = widths[place].max(cell.width().saturating_sub(room));
+            }
+        }
     }
 
     fn write_cells(&self, out: &mut dyn Write, cells: &[Cell], widths: &[usize]) -> io::Result<()> {
