@@ -32,7 +32,11 @@ fn replays(file: &str, profile: &str, cases: usize) {
     let profile = format!("examples/profiles/{profile}");
     let output = divvy(&["replay", &path, "--profile", &profile]);
     let shown = text(&output.stdout);
-    assert_eq!(shown.lines().last(), Some(format!("{cases} passed, 0 failed").as_str()), "{shown}");
+    assert_eq!(
+        shown.lines().last(),
+        Some(format!("{cases} passed, 0 failed").as_str()),
+        "{shown}"
+    );
     assert_eq!(output.status.code(), Some(0));
 }
 
@@ -126,7 +130,10 @@ fn what_is_no_recording_is_refused() {
         ("", "has no case"),
         ("{\"kind\":\"Fleet\",\"name\":\"a\",\"clusters\":[]}\n", "has no case"),
         ("nonsense\n", ":1: expected"),
-        ("{\"kind\":\"Cat\"}\n", ":1: unknown kind `Cat`, expected `Fleet`, `Case` or `Recording`"),
+        (
+            "{\"kind\":\"Cat\"}\n",
+            ":1: unknown kind `Cat`, expected `Fleet`, `Case` or `Recording`",
+        ),
         (
             "{\"kind\":\"Case\",\"name\":\"c\",\"fleet\":\"f\",\"binding\":{}}\n",
             ":1: case `c` names fleet `f`, which does not stand before it",
