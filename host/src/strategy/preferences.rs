@@ -53,9 +53,11 @@ const RULES: [&str; 7] = [
 impl JsonPreferences {
     /// What the strategy's plugin is given to read; `None` if nothing is left for it.
     pub(super) fn for_plugin(&self, is_bundled: bool) -> Option<Value> {
-        let mut keys = self.value.as_ref()?.as_object()?.clone();
-        keys.retain(|key, _| key != CLUSTER_PRIORITY && !(is_bundled && RULES.contains(&key.as_str())));
-        (!keys.is_empty()).then_some(Value::Object(keys))
+        let mut object = self.value.as_ref()?.as_object()?.clone();
+        let was_empty = object.is_empty();
+        object.retain(|key, _| key != CLUSTER_PRIORITY && !(is_bundled && RULES.contains(&key.as_str())));
+        // An empty object that somebody wrote is the plugin's to judge; one that was emptied here says nothing more.
+        (was_empty || !object.is_empty()).then_some(Value::Object(object))
     }
 }
 
