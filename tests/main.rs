@@ -8,22 +8,29 @@
 //! - [`bundled`]: each folder of `plugins/`, loaded, asked who it is, and put to work.
 //! - [`proposals`]: the worked examples of the four proposals. [`chances`]: that ties are fair.
 //! - [`properties`]: what holds of each strategy whatever the input.
+//! - [`preferences`]: what of `divvy.io/preferences` reaches a plugin.
 //! - [`loading`]: each way in which a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: plugins built against an SDK that is not this one.
 //! - [`misbehaviour`]: what a faulty plugin does to the host, namely nothing.
 //! - [`compatibility`]: plugins of an older and of a newer minor ABI version, another build, another allocator.
 //! - [`logging`]: what plugins log.
+//! - [`command_line`]: the binary, run: exit code, standard output, standard error. [`command`]: where it finds plugins.
+//! - [`conformance`]: the recorded decisions of Karmada's own algorithm, to the last case.
 //! - [`walls`]: who may depend on whom and which file may name what.
 
 mod artifacts;
 mod bundled;
 mod chances;
 mod changed_sdk;
+mod command;
+mod command_line;
 mod compatibility;
+mod conformance;
 mod loading;
 mod logging;
 mod manifests;
 mod misbehaviour;
+mod preferences;
 mod properties;
 mod proposals;
 mod scheduling;

@@ -18,7 +18,7 @@ use crate::strategy::{
 /// The binding of an input whose strategy makes sense, with the affinity group that was used.
 pub fn recorded_binding(input: &BindingInput, request: &StrategyRequest, affinity: &str) -> ResourceBinding {
     let mut annotations = input.annotations.clone();
-    if !is_in_placement(request) {
+    if !is_extension(request) {
         annotations.insert(STRATEGY_ANNOTATION.to_owned(), request.strategy.clone());
         match preferences(request) {
             Some(preferences) => annotations.insert(PREFERENCES_ANNOTATION.to_owned(), preferences.to_string()),
@@ -76,15 +76,11 @@ pub fn recorded_binding(input: &BindingInput, request: &StrategyRequest, affinit
     }
 }
 
-/// Whether the placement alone says strategy and preferences.
-fn is_in_placement(request: &StrategyRequest) -> bool {
-    let named_there = matches!(
-        request.source,
-        StrategySource::ReplicaSchedulingType
-            | StrategySource::ExtendReplicaDivisionPreference
-            | StrategySource::ReplicaDivisionPreference
-    );
-    named_there && request.preferences.is_none() && !request.one_group
+/// Whether the placement's extension fields say everything: their list has no key in `divvy.io/preferences`.
+fn is_extension(request: &StrategyRequest) -> bool {
+    request.source == StrategySource::ExtendReplicaDivisionPreference
+        && request.preferences.is_none()
+        && request.cluster_priority.is_none()
 }
 
 /// The preferences as `divvy.io/preferences` holds them.
@@ -93,12 +89,16 @@ fn preferences(request: &StrategyRequest) -> Option<Value> {
         Some(Value::Object(object)) => object.clone(),
         _ => Map::new(),
     };
-    if request.one_group || object.is_empty() {
-        // The total of one group came from the policy or the binding and is filled in; `idcs` would leave it open again.
+    if !request.rules.is_empty() {
+        // `idcs` would leave the total open again, which is filled in here.
         object.remove("idcs");
-        if !request.rules.is_empty() {
-            object.insert(request.rules_key.to_owned(), request.rules.iter().map(entry).collect());
-        }
+        object
+            .entry(request.rules_key)
+            .or_insert_with(|| request.rules.iter().map(entry).collect());
+    }
+    if let Some(priorities) = &request.cluster_priority {
+        let list: Value = priorities.iter().map(entry).collect();
+        object.insert("clusterPriority".to_owned(), json!({ "preferredPriorityList": list }));
     }
     (!object.is_empty()).then_some(Value::Object(object))
 }

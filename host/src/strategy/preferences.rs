@@ -1,7 +1,7 @@
 //! The JSON of `divvy.io/preferences` (and of the proposal's `metadata.annotation`) into rules.
 //!
-//! Keys that Divvy knows become rules; what else there is goes to the plugin, because a strategy from outside may
-//! read anything from it. Unknown keys are therefore no error here: the plugin judges them.
+//! Keys that Divvy knows become rules. What else there is is passed on, and unknown keys are no error here: the plugin
+//! judges them. A strategy from outside may read anything, so it is given the known keys too.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,6 @@ use crate::api::{
     ClusterAffinity, ClusterPreference, FieldSelector, PriorityPreference, SelectorOperator, SelectorRequirement,
 };
 use crate::manifests::Warning;
-
-/// The keys that are read here for the bundled strategies.
-const RESOLVED: [&str; 7] = [
-    "specifiedClusters",
-    "specifiedIdcs",
-    "idcs",
-    "staticSpecifyList",
-    "staticWeightList",
-    "preferredPriorityList",
-    "dynamicWeight",
-];
-
-/// The key that is read here for every strategy.
-const CLUSTER_PRIORITY: &str = "clusterPriority";
 
 /// What preferences in JSON say.
 #[derive(Debug, Default)]
@@ -50,16 +36,26 @@ pub(super) struct JsonPreferences {
     pub(super) cluster_priority: Option<Vec<PreferenceRule>>,
 }
 
+/// The key of priorities beside a strategy: the host alone acts on them.
+const CLUSTER_PRIORITY: &str = "clusterPriority";
+
+/// The keys that become rules. A bundled strategy sees them as such, or is not meant by them.
+const RULES: [&str; 7] = [
+    "specifiedClusters",
+    "specifiedIdcs",
+    "idcs",
+    "staticSpecifyList",
+    "staticWeightList",
+    "preferredPriorityList",
+    "dynamicWeight",
+];
+
 impl JsonPreferences {
-    /// What is left for the plugin to judge: everything that was not read here. A strategy from outside may give the keys of
-    /// the bundled ones a meaning of its own.
+    /// What the strategy's plugin is given to read; `None` if nothing is left for it.
     pub(super) fn for_plugin(&self, is_bundled: bool) -> Option<Value> {
-        let mut left = self.value.clone()?;
-        let object = left.as_object_mut()?;
-        let keys = object.len();
-        object.retain(|key, _| key != CLUSTER_PRIORITY && !(is_bundled && RESOLVED.contains(&key.as_str())));
-        let nothing_else = object.is_empty() && keys > 0;
-        (!nothing_else).then_some(left)
+        let mut keys = self.value.as_ref()?.as_object()?.clone();
+        keys.retain(|key, _| key != CLUSTER_PRIORITY && !(is_bundled && RULES.contains(&key.as_str())));
+        (!keys.is_empty()).then_some(Value::Object(keys))
     }
 }
 
@@ -116,7 +112,7 @@ pub(super) fn read_preferences(
     let specified: Option<Vec<ClusterPreference>> = key(&value, "staticSpecifyList", origin)?;
     let weights: Option<Vec<ClusterPreference>> = key(&value, "staticWeightList", origin)?;
     let priorities: Option<Vec<ClusterPreference>> = key(&value, "preferredPriorityList", origin)?;
-    let tiers: Option<PriorityPreference> = key(&value, CLUSTER_PRIORITY, origin)?;
+    let tiers: Option<PriorityPreference> = key(&value, "clusterPriority", origin)?;
     let dynamic_weight: Option<String> = key(&value, "dynamicWeight", origin)?;
 
     let counting: Vec<&str> = [

@@ -67,7 +67,7 @@ pub struct StrategyRequest {
     /// The key under which a plugin expects the rules: `staticWeightList`, `staticSpecifyList`,
     /// `preferredPriorityList`, or `extendStaticList` for a strategy from outside.
     pub rules_key: &'static str,
-    /// What of `divvy.io/preferences` is the plugin's to read: all but the keys that became rules or priorities.
+    /// What of the JSON of `divvy.io/preferences` the plugin is given: without the keys that the host acts on.
     pub preferences: Option<Value>,
     /// Priorities of clusters beside the strategy, by which it runs tier by tier.
     pub cluster_priority: Option<Vec<PreferenceRule>>,

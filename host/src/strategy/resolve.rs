@@ -257,10 +257,13 @@ fn rules(
     }
 }
 
-/// Whether the strategy is one whose preferences are known here.
+/// Whether Divvy brings the strategy along, and so knows what it reads.
 fn is_bundled(strategy: &str) -> bool {
-    let others = [DUPLICATED, "Aggregated", "Average"];
-    others.contains(&strategy) || [STATIC_WEIGHT, DYNAMIC_WEIGHT, SPECIFIED, PRIORITY_AGGREGATED].contains(&strategy)
+    matches!(strategy, DUPLICATED | "Aggregated" | "Average")
+        || matches!(
+            strategy,
+            STATIC_WEIGHT | DYNAMIC_WEIGHT | SPECIFIED | PRIORITY_AGGREGATED
+        )
 }
 
 /// Warns of preferences that a bundled strategy does not read. What a strategy from outside reads is not known.
@@ -270,6 +273,7 @@ fn warn_of_unused(
     json: &JsonPreferences,
     warnings: &mut Vec<Warning>,
 ) {
+    let is_bundled = is_bundled(strategy);
     let weights = scheduling
         .weight_preference
         .as_ref()
@@ -295,7 +299,7 @@ fn warn_of_unused(
             PRIORITY_AGGREGATED,
         ),
     ] {
-        if is_bundled(strategy) && is_given && strategy != reader {
+        if is_bundled && is_given && strategy != reader {
             let message = format!("the strategy `{strategy}` reads no `{key}`; ignored");
             warnings.push(Warning::new(message).with_hint(format!("the strategy `{reader}` reads it")));
         }

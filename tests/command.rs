@@ -1,0 +1,211 @@
+//! The `divvy` binary: where it finds plugins, what it makes of the examples, and with which exit code it leaves.
+//!
+//! What it prints is tested with its source, in `host/src/report`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::artifacts::{self, repository};
+use crate::manifests::{binding, cluster, list};
+
+/// The binary where Cargo left it, with the plugins beside it.
+fn divvy() -> Command {
+    command(artifacts::workspace().binary("divvy"))
+}
+
+/// A binary in a folder without manifests or profiles, that nobody told of plugins.
+fn command(binary: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command
+        .env_remove("DIVVY_PLUGIN_PATH")
+        .env_remove("DIVVY_LOG")
+        .stdin(Stdio::null());
+    command
+}
+
+/// A manifest in a folder that lives as long as the value.
+fn manifest(objects: impl IntoIterator<Item = Value>) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("there is room for a temporary folder");
+    let file = folder.path().join("manifest.json");
+    fs::write(&file, list(objects)).expect("the file can be written");
+    let path = file.to_str().expect("temporary folders are named in UTF-8").to_owned();
+    (folder, path)
+}
+
+#[track_caller]
+fn run(command: &mut Command, code: i32) -> Output {
+    let output = command.output().expect("the binary can be started");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{command:?}\n{told}");
+    output
+}
+
+/// `binding: cluster=count …` of each decision.
+#[track_caller]
+fn results(output: &Output) -> Vec<String> {
+    let decisions: Vec<Value> = serde_json::from_slice(&output.stdout).expect("the result is JSON");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    decisions
+        .iter()
+        .map(|decision| {
+            let clusters = decision["clusters"].as_array().expect("a list");
+            let parts = clusters
+                .iter()
+                .map(|cluster| format!(" {}={}", text(&cluster["name"]), cluster["replicas"]));
+            format!(
+                "{} {}:{}",
+                text(&decision["binding"]),
+                text(&decision["result"]),
+                parts.collect::<String>()
+            )
+        })
+        .collect()
+}
+
+fn six_on_three() -> Vec<Value> {
+    let clusters = ["a", "b", "c"].map(|name| cluster(name, 9).into());
+    clusters
+        .into_iter()
+        .chain([binding("web", 6).strategy("Average").into()])
+        .collect()
+}
+
+const TWO_EACH: &str = "default/web Scheduled: a=2 b=2 c=2";
+
+#[test]
+fn plugins_are_found_beside_the_binary() {
+    let (_folder, file) = manifest(six_on_three());
+    let output = run(divvy().args(["schedule", "-o", "json", "-f", &file]), 0);
+    assert_eq!(results(&output), [TWO_EACH]);
+}
+
+#[test]
+fn plugins_are_found_where_packages_put_them_and_where_a_variable_says() {
+    let prefix = tempfile::tempdir().expect("there is room for a temporary folder");
+    let (programs, plugins) = (prefix.path().join("bin"), prefix.path().join("lib/divvy/plugins"));
+    fs::create_dir_all(&programs).expect("the folder can be made");
+    // Copied: the place of a link is that of what it leads to.
+    let binary = programs.join("divvy");
+    fs::copy(artifacts::workspace().binary("divvy"), &binary).expect("the binary can be copied");
+    let (_folder, file) = manifest(six_on_three());
+    let arguments = ["schedule", "-o", "json", "-f", &file];
+
+    let output = run(command(&binary).args(arguments), 2);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let looked = format!("looked in `{}`, `{}`", programs.display(), plugins.display());
+    assert!(told.contains("plugin `average` not found; looked in"), "{told}");
+    assert!(
+        told.split_whitespace().collect::<Vec<_>>().join(" ").contains(&looked),
+        "{told}"
+    );
+
+    let elsewhere = artifacts::plugin("average")
+        .parent()
+        .expect("a library lies in a folder");
+    let output = run(command(&binary).env("DIVVY_PLUGIN_PATH", elsewhere).args(arguments), 0);
+    assert_eq!(results(&output), [TWO_EACH]);
+
+    fs::create_dir_all(&plugins).expect("the folder can be made");
+    for folder in artifacts::plugin_folders() {
+        let library = artifacts::plugin(&folder);
+        let link = plugins.join(library.file_name().expect("a library has a name"));
+        symlink(library, link).expect("the link can be made");
+    }
+    let output = run(command(&binary).args(arguments), 0);
+    assert_eq!(results(&output), [TWO_EACH]);
+}
+
+#[test]
+fn the_exit_code_is_the_highest_that_applies() {
+    let asked = |replicas, strategy: &str| binding(&format!("web-{replicas}"), replicas).strategy(strategy);
+    for (code, bindings) in [
+        (0, vec![asked(6, "Average")]),
+        (1, vec![asked(6, "Average"), asked(60, "Average")]),
+        (2, vec![asked(60, "Average"), asked(6, "Averag")]),
+    ] {
+        let clusters = ["a", "b", "c"].map(|name| cluster(name, 9).into());
+        let (_folder, file) = manifest(clusters.into_iter().chain(bindings.into_iter().map(Value::from)));
+        run(divvy().args(["schedule", "-f", &file]), code);
+    }
+    run(divvy().args(["schedule", "-f", "/nonexistent"]), 2);
+}
+
+#[test]
+fn a_plugin_at_fault_is_an_exit_code_of_its_own() {
+    let folder = tempfile::tempdir().expect("there is room for a temporary folder");
+    let profile = folder.path().join("profile.toml");
+    let lines = format!(
+        "[[profile]]\nname = 'test'\nextends = 'default'\nassign = ['faulty', 'average']\nplugin.faulty.path = '{}'\n",
+        artifacts::fixture("faulty").display()
+    );
+    fs::write(&profile, lines).expect("the file can be written");
+    let mut objects = six_on_three();
+    objects.push(
+        binding("struck", 6)
+            .strategy("Faulty")
+            .annotation("faulty.example/fault", "panic in assign")
+            .into(),
+    );
+    let (_folder, file) = manifest(objects);
+    let output = run(
+        divvy()
+            .args(["schedule", "-o", "json", "-f", &file, "--profile"])
+            .arg(&profile),
+        3,
+    );
+    assert_eq!(results(&output), ["default/struck Error:", TWO_EACH]);
+}
+
+#[test]
+fn the_demo_fleet_is_scheduled_by_all_seven_strategies() {
+    let fleet = repository().join("examples/fleet");
+    let output = run(divvy().args(["schedule", "-o", "json", "-f"]).arg(fleet), 0);
+    let decisions: Vec<Value> = serde_json::from_slice(&output.stdout).expect("the result is JSON");
+    let mut strategies: Vec<&str> = decisions
+        .iter()
+        .filter_map(|decision| decision["strategy"].as_str())
+        .collect();
+    strategies.sort_unstable();
+    let expected = [
+        "Aggregated",
+        "Average",
+        "Duplicated",
+        "DynamicWeight",
+        "PriorityAggregated",
+        "Specified",
+        "StaticWeight",
+    ];
+    assert_eq!(strategies, expected);
+}
+
+/// Built as its author builds it, from its own lock file, and named by a profile.
+#[test]
+fn the_plugin_outside_the_workspace_decides() {
+    let example = repository().join("examples/out-of-tree-plugin");
+    let built = artifacts::build(&example.join("Cargo.toml"), &[], &["--locked".to_owned()]);
+    let library = built.library("divvy-plugin-cheapest-first");
+    let output = run(
+        divvy()
+            .env(
+                "DIVVY_PLUGIN_PATH",
+                library.parent().expect("a library lies in a folder"),
+            )
+            .args(["schedule", "-o", "json", "--profile"])
+            .arg(example.join("profile.toml"))
+            .arg("-f")
+            .arg(repository().join("examples/fleet/clusters"))
+            .arg("-f")
+            .arg(example.join("manifests")),
+        0,
+    );
+    let results = results(&output);
+    assert_eq!(results.len(), 1);
+    assert!(
+        results[0].ends_with(" Scheduled: us-aws-virginia=9 us-gcp-iowa=22 us-onprem-dallas=29"),
+        "{results:?}"
+    );
+}

@@ -1,0 +1,195 @@
+//! A random situation: a fleet, a binding with its last result, and preferences for the strategy that is asked.
+
+use std::collections::BTreeMap;
+
+use divvy_host::scheduler::{Decision, Outcome};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::manifests::{Binding, binding, cluster, list, priorities, weights};
+use crate::scheduling::{Host, scheduled};
+
+/// The strategies that divide.
+pub(super) const DIVIDING: [&str; 6] = [
+    "StaticWeight",
+    "DynamicWeight",
+    "Aggregated",
+    "Average",
+    "Specified",
+    "PriorityAggregated",
+];
+
+/// Those of them that stay within what fits now and what is there.
+pub(super) const WITHIN_CAPACITY: [&str; 4] = ["DynamicWeight", "Aggregated", "Average", "PriorityAggregated"];
+
+/// Names whose order is not that in which they are listed.
+const NAMES: [&str; 8] = ["kiwi", "apple", "fig", "plum", "date", "lime", "pear", "berry"];
+
+/// A cluster of a situation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) name: &'static str,
+    pub(super) fits_now: i64,
+    /// The replicas of the last result; `None` if it does not list the cluster.
+    pub(super) last: Option<i64>,
+    /// Weight for StaticWeight, priority (above 0) for PriorityAggregated, group for Specified.
+    pub(super) preference: i64,
+}
+
+impl Place {
+    pub(super) fn last(&self) -> i64 {
+        self.last.unwrap_or(0)
+    }
+
+    pub(super) fn capacity(&self) -> i64 {
+        self.fits_now + self.last()
+    }
+}
+
+/// Clusters and what is asked of them.
+#[derive(Debug, Clone)]
+pub(super) struct Situation {
+    pub(super) places: Vec<Place>,
+    pub(super) replicas: i64,
+    pub(super) fresh: bool,
+    pub(super) has_preferences: bool,
+    pub(super) uid: u32,
+}
+
+/// Situations of one to eight clusters, with counts of tens or of hundreds of millions.
+pub(super) fn situations() -> impl Strategy<Value = Situation> {
+    let place = (0..=20_i64, proptest::option::of(0..=20_i64), 0..=3_i64);
+    let places = proptest::collection::vec(place, 1..=NAMES.len());
+    let scale = prop_oneof![3 => Just(1_i64), 1 => Just(9_999_991_i64)];
+    (places, 1..=120_i64, scale, any::<bool>(), any::<bool>(), any::<u32>()).prop_map(
+        |(places, replicas, scale, fresh, has_preferences, uid)| Situation {
+            places: places
+                .into_iter()
+                .zip(NAMES)
+                .map(|((fits_now, last, preference), name)| Place {
+                    name,
+                    fits_now: fits_now * scale,
+                    last: last.map(|last| last * scale),
+                    preference,
+                })
+                .collect(),
+            // Odd numbers, so that there is something to round.
+            replicas: if scale == 1 { replicas } else { replicas * scale + 1 },
+            fresh,
+            has_preferences,
+            uid,
+        },
+    )
+}
+
+impl Situation {
+    pub(super) fn capacity(&self) -> i64 {
+        self.places.iter().map(Place::capacity).sum()
+    }
+
+    pub(super) fn last(&self) -> i64 {
+        self.places.iter().map(Place::last).sum()
+    }
+
+    /// The total of each group, for Specified: the replicas dealt out to the groups that have a member.
+    pub(super) fn group_totals(&self) -> BTreeMap<i64, i64> {
+        let mut totals: BTreeMap<i64, i64> = self.places.iter().map(|place| (place.preference, 0)).collect();
+        let groups = totals.len() as i64;
+        let mut left = self.replicas;
+        for (number, total) in (0..).zip(totals.values_mut()) {
+            // Uneven on purpose; the last group takes what is left.
+            *total = if number + 1 == groups { left } else { left / 3 };
+            left -= *total;
+        }
+        totals
+    }
+
+    /// What the policy says for a strategy.
+    fn preferences(&self, strategy: &str) -> Option<Value> {
+        let pairs = || self.places.iter().map(|place| (place.name, place.preference));
+        match strategy {
+            _ if !self.has_preferences => None,
+            "StaticWeight" => Some(weights(pairs())),
+            "PriorityAggregated" => Some(priorities(pairs().filter(|(_, priority)| *priority > 0))),
+            "Specified" => {
+                let groups: Vec<Value> = self
+                    .group_totals()
+                    .iter()
+                    .map(|(group, total)| {
+                        let members = self.places.iter().filter(|place| place.preference == *group);
+                        let names: Vec<&str> = members.map(|place| place.name).collect();
+                        json!({ "targetCluster": { "clusterNames": names }, "replicas": total })
+                    })
+                    .collect();
+                Some(json!({ "staticSpecifyList": groups }))
+            }
+            _ => None,
+        }
+    }
+
+    fn binding(&self, strategy: &str) -> Binding {
+        let last = self
+            .places
+            .iter()
+            .filter_map(|place| place.last.map(|last| (place.name, last)));
+        let asked = binding(&format!("web-{}", self.uid), self.replicas)
+            .strategy(strategy)
+            .last(last);
+        let asked = if self.fresh { asked.fresh() } else { asked };
+        match self.preferences(strategy) {
+            Some(preferences) => asked.preferences(&preferences),
+            None => asked,
+        }
+    }
+
+    /// The manifests of the situation.
+    pub(super) fn objects(&self, strategy: &str) -> Vec<Value> {
+        let clusters = self
+            .places
+            .iter()
+            .map(|place| cluster(place.name, place.fits_now).into());
+        clusters.chain([self.binding(strategy).into()]).collect()
+    }
+
+    /// The decision of a strategy.
+    pub(super) fn decide(&self, strategy: &str) -> Decision {
+        decide(self.objects(strategy))
+    }
+
+    /// The counts that a strategy gives, by the places of the situation; `None` if it is unschedulable.
+    pub(super) fn divide(&self, strategy: &str) -> Option<Vec<i64>> {
+        let decision = self.decide(strategy);
+        match &decision.outcome {
+            Outcome::Scheduled(_) => {
+                let targets = scheduled(&decision);
+                let counts = self
+                    .places
+                    .iter()
+                    .map(|place| targets.get(place.name).copied().unwrap_or(0));
+                Some(counts.collect())
+            }
+            Outcome::Failed(error) => {
+                assert_eq!(error.kind(), "Unschedulable", "{strategy}: {error}");
+                None
+            }
+            Outcome::Skipped(reason) => panic!("{strategy}: {reason}"),
+        }
+    }
+
+    /// The situation after a division was carried out: what was placed takes room, what was taken away gives it back.
+    pub(super) fn after(&self, counts: &[i64]) -> Self {
+        let mut next = self.clone();
+        for (place, &count) in next.places.iter_mut().zip(counts) {
+            place.fits_now = (place.capacity() - count).max(0);
+            place.last = (count > 0).then_some(count);
+        }
+        next
+    }
+}
+
+/// The decision on the only binding among these objects.
+pub(super) fn decide(objects: Vec<Value>) -> Decision {
+    let mut decisions = Host::built_in().decide_text(&list(objects));
+    assert_eq!(decisions.len(), 1);
+    decisions.remove(0)
+}
