@@ -7,7 +7,7 @@
 //! - [`manifests`] and [`scheduling`]: what a test says (clusters, bindings, policies) and how it gets decisions.
 //! - [`bundled`]: each folder of `plugins/`, loaded, asked who it is, and put to work.
 //! - [`proposals`]: the worked examples of the four proposals. [`chances`]: that ties are fair.
-//! - [`properties`]: what holds of each strategy whatever the input.
+//! - [`properties`]: what holds of each strategy whatever the input. [`extremes`]: the ends of the ranges.
 //! - [`preferences`]: what of `divvy.io/preferences` reaches a plugin.
 //! - [`loading`]: each way in which a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: plugins built against an SDK that is not this one.
@@ -22,6 +22,7 @@ mod chances;
 mod changed_sdk;
 mod command;
 mod compatibility;
+mod extremes;
 mod loading;
 mod logging;
 mod manifests;
