@@ -13,15 +13,19 @@
 //! - [`changed_sdk`]: plugins built against an SDK that is not this one.
 //! - [`misbehaviour`]: what a faulty plugin does to the host, namely nothing.
 //! - [`compatibility`]: plugins of an older and of a newer minor ABI version, another build, another allocator.
-//! - [`logging`]: what plugins log. [`command`]: where the binary finds plugins.
+//! - [`logging`]: what plugins log.
+//! - [`command_line`]: the binary, run: exit code, standard output, standard error. [`discovery`]: where it finds plugins.
+//! - [`conformance`]: the recorded decisions of Karmada's own algorithm, to the last case.
 //! - [`walls`]: who may depend on whom and which file may name what.
 
 mod artifacts;
 mod bundled;
 mod chances;
 mod changed_sdk;
-mod command;
+mod command_line;
 mod compatibility;
+mod conformance;
+mod discovery;
 mod extremes;
 mod loading;
 mod logging;

@@ -1,3 +1,5 @@
+//! CheapestFirst: the whole plugin. What it does and how it is copied:
+//!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 

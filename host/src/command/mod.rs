@@ -3,10 +3,13 @@
 //! One variant a command, one file a command: a struct of its arguments and `fn run`, which does the work and gives the
 //! exit code. A command that fails says so by a [`Failure`], which is told here, in one place and one form.
 
+mod bench;
 mod completions;
 mod exit;
 mod plugin;
 mod profile;
+mod record;
+mod replay;
 mod schedule;
 mod setup;
 
@@ -77,6 +80,10 @@ struct GeneralArguments {
 enum Command {
     /// Decide what goes where, from manifests
     Schedule(schedule::ScheduleArguments),
+    /// Decide recorded cases again and tell every difference
+    Replay(replay::ReplayArguments),
+    /// Time how long cycles take on recorded cases
+    Bench(bench::BenchArguments),
     /// Show and check profiles: which plugins, in which order, with which configuration
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
@@ -98,6 +105,8 @@ pub(crate) fn main() -> ExitCode {
     let console = Console::new(color, line.general.verbose);
     let done = log(&console).and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
+        Command::Replay(arguments) => replay::run(arguments, &console),
+        Command::Bench(arguments) => bench::run(arguments, &console),
         Command::Profile(command) => profile::run(command, &console),
         Command::Plugin(command) => plugin::run(command, &console),
         Command::Completions(arguments) => completions::run(arguments, &console),

@@ -1,6 +1,7 @@
 //! `divvy schedule`: from manifests to what goes where.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -14,7 +15,7 @@ use divvy_host::strategy::{StrategyContext, StrategyError, resolve_strategy};
 use divvy_host::workloads::WorkloadKinds;
 
 use super::setup::ProfileArguments;
-use super::{EXIT_CODES, Exit};
+use super::{EXIT_CODES, Exit, record};
 use crate::report::console::Console;
 use crate::report::entry::{ProfileSummary, Report};
 use crate::report::errors::{Complaint, Failure};
@@ -31,6 +32,10 @@ Examples:
 
   # What another strategy would do, and why
   divvy schedule -f fleet.yaml --strategy Average --explain
+
+  # Keep what was decided, and check a new build of a plugin against it
+  divvy schedule -f dump/ --record yesterday.jsonl.gz
+  divvy replay yesterday.jsonl.gz --plugin-directory new/
 
   # All bindings against one ledger, by priority, as JSON
   divvy schedule -f dump/ --assume -o json | jq '.[].result'
@@ -63,6 +68,9 @@ pub(super) struct ScheduleArguments {
     /// Draw ties from this seed instead of the profile's
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    /// Write what was decided to a file that `divvy replay` decides again; gzip if it ends in `.gz`
+    #[arg(long, value_name = "FILE", conflicts_with = "assume")]
+    record: Option<PathBuf>,
     /// Let each result take its growth from those after it, in the order of priority, then name
     #[arg(long)]
     assume: bool,
@@ -105,6 +113,9 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let decisions = decide(&mut scheduler, &resolved.bindings, &fleet);
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
     let report = Report::new(&resolved.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
+    if let Some(file) = &arguments.record {
+        record::write(file, &resolved, &decisions, &profile, &chosen.configuration, console)?;
+    }
     print(&report, arguments, console)?;
     warnings::tell_unmatched(&resolved, console);
     Ok(report.exit())

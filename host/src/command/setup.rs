@@ -30,6 +30,11 @@ pub(super) struct ChosenProfile {
 }
 
 impl ProfileArguments {
+    /// Whether a profile was asked for at all.
+    pub(super) fn is_given(&self) -> bool {
+        self.profile.is_some()
+    }
+
     /// The profile that is meant.
     pub(super) fn read(&self) -> Result<ChosenProfile, Failure> {
         let (source, name) = self.source()?;

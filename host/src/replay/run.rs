@@ -144,7 +144,7 @@ impl PreparedCase {
 }
 
 /// The kind that Karmada's scheduler gives an error: what Select refuses is a `SchedulerError` there.
-fn karmada_kind(error: &CycleError) -> &'static str {
+pub fn karmada_kind(error: &CycleError) -> &'static str {
     match error {
         CycleError::NoClusterFit { .. } => "NoClusterFit",
         CycleError::Unschedulable { .. } => "Unschedulable",

@@ -222,3 +222,47 @@ fn the_nearest_name_comes_first() {
 fn sources_print_for_explanations() {
     assert_eq!(StrategySource::Override.to_string(), "asked for by the caller");
 }
+
+#[test]
+fn what_became_no_rule_is_left_for_the_plugin() {
+    let priority =
+        r#""clusterPriority":{"preferredPriorityList":[{"targetCluster":{"clusterNames":["a"]},"priority":2}]}"#;
+    let counts = r#""specifiedClusters":[{"name":"a","replicas":5}]"#;
+    for (strategy, preferences, expected) in [
+        ("Specified", format!("{{{counts}}}"), None),
+        // A slip beside a known key is the plugin's to refuse, and what another strategy reads is no slip.
+        (
+            "Specified",
+            format!(r#"{{{counts},"spares":1}}"#),
+            Some(r#"{"spares":1}"#),
+        ),
+        ("Average", format!("{{{counts}}}"), None),
+        ("Average", format!("{{{priority}}}"), None),
+        ("Average", "{}".to_owned(), Some("{}")),
+        (
+            "Cheapest",
+            format!(r#"{{{priority},"maximumPrice":1}}"#),
+            Some(r#"{"maximumPrice":1}"#),
+        ),
+        (
+            "Cheapest",
+            r#"{"idcs":[{"name":"r"}]}"#.to_owned(),
+            Some(r#"{"idcs":[{"name":"r"}]}"#),
+        ),
+    ] {
+        let metadata = annotated(&[(STRATEGY, strategy), (PREFERENCES, &preferences)]);
+        let known = known();
+        let request = resolve_strategy(&StrategyContext {
+            placement: &Placement::default(),
+            binding: Some(&metadata),
+            policy: None,
+            total: None,
+            replicas: 5,
+            known: &known,
+            strategy_override: None,
+            affinity_groups_as_tiers: false,
+        });
+        let left = request.unwrap().preferences.map(|value| value.to_string());
+        assert_eq!(left.as_deref(), expected, "{strategy} {preferences}");
+    }
+}

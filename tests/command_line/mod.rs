@@ -1,0 +1,47 @@
+//! The `divvy` command, run as a person runs it: exit code, standard output, standard error.
+//!
+//! Each test is a run in the folder `tests/fixtures/command-line`, with what it printed written beside it. What is rendered
+//! how is tested in the binary's own crate; here it is that arguments, files and plugins come together.
+
+mod plugins_and_profiles;
+mod schedule;
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use crate::artifacts::{fixture, plugin, repository, workspace};
+
+/// The folder in which commands run.
+fn folder() -> PathBuf {
+    repository().join("tests/fixtures/command-line")
+}
+
+/// A command with these arguments, which finds the bundled plugins and nothing else in its environment.
+fn divvy(arguments: &[&str]) -> Command {
+    let plugins = plugin("duplicated").parent().expect("a library is in a folder");
+    let mut command = Command::new(workspace().binary("divvy"));
+    command
+        .args(arguments)
+        .current_dir(folder())
+        .env_clear()
+        .env("DIVVY_PLUGIN_PATH", plugins)
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs a command; its exit code, standard output and standard error.
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = divvy(arguments).output().expect("the binary can be started");
+    let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// Runs a command and compares all that it did: the exit code, standard output, standard error.
+#[track_caller]
+fn check(arguments: &[&str], exit: i32, stdout: &str, stderr: &str) {
+    let (actual_exit, actual_stdout, actual_stderr) = run(arguments);
+    let command = arguments.join(" ");
+    assert_eq!(actual_stderr, stderr, "standard error of divvy {command}");
+    assert_eq!(actual_stdout, stdout, "standard output of divvy {command}");
+    assert_eq!(actual_exit, Some(exit), "exit code of divvy {command}");
+}

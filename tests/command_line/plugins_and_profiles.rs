@@ -1,0 +1,169 @@
+//! `divvy profile`, `divvy plugin`, `divvy completions`, help and version.
+
+use super::{check, fixture, run};
+
+#[test]
+fn the_built_in_profile_is_shown_with_its_comments() {
+    let (exit, stdout, stderr) = run(&["profile", "show"]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.starts_with("# Divvy's built-in profile"), "{stdout}");
+    assert!(stdout.contains("\nname = \"default\"\n"));
+}
+
+#[test]
+fn the_built_in_profile_holds() {
+    check(
+        &["profile", "check"],
+        0,
+        "\
+ok: profile `default` (built-in profile)
+  filters     api-enablement, taint-toleration, cluster-affinity, spread-constraint-properties, cluster-eviction
+  scores      cluster-locality × 1
+  select      spread-constraints
+  strategies  Aggregated, Average, Duplicated, DynamicWeight, PriorityAggregated, Specified, StaticWeight
+  seed        0
+",
+        "",
+    );
+}
+
+#[test]
+fn everything_that_is_wrong_with_a_profile_is_told_with_its_line() {
+    let (exit, stdout, stderr) = run(&["profile", "check", "--profile", "broken.toml"]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    let (first, others) = stderr.split_once('\n').expect("there are several lines");
+    assert!(
+        first.starts_with("error: broken.toml:4: plugin `taint-tolerations` not found; looked in `"),
+        "{stderr}"
+    );
+    assert_eq!(
+        others,
+        "  hint: did you mean `taint-toleration`?\n\
+         error: broken.toml:7: configuration of plugin `static-weight`: unknown key `methd`\n  \
+         hint: did you mean `method`?\n\
+         error: 2 problems in the profile\n"
+    );
+}
+
+#[test]
+fn a_profile_that_is_not_there_is_explained() {
+    check(
+        &["schedule", "-f", "fleet.yaml", "--profile", "nowhere.toml"],
+        2,
+        "",
+        "\
+error: profile `nowhere.toml` cannot be read
+  hint: `--profile` takes a file, `FILE#NAME`, or `default`, which is built in
+  cause: No such file or directory (os error 2)
+",
+    );
+    check(
+        &["profile", "show", "--profile", "broken.toml#brokn"],
+        2,
+        "",
+        "error: broken.toml: no profile `brokn`\n  hint: did you mean `broken`?\n",
+    );
+}
+
+#[test]
+fn every_bundled_plugin_is_listed_with_what_it_serves() {
+    let (exit, stdout, _) = run(&["plugin", "list", "-o", "json"]);
+    assert_eq!(exit, Some(0), "{stdout}");
+    let plugins: serde_json::Value = serde_json::from_str(&stdout).expect("it is JSON");
+    let plugins = plugins.as_array().expect("it is an array");
+    let average = plugins.iter().find(|plugin| plugin["name"] == "average");
+    let average = average.expect("it is listed");
+    assert_eq!(average["strategies"], serde_json::json!(["Average"]));
+    assert_eq!(average["extensionPoints"], serde_json::json!(["Assign"]));
+    assert_eq!(average["inProfile"], true);
+    assert_eq!(average["sha256"].as_str().map(str::len), Some(64));
+}
+
+#[test]
+fn a_file_that_should_be_a_plugin_is_listed_with_what_it_is_instead() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("libdivvy_plugin_text.so");
+    std::fs::write(&file, "not a library").expect("the file can be written");
+    let path = folder.path().display().to_string();
+    let (exit, stdout, _) = run(&["plugin", "list", "--plugin-directory", &path]);
+    assert_eq!(exit, Some(2));
+    let line = format!(
+        "\ntext\n  `{}` is not a shared library: it is a text file\n",
+        file.display()
+    );
+    assert!(stdout.contains(&line), "{stdout}");
+    assert!(stdout.contains(", 1 broken, from "), "{stdout}");
+}
+
+#[test]
+fn a_plugin_shows_what_configures_it() {
+    let (exit, stdout, _) = run(&["plugin", "show", "static-weight"]);
+    assert_eq!(exit, Some(0));
+    assert!(stdout.starts_with("static-weight "), "{stdout}");
+    assert!(
+        stdout.contains("\n  method  \"even-remainder\" | \"webster\"\n"),
+        "{stdout}"
+    );
+    assert!(
+        stdout.contains("\n  reads of a policy  staticWeightList[].weight\n"),
+        "{stdout}"
+    );
+    let path = fixture("faulty").display().to_string();
+    let (exit, stdout, _) = run(&["plugin", "show", &path, "-o", "json"]);
+    assert_eq!(exit, Some(0));
+    let plugin: serde_json::Value = serde_json::from_str(&stdout).expect("it is JSON");
+    assert_eq!(plugin["preferencesSchema"]["properties"]["patience"]["type"], "integer");
+}
+
+#[test]
+fn a_plugin_that_is_not_there_is_answered_with_the_nearest() {
+    let (exit, _, stderr) = run(&["plugin", "show", "averag"]);
+    assert_eq!(exit, Some(2));
+    assert!(stderr.ends_with("\n  hint: did you mean `average`?\n"), "{stderr}");
+}
+
+#[test]
+fn shells_are_given_completions() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (exit, stdout, stderr) = run(&["completions", shell]);
+        assert_eq!((exit, stderr.as_str()), (Some(0), ""));
+        assert!(stdout.contains("schedule"), "{shell}");
+    }
+}
+
+#[test]
+fn every_command_helps_with_examples() {
+    for command in [
+        &["schedule"][..],
+        &["profile", "show"],
+        &["profile", "check"],
+        &["plugin", "list"],
+        &["plugin", "show"],
+        &["completions"],
+        &[],
+    ] {
+        let (exit, stdout, _) = run(&[command, &["--help"]].concat());
+        assert_eq!(exit, Some(0));
+        assert!(stdout.contains("\nExamples:\n"), "{command:?}\n{stdout}");
+    }
+    let (exit, stdout, _) = run(&["--version"]);
+    assert_eq!(exit, Some(0));
+    assert!(
+        stdout.starts_with("divvy ") && stdout.contains(" (plugin ABI "),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    for arguments in [
+        &[][..],
+        &["schedule"],
+        &["sched"],
+        &["schedule", "-f", "fleet.yaml", "-o", "xml"],
+    ] {
+        let (exit, stdout, stderr) = run(arguments);
+        assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(!stderr.is_empty());
+    }
+}

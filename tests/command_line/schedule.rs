@@ -1,0 +1,272 @@
+//! `divvy schedule`.
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use super::{check, divvy, fixture, folder, run};
+
+#[test]
+fn what_is_scheduled_or_skipped_ends_with_0() {
+    check(
+        &["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"],
+        0,
+        "\
+BINDING                 STRATEGY    REPLICAS  CHANGE  FREE     RESULT
+shop/agent-deployment   Duplicated    2 each                Scheduled
+  on 2 clusters: east-1, west-1
+shop/cart-deployment    Average            9      +2    28  Scheduled
+  east-1                                   3     new     5
+  east-2                                   3      +1     7
+  west-1                                   3      -2    16
+shop/paused-deployment  Duplicated         2                  Skipped
+  scheduling is suspended
+
+3 bindings: 2 scheduled, 1 skipped
+13 replicas (+4, -2 against the last results) on 3 of 3 clusters
+",
+        "",
+    );
+}
+
+#[test]
+fn what_cannot_be_scheduled_ends_with_1_and_says_why() {
+    check(
+        &["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
+        1,
+        "\
+BINDING                STRATEGY    REPLICAS         RESULT
+shop/huge-deployment   Average           90  Unschedulable
+  90 replicas requested, 24 fit in the candidate clusters
+  meant for scheduler `volcano`, decided all the same
+shop/model-deployment  Duplicated         1   NoClusterFit
+  0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, \
+1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}
+
+2 bindings: 1 without a fitting cluster, 1 unschedulable
+0 replicas on 0 of 3 clusters
+",
+        "",
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_an_error_of_its_row_and_the_others_are_decided() {
+    check(
+        &["schedule", "-f", "fleet.yaml", "-f", "meaningless.yaml"],
+        2,
+        "\
+BINDING                   STRATEGY   REPLICAS  FREE     RESULT
+shop/batch-deployment                       4            Error
+  no loaded plugin serves the strategy `Avrage` (the policy's annotation `divvy.io/strategy`); known strategies, \
+nearest first: `Average`, `Aggregated`, `Duplicated`, `Specified`, `StaticWeight`, `DynamicWeight`, \
+`PriorityAggregated`
+shop/payments-deployment  Specified         3    87  Scheduled
+  west-1                                    3    87
+
+2 bindings: 1 scheduled, 1 in error
+3 replicas on 1 of 3 clusters
+",
+        "\
+warning: the strategy `SpecifiedRegions` is read as `Specified`
+  hint: write `replicaDivisionPreference: Specified`
+  in: shop/payments-deployment (meaningless.yaml:12)
+note: no policy matches 1 resource: Deployment shop/orphan
+",
+    );
+}
+
+#[test]
+fn every_problem_of_the_input_is_told_and_nothing_is_scheduled() {
+    check(
+        &[
+            "schedule",
+            "-f",
+            "malformed.yaml",
+            "-f",
+            "missing.yaml",
+            "-f",
+            "fleet.yaml",
+        ],
+        2,
+        "",
+        "\
+error: malformed.yaml:4: spec.taints[0].key: expected a string, got the number `3`
+  in: Cluster a (document 1)
+  hint: put the value in quotes
+error: malformed.yaml:6: given twice, first in malformed.yaml: document 1, line 1
+  in: Cluster a (document 2)
+error: `missing.yaml` does not exist
+error: 3 problems in the input; nothing is scheduled
+",
+    );
+}
+
+#[test]
+fn an_explanation_tells_strategy_remarks_figures_and_rejections() {
+    let (exit, stdout, _) = run(&["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "--explain"]);
+    assert_eq!(exit, Some(0));
+    for line in [
+        "  Duplicated by `replicaSchedulingType`; 2 of 3 clusters are candidates, scored by cluster-locality",
+        "  each: every candidate gets the full count of 2",
+        "  rejected: 1 cluster(s) had untolerated taint {maintenance=true:NoSchedule} [taint-toleration]: east-2",
+        "      capacity 21: 3 each (last 5, fits 16, score 100)",
+    ] {
+        assert!(stdout.lines().any(|shown| shown == line), "{line}\n{stdout}");
+    }
+}
+
+#[test]
+fn json_and_yaml_say_the_same_in_the_order_of_names() {
+    let arguments = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "-o"];
+    let (exit, json, stderr) = run(&[&arguments[..], &["json"]].concat());
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""));
+    let rows: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let bindings: Vec<_> = rows
+        .as_array()
+        .expect("it is an array")
+        .iter()
+        .map(|row| &row["binding"])
+        .collect();
+    assert_eq!(
+        bindings,
+        [
+            "shop/agent-deployment",
+            "shop/cart-deployment",
+            "shop/paused-deployment"
+        ]
+    );
+    let cart = &rows[1];
+    assert_eq!(cart["strategy"], "Average");
+    assert_eq!(cart["result"], "Scheduled");
+    assert_eq!(cart["message"], "");
+    assert_eq!(
+        cart["clusters"][2],
+        serde_json::json!({"name": "west-1", "replicas": 3})
+    );
+    assert_eq!(rows[2]["message"], "scheduling is suspended");
+    let (exit, yaml, _) = run(&[&arguments[..], &["yaml"]].concat());
+    assert_eq!(exit, Some(0));
+    assert!(yaml.starts_with("- binding: shop/agent-deployment\n"), "{yaml}");
+}
+
+#[test]
+fn standard_input_and_folders_are_read() {
+    let fleet = std::fs::read(folder().join("fleet.yaml")).expect("the fixture is there");
+    let mut child = divvy(&["schedule", "-f", "-", "-f", "scheduled.yaml"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary can be started");
+    child
+        .stdin
+        .take()
+        .expect("the input is a pipe")
+        .write_all(&fleet)
+        .expect("divvy reads its input");
+    let output = child.wait_with_output().expect("divvy ends");
+    let (_, of_files, _) = run(&["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), of_files);
+    let (exit, _, stderr) = run(&["schedule", "-f", "."]);
+    assert_eq!(exit, Some(2));
+    assert!(stderr.contains("error: ./malformed.yaml:4: "), "{stderr}");
+}
+
+#[test]
+fn an_unknown_strategy_is_refused_with_the_nearest_first() {
+    check(
+        &["schedule", "-f", "fleet.yaml", "--strategy", "Avrage"],
+        2,
+        "",
+        "\
+error: unknown strategy `Avrage`
+  hint: known, nearest first: Average, Aggregated, Duplicated, Specified, StaticWeight, DynamicWeight, PriorityAggregated
+",
+    );
+}
+
+#[test]
+fn a_strategy_overrides_what_policies_say() {
+    let files = ["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"];
+    let (exit, stdout, _) = run(&[&files[..], &["--strategy", "StaticWeight"]].concat());
+    assert_eq!(exit, Some(1));
+    // StaticWeight does what it is told, whether it fits or not.
+    let huge = stdout
+        .lines()
+        .find(|line| line.contains("huge"))
+        .expect("it has a line");
+    let words: Vec<&str> = huge.split_whitespace().collect();
+    assert_eq!(
+        words,
+        ["shop/huge-deployment", "StaticWeight", "90", "-66", "Scheduled"]
+    );
+}
+
+#[test]
+fn with_assume_a_result_takes_its_growth_from_those_after_it() {
+    let files = ["schedule", "-f", "fleet.yaml", "-f", "rivals.yaml", "-o", "json"];
+    let results = |arguments: &[&str]| {
+        let (_, stdout, _) = run(&[&files[..], arguments].concat());
+        let rows: serde_json::Value = serde_json::from_str(&stdout).expect("it is JSON");
+        [rows[0]["result"].clone(), rows[1]["result"].clone()]
+    };
+    assert_eq!(results(&[]), ["Scheduled", "Scheduled"]);
+    // The second has the higher priority, so it is the first that finds nothing left.
+    assert_eq!(results(&["--assume"]), ["Unschedulable", "Scheduled"]);
+}
+
+#[test]
+fn a_plugin_that_fails_ends_with_3_and_the_others_are_decided() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let profile = folder.path().join("profile.toml");
+    let text = format!(
+        "[[profile]]\nname = \"faulty\"\nextends = \"default\"\nassign = [\"duplicated\", \"average\", \"faulty\"]\n\
+         [profile.plugin.faulty]\npath = {:?}\n",
+        fixture("faulty")
+    );
+    std::fs::write(&profile, text).expect("the file can be written");
+    let profile = profile.display().to_string();
+    let (exit, stdout, stderr) = run(&[
+        "schedule",
+        "-f",
+        "fleet.yaml",
+        "-f",
+        "scheduled.yaml",
+        "-f",
+        "faulty.yaml",
+        "--profile",
+        &profile,
+    ]);
+    assert_eq!(exit, Some(3), "{stderr}");
+    assert!(
+        stdout.contains("\n  plugin `faulty` panicked: assign panicked with 5 replicas (at "),
+        "{stdout}"
+    );
+    assert!(
+        stdout.contains("\n4 bindings: 2 scheduled, 1 in error, 1 skipped\n"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_output_and_nothing_else() {
+    let mut child = divvy(&["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary can be started");
+    drop(child.stdout.take());
+    let mut stderr = String::new();
+    let mut pipe = child.stderr.take().expect("the errors are a pipe");
+    pipe.read_to_string(&mut stderr).expect("errors are text");
+    assert_eq!(stderr, "");
+    assert_eq!(child.wait().expect("divvy ends").code(), Some(0));
+}
+
+#[test]
+fn colour_is_for_terminals_unless_it_is_asked_for() {
+    let files = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"];
+    let (_, plain, _) = run(&files);
+    assert!(!plain.contains('\u{1b}'));
+    let (_, coloured, _) = run(&[&files[..], &["--color", "always"]].concat());
+    assert!(coloured.contains("\u{1b}[32mScheduled\u{1b}[0m"), "{coloured}");
+}

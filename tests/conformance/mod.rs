@@ -1,0 +1,170 @@
+//! The recorded decisions of Karmada's own algorithm, decided again to the last case; and recordings of our own.
+//!
+//! The cases run through the binary, as an operator would: `divvy replay` says the number that passed on its last line and
+//! ends with 0 only if none failed. That a changed decision is noticed is tested on a recording that was tampered with.
+
+use std::fmt::Write;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::artifacts::{plugin, repository, workspace};
+
+/// Runs `divvy` in the repository, with the plugins that were built for the tests.
+fn divvy(arguments: &[&str]) -> Output {
+    let plugins = plugin("duplicated").parent().expect("a library is in a folder");
+    Command::new(workspace().binary("divvy"))
+        .args(arguments)
+        .arg("--plugin-directory")
+        .arg(plugins)
+        .current_dir(repository())
+        .output()
+        .expect("divvy runs")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("divvy writes UTF-8")
+}
+
+/// Replays a file of this folder; every one of its cases must pass.
+fn replays(file: &str, profile: &str, cases: usize) {
+    let path = format!("tests/conformance/{file}");
+    let profile = format!("examples/profiles/{profile}");
+    let output = divvy(&["replay", &path, "--profile", &profile]);
+    let shown = text(&output.stdout);
+    assert_eq!(
+        shown.lines().last(),
+        Some(format!("{cases} passed, 0 failed").as_str()),
+        "{shown}"
+    );
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn karmada_decides_alike_on_small_fleets() {
+    replays("karmada-parity.jsonl.gz", "karmada.toml", 2_995);
+}
+
+#[test]
+fn karmada_decides_alike_on_large_fleets() {
+    replays("karmada-parity-large.jsonl.gz", "karmada.toml", 300);
+}
+
+#[test]
+fn karmada_decides_alike_on_several_components() {
+    replays("karmada-parity-components.jsonl.gz", "karmada-alpha.toml", 300);
+}
+
+#[test]
+fn the_gate_for_several_components_makes_a_difference() {
+    let path = "tests/conformance/karmada-parity-components.jsonl.gz";
+    let output = divvy(&["replay", path, "--profile", "examples/profiles/karmada.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = text(&output.stdout);
+    assert!(shown.contains("first differs at Select"), "{shown}");
+}
+
+/// Records the demo fleet under the built-in profile; the recording, and the folder that keeps it.
+fn recorded(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder for the recording");
+    let file = folder.path().join(name);
+    let output = divvy(&["schedule", "-f", "examples/fleet", "--record", path(&file)]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    (folder, file)
+}
+
+fn path(file: &Path) -> &str {
+    file.to_str().expect("temporary paths are UTF-8")
+}
+
+#[test]
+fn what_was_recorded_replays_without_a_difference() {
+    for name in ["recording.jsonl", "recording.jsonl.gz"] {
+        let (_folder, file) = recorded(name);
+        let output = divvy(&["replay", path(&file)]);
+        assert_eq!(text(&output.stdout), "7 passed, 0 failed\n");
+        assert_eq!(text(&output.stderr), "", "profile and plugins are the recorded ones");
+        assert_eq!(output.status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_changed_decision_or_plugin_is_told() {
+    let (_folder, file) = recorded("recording.jsonl");
+    let mut recording = String::new();
+    std::fs::File::open(&file)
+        .and_then(|mut file| file.read_to_string(&mut recording))
+        .expect("the recording reads");
+    let mut tampered = String::new();
+    for line in recording.lines() {
+        let mut record: serde_json::Value = serde_json::from_str(line).expect("each line is JSON");
+        if record["kind"] == "Recording" {
+            record["plugins"][0]["version"] = "0.0.1".into();
+            record["seed"] = 7.into();
+        }
+        if record["name"] == "shop/storefront-deployment" {
+            record["expect"]["clusters"][0]["replicas"] = 1.into();
+        }
+        writeln!(tampered, "{record}").expect("writing to a string");
+    }
+    std::fs::write(&file, tampered).expect("the recording is written");
+    let output = divvy(&["replay", path(&file)]);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("shop/storefront-deployment: expected "), "{shown}");
+    assert!(shown.contains("first differs at Assign"), "{shown}");
+    assert!(shown.ends_with("\n6 passed, 1 failed\n"), "{shown}");
+    let told = text(&output.stderr);
+    assert!(told.contains("has version 0.1.0, recorded 0.0.1"), "{told}");
+    assert!(told.contains("the seed is 0, recorded 7"), "{told}");
+    assert_eq!(output.status.code(), Some(1));
+    let json = divvy(&["replay", path(&file), "-o", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("it is JSON");
+    assert_eq!((&json["passed"], &json["failed"]), (&6.into(), &1.into()));
+    assert_eq!(json["mismatches"][0]["stage"], "Assign");
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cases = [
+        ("", "has no case"),
+        ("{\"kind\":\"Fleet\",\"name\":\"a\",\"clusters\":[]}\n", "has no case"),
+        ("nonsense\n", ":1: expected"),
+        (
+            "{\"kind\":\"Cat\"}\n",
+            ":1: unknown kind `Cat`, expected `Fleet`, `Case` or `Recording`",
+        ),
+        (
+            "{\"kind\":\"Case\",\"name\":\"c\",\"fleet\":\"f\",\"binding\":{}}\n",
+            ":1: case `c` names fleet `f`, which does not stand before it",
+        ),
+    ];
+    for (number, (content, message)) in cases.into_iter().enumerate() {
+        let file = folder.path().join(format!("{number}.jsonl"));
+        std::fs::write(&file, content).expect("the file is written");
+        let output = divvy(&["replay", path(&file)]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
+    }
+    let missing = divvy(&["replay", "nowhere.jsonl"]);
+    assert_eq!(missing.status.code(), Some(2));
+    let inputs = divvy(&["replay", "tests/conformance/bench.jsonl.gz"]);
+    assert!(text(&inputs.stderr).contains("says not what was decided"));
+}
+
+#[test]
+fn bench_gives_a_row_a_case() {
+    let path = "tests/conformance/karmada-parity-components.jsonl.gz";
+    let output = divvy(&["bench", path, "-n", "2", "-o", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("it is a JSON array");
+    assert_eq!(rows.len(), 300);
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key} is a number: {row}"));
+        assert!(row["case"].is_string());
+        assert!(number("clusters") >= 1.0);
+        assert!(0.0 < number("p50_us") && number("p50_us") <= number("p99_us"));
+        assert!(number("p99_us") <= number("max_us"));
+        assert!(number("bindings_per_second") > 0.0);
+    }
+}
