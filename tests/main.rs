@@ -7,14 +7,14 @@
 //! - [`manifests`] and [`scheduling`]: what a test says (clusters, bindings, policies) and how it gets decisions.
 //! - [`bundled`]: each folder of `plugins/`, loaded, asked who it is, and put to work.
 //! - [`proposals`]: the worked examples of the four proposals. [`chances`]: that ties are fair.
-//! - [`properties`]: what holds of each strategy whatever the input.
+//! - [`properties`]: what holds of each strategy whatever the input. [`extremes`]: the ends of the ranges.
 //! - [`preferences`]: what of `divvy.io/preferences` reaches a plugin.
 //! - [`loading`]: each way in which a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: plugins built against an SDK that is not this one.
 //! - [`misbehaviour`]: what a faulty plugin does to the host, namely nothing.
 //! - [`compatibility`]: plugins of an older and of a newer minor ABI version, another build, another allocator.
 //! - [`logging`]: what plugins log.
-//! - [`command_line`]: the binary, run: exit code, standard output, standard error. [`command`]: where it finds plugins.
+//! - [`command_line`]: the binary, run: exit code, standard output, standard error. [`discovery`]: where it finds plugins.
 //! - [`conformance`]: the recorded decisions of Karmada's own algorithm, to the last case.
 //! - [`walls`]: who may depend on whom and which file may name what.
 
@@ -22,10 +22,11 @@ mod artifacts;
 mod bundled;
 mod chances;
 mod changed_sdk;
-mod command;
 mod command_line;
 mod compatibility;
 mod conformance;
+mod discovery;
+mod extremes;
 mod loading;
 mod logging;
 mod manifests;

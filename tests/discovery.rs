@@ -1,6 +1,6 @@
-//! The `divvy` binary: where it finds plugins, what it makes of the examples, and with which exit code it leaves.
+//! The `divvy` binary: where it finds plugins, and what it makes of the examples.
 //!
-//! What it prints is tested with its source, in `host/src/report`.
+//! What it prints, and with which exit code it leaves, is tested in `command_line`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -117,47 +117,6 @@ fn plugins_are_found_where_packages_put_them_and_where_a_variable_says() {
     }
     let output = run(command(&binary).args(arguments), 0);
     assert_eq!(results(&output), [TWO_EACH]);
-}
-
-#[test]
-fn the_exit_code_is_the_highest_that_applies() {
-    let asked = |replicas, strategy: &str| binding(&format!("web-{replicas}"), replicas).strategy(strategy);
-    for (code, bindings) in [
-        (0, vec![asked(6, "Average")]),
-        (1, vec![asked(6, "Average"), asked(60, "Average")]),
-        (2, vec![asked(60, "Average"), asked(6, "Averag")]),
-    ] {
-        let clusters = ["a", "b", "c"].map(|name| cluster(name, 9).into());
-        let (_folder, file) = manifest(clusters.into_iter().chain(bindings.into_iter().map(Value::from)));
-        run(divvy().args(["schedule", "-f", &file]), code);
-    }
-    run(divvy().args(["schedule", "-f", "/nonexistent"]), 2);
-}
-
-#[test]
-fn a_plugin_at_fault_is_an_exit_code_of_its_own() {
-    let folder = tempfile::tempdir().expect("there is room for a temporary folder");
-    let profile = folder.path().join("profile.toml");
-    let lines = format!(
-        "[[profile]]\nname = 'test'\nextends = 'default'\nassign = ['faulty', 'average']\nplugin.faulty.path = '{}'\n",
-        artifacts::fixture("faulty").display()
-    );
-    fs::write(&profile, lines).expect("the file can be written");
-    let mut objects = six_on_three();
-    objects.push(
-        binding("struck", 6)
-            .strategy("Faulty")
-            .annotation("faulty.example/fault", "panic in assign")
-            .into(),
-    );
-    let (_folder, file) = manifest(objects);
-    let output = run(
-        divvy()
-            .args(["schedule", "-o", "json", "-f", &file, "--profile"])
-            .arg(&profile),
-        3,
-    );
-    assert_eq!(results(&output), ["default/struck Error:", TWO_EACH]);
 }
 
 #[test]

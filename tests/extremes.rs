@@ -1,0 +1,91 @@
+//! The ends of the ranges, through every strategy's library: nothing to divide, nobody to divide among, weights of nothing,
+//! and the largest counts that a binding and a cluster can have.
+
+use serde_json::{Value, json};
+
+use crate::manifests::{Binding, binding, cluster, weights};
+use crate::scheduling::Host;
+
+const ALL: [&str; 7] = [
+    "Duplicated",
+    "StaticWeight",
+    "DynamicWeight",
+    "Aggregated",
+    "Average",
+    "Specified",
+    "PriorityAggregated",
+];
+
+const LARGEST: i64 = i32::MAX as i64;
+
+#[track_caller]
+fn check(clusters: &[(&str, i64)], binding: Binding, told: &str) {
+    let objects = clusters.iter().map(|(name, fits)| cluster(name, *fits).into());
+    let binding = Value::from(binding);
+    let shown = binding.to_string();
+    assert_eq!(Host::built_in().told(objects.chain([binding])), told, "{shown}");
+}
+
+#[test]
+fn no_replicas_and_no_requirements_are_no_workload_and_go_everywhere() {
+    for strategy in ALL {
+        check(&[("a", 0), ("b", 9)], binding("web", 0).strategy(strategy), "a=0 b=0");
+    }
+}
+
+#[test]
+fn no_replicas_with_requirements_are_scheduled_to_nobody() {
+    let requirements = json!({ "resourceRequest": { "cpu": "1" } });
+    for strategy in ALL {
+        let asked = binding("web", 0)
+            .strategy(strategy)
+            .spec("replicaRequirements", requirements.clone());
+        check(&[("a", 5), ("b", 9)], asked.last([("a", 3)]), "");
+    }
+}
+
+#[test]
+fn no_cluster_is_no_cluster_that_fits() {
+    for strategy in ALL {
+        let told = "NoClusterFit: 0/0 clusters are available: there is no cluster";
+        check(&[], binding("web", 3).strategy(strategy), told);
+    }
+}
+
+#[test]
+fn the_largest_total_on_the_largest_clusters() {
+    let clusters = [("a", LARGEST), ("b", LARGEST)];
+    for (strategy, told) in [
+        ("Duplicated", "a=2147483647 b=2147483647"),
+        // One side is given the odd one, by tie.
+        ("StaticWeight", "a=1073741824 b=1073741823"),
+        ("DynamicWeight", "a=1073741824 b=1073741823"),
+        ("Average", "a=1073741824 b=1073741823"),
+        ("Specified", "a=1073741824 b=1073741823"),
+        ("Aggregated", "a=2147483647"),
+        ("PriorityAggregated", "a=2147483647"),
+    ] {
+        check(&clusters, binding("web", LARGEST).strategy(strategy), told);
+    }
+}
+
+#[test]
+fn weights_near_the_end_of_64_bits() {
+    let clusters = [("a", 9), ("b", 9), ("c", 9)];
+    let asked = |weights| binding("web", LARGEST).strategy("StaticWeight").preferences(&weights);
+    check(
+        &clusters,
+        asked(weights([("a", i64::MAX), ("b", i64::MAX), ("c", 0)])),
+        "a=1073741824 b=1073741823",
+    );
+    check(&clusters, asked(weights([("a", i64::MAX), ("b", 1)])), "a=2147483647");
+}
+
+#[test]
+fn weights_of_nothing_are_equal_weights() {
+    let clusters = [("a", 9), ("b", 9), ("c", 9)];
+    let asked = |weights| binding("web", 6).strategy("StaticWeight").preferences(&weights);
+    check(&clusters, asked(weights([("a", 0), ("b", 0), ("c", 0)])), "a=2 b=2 c=2");
+    // A weight for a cluster that is no candidate is none for those that are.
+    check(&clusters, asked(weights([("elsewhere", 7)])), "a=2 b=2 c=2");
+}
