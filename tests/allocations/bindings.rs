@@ -1,0 +1,109 @@
+//! Fleets of any size, and one binding for each way in which replicas are divided.
+
+use serde_json::{Value, json};
+
+use crate::manifests::{Binding, binding, cluster};
+
+/// Regions, round which the clusters go.
+const REGIONS: [&str; 5] = ["ap-east", "eu-north", "eu-west", "us-east", "us-west"];
+
+/// Values of the label `tier`, round which the clusters go.
+const TIERS: [&str; 3] = ["bronze", "gold", "silver"];
+
+/// So many clusters of the last result, in the bindings that have one.
+const LAST_TARGETS: usize = 40;
+
+/// A fleet.
+pub(crate) fn clusters(count: usize) -> impl Iterator<Item = Value> {
+    (0..count).map(|number| {
+        let fits_now = 20 + (number as i64 * 37) % 200;
+        let mut cluster: Value = cluster(&format!("member-{number:05}"), fits_now)
+            .region(REGIONS[number % REGIONS.len()])
+            .into();
+        cluster["metadata"]["labels"] = json!({ "env": "prod", "tier": TIERS[number % TIERS.len()] });
+        cluster
+    })
+}
+
+/// The bindings, each named as what it is. Their replicas grow with the fleet, so that every cluster has its part; their
+/// lists do not.
+pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
+    let replicas = 3 * clusters as i64;
+    let of = |name: &str, strategy: &str| binding(name, replicas).strategy(strategy).placement("clusterAffinity", prod());
+    let spread = |name: &str| {
+        of(name, "DynamicWeight").placement(
+            "spreadConstraints",
+            json!([
+                { "spreadByField": "region", "minGroups": 2, "maxGroups": 4 },
+                { "spreadByField": "cluster", "minGroups": 2, "maxGroups": clusters / 2 },
+            ]),
+        )
+    };
+    let last: Vec<String> = (0..LAST_TARGETS).map(|number| format!("member-{:05}", 2 * number)).collect();
+    let with_last = |binding: Binding| binding.last(last.iter().map(|name| (name.as_str(), 2)));
+    vec![
+        of("duplicated", "Duplicated"),
+        of("static-weight", "StaticWeight").preferences(&json!({ "staticWeightList": by_tier("weight", [1, 5, 3]) })),
+        of("static-weight-alike", "StaticWeight"),
+        of("dynamic-weight", "DynamicWeight"),
+        with_last(of("dynamic-weight-growing", "DynamicWeight")),
+        with_last(of("dynamic-weight-fresh", "DynamicWeight")).fresh(),
+        of("aggregated", "Aggregated"),
+        with_last(of("aggregated-growing", "Aggregated")),
+        with_last(binding("aggregated-shrinking", 30).strategy("Aggregated")),
+        of("average", "Average"),
+        with_last(of("average-growing", "Average")),
+        of("specified", "Specified").preferences(&json!({
+            "staticSpecifyList": by_tier("replicas", [replicas / 3, replicas / 3, replicas - 2 * (replicas / 3)]),
+        })),
+        of("specified-alike", "Specified"),
+        of("priority-aggregated", "PriorityAggregated")
+            .preferences(&json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })),
+        of("tiers-of-dynamic-weight", "DynamicWeight").preferences(&json!({ "clusterPriority": tiers() })),
+        of("tiers-of-static-weight", "StaticWeight").preferences(&json!({
+            "clusterPriority": tiers(),
+            "staticWeightList": by_tier("weight", [1, 5, 3]),
+        })),
+        overflow("overflow", replicas),
+        spread("spread-by-region-and-cluster"),
+        with_last(spread("spread-with-last")),
+        of("spread-by-cluster", "Aggregated").placement(
+            "spreadConstraints",
+            json!([{ "spreadByField": "cluster", "minGroups": 1, "maxGroups": clusters / 3 }]),
+        ),
+        with_last(of("evicted", "DynamicWeight"))
+            .spec("gracefulEvictionTasks", json!([{ "fromCluster": "member-00004", "reason": "t", "producer": "t" }])),
+    ]
+}
+
+/// A binding of one affinity group that overflows into the other tiers' clusters.
+fn overflow(name: &str, replicas: i64) -> Binding {
+    binding(name, replicas).strategy("DynamicWeight").placement(
+        "clusterAffinities",
+        json!([{
+            "affinityName": "first",
+            "labelSelector": { "matchLabels": { "tier": "gold" } },
+            "overflowAffinities": [
+                { "affinityName": "second", "labelSelector": { "matchLabels": { "tier": "silver" } } },
+                { "affinityName": "third", "labelSelector": { "matchLabels": { "tier": "bronze" } } },
+            ],
+        }]),
+    )
+}
+
+fn prod() -> Value {
+    json!({ "labelSelector": { "matchLabels": { "env": "prod" } } })
+}
+
+fn tiers() -> Value {
+    json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })["preferredPriorityList"].take()
+}
+
+/// One rule a tier, with its value of `field`.
+fn by_tier(field: &str, values: [i64; 3]) -> Value {
+    TIERS
+        .iter()
+        .zip(values)
+        .map(|(tier, value)| json!({ "targetCluster": { "labelSelector": { "matchLabels": { "tier": tier } } }, field: value }))
+        .collect()
+}

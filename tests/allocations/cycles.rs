@@ -1,0 +1,104 @@
+//! Steady-state cycles: how often they allocate must not depend on the number of clusters.
+
+use divvy_host::cycle::{BindingPlan, Cycle, CycleInput};
+use divvy_host::fleet::FleetSnapshot;
+use divvy_host::inputs::BindingInput;
+use serde_json::Value;
+
+use crate::bindings::{bindings, clusters};
+use crate::counter::allocations;
+use crate::manifests::{binding, list};
+use crate::scheduling::{Host, inputs};
+
+/// Fleets. The smallest is large enough for every list that grows to have grown.
+const FLEETS: [usize; 3] = [100, 1_000, 5_000];
+
+/// Cycles before counting begins: memory that is kept is taken in the first, and its pieces find their place after a few.
+const WARM_UP: usize = 4;
+
+/// A cycle may allocate so often: what plugins prepare for a binding, and compiled selectors.
+const CYCLE_MAXIMUM: u64 = 8;
+
+/// Per binding its name, and the allocations of one cycle.
+fn allocations_of(host: &Host, objects: impl IntoIterator<Item = Value>) -> Vec<(String, u64)> {
+    let (bindings, fleet) = inputs(host.resolve(&list(objects)));
+    let counted = bindings.iter().map(|input| (input.key(), allocations_of_cycle(host, input, &fleet)));
+    counted.collect()
+}
+
+#[track_caller]
+fn allocations_of_cycle(host: &Host, input: &BindingInput, fleet: &FleetSnapshot) -> u64 {
+    let request = input.strategy.as_ref().expect("the binding names a strategy");
+    let plan = BindingPlan::new(input, request, host.profile().plan_options()).expect("the binding makes sense");
+    let cycle_input = CycleInput {
+        profile: host.profile(),
+        fleet,
+        plan: &plan,
+        group: &plan.groups[0],
+        ledger: None,
+    };
+    let mut cycle = Cycle::new();
+    let mut run = || {
+        let targets = cycle.run(&cycle_input).map(<[_]>::len);
+        targets.unwrap_or_else(|error| panic!("{}: {error}", input.key()))
+    };
+    for _ in 0..WARM_UP {
+        assert!(run() > 0, "{} has no cluster", input.key());
+    }
+    let (first, _) = allocations(&mut run);
+    let (second, _) = allocations(&mut run);
+    assert_eq!(first, second, "{}: not steady yet", input.key());
+    second
+}
+
+#[track_caller]
+fn check(host: &Host) {
+    let counts = FLEETS.map(|count| {
+        let objects = clusters(count).chain(bindings(count).into_iter().map(Value::from));
+        allocations_of(host, objects)
+    });
+    let [small, medium, large] = &counts;
+    for ((small, medium), large) in small.iter().zip(medium).zip(large) {
+        println!("{:<40}{:>4}{:>6}{:>6}", small.0, small.1, medium.1, large.1);
+    }
+    assert_eq!(small, medium, "allocations at {} and {} clusters", FLEETS[0], FLEETS[1]);
+    assert_eq!(medium, large, "allocations at {} and {} clusters", FLEETS[1], FLEETS[2]);
+    let too_many: Vec<_> = large.iter().filter(|(_, count)| *count > CYCLE_MAXIMUM).collect();
+    assert!(too_many.is_empty(), "more than {CYCLE_MAXIMUM} allocations a cycle: {too_many:?}");
+}
+
+#[test]
+fn a_cycle_allocates_nothing_that_depends_on_the_number_of_clusters() {
+    check(Host::built_in());
+}
+
+#[test]
+fn nor_does_it_under_the_profile_that_promises_parity() {
+    check(&Host::extending(
+        "[profile.plugin.static-weight.configuration]\n\
+         method = 'webster'\n\
+         [profile.plugin.dynamic-weight.configuration]\n\
+         method = 'webster'\n\
+         [profile.plugin.aggregated.configuration]\n\
+         method = 'webster'\n\
+         [profile.plugin.spread-constraints.configuration]\n\
+         absent-maximum = 'zero'\n",
+    ));
+}
+
+/// That the counter sees what plugins allocate, and these tests would fail if one did for each cluster.
+#[test]
+fn a_plugin_that_allocates_for_each_cluster_is_seen() {
+    let host = Host::extending("filters = ['cluster-affinity', 'faulty']");
+    let counts = FLEETS.map(|count| {
+        let struck = binding("struck", 6).annotation("faulty.example/fault", "allocate for each cluster");
+        let bindings = [binding("sound", 6), struck].map(|binding| Value::from(binding.strategy("Average")));
+        allocations_of(&host, clusters(count).chain(bindings))
+    });
+    for (count, found) in FLEETS.into_iter().zip(&counts) {
+        let [(_, sound), (_, struck)] = found.as_slice() else {
+            panic!("expected two bindings: {found:?}");
+        };
+        assert_eq!(struck - sound, count as u64, "{count} clusters");
+    }
+}

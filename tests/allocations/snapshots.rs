@@ -1,0 +1,49 @@
+//! What a snapshot takes, store and arena together, of clusters as fleets have them.
+
+use divvy_host::api::Cluster;
+use divvy_host::fleet::{Fleet, FleetSnapshot};
+use divvy_host::replay::read_recording;
+
+use crate::artifacts::repository;
+use crate::counter::bytes_kept;
+
+/// Goal: so many bytes a cluster.
+const CLUSTER_MAXIMUM: i64 = 3 * 1024;
+
+/// 5,000 clusters that serve 29 API groups each.
+const FLEET: &str = "n5000-api1";
+
+fn realistic_clusters() -> Vec<Cluster> {
+    let file = repository().join("tests/conformance/bench.jsonl.gz");
+    let mut recording = read_recording(&file).unwrap_or_else(|error| panic!("{error}"));
+    recording.fleets.remove(FLEET).expect("the recording has the fleet").clusters
+}
+
+/// Bytes a cluster, and what takes them.
+fn bytes_a_cluster(clusters: &[Cluster], keeps_raw: bool) -> (i64, (Fleet, FleetSnapshot)) {
+    let (bytes, kept) = bytes_kept(|| {
+        let mut fleet = Fleet::new(keeps_raw);
+        fleet.extend(clusters);
+        let snapshot = fleet.snapshot();
+        (fleet, snapshot)
+    });
+    (bytes / clusters.len() as i64, kept)
+}
+
+#[test]
+fn a_snapshot_of_realistic_clusters_is_small_and_keeps_no_json_that_nobody_asked_for() {
+    let clusters = realistic_clusters();
+    assert_eq!(clusters.len(), 5_000);
+    let (bytes, (_fleet, snapshot)) = bytes_a_cluster(&clusters, false);
+    println!("{bytes} bytes a cluster");
+    assert!((1..=CLUSTER_MAXIMUM).contains(&bytes), "{bytes} bytes a cluster");
+    assert!(snapshot.snapshot().clusters().iter().all(|cluster| cluster.raw_json().is_empty()));
+
+    // A few, for their JSON takes far more than all the rest.
+    let few = &clusters[..100];
+    let (bytes, (_fleet, snapshot)) = bytes_a_cluster(few, true);
+    println!("{bytes} bytes a cluster with its JSON");
+    assert!(bytes > CLUSTER_MAXIMUM, "{bytes} bytes a cluster with its JSON");
+    let first = snapshot.snapshot().clusters().get(0);
+    assert!(first.raw_json().contains("group27.example.io/v1"));
+}
