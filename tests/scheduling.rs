@@ -65,6 +65,7 @@ impl Host {
     pub(crate) fn resolve(&self, manifest: &str) -> Resolved {
         let options = ResolveOptions {
             known_strategies: self.profile.strategy_names(),
+            rule_lists: self.profile.rule_lists(),
             affinity_groups_as_tiers: self.affinity_groups_as_tiers,
             ..ResolveOptions::default()
         };

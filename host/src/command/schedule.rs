@@ -11,7 +11,7 @@ use divvy_host::inputs::{ResolveOptions, Resolved, resolve};
 use divvy_host::manifests::{self, Input, ReadOptions};
 use divvy_host::profile::{AffinityGroups, ProfileConfiguration};
 use divvy_host::scheduler::{Profile, Scheduler, decide};
-use divvy_host::strategy::{StrategyContext, StrategyError, resolve_strategy};
+use divvy_host::strategy::{RuleLists, StrategyContext, StrategyError, resolve_strategy};
 use divvy_host::workloads::WorkloadKinds;
 
 use super::setup::ProfileArguments;
@@ -132,6 +132,7 @@ fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
         total: None,
         replicas: 0,
         known: &known,
+        rule_lists: &RuleLists::new(),
         strategy_override: Some(strategy),
         affinity_groups_as_tiers: false,
     });
@@ -179,6 +180,7 @@ fn read(arguments: &ScheduleArguments, configuration: &ProfileConfiguration, pro
         read,
         &ResolveOptions {
             known_strategies: profile.strategy_names(),
+            rule_lists: profile.rule_lists(),
             strategy_override: arguments.strategy.clone(),
             scheduler_name: configuration.scheduler_name.clone().unwrap_or_default(),
             affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),

@@ -9,7 +9,7 @@ use crate::api::{
 };
 use crate::manifests::{Located, Manifests, ObjectName, Problem, Warning, WorkloadResource, object_name};
 use crate::policy::{Policies, apply_placement_defaults, apply_policy_defaults, binding_name, claimed_by};
-use crate::strategy::{StrategyContext, resolve_strategy};
+use crate::strategy::{RuleLists, StrategyContext, resolve_strategy};
 use crate::workloads::{WorkloadKinds, has_replicas};
 
 /// The name that Karmada gives its own scheduler, and every policy that names none.
@@ -20,6 +20,8 @@ const DEFAULT_SCHEDULER: &str = "default-scheduler";
 pub struct ResolveOptions {
     /// The strategies that loaded plugins serve.
     pub known_strategies: Vec<String>,
+    /// The lists that their plugins declare, by strategy.
+    pub rule_lists: RuleLists,
     /// A strategy for every binding, whatever the manifests say.
     pub strategy_override: Option<String>,
     /// This scheduler's name; empty is the default one's.
@@ -337,6 +339,7 @@ impl<'a> Resolver<'a> {
             total: parts.policy.and_then(|policy| policy.spec.replicas),
             replicas: parts.replicas,
             known: &self.options.known_strategies,
+            rule_lists: &self.options.rule_lists,
             strategy_override: self.options.strategy_override.as_deref(),
             affinity_groups_as_tiers: self.options.affinity_groups_as_tiers,
         });

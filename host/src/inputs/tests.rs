@@ -96,7 +96,7 @@ fn specified_solution_one_is_read_as_printed() {
     let list = "specifyPreference.staticSpecifyList";
     let request = printed(fixture!("specified-solution-one-clusters"));
     assert_eq!(
-        (request.strategy.as_str(), request.rules_key),
+        (request.strategy.as_str(), request.rules_key.as_ref()),
         ("Specified", "staticSpecifyList")
     );
     assert_eq!(short(&request), BY_NAME);
@@ -211,7 +211,7 @@ fn the_other_proposals_are_read_as_printed() {
         fixture!("priority-policy").replace("#...", "resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]");
     let request = printed(&policy);
     assert_eq!(
-        (request.strategy.as_str(), request.rules_key),
+        (request.strategy.as_str(), request.rules_key.as_ref()),
         ("PriorityAggregated", "preferredPriorityList")
     );
     assert_eq!(

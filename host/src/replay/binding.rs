@@ -93,7 +93,7 @@ fn preferences(request: &StrategyRequest) -> Option<Value> {
         // `idcs` would leave the total open again, which is filled in here.
         object.remove("idcs");
         object
-            .entry(request.rules_key)
+            .entry(request.rules_key.clone())
             .or_insert_with(|| request.rules.iter().map(entry).collect());
     }
     if let Some(priorities) = &request.cluster_priority {

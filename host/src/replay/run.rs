@@ -45,6 +45,7 @@ impl<'a> CaseRunner<'a> {
             profile,
             options: ResolveOptions {
                 known_strategies: profile.strategy_names(),
+                rule_lists: profile.rule_lists(),
                 ..options
             },
             cycle: Cycle::new(),

@@ -8,7 +8,7 @@ use divvy_framework::abi::module::{need, promise};
 use crate::cycle::CycleError;
 use crate::cycle::plan::PlanOptions;
 use crate::plugin::PluginInstance;
-use crate::strategy::nearest_first;
+use crate::strategy::{RuleListName, RuleLists, nearest_first};
 
 /// A profile's plugins, each at its extension point.
 #[derive(Debug)]
@@ -100,6 +100,23 @@ impl Profile {
     /// The names of the strategies, sorted.
     pub fn strategy_names(&self) -> Vec<String> {
         self.parts.strategies.keys().cloned().collect()
+    }
+
+    /// The lists that each strategy's plugin declares.
+    pub fn rule_lists(&self) -> RuleLists {
+        let declared = |plugin: &PluginInstance| {
+            let lists = plugin.library().rule_lists().into_iter();
+            lists
+                .map(|(list, field)| RuleListName {
+                    list: list.to_owned(),
+                    field: field.to_owned(),
+                })
+                .collect()
+        };
+        let strategies = self.parts.strategies.iter();
+        strategies
+            .map(|(name, plugin)| (name.clone(), declared(plugin)))
+            .collect()
     }
 
     /// The strategy of that name.

@@ -43,6 +43,16 @@ pub enum StrategyError {
         /// What stands there.
         actual: String,
     },
+    /// An entry of a list that a plugin declares, with a key that it does not have.
+    #[error("{origin}: unknown key `{key}`, expected `targetCluster` and `{field}`")]
+    UnknownKey {
+        /// Where it stands.
+        origin: String,
+        /// The key.
+        key: String,
+        /// The field that the plugin declares.
+        field: String,
+    },
     /// A rule that means no cluster.
     #[error("{origin}: no clusters are named: `targetCluster` is missing")]
     WithoutTarget {

@@ -20,7 +20,7 @@ mod tests;
 
 pub use error::StrategyError;
 pub use names::nearest_first;
-pub use request::{PreferenceRule, StrategyRequest, StrategySource};
+pub use request::{PreferenceRule, RuleListName, RuleLists, StrategyRequest, StrategySource};
 pub use resolve::{StrategyContext, resolve_strategy};
 
 /// The annotation that names a strategy.

@@ -1,5 +1,6 @@
 //! The one form in which the cycle sees every way of asking for a strategy.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -55,6 +56,18 @@ pub struct PreferenceRule {
     pub origin: String,
 }
 
+/// A list by which a strategy from outside is told what each group of clusters is to get: what its plugin declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleListName {
+    /// The key of the list in `divvy.io/preferences`.
+    pub list: String,
+    /// The key of the number in each entry, beside `targetCluster`.
+    pub field: String,
+}
+
+/// The lists that each strategy's plugin declares, by strategy.
+pub type RuleLists = BTreeMap<String, Vec<RuleListName>>;
+
 /// A strategy with its preferences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StrategyRequest {
@@ -65,8 +78,8 @@ pub struct StrategyRequest {
     /// Preferences by group of clusters, in the order of the manifest.
     pub rules: Vec<PreferenceRule>,
     /// The key under which a plugin expects the rules: `staticWeightList`, `staticSpecifyList`,
-    /// `preferredPriorityList`, or `extendStaticList` for a strategy from outside.
-    pub rules_key: &'static str,
+    /// `preferredPriorityList`; for a strategy from outside the list that its plugin declares, or `extendStaticList`.
+    pub rules_key: Cow<'static, str>,
     /// What of the JSON of `divvy.io/preferences` the plugin is given: without the keys that the host acts on.
     pub preferences: Option<Value>,
     /// Priorities of clusters beside the strategy, by which it runs tier by tier.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::annotations::Carriers;
 use super::error::StrategyError;
 use super::known::{DUPLICATED, DYNAMIC_WEIGHT, PRIORITY_AGGREGATED, SPECIFIED, STATIC_WEIGHT, WEIGHTED};
 use super::names::nearest_first;
 use super::preferences::{JsonPreferences, read_preferences};
-use super::request::{PreferenceRule, StrategyRequest, StrategySource};
-use super::rules::{PRIORITY, REPLICAS, WEIGHT, read_rules};
+use super::request::{PreferenceRule, RuleListName, RuleLists, StrategyRequest, StrategySource};
+use super::rules::{PRIORITY, REPLICAS, WEIGHT, declared_rules, read_rules};
 use crate::api::{ClusterAffinity, ObjectMeta, Placement, ReplicaSchedulingStrategy, ReplicaSchedulingType};
 use crate::manifests::Warning;
 
@@ -27,6 +29,8 @@ pub struct StrategyContext<'a> {
     pub replicas: i64,
     /// The strategies that loaded plugins serve.
     pub known: &'a [String],
+    /// The lists that the strategies' plugins declare.
+    pub rule_lists: &'a RuleLists,
     /// The strategy that the caller wants whatever the manifests say.
     pub strategy_override: Option<&'a str>,
     /// Whether the profile makes affinity groups tiers.
@@ -69,7 +73,7 @@ pub fn resolve_strategy(context: &StrategyContext<'_>) -> Result<StrategyRequest
     let mut request = StrategyRequest {
         one_group: false,
         rules: Vec::new(),
-        rules_key: rules_key(&strategy),
+        rules_key: rules_key(&strategy).into(),
         preferences: json.for_plugin(is_bundled(&strategy)),
         cluster_priority: None,
         dynamic_weight: dynamic_weight && strategy == DYNAMIC_WEIGHT,
@@ -83,6 +87,11 @@ pub fn resolve_strategy(context: &StrategyContext<'_>) -> Result<StrategyRequest
     };
     request.cluster_priority = cluster_priority(context, &json, &request.strategy, &mut warnings)?;
     request.rules = rules(&request.strategy, &scheduling, &json, &mut warnings)?;
+    if !is_bundled(&request.strategy)
+        && let Some(declared) = context.rule_lists.get(&request.strategy)
+    {
+        read_declared_lists(&mut request, declared)?;
+    }
     warn_of_unused(&request.strategy, &scheduling, &json, &mut warnings);
     if request.strategy == SPECIFIED {
         make_one_group(&mut request, &written, &json, context);
@@ -165,6 +174,26 @@ fn clean_name(
         origin: source.to_string(),
         known: nearest_first(name, context.known),
     })
+}
+
+/// Takes the list that the plugin of a strategy from outside declares out of the preferences, and makes rules of it.
+fn read_declared_lists(request: &mut StrategyRequest, declared: &[RuleListName]) -> Result<(), StrategyError> {
+    let Some(Value::Object(preferences)) = &mut request.preferences else {
+        return Ok(());
+    };
+    for names in declared {
+        let Some(entries) = preferences.remove(&names.list) else {
+            continue;
+        };
+        let origin = format!("`divvy.io/preferences`.{}", names.list);
+        request.rules = declared_rules(&entries, &names.field, &origin)?;
+        request.rules_key = names.list.clone().into();
+        break;
+    }
+    if preferences.is_empty() {
+        request.preferences = None;
+    }
+    Ok(())
 }
 
 /// The key under which a strategy's plugin expects its rules.

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::error::StrategyError;
 use super::request::PreferenceRule;
 use crate::api::ClusterPreference;
@@ -49,6 +51,53 @@ pub(super) fn read_rules(
     });
     rules.collect()
 }
+
+/// Reads a list that the plugin of a strategy from outside declares: `targetCluster` and one number an entry.
+pub(super) fn declared_rules(entries: &Value, field: &str, origin: &str) -> Result<Vec<PreferenceRule>, StrategyError> {
+    let wrong = |origin: String, expected: String, actual: &Value| StrategyError::WrongType {
+        origin,
+        expected,
+        actual: actual.to_string(),
+    };
+    let Value::Array(entries) = entries else {
+        return Err(wrong(origin.to_owned(), "a list".to_owned(), entries));
+    };
+    let rules = entries.iter().enumerate().map(|(index, entry)| {
+        let origin = format!("{origin}[{index}]");
+        let Value::Object(keys) = entry else {
+            return Err(wrong(origin, "an object".to_owned(), entry));
+        };
+        if let Some(key) = keys.keys().find(|key| *key != TARGET && *key != field) {
+            return Err(StrategyError::UnknownKey {
+                origin,
+                key: key.clone(),
+                field: field.to_owned(),
+            });
+        }
+        let Some(target) = keys.get(TARGET) else {
+            return Err(StrategyError::WithoutTarget { origin });
+        };
+        let target = serde_json::from_value(target.clone())
+            .map_err(|_| wrong(format!("{origin}.{TARGET}"), "a cluster affinity".to_owned(), target))?;
+        let value = keys.get(field).unwrap_or(&Value::Null);
+        let Some(value) = value.as_i64() else {
+            return Err(wrong(
+                format!("{origin}.{field}"),
+                "an integer of 64 bits".to_owned(),
+                value,
+            ));
+        };
+        Ok(PreferenceRule {
+            target,
+            fields: BTreeMap::from([(field.to_owned(), value)]),
+            origin,
+        })
+    });
+    rules.collect()
+}
+
+/// The key of the clusters that an entry means.
+const TARGET: &str = "targetCluster";
 
 fn read_rule(
     entry: &ClusterPreference,

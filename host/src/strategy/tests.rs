@@ -2,6 +2,7 @@
 
 use super::{StrategyContext, StrategySource, nearest_first, resolve_strategy};
 use crate::api::{ObjectMeta, Placement};
+use crate::strategy::{RuleListName, RuleLists, StrategyRequest};
 
 fn known() -> Vec<String> {
     let names = [
@@ -38,6 +39,7 @@ fn outcome(placement: &str, binding: &[(&str, &str)], policy: &[(&str, &str)]) -
         total: None,
         replicas: 5,
         known: &known,
+        rule_lists: &RuleLists::new(),
         strategy_override: None,
         affinity_groups_as_tiers: false,
     });
@@ -192,6 +194,7 @@ fn preferences_that_nobody_reads_are_warned_of() {
         total: None,
         replicas: 1,
         known: &known,
+        rule_lists: &RuleLists::new(),
         strategy_override: None,
         affinity_groups_as_tiers: false,
     };
@@ -259,10 +262,76 @@ fn what_became_no_rule_is_left_for_the_plugin() {
             total: None,
             replicas: 5,
             known: &known,
+            rule_lists: &RuleLists::new(),
             strategy_override: None,
             affinity_groups_as_tiers: false,
         });
         let left = request.unwrap().preferences.map(|value| value.to_string());
         assert_eq!(left.as_deref(), expected, "{strategy} {preferences}");
+    }
+}
+
+/// What becomes of these preferences for a strategy from outside whose plugin declares `costList` with `cost`.
+fn declared(preferences: &str) -> Result<StrategyRequest, String> {
+    let binding = annotated(&[(STRATEGY, "Cheapest"), (PREFERENCES, preferences)]);
+    let known = ["Cheapest".to_owned()];
+    let cost = RuleListName {
+        list: "costList".to_owned(),
+        field: "cost".to_owned(),
+    };
+    resolve_strategy(&StrategyContext {
+        placement: &Placement::default(),
+        binding: Some(&binding),
+        policy: None,
+        total: None,
+        replicas: 5,
+        known: &known,
+        rule_lists: &RuleLists::from([("Cheapest".to_owned(), vec![cost])]),
+        strategy_override: None,
+        affinity_groups_as_tiers: false,
+    })
+    .map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_list_that_a_plugin_from_outside_declares_becomes_rules() {
+    let request = declared(
+        r#"{"costList":[{"targetCluster":{"clusterNames":["a"]},"cost":3},{"targetCluster":{},"cost":-1}],"ceiling":9}"#,
+    )
+    .expect("the list is sound");
+    assert_eq!(request.rules_key, "costList");
+    assert_eq!(request.rules.len(), 2);
+    assert_eq!(request.rules[0].target.cluster_names, ["a"]);
+    assert_eq!(request.rules[1].fields["cost"], -1);
+    assert_eq!(request.rules[1].origin, "`divvy.io/preferences`.costList[1]");
+    assert_eq!(request.preferences, Some(serde_json::json!({ "ceiling": 9 })));
+}
+
+#[test]
+fn a_declared_list_that_makes_no_sense_is_refused_with_its_place() {
+    let cases = [
+        (
+            r#"{"costList":3}"#,
+            "`divvy.io/preferences`.costList: expected a list, got 3",
+        ),
+        (
+            r#"{"costList":[{"targetCluster":{},"cots":3}]}"#,
+            "`divvy.io/preferences`.costList[0]: unknown key `cots`, expected `targetCluster` and `cost`",
+        ),
+        (
+            r#"{"costList":[{"cost":3}]}"#,
+            "`divvy.io/preferences`.costList[0]: no clusters are named: `targetCluster` is missing",
+        ),
+        (
+            r#"{"costList":[{"targetCluster":{},"cost":"3"}]}"#,
+            "`divvy.io/preferences`.costList[0].cost: expected an integer of 64 bits, got \"3\"",
+        ),
+        (
+            r#"{"costList":[{"targetCluster":7,"cost":3}]}"#,
+            "`divvy.io/preferences`.costList[0].targetCluster: expected a cluster affinity, got 7",
+        ),
+    ];
+    for (preferences, message) in cases {
+        assert_eq!(declared(preferences).expect_err("it is refused"), message);
     }
 }
