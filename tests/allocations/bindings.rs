@@ -29,7 +29,11 @@ pub(crate) fn clusters(count: usize) -> impl Iterator<Item = Value> {
 /// lists do not.
 pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
     let replicas = 3 * clusters as i64;
-    let of = |name: &str, strategy: &str| binding(name, replicas).strategy(strategy).placement("clusterAffinity", prod());
+    let of = |name: &str, strategy: &str| {
+        binding(name, replicas)
+            .strategy(strategy)
+            .placement("clusterAffinity", prod())
+    };
     let spread = |name: &str| {
         of(name, "DynamicWeight").placement(
             "spreadConstraints",
@@ -39,7 +43,9 @@ pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
             ]),
         )
     };
-    let last: Vec<String> = (0..LAST_TARGETS).map(|number| format!("member-{:05}", 2 * number)).collect();
+    let last: Vec<String> = (0..LAST_TARGETS)
+        .map(|number| format!("member-{:05}", 2 * number))
+        .collect();
     let with_last = |binding: Binding| binding.last(last.iter().map(|name| (name.as_str(), 2)));
     vec![
         of("duplicated", "Duplicated"),
@@ -71,8 +77,10 @@ pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
             "spreadConstraints",
             json!([{ "spreadByField": "cluster", "minGroups": 1, "maxGroups": clusters / 3 }]),
         ),
-        with_last(of("evicted", "DynamicWeight"))
-            .spec("gracefulEvictionTasks", json!([{ "fromCluster": "member-00004", "reason": "t", "producer": "t" }])),
+        with_last(of("evicted", "DynamicWeight")).spec(
+            "gracefulEvictionTasks",
+            json!([{ "fromCluster": "member-00004", "reason": "t", "producer": "t" }]),
+        ),
     ]
 }
 
@@ -96,7 +104,7 @@ fn prod() -> Value {
 }
 
 fn tiers() -> Value {
-    json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })["preferredPriorityList"].take()
+    json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })
 }
 
 /// One rule a tier, with its value of `field`.

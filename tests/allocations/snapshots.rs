@@ -16,7 +16,11 @@ const FLEET: &str = "n5000-api1";
 fn realistic_clusters() -> Vec<Cluster> {
     let file = repository().join("tests/conformance/bench.jsonl.gz");
     let mut recording = read_recording(&file).unwrap_or_else(|error| panic!("{error}"));
-    recording.fleets.remove(FLEET).expect("the recording has the fleet").clusters
+    recording
+        .fleets
+        .remove(FLEET)
+        .expect("the recording has the fleet")
+        .clusters
 }
 
 /// Bytes a cluster, and what takes them.
@@ -37,7 +41,13 @@ fn a_snapshot_of_realistic_clusters_is_small_and_keeps_no_json_that_nobody_asked
     let (bytes, (_fleet, snapshot)) = bytes_a_cluster(&clusters, false);
     println!("{bytes} bytes a cluster");
     assert!((1..=CLUSTER_MAXIMUM).contains(&bytes), "{bytes} bytes a cluster");
-    assert!(snapshot.snapshot().clusters().iter().all(|cluster| cluster.raw_json().is_empty()));
+    assert!(
+        snapshot
+            .snapshot()
+            .clusters()
+            .iter()
+            .all(|cluster| cluster.raw_json().is_empty())
+    );
 
     // A few, for their JSON takes far more than all the rest.
     let few = &clusters[..100];
