@@ -104,7 +104,7 @@ fn prod() -> Value {
 }
 
 fn tiers() -> Value {
-    json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })["preferredPriorityList"].take()
+    json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })
 }
 
 /// One rule a tier, with its value of `field`.

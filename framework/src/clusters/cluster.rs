@@ -265,10 +265,15 @@ impl<'a> Cluster<'a> {
             })
     }
 
+    /// Its set of resource models, which clusters share; 0 is the empty one.
+    pub fn model_set(&self) -> u32 {
+        self.number(column::MODEL_SET)
+    }
+
     /// Its resource models, with the number of nodes of each grade.
     pub fn models(&self) -> Vec<Model<'a>> {
         let arena = self.arena;
-        let set = arena.span(column::MODEL_SET_SPANS, self.number(column::MODEL_SET) as usize);
+        let set = arena.span(column::MODEL_SET_SPANS, self.model_set() as usize);
         let modelings = arena.span(column::MODELING_SPANS, self.row);
         let grades = modelings.of(arena.column::<i64>(column::MODELING_GRADES));
         let counts = modelings.of(arena.column::<i64>(column::MODELING_COUNTS));

@@ -1,9 +1,7 @@
-//! Assign: how many replicas each candidate gets, tier by tier where the policy has tiers.
+//! Assign: how many replicas each candidate gets. Where the policy has tiers, `walk.rs` calls for one tier after the other.
 
 use divvy_framework::abi::call::{AssignCall, CycleView};
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
-use divvy_framework::division::tiers::{LastTier, divide_among_tiers};
-use divvy_framework::division::{self, DivisionError};
 use divvy_framework::driver;
 
 use super::error::CycleError;
@@ -12,12 +10,22 @@ use super::sink::Texts;
 use super::verify::AssignRules;
 use crate::scheduler::Strategy;
 
-/// One call of the strategy: over which candidates, how many replicas.
+/// What all calls of the strategy in one cycle have in common.
 #[derive(Clone, Copy)]
-struct Share {
-    replicas: i64,
-    tier: u32,
-    tier_count: u32,
+pub(super) struct Division<'a> {
+    pub(super) input: &'a CycleInput<'a>,
+    pub(super) strategy: &'a Strategy<'a>,
+    pub(super) view: &'a CycleView<'a>,
+    prepared: *const std::ffi::c_void,
+    texts: Option<&'a Texts>,
+}
+
+/// One call of the strategy: how many replicas, for which tier.
+#[derive(Clone, Copy)]
+pub(super) struct Share {
+    pub(super) replicas: i64,
+    pub(super) tier: u32,
+    pub(super) tier_count: u32,
 }
 
 impl Cycle {
@@ -33,10 +41,25 @@ impl Cycle {
             texts.calling(input.profile.strategy_place(strategy.name()));
         }
         let prepared = strategy.plugin().prepare(view).map_err(CycleError::of_call)?;
-        let prepared = self.keep(prepared);
+        let division = Division {
+            input,
+            strategy,
+            view,
+            prepared: self.keep(prepared),
+            texts,
+        };
         let mut candidates = std::mem::take(&mut self.candidates);
         self.gather(input, &mut candidates);
-        let outcome = self.assign_tiers(input, strategy, view, prepared, &mut candidates, texts);
+        let outcome = if candidates.tiers.is_empty() || (strategy.walks_tiers() && !input.group.overflows) {
+            let share = Share {
+                replicas: input.plan.replicas,
+                tier: 0,
+                tier_count: 1,
+            };
+            self.divide(&division, share, None, &mut candidates)
+        } else {
+            self.walk_overflow(&division, &candidates)
+        };
         self.candidates = candidates;
         outcome
     }
@@ -70,240 +93,46 @@ impl Cycle {
         }
     }
 
-    fn assign_tiers(
+    /// One call: divides among `candidates`, checks what came of it and takes it over. `all_rows`: the candidates of all
+    /// tiers, if these are not all.
+    pub(super) fn divide(
         &mut self,
-        input: &CycleInput<'_>,
-        strategy: &Strategy<'_>,
-        view: &CycleView<'_>,
-        prepared: *const std::ffi::c_void,
-        candidates: &mut Candidates,
-        texts: Option<&Texts>,
-    ) -> Result<(), CycleError> {
-        let replicas = input.plan.replicas;
-        if candidates.tiers.is_empty() || (strategy.walks_tiers() && !input.group.overflows) {
-            let share = Share {
-                replicas,
-                tier: 0,
-                tier_count: 1,
-            };
-            let all = std::mem::take(&mut candidates.rows);
-            let outcome = call(strategy, view, prepared, share, &all, &all, candidates);
-            candidates.rows = all;
-            outcome?;
-            self.verify(input, strategy, replicas, candidates)?;
-            self.collect(candidates, texts);
-            return Ok(());
-        }
-        self.walk_overflow(input, strategy, view, prepared, candidates, texts)
-    }
-
-    /// The outer walk: each overflow tier gets what is left, up to what its candidates hold.
-    ///
-    /// Source: Karmada v1.19-rc, `pkg/scheduler/core/common.go`. The capacity of a tier is what fits now plus last.
-    fn walk_overflow(
-        &mut self,
-        input: &CycleInput<'_>,
-        strategy: &Strategy<'_>,
-        view: &CycleView<'_>,
-        prepared: *const std::ffi::c_void,
-        all: &Candidates,
-        texts: Option<&Texts>,
-    ) -> Result<(), CycleError> {
-        let ranks = std::mem::take(&mut self.tiers.ranks);
-        let overflow_of = |place: usize| ranks.get(all.tiers[place] as usize).map_or(0, |rank| rank.0);
-        let last_overflow = (0..all.rows.len()).map(overflow_of).max().unwrap_or(0);
-        let mut left = input.plan.replicas;
-        let mut outcome = Ok(());
-        for tier in 0..=last_overflow {
-            let members: Vec<usize> = (0..all.rows.len())
-                .filter(|&place| overflow_of(place) == tier)
-                .collect();
-            if members.is_empty() {
-                continue;
-            }
-            let quota = if input.group.overflows {
-                let capacity = members
-                    .iter()
-                    .map(|&place| all.fits_now[place].saturating_add(all.last[place]))
-                    .fold(0, i64::saturating_add);
-                left.min(capacity)
-            } else {
-                left
-            };
-            outcome = self.walk_priorities(input, strategy, view, prepared, all, &members, quota, texts);
-            left -= quota;
-            if outcome.is_err() || left <= 0 {
-                break;
-            }
-        }
-        self.tiers.ranks = ranks;
-        outcome?;
-        if left > 0 {
-            let available = input.plan.replicas - left;
-            return Err(CycleError::Unschedulable {
-                plugin: String::new(),
-                message: format!(
-                    "{} replicas requested, {available} fit in the clusters of the group and its overflow affinities",
-                    input.plan.replicas
-                ),
-                figures: Some((input.plan.replicas, available)),
-            });
-        }
-        Ok(())
-    }
-
-    /// The inner walk: growth goes to the best priority that has room, shrinkage drains the worst.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "one call of one walk; a struct would only rename them"
-    )]
-    fn walk_priorities(
-        &mut self,
-        input: &CycleInput<'_>,
-        strategy: &Strategy<'_>,
-        view: &CycleView<'_>,
-        prepared: *const std::ffi::c_void,
-        all: &Candidates,
-        members: &[usize],
-        quota: i64,
-        texts: Option<&Texts>,
-    ) -> Result<(), CycleError> {
-        let mut distinct: Vec<u32> = members.iter().map(|&place| all.tiers[place]).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        if distinct.len() == 1 || strategy.walks_tiers() {
-            let share = Share {
-                replicas: quota,
-                tier: distinct.first().copied().unwrap_or(0),
-                tier_count: self.tiers.ranks.len().max(1) as u32,
-            };
-            return self.assign_members(input, strategy, view, prepared, all, members, share, texts);
-        }
-        let participates = self.participants(strategy, input, all);
-        let column = |column: &[i64]| -> Vec<i64> {
-            members
-                .iter()
-                .map(|&place| if participates(place) { column[place] } else { 0 })
-                .collect()
-        };
-        let (fits_now, last) = (column(&all.fits_now), column(&all.last));
-        let tier_of: Vec<u32> = members
-            .iter()
-            .map(|&place| distinct.binary_search(&all.tiers[place]).unwrap_or(0) as u32)
-            .collect();
-        let mut quotas = vec![0; distinct.len()];
-        let request = division::Request {
-            replicas: quota,
-            fits_now: &fits_now,
-            last: &last,
-            cycle: if input.group.record.is_fresh() {
-                division::Cycle::Fresh
-            } else {
-                division::Cycle::Steady
-            },
-        };
-        let last_tier = if strategy.last_tier_overflows() {
-            LastTier::TakesTheRest
-        } else {
-            LastTier::WithinCapacity
-        };
-        divide_among_tiers(&request, &tier_of, last_tier, &mut quotas, &mut self.tiers.division).map_err(too_small)?;
-        let tier_count = distinct.len() as u32;
-        for ((&rank, quota), tier) in distinct.iter().zip(quotas).zip(0..) {
-            let of_tier: Vec<usize> = members
-                .iter()
-                .copied()
-                .filter(|&place| all.tiers[place] == rank)
-                .collect();
-            if quota == 0 && !strategy.duplicates() {
-                continue;
-            }
-            let share = Share {
-                replicas: quota,
-                tier,
-                tier_count,
-            };
-            self.assign_members(input, strategy, view, prepared, all, &of_tier, share, texts)?;
-        }
-        Ok(())
-    }
-
-    /// Which candidates a tier's capacity counts: for a strategy whose rules decide, those with a positive value, unless
-    /// no candidate at all has one.
-    fn participants<'c>(
-        &self,
-        strategy: &Strategy<'_>,
-        input: &CycleInput<'_>,
-        all: &'c Candidates,
-    ) -> impl Fn(usize) -> bool + use<'c> {
-        let mut positive = std::collections::BTreeSet::new();
-        if strategy.rules_decide_tiers() {
-            let mut resolution = driver::Resolution::default();
-            resolution.resolve(input.fleet.snapshot(), &input.group.record);
-            for rule in 0..input.group.record.rule_count() {
-                if input.group.record.rule_is_positive(rule) {
-                    positive.extend(resolution.rule_rows(rule).iter().copied());
-                }
-            }
-            positive.retain(|row| all.rows.contains(row));
-        }
-        move |place: usize| positive.is_empty() || positive.contains(&all.rows[place])
-    }
-
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "one call of one walk; a struct would only rename them"
-    )]
-    fn assign_members(
-        &mut self,
-        input: &CycleInput<'_>,
-        strategy: &Strategy<'_>,
-        view: &CycleView<'_>,
-        prepared: *const std::ffi::c_void,
-        all: &Candidates,
-        members: &[usize],
+        division: &Division<'_>,
         share: Share,
-        texts: Option<&Texts>,
+        all_rows: Option<&[u32]>,
+        candidates: &mut Candidates,
     ) -> Result<(), CycleError> {
-        let mut tier = Candidates {
-            rows: members.iter().map(|&place| all.rows[place]).collect(),
-            scores: members.iter().map(|&place| all.scores[place]).collect(),
-            last: members.iter().map(|&place| all.last[place]).collect(),
-            fits_now: members.iter().map(|&place| all.fits_now[place]).collect(),
-            tiers: members.iter().map(|&place| all.tiers[place]).collect(),
-            places: members
-                .iter()
-                .filter_map(|&place| all.places.get(place).copied())
-                .collect(),
-            result: Vec::new(),
+        let Candidates {
+            rows,
+            scores,
+            last,
+            fits_now,
+            tiers,
+            places,
+            result,
+        } = candidates;
+        result.clear();
+        result.resize(rows.len(), 0);
+        let mut call = AssignCall {
+            cycle: std::ptr::from_ref(division.view),
+            prepared: division.prepared,
+            replicas: share.replicas,
+            rows: AbiSlice::from_slice(rows),
+            scores: AbiSlice::from_slice(scores),
+            last: AbiSlice::from_slice(last),
+            fits_now: AbiSlice::from_slice(fits_now),
+            tiers: AbiSlice::from_slice(tiers),
+            places: AbiSlice::from_slice(places),
+            tier: share.tier,
+            tier_count: share.tier_count,
+            all_rows: AbiSlice::from_slice(all_rows.unwrap_or(rows)),
+            result: AbiSliceMut::from_mut_slice(result),
+            ..AssignCall::default()
         };
-        let rows = std::mem::take(&mut tier.rows);
-        let outcome = call(strategy, view, prepared, share, &rows, &all.rows, &mut tier);
-        tier.rows = rows;
-        outcome?;
-        self.verify(input, strategy, share.replicas, &tier)?;
-        self.collect(&tier, texts);
-        Ok(())
-    }
-
-    fn verify(
-        &self,
-        input: &CycleInput<'_>,
-        strategy: &Strategy<'_>,
-        replicas: i64,
-        candidates: &Candidates,
-    ) -> Result<(), CycleError> {
-        let rules = AssignRules {
-            plugin: strategy.plugin().name(),
-            replicas,
-            duplicates: strategy.duplicates(),
-            respects_capacity: strategy.respects_capacity(),
-            fits_now: &candidates.fits_now,
-            last: &candidates.last,
-        };
-        rules.check(&candidates.result, |place| {
-            input.fleet.name(candidates.rows[place]).to_owned()
-        })?;
+        let strategy = division.strategy;
+        strategy.plugin().assign(&mut call).map_err(CycleError::of_call)?;
+        verify(division, share.replicas, candidates)?;
+        self.collect(candidates, division.texts);
         Ok(())
     }
 
@@ -327,47 +156,18 @@ impl Cycle {
     }
 }
 
-fn call(
-    strategy: &Strategy<'_>,
-    view: &CycleView<'_>,
-    prepared: *const std::ffi::c_void,
-    share: Share,
-    rows: &[u32],
-    all_rows: &[u32],
-    candidates: &mut Candidates,
-) -> Result<(), CycleError> {
-    candidates.result.clear();
-    candidates.result.resize(rows.len(), 0);
-    let mut call = AssignCall {
-        cycle: std::ptr::from_ref(view),
-        prepared,
-        replicas: share.replicas,
-        rows: AbiSlice::from_slice(rows),
-        scores: AbiSlice::from_slice(&candidates.scores),
-        last: AbiSlice::from_slice(&candidates.last),
-        fits_now: AbiSlice::from_slice(&candidates.fits_now),
-        tiers: AbiSlice::from_slice(&candidates.tiers),
-        places: AbiSlice::from_slice(&candidates.places),
-        tier: share.tier,
-        tier_count: share.tier_count,
-        all_rows: AbiSlice::from_slice(all_rows),
-        result: AbiSliceMut::from_mut_slice(&mut candidates.result),
-        ..AssignCall::default()
+fn verify(division: &Division<'_>, replicas: i64, candidates: &Candidates) -> Result<(), CycleError> {
+    let Division { input, strategy, .. } = *division;
+    let rules = AssignRules {
+        plugin: strategy.plugin().name(),
+        replicas,
+        duplicates: strategy.duplicates(),
+        respects_capacity: strategy.respects_capacity(),
+        fits_now: &candidates.fits_now,
+        last: &candidates.last,
     };
-    strategy.plugin().assign(&mut call).map_err(CycleError::of_call)
-}
-
-fn too_small(error: DivisionError) -> CycleError {
-    match error {
-        DivisionError::Unschedulable { requested, available } => CycleError::Unschedulable {
-            plugin: String::new(),
-            message: format!("{requested} replicas requested, {available} fit in the candidate clusters"),
-            figures: Some((requested, available)),
-        },
-        other => CycleError::Unschedulable {
-            plugin: String::new(),
-            message: other.to_string(),
-            figures: None,
-        },
-    }
+    rules.check(&candidates.result, |place| {
+        input.fleet.name(candidates.rows[place]).to_owned()
+    })?;
+    Ok(())
 }

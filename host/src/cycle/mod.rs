@@ -19,6 +19,7 @@ mod select;
 mod sink;
 mod tiers;
 pub mod verify;
+mod walk;
 
 pub use error::CycleError;
 pub use explanation::Explanation;

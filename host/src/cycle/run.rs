@@ -36,6 +36,12 @@ pub struct CycleInput<'a> {
     pub ledger: Option<&'a Ledger>,
 }
 
+/// From one target in so many clusters on, a pass over all clusters sorts them faster than comparing them.
+const DENSE: usize = 16;
+
+/// Stands for a cluster that is not in the result; counts are never negative.
+const NO_TARGET: i64 = -1;
+
 /// Runs cycles, one after the other. What it allocates it keeps.
 #[derive(Debug, Default)]
 pub struct Cycle {
@@ -52,11 +58,14 @@ pub struct Cycle {
     pub(super) marks: Vec<bool>,
     pub(super) selected: Vec<u32>,
     pub(super) tiers: super::tiers::Tiers,
+    pub(super) walk: super::walk::Walk,
     pub(super) score_buffer: Vec<i64>,
     /// Per plugin, its own scores; filled only when somebody asks why.
     pub(super) plugin_scores: Vec<Vec<i64>>,
     pub(super) remarks: Vec<(u32, String)>,
     pub(super) targets: Vec<Target>,
+    /// Per cluster of the snapshot, to sort the targets by.
+    replicas_by_row: Vec<i64>,
 }
 
 /// Columns with an entry for each feasible cluster, by row.
@@ -151,10 +160,16 @@ impl Cycle {
             options,
             texts.map(Texts::sink),
         );
-        // Only the plugin that the strategy names is shown the preferences.
-        let mut general = view;
-        general.names.preferences = divvy_framework::abi::text::Text::EMPTY;
-        let outcome = self.steps_of_view(input, &strategy, [&general, &view], &resolution, texts);
+        // Only the plugin that the strategy names is shown the preferences. Most bindings have none to hide.
+        let mut hiding = None;
+        let general = if view.names.preferences.length == 0 {
+            &view
+        } else {
+            let hiding = hiding.insert(view);
+            hiding.names.preferences = divvy_framework::abi::text::Text::EMPTY;
+            &*hiding
+        };
+        let outcome = self.steps_of_view(input, &strategy, [general, &view], &resolution, texts);
         self.resolution = resolution;
         // State that plugins prepared belongs to this binding alone.
         self.prepared.clear();
@@ -183,8 +198,34 @@ impl Cycle {
         } else {
             self.assign(input, strategy, view, texts)?;
         }
-        self.targets.sort_unstable_by_key(|target| target.row);
+        self.sort_targets(input.fleet.len());
         Ok(())
+    }
+
+    /// Puts the result in the order of rows, which is that of the clusters' names.
+    fn sort_targets(&mut self, clusters: usize) {
+        let targets = &mut self.targets;
+        if targets.is_sorted_by_key(|target| target.row) {
+            return;
+        }
+        if targets.len() < clusters / DENSE {
+            targets.sort_unstable_by_key(|target| target.row);
+            return;
+        }
+        // Each row is there once at most, so a pass over all rows puts them in order, for less than comparing them.
+        let by_row = &mut self.replicas_by_row;
+        by_row.clear();
+        by_row.resize(clusters, NO_TARGET);
+        for target in targets.iter() {
+            by_row[target.row as usize] = target.replicas;
+        }
+        targets.clear();
+        targets.extend(
+            (0..)
+                .zip(by_row.iter())
+                .filter(|(_, replicas)| **replicas != NO_TARGET)
+                .map(|(row, &replicas)| Target { row, replicas }),
+        );
     }
 
     fn reset(&mut self) {

@@ -16,7 +16,6 @@ pub(super) struct Tiers {
     pub(super) overflow: Vec<u32>,
     /// Distinct pairs of overflow tier and priority, the best first: what a rank stands for.
     pub(super) ranks: Vec<(u32, std::cmp::Reverse<i64>)>,
-    pub(super) division: divvy_framework::division::Scratch,
 }
 
 impl Cycle {

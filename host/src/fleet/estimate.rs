@@ -6,7 +6,7 @@
 //!
 //! Column by column: the outer loops run over resources, the inner ones over clusters.
 
-use divvy_framework::clusters::{Clusters, Model, ResourceColumns};
+use divvy_framework::clusters::{Cluster, Clusters, Model, ResourceColumns};
 
 use super::Ledger;
 
@@ -129,7 +129,7 @@ impl ModelBounds {
     fn new(clusters: &Clusters<'_>, requests: &[(String, i64)]) -> Self {
         let mut counts = Vec::new();
         if !requests.is_empty() && clusters.any_modelings() {
-            counts.extend(clusters.iter().map(|cluster| usable_models(&cluster).is_some()));
+            counts.extend(clusters.iter().map(|cluster| counts_by_models(&cluster)));
         }
         Self { counts }
     }
@@ -150,37 +150,65 @@ impl ModelBounds {
         if self.counts.is_empty() {
             return;
         }
+        let mut sets = NodeCapacities::default();
         for (fit, &row) in fits.iter_mut().zip(rows) {
             if !self.counts(row) {
                 continue;
             }
-            let models = usable_models(&clusters.get(row as usize)).unwrap_or_default();
-            let held = models
+            let cluster = clusters.get(row as usize);
+            let held: i128 = sets
+                .of(&cluster, requests)
                 .iter()
-                .map(|model| i128::from(model.nodes) * i128::from(replicas_a_node(model, requests)))
-                .sum::<i128>();
+                .map(|&(grade, capacity)| i128::from(nodes_of_grade(&cluster, grade)) * i128::from(capacity))
+                .sum();
             let held = i64::try_from(held).unwrap_or(UNBOUNDED);
             *fit = (*fit).min((held - replicas_taken(requests, row, ledger)).max(0));
         }
     }
 }
 
-/// A cluster's models with their nodes, lowest grade first; `None` if they do not count: the status reports no nodes by
-/// model, the specification has no model, or a count is negative.
-fn usable_models<'a>(cluster: &divvy_framework::clusters::Cluster<'a>) -> Option<Vec<Model<'a>>> {
-    let mut reported = cluster.modelings().peekable();
-    reported.peek()?;
-    let mut models = cluster.models();
-    if models.is_empty() || reported.any(|(_, nodes)| nodes < 0) {
+/// Per set of models, which clusters share, the grades and how many replicas a node of each holds: worked out once a set.
+#[derive(Default)]
+struct NodeCapacities {
+    sets: Vec<Option<Vec<(i64, i64)>>>,
+}
+
+impl NodeCapacities {
+    fn of(&mut self, cluster: &Cluster<'_>, requests: &[(String, i64)]) -> &[(i64, i64)] {
+        let set = cluster.model_set() as usize;
+        if self.sets.len() <= set {
+            self.sets.resize(set + 1, None);
+        }
+        self.sets[set].get_or_insert_with(|| {
+            let capacity = |model: &Model<'_>| (model.grade, replicas_a_node(model, requests));
+            cluster.models().iter().map(capacity).collect()
+        })
+    }
+}
+
+/// Whether a cluster is estimated by its models: its status reports nodes by model, its specification has models, and no
+/// count is negative.
+fn counts_by_models(cluster: &Cluster<'_>) -> bool {
+    cluster.model_set() != 0 && cluster.modelings().next().is_some() && cluster.modelings().all(|(_, nodes)| nodes >= 0)
+}
+
+/// The nodes that a cluster reports of a grade. One that is reported twice counts twice.
+fn nodes_of_grade(cluster: &Cluster<'_>, grade: i64) -> i64 {
+    cluster
+        .modelings()
+        .filter(|(reported, _)| *reported == grade)
+        .map(|(_, nodes)| nodes)
+        .fold(0, i64::saturating_add)
+}
+
+/// A cluster's models with their nodes, lowest grade first; `None` if they do not count.
+fn usable_models<'a>(cluster: &Cluster<'a>) -> Option<Vec<Model<'a>>> {
+    if !counts_by_models(cluster) {
         return None;
     }
+    let mut models = cluster.models();
     for model in &mut models {
-        // A grade that is reported twice counts twice.
-        model.nodes = cluster
-            .modelings()
-            .filter(|(grade, _)| *grade == model.grade)
-            .map(|(_, nodes)| nodes)
-            .fold(0, i64::saturating_add);
+        model.nodes = nodes_of_grade(cluster, model.grade);
     }
     models.sort_by_key(|model| model.grade);
     Some(models)

@@ -1,0 +1,72 @@
+//! What the benches share: Karmada's cases, its profile, and the real libraries of the bundled plugins.
+
+use std::path::{Path, PathBuf};
+
+use divvy_host::cycle::BindingPlan;
+use divvy_host::fleet::{Fleet, FleetSnapshot};
+use divvy_host::inputs::ResolveOptions;
+use divvy_host::plugin::PluginDirectories;
+use divvy_host::profile::ProfileSource;
+use divvy_host::replay::{Case, CaseRunner, Recording, read_recording};
+use divvy_host::scheduler::{Profile, registry};
+
+/// The folder of the repository.
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the host is a folder of the repository")
+}
+
+/// Where `cargo build --release --workspace` leaves the plugins: one above the folder of this bench.
+fn plugin_directory() -> PathBuf {
+    let bench = std::env::current_exe().expect("this process has a path");
+    let folders = bench.ancestors().nth(2).expect("a bench lies in `deps`");
+    folders.to_owned()
+}
+
+/// The profile that promises parity, its plugins loaded.
+///
+/// # Panics
+///
+/// If they are not built, with what the loader says.
+pub fn profile() -> Profile {
+    let file = repository().join("examples/profiles/karmada.toml");
+    let source = ProfileSource::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    let configuration = source.profile(None).unwrap_or_else(|error| panic!("{error}"));
+    registry::build(&configuration, &PluginDirectories::new([plugin_directory()])).unwrap_or_else(|errors| {
+        let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        panic!(
+            "{}\nbuild the plugins first: cargo build --release --workspace",
+            messages.join("\n")
+        )
+    })
+}
+
+/// The fleets and cases on which Karmada's own scheduler was timed.
+///
+/// # Panics
+///
+/// If they cannot be read.
+pub fn recording() -> Recording {
+    let file = repository().join("tests/conformance/bench.jsonl.gz");
+    read_recording(&file).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The snapshot of a case's fleet.
+pub fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
+    let mut store = Fleet::new(false);
+    store.extend(&recording.fleets[fleet].clusters);
+    store.snapshot()
+}
+
+/// The plan of a case's binding.
+///
+/// # Panics
+///
+/// If the binding makes no sense.
+pub fn plan(profile: &Profile, case: &Case) -> BindingPlan {
+    let prepared = CaseRunner::new(profile, ResolveOptions::default()).prepare(case);
+    let input = prepared.as_ref().expect("a case has a binding").input();
+    let request = input.strategy.as_ref().expect("the binding names a strategy");
+    BindingPlan::new(input, request, profile.plan_options()).expect("the binding makes sense")
+}

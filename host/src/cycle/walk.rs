@@ -1,0 +1,235 @@
+//! Assign over tiers: one call of the strategy for each, with the tier's candidates and its share of the replicas.
+//!
+//! Two walks, one inside the other: over the overflow tiers, and in each over the priorities of its clusters.
+
+use divvy_framework::clusters::RowSet;
+use divvy_framework::division::tiers::{LastTier, divide_among_tiers};
+use divvy_framework::division::{self, DivisionError};
+
+use super::assign::{Division, Share};
+use super::error::CycleError;
+use super::run::{Candidates, Cycle};
+
+/// Memory of the walks, kept from cycle to cycle. Members are places among all candidates.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    /// Members of the overflow tier.
+    members: Vec<usize>,
+    /// Ranks that they have, the best first.
+    ranks: Vec<u32>,
+    /// Per member: the place of its rank in that list.
+    tier_of: Vec<u32>,
+    fits_now: Vec<i64>,
+    last: Vec<i64>,
+    /// Per rank: its replicas.
+    quotas: Vec<i64>,
+    /// Members of one rank.
+    of_rank: Vec<usize>,
+    /// Their columns.
+    candidates: Candidates,
+    /// Rows of the candidates that a rule with a positive value matches.
+    positive: RowSet,
+    scratch: division::Scratch,
+}
+
+impl Cycle {
+    /// The outer walk: each overflow tier gets what is left, up to what its candidates hold.
+    ///
+    /// Source: Karmada v1.19-rc, `pkg/scheduler/core/common.go`. The capacity of a tier is what fits now plus last.
+    pub(super) fn walk_overflow(&mut self, division: &Division<'_>, all: &Candidates) -> Result<(), CycleError> {
+        // Taken out for the walk, so that a call can write the rest of the cycle's memory.
+        let mut walk = std::mem::take(&mut self.walk);
+        let outcome = self.walk_overflow_with(division, all, &mut walk);
+        self.walk = walk;
+        outcome
+    }
+
+    fn walk_overflow_with(
+        &mut self,
+        division: &Division<'_>,
+        all: &Candidates,
+        walk: &mut Walk,
+    ) -> Result<(), CycleError> {
+        let group = division.input.group;
+        let last_overflow = self.tiers.ranks.last().map_or(0, |rank| rank.0);
+        let mut left = division.input.plan.replicas;
+        for overflow in 0..=last_overflow {
+            let ranks = &self.tiers.ranks;
+            let is_member = |place: &usize| ranks.get(all.tiers[*place] as usize).map_or(0, |rank| rank.0) == overflow;
+            walk.members.clear();
+            walk.members.extend((0..all.rows.len()).filter(is_member));
+            if walk.members.is_empty() {
+                continue;
+            }
+            let quota = if group.overflows {
+                let capacity_of = |&place: &usize| all.fits_now[place].saturating_add(all.last[place]);
+                let capacity = walk.members.iter().map(capacity_of).fold(0, i64::saturating_add);
+                left.min(capacity)
+            } else {
+                left
+            };
+            self.walk_priorities(division, all, quota, walk)?;
+            left -= quota;
+            if left <= 0 {
+                return Ok(());
+            }
+        }
+        if left > 0 {
+            let replicas = division.input.plan.replicas;
+            let available = replicas - left;
+            return Err(CycleError::Unschedulable {
+                plugin: String::new(),
+                message: format!(
+                    "{replicas} replicas requested, {available} fit in the clusters of the group and its overflow affinities"
+                ),
+                figures: Some((replicas, available)),
+            });
+        }
+        Ok(())
+    }
+
+    /// The inner walk: growth goes to the best priority that has room, shrinkage drains the worst.
+    fn walk_priorities(
+        &mut self,
+        division: &Division<'_>,
+        all: &Candidates,
+        quota: i64,
+        walk: &mut Walk,
+    ) -> Result<(), CycleError> {
+        let strategy = division.strategy;
+        let Walk { members, ranks, .. } = walk;
+        ranks.clear();
+        ranks.extend(members.iter().map(|&place| all.tiers[place]));
+        ranks.sort_unstable();
+        ranks.dedup();
+        if ranks.len() == 1 || strategy.walks_tiers() {
+            let share = Share {
+                replicas: quota,
+                tier: ranks.first().copied().unwrap_or(0),
+                tier_count: self.tiers.ranks.len().max(1) as u32,
+            };
+            walk.candidates.take_from(all, members);
+            return self.divide(division, share, Some(&all.rows), &mut walk.candidates);
+        }
+        walk.divide_among_ranks(division, all, quota)?;
+        let tier_count = walk.ranks.len() as u32;
+        for ((&rank, &quota), tier) in walk.ranks.iter().zip(&walk.quotas).zip(0..) {
+            if quota == 0 && !strategy.duplicates() {
+                continue;
+            }
+            let has_rank = |place: &usize| all.tiers[*place] == rank;
+            walk.of_rank.clear();
+            walk.of_rank.extend(walk.members.iter().copied().filter(has_rank));
+            walk.candidates.take_from(all, &walk.of_rank);
+            let share = Share {
+                replicas: quota,
+                tier,
+                tier_count,
+            };
+            self.divide(division, share, Some(&all.rows), &mut walk.candidates)?;
+        }
+        Ok(())
+    }
+}
+
+impl Walk {
+    /// How many replicas each rank gets.
+    fn divide_among_ranks(&mut self, division: &Division<'_>, all: &Candidates, quota: i64) -> Result<(), CycleError> {
+        let everybody = !self.find_participants(division, all);
+        let Self {
+            members,
+            ranks,
+            tier_of,
+            fits_now,
+            last,
+            quotas,
+            positive,
+            scratch,
+            ..
+        } = self;
+        let column = |column: &[i64], of_members: &mut Vec<i64>| {
+            of_members.clear();
+            of_members.extend(members.iter().map(|&place| {
+                let participates = everybody || positive.contains(all.rows[place] as usize);
+                if participates { column[place] } else { 0 }
+            }));
+        };
+        column(&all.fits_now, fits_now);
+        column(&all.last, last);
+        tier_of.clear();
+        tier_of.extend(
+            members
+                .iter()
+                .map(|&place| ranks.binary_search(&all.tiers[place]).unwrap_or(0) as u32),
+        );
+        quotas.clear();
+        quotas.resize(ranks.len(), 0);
+        let request = division::Request {
+            replicas: quota,
+            fits_now,
+            last,
+            cycle: if division.input.group.record.is_fresh() {
+                division::Cycle::Fresh
+            } else {
+                division::Cycle::Steady
+            },
+        };
+        let last_tier = if division.strategy.last_tier_overflows() {
+            LastTier::TakesTheRest
+        } else {
+            LastTier::WithinCapacity
+        };
+        divide_among_tiers(&request, tier_of, last_tier, quotas, scratch).map_err(too_small)
+    }
+
+    /// Finds the candidates whose room a rank's capacity counts: for a strategy whose rules decide, those with a positive
+    /// value. `false` if that is nobody, or if rules do not decide: then all count.
+    fn find_participants(&mut self, division: &Division<'_>, all: &Candidates) -> bool {
+        if !division.strategy.rules_decide_tiers() {
+            return false;
+        }
+        let record = &division.input.group.record;
+        let view = division.view;
+        self.positive.reset(division.input.fleet.len());
+        for (rule, span) in view.rule_spans.as_slice().iter().enumerate() {
+            if record.rule_is_positive(rule) {
+                for &row in span.of(view.rule_rows.as_slice()) {
+                    self.positive.insert(row as usize);
+                }
+            }
+        }
+        all.rows.iter().any(|&row| self.positive.contains(row as usize))
+    }
+}
+
+impl Candidates {
+    /// Becomes the columns of some of `all`.
+    fn take_from(&mut self, all: &Self, members: &[usize]) {
+        fn column<T: Copy>(own: &mut Vec<T>, all: &[T], members: &[usize]) {
+            own.clear();
+            // A column that the cycle does not have is empty.
+            own.extend(members.iter().filter_map(|&place| all.get(place).copied()));
+        }
+        column(&mut self.rows, &all.rows, members);
+        column(&mut self.scores, &all.scores, members);
+        column(&mut self.last, &all.last, members);
+        column(&mut self.fits_now, &all.fits_now, members);
+        column(&mut self.tiers, &all.tiers, members);
+        column(&mut self.places, &all.places, members);
+    }
+}
+
+fn too_small(error: DivisionError) -> CycleError {
+    match error {
+        DivisionError::Unschedulable { requested, available } => CycleError::Unschedulable {
+            plugin: String::new(),
+            message: format!("{requested} replicas requested, {available} fit in the candidate clusters"),
+            figures: Some((requested, available)),
+        },
+        other => CycleError::Unschedulable {
+            plugin: String::new(),
+            message: other.to_string(),
+            figures: None,
+        },
+    }
+}
