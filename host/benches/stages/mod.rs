@@ -37,11 +37,11 @@ type Stage = (&'static str, fn(&mut Stages<'_>));
 impl<'a> Stages<'a> {
     /// The stages in their order.
     pub const ALL: [Stage; 5] = [
-        ("filter", Stages::filter),
-        ("score", Stages::score),
-        ("estimate", Stages::estimate),
-        ("select", Stages::select),
-        ("assign", Stages::assign),
+        ("filter", |stages| stages.filter()),
+        ("score", |stages| stages.score()),
+        ("estimate", |stages| stages.estimate()),
+        ("select", |stages| stages.select()),
+        ("assign", |stages| stages.assign()),
     ];
 
     /// Runs every stage once.
