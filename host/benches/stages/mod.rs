@@ -11,7 +11,7 @@ use divvy_host::fleet::{FleetSnapshot, estimate};
 use divvy_host::scheduler::{Profile, Strategy};
 
 /// One binding against one snapshot, with the columns of all stages filled.
-pub struct Stages<'a> {
+pub(crate) struct Stages<'a> {
     profile: &'a Profile,
     strategy: Strategy<'a>,
     fleet: &'a FleetSnapshot,
@@ -28,7 +28,7 @@ pub struct Stages<'a> {
     candidates: Vec<u32>,
     candidates_fit: Vec<i64>,
     /// Per candidate.
-    pub result: Vec<i64>,
+    pub(crate) result: Vec<i64>,
 }
 
 /// A stage's name and what runs it.
@@ -36,7 +36,7 @@ type Stage = (&'static str, fn(&mut Stages<'_>));
 
 impl<'a> Stages<'a> {
     /// The stages in their order.
-    pub const ALL: [Stage; 5] = [
+    pub(crate) const ALL: [Stage; 5] = [
         ("filter", |stages| stages.filter()),
         ("score", |stages| stages.score()),
         ("estimate", |stages| stages.estimate()),
@@ -45,7 +45,7 @@ impl<'a> Stages<'a> {
     ];
 
     /// Runs every stage once.
-    pub fn new(profile: &'a Profile, fleet: &'a FleetSnapshot, plan: &'a BindingPlan) -> Self {
+    pub(crate) fn new(profile: &'a Profile, fleet: &'a FleetSnapshot, plan: &'a BindingPlan) -> Self {
         let mut resolution = Resolution::default();
         resolution.resolve(fleet.snapshot(), &plan.groups[0].record);
         let mut stages = Self {
@@ -72,7 +72,7 @@ impl<'a> Stages<'a> {
     }
 
     /// The view that the calls of a cycle read.
-    pub fn view(&self) -> CycleView<'_> {
+    pub(crate) fn view(&self) -> CycleView<'_> {
         let options = CycleOptions {
             seed: self.plan.seed,
             duplicated: self.strategy.duplicates(),
@@ -173,7 +173,7 @@ impl<'a> Stages<'a> {
     }
 
     /// Divides through the plugin.
-    pub fn assign(&mut self) {
+    pub(crate) fn assign(&mut self) {
         let mut result = std::mem::take(&mut self.result);
         result.clear();
         result.resize(self.candidates.len(), 0);
@@ -197,7 +197,7 @@ impl<'a> Stages<'a> {
     }
 
     /// Per candidate: its row, what fits there and its last replicas.
-    pub fn candidates(&self) -> (&[u32], &[i64], &[i64]) {
+    pub(crate) fn candidates(&self) -> (&[u32], &[i64], &[i64]) {
         (
             &self.candidates,
             &self.candidates_fit,

@@ -29,7 +29,7 @@ fn plugin_directory() -> PathBuf {
 /// # Panics
 ///
 /// If they are not built, with what the loader says.
-pub fn profile() -> Profile {
+pub(crate) fn profile() -> Profile {
     let file = repository().join("examples/profiles/karmada.toml");
     let source = ProfileSource::read(&file).unwrap_or_else(|error| panic!("{error}"));
     let configuration = source.profile(None).unwrap_or_else(|error| panic!("{error}"));
@@ -47,13 +47,13 @@ pub fn profile() -> Profile {
 /// # Panics
 ///
 /// If they cannot be read.
-pub fn recording() -> Recording {
+pub(crate) fn recording() -> Recording {
     let file = repository().join("tests/conformance/bench.jsonl.gz");
     read_recording(&file).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The snapshot of a case's fleet.
-pub fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
+pub(crate) fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
     let mut store = Fleet::new(false);
     store.extend(&recording.fleets[fleet].clusters);
     store.snapshot()
@@ -64,7 +64,7 @@ pub fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
 /// # Panics
 ///
 /// If the binding makes no sense.
-pub fn plan(profile: &Profile, case: &Case) -> BindingPlan {
+pub(crate) fn plan(profile: &Profile, case: &Case) -> BindingPlan {
     let prepared = CaseRunner::new(profile, ResolveOptions::default()).prepare(case);
     let input = prepared.as_ref().expect("a case has a binding").input();
     let request = input.strategy.as_ref().expect("the binding names a strategy");
