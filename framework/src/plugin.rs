@@ -153,12 +153,13 @@ impl Needs {
     }
 }
 
-/// A list of a policy by which a strategy is told what each group of clusters is to get: `list` is its key, `field` the
-/// number that each entry gives beside its `targetCluster`.
+/// A list of `divvy.io/preferences` by which a strategy is told what each group of clusters is to get: `list` is its key,
+/// `field` the number that each entry gives beside its `targetCluster`.
 ///
-/// `RuleList { list: "staticWeightList", field: "weight" }` reads
-/// `staticWeightList: [{targetCluster: {...}, weight: 2}]`. The host resolves the targets; the plugin sees
-/// [`Rule`](crate::binding::Rule)s.
+/// `RuleList { list: "costList", field: "cost" }` reads `{"costList": [{"targetCluster": {...}, "cost": 2}]}`. The host
+/// resolves the targets and refuses other keys; the plugin sees [`Rule`](crate::binding::Rule)s, and the rest of the
+/// preferences as its own type. Entries of a policy's `extendClusterPreferences.extendStaticList` become rules too, with
+/// their `extendFields` as values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleList {
     /// The list's key in `divvy.io/preferences` and in the policy's replica scheduling.
