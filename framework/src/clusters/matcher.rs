@@ -139,6 +139,17 @@ impl<'a> Labels<'a> {
         let place = span.of(self.keys).iter().position(|&candidate| candidate == key)?;
         span.of(self.values).get(place).copied()
     }
+
+    /// The rows of the clusters whose label has that value, ascending, appended to `rows`.
+    fn collect_rows(&self, key: u32, value: u32, rows: &mut Vec<u32>) {
+        let holds = |&(_, span): &(u32, &Span)| {
+            let keys = span.of(self.keys).iter();
+            let values = span.of(self.values);
+            // Each key is there once, so whoever has the pair has it at the key's place.
+            keys.zip(values).any(|pair| pair == (&key, &value))
+        };
+        rows.extend((0..).zip(self.spans).filter(holds).map(|(row, _)| row));
+    }
 }
 
 impl<'a> ClusterMatcher<'a> {
@@ -219,7 +230,33 @@ impl<'a> ClusterMatcher<'a> {
                 dedup_from(rows, start);
             }
             Some(Rows::Many(names)) => rows.extend(names.iter().filter(|&row| self.matches(row)).map(|row| row as u32)),
-            None => rows.extend((0..self.arena.rows() as u32).filter(|&row| self.matches(row as usize))),
+            None => match self.only_pair() {
+                Some((labels, key, value)) => labels.collect_rows(key, value, rows),
+                None => rows.extend((0..self.arena.rows() as u32).filter(|&row| self.matches(row as usize))),
+            },
+        }
+    }
+
+    /// The label and its value if one pair is all that is asked for. Most selectors ask for no more, and then it pays not
+    /// to ask once a cluster what they ask.
+    fn only_pair(&self) -> Option<(Labels<'a>, u32, u32)> {
+        match (&self.names, &self.exclude, self.expressions.as_slice()) {
+            (
+                None,
+                None,
+                [
+                    Expression {
+                        subject: Subject::Label(key, labels),
+                        operator,
+                        values,
+                        ..
+                    },
+                ],
+            ) if *operator == expression_operator::IN => match values.as_slice() {
+                [value] => Some((*labels, *key, *value)),
+                _ => None,
+            },
+            _ => None,
         }
     }
 }
