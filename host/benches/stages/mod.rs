@@ -32,16 +32,16 @@ pub struct Stages<'a> {
 }
 
 /// A stage's name and what runs it.
-type Stage = (&'static str, fn(&mut Stages<'_>));
+type Stage<'a> = (&'static str, fn(&mut Stages<'a>));
 
 impl<'a> Stages<'a> {
     /// The stages in their order.
-    pub const ALL: [Stage; 5] = [
-        ("filter", Stages::filter),
-        ("score", Stages::score),
-        ("estimate", Stages::estimate),
-        ("select", Stages::select),
-        ("assign", Stages::assign),
+    pub const ALL: [Stage<'a>; 5] = [
+        ("filter", Self::filter),
+        ("score", Self::score),
+        ("estimate", Self::estimate),
+        ("select", Self::select),
+        ("assign", Self::assign),
     ];
 
     /// Runs every stage once.
