@@ -13,8 +13,9 @@ use crate::scheduling::{Host, inputs};
 /// Fleets. The smallest is large enough for every list that grows to have grown.
 const FLEETS: [usize; 3] = [100, 1_000, 5_000];
 
-/// Cycles before counting begins: memory that is kept is taken in the first, and its pieces find their place after a few.
-const WARM_UP: usize = 4;
+/// Cycles before counting begins: memory that is kept is taken in the first, and pieces that change places (two buffers of a
+/// sort) have each grown to the largest size after some more.
+const WARM_UP: usize = 16;
 
 /// A cycle may allocate so often: compiled selectors, one or two allocations each. Measured: 14 for bindings with tiers, whose
 /// affinities are compiled for the filter and for the tiers; at most 8 for all others.
