@@ -1,14 +1,16 @@
 //! A host with a profile, and the road from manifests to decisions that `divvy schedule` takes.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use divvy_host::detector::{Binding, Detected};
 use divvy_host::fleet::{Fleet, FleetSnapshot};
-use divvy_host::inputs::{BindingInput, ResolveOptions, Resolved, resolve};
-use divvy_host::manifests::{ReadOptions, read_text};
+use divvy_host::manifests::{Manifests, ReadOptions, read_text};
+use divvy_host::plan::Plan;
 use divvy_host::plugin::PluginDirectories;
-use divvy_host::profile::{AffinityGroups, ProfileConfiguration, ProfileSource};
+use divvy_host::profile::{ProfileConfiguration, ProfileSource};
 use divvy_host::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, decide, registry};
+use divvy_host::workloads::WorkloadKinds;
 use serde_json::Value;
 
 use crate::artifacts;
@@ -17,8 +19,7 @@ use crate::manifests::list;
 /// A profile with its plugins constructed from the libraries that the tests built.
 #[derive(Debug)]
 pub(crate) struct Host {
-    profile: Profile,
-    affinity_groups_as_tiers: bool,
+    profile: Arc<Profile>,
 }
 
 impl Host {
@@ -50,8 +51,7 @@ impl Host {
         directories: &PluginDirectories,
     ) -> Result<Self, Vec<RegistryError>> {
         Ok(Self {
-            profile: registry::build(configuration, directories)?,
-            affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
+            profile: Arc::new(registry::build(configuration, directories)?),
         })
     }
 
@@ -60,25 +60,25 @@ impl Host {
         &self.profile
     }
 
-    /// What a manifest says, with the strategies of this profile known.
+    /// A scheduler of this profile.
+    pub(crate) fn scheduler(&self) -> Scheduler {
+        Scheduler::new(Arc::clone(&self.profile))
+    }
+
+    /// The plan of the only binding of a manifest.
     #[track_caller]
-    pub(crate) fn resolve(&self, manifest: &str) -> Resolved {
-        let options = ResolveOptions {
-            known_strategies: self.profile.strategy_names(),
-            rule_lists: self.profile.rule_lists(),
-            affinity_groups_as_tiers: self.affinity_groups_as_tiers,
-            ..ResolveOptions::default()
-        };
-        let resolved = resolve(read_text("manifest.yaml", manifest, &ReadOptions::default()), &options);
-        assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
-        resolved
+    pub(crate) fn plan(&self, manifest: &str) -> Plan {
+        let (bindings, _) = read(manifest);
+        assert_eq!(bindings.len(), 1);
+        let plan = self.scheduler().plan(&bindings[0]);
+        plan.as_ref().clone().unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The decisions on the bindings of a manifest, sorted by name.
     #[track_caller]
     pub(crate) fn decide_text(&self, manifest: &str) -> Vec<Decision> {
-        let (bindings, fleet) = inputs(self.resolve(manifest));
-        decide(&mut Scheduler::new(&self.profile), &bindings, &fleet)
+        let (bindings, fleet) = read(manifest);
+        decide(&mut self.scheduler(), &bindings, &fleet)
     }
 
     /// The decisions on these objects, sorted by name.
@@ -96,13 +96,13 @@ impl Host {
         names: &[&str],
         uids: u32,
     ) -> BTreeMap<Vec<i64>, u32> {
-        let (mut bindings, fleet) = inputs(self.resolve(&list(objects)));
+        let (mut bindings, fleet) = read(&list(objects));
         assert_eq!(bindings.len(), 1);
         let mut binding = bindings.remove(0);
-        let mut scheduler = Scheduler::new(&self.profile);
+        let mut scheduler = self.scheduler();
         let mut results = BTreeMap::new();
         for number in 0..uids {
-            binding.uid = format!(
+            binding.object.metadata.uid = format!(
                 "6f1c{number:04x}-3bd0-4f6f-9d0c-{:012x}",
                 number.wrapping_mul(2_654_435_761)
             );
@@ -131,11 +131,22 @@ impl Host {
     }
 }
 
-/// The bindings and the clusters of an input.
-pub(crate) fn inputs(resolved: Resolved) -> (Vec<BindingInput>, FleetSnapshot) {
+/// The bindings and the clusters of a manifest.
+#[track_caller]
+pub(crate) fn read(manifest: &str) -> (Vec<Binding>, FleetSnapshot) {
+    let (manifests, detected) = detected(manifest);
     let mut fleet = Fleet::new(false);
-    fleet.extend(resolved.clusters.iter().map(|cluster| &cluster.object));
-    (resolved.bindings, fleet.snapshot())
+    fleet.extend(manifests.clusters.iter().map(|cluster| &cluster.object));
+    (detected.bindings, fleet.snapshot())
+}
+
+/// A manifest with its bindings detected.
+#[track_caller]
+pub(crate) fn detected(manifest: &str) -> (Manifests, Detected) {
+    let mut manifests = read_text("manifest.yaml", manifest, &ReadOptions::default());
+    assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
+    let detected = manifests.detect(WorkloadKinds::default());
+    (manifests, detected)
 }
 
 /// A decision in words: `a=3 b=2`, or the outcome and its message.

@@ -146,6 +146,8 @@ fn tables(record: &BindingRecord) -> AffinityTables<'_> {
 pub struct CycleOptions {
     /// The binding's seed.
     pub seed: u64,
+    /// True if the division starts from scratch.
+    pub fresh: bool,
     /// Whether reasons and explanations are wanted.
     pub explain: bool,
     /// Whether every candidate gets the full count.
@@ -164,6 +166,7 @@ pub fn cycle_view<'a>(
 ) -> CycleView<'a> {
     let mut flags = record.flags;
     for (bit, set) in [
+        (flag::FRESH, options.fresh),
         (flag::EXPLAIN, options.explain),
         (flag::DUPLICATED, options.duplicated),
         (flag::IGNORE_SPREAD, options.ignore_spread),

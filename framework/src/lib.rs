@@ -234,7 +234,7 @@ pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-    pub use crate::plugin::{Failure, Needs, Plugin, PrepareContext, Promises, RuleList};
+    pub use crate::plugin::{Failure, Needs, Plugin, PrepareContext, Promises, RuleField, RuleList};
     pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};

@@ -141,6 +141,12 @@ impl Needs {
         Self(self.0 | need::RULES_DECIDE_TIERS)
     }
 
+    /// Cluster priorities cannot be combined with the strategy: the host refuses a binding that asks for both.
+    #[must_use]
+    pub const fn no_priorities(self) -> Self {
+        Self(self.0 | need::NO_PRIORITIES)
+    }
+
     /// In the last tier the result may exceed capacity: the host gives that tier all that is left.
     #[must_use]
     pub const fn last_tier_overflows(self) -> Self {
@@ -153,19 +159,93 @@ impl Needs {
     }
 }
 
-/// A list of `divvy.io/preferences` by which a strategy is told what each group of clusters is to get: `list` is its key,
-/// `field` the number that each entry gives beside its `targetCluster`.
+/// A list of a policy that a strategy reads: entries that say for groups of clusters what each is to get.
 ///
-/// `RuleList { list: "costList", field: "cost" }` reads `{"costList": [{"targetCluster": {...}, "cost": 2}]}`. The host
-/// resolves the targets and refuses other keys; the plugin sees [`Rule`](crate::binding::Rule)s, and the rest of the
-/// preferences as its own type. Entries of a policy's `extendClusterPreferences.extendStaticList` become rules too, with
-/// their `extendFields` as values.
+/// ```
+/// use divvy_framework::plugin::{RuleField, RuleList};
+/// const COSTS: RuleList = RuleList::new("costList", &[RuleField::required("cost").at_least(1)]);
+/// ```
+///
+/// reads `{"costList": [{"targetCluster": {...}, "cost": 2}]}`, wherever a policy can carry it: in `divvy.io/preferences`, in
+/// any object under `replicaScheduling`, and as `extendClusterPreferences.extendStaticList` with the fields in
+/// `extendFields` (these are the entries of the strategy's first list). The host resolves the targets and refuses what the
+/// list does not allow; the plugin sees [`Rule`](crate::binding::Rule)s, and the rest of the preferences as its own type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleList {
-    /// The list's key in `divvy.io/preferences` and in the policy's replica scheduling.
-    pub list: &'static str,
-    /// The key of the number in each entry.
-    pub field: &'static str,
+    name: &'static str,
+    fields: &'static [RuleField],
+    priorities: bool,
+}
+
+/// A whole number in the entries of a [`RuleList`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuleField {
+    name: &'static str,
+    minimum: Option<i64>,
+    required: bool,
+}
+
+impl RuleList {
+    /// The list with this key, whose entries have these fields beside `targetCluster`.
+    pub const fn new(name: &'static str, fields: &'static [RuleField]) -> Self {
+        Self {
+            name,
+            fields,
+            priorities: false,
+        }
+    }
+
+    /// The list gives clusters priorities, by its first field, larger first: the host makes tiers of them. Such a list can
+    /// also be under `clusterPriority`, where it gives priorities beside any other strategy.
+    #[must_use]
+    pub const fn giving_priorities(self) -> Self {
+        Self {
+            priorities: true,
+            ..self
+        }
+    }
+
+    /// The list as it crosses the boundary: a JSON object.
+    pub(crate) fn to_json(self) -> String {
+        let field = |field: &RuleField| {
+            let RuleField {
+                name,
+                minimum,
+                required,
+            } = field;
+            serde_json::json!({ "name": name, "minimum": minimum, "required": required })
+        };
+        let fields: Vec<serde_json::Value> = self.fields.iter().map(field).collect();
+        serde_json::json!({ "name": self.name, "fields": fields, "priorities": self.priorities }).to_string()
+    }
+}
+
+impl RuleField {
+    /// A field that every entry must have.
+    pub const fn required(name: &'static str) -> Self {
+        Self {
+            name,
+            minimum: None,
+            required: true,
+        }
+    }
+
+    /// A field that an entry can have.
+    pub const fn optional(name: &'static str) -> Self {
+        Self {
+            required: false,
+            ..Self::required(name)
+        }
+    }
+
+    /// The least value that the field can have; without it any will do.
+    #[must_use]
+    pub const fn at_least(self, minimum: i64) -> Self {
+        Self {
+            minimum: Some(minimum),
+            ..self
+        }
+    }
 }
 
 /// Why a plugin gives no result. The two kinds are never mixed up: an unschedulable binding waits, an internal error is

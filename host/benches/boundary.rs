@@ -44,7 +44,7 @@ fn main() {
         fleet: &fleet,
         plan: &plan,
         group: &plan.groups[0],
-        ledger: None,
+        fresh: false,
     };
     let mut cycle = Cycle::new();
     let mut stages = Stages::new(&profile, &fleet, &plan);
@@ -80,7 +80,7 @@ fn main() {
     let mut whole = Vec::new();
     for _ in 0..PAIRS {
         let cycle_time = timed(|| {
-            black_box(cycle.run(&input).map(<[_]>::len)).expect("the cycle succeeds");
+            black_box(cycle.run(&input, None).map(<[_]>::len)).expect("the cycle succeeds");
         });
         let prepares = timed(|| {
             for plugin in called() {

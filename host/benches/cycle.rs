@@ -25,7 +25,7 @@ fn cycles(criterion: &mut Criterion) {
                 fleet: &snapshot,
                 plan: &plan,
                 group: &plan.groups[0],
-                ledger: None,
+                fresh: false,
             };
             let name = case.name.strip_prefix(fleet.as_str()).unwrap_or(&case.name);
             let (_, apis) = fleet.split_once('-').unwrap_or_default();
@@ -35,7 +35,7 @@ fn cycles(criterion: &mut Criterion) {
             );
             let mut cycle = Cycle::new();
             criterion.benchmark_group("cycle").bench_function(id, |bencher| {
-                bencher.iter(|| cycle.run(&input).map(<[_]>::len));
+                bencher.iter(|| cycle.run(&input, None).map(<[_]>::len));
             });
         }
     }

@@ -60,9 +60,10 @@
 
 pub mod api;
 pub mod cycle;
+pub mod detector;
 pub mod fleet;
-pub mod inputs;
 pub mod manifests;
+pub mod plan;
 pub mod plugin;
 pub mod policy;
 pub mod profile;

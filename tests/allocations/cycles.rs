@@ -1,14 +1,15 @@
 //! Steady-state cycles: how often they allocate must not depend on the number of clusters.
 
-use divvy_host::cycle::{BindingPlan, Cycle, CycleInput};
+use divvy_host::cycle::{Cycle, CycleInput};
+use divvy_host::detector::Binding;
 use divvy_host::fleet::FleetSnapshot;
-use divvy_host::inputs::BindingInput;
+use divvy_host::plan::PlanInput;
 use serde_json::Value;
 
 use crate::bindings::{bindings, clusters};
 use crate::counter::allocations;
 use crate::manifests::{binding, list};
-use crate::scheduling::{Host, inputs};
+use crate::scheduling::{Host, read};
 
 /// Fleets. The smallest is large enough for every list that grows to have grown.
 const FLEETS: [usize; 3] = [100, 1_000, 5_000];
@@ -23,7 +24,7 @@ const CYCLE_MAXIMUM: u64 = 14;
 
 /// Per binding its name, and the allocations of one cycle.
 fn allocations_of(host: &Host, objects: impl IntoIterator<Item = Value>) -> Vec<(String, u64)> {
-    let (bindings, fleet) = inputs(host.resolve(&list(objects)));
+    let (bindings, fleet) = read(&list(objects));
     let counted = bindings
         .iter()
         .map(|input| (input.key(), allocations_of_cycle(host, input, &fleet)));
@@ -31,27 +32,27 @@ fn allocations_of(host: &Host, objects: impl IntoIterator<Item = Value>) -> Vec<
 }
 
 #[track_caller]
-fn allocations_of_cycle(host: &Host, input: &BindingInput, fleet: &FleetSnapshot) -> u64 {
-    let request = input.strategy.as_ref().expect("the binding names a strategy");
-    let plan = BindingPlan::new(input, request, host.profile().plan_options()).expect("the binding makes sense");
+fn allocations_of_cycle(host: &Host, binding: &Binding, fleet: &FleetSnapshot) -> u64 {
+    let plan = host.profile().plan(&PlanInput::new(binding));
+    let plan = plan.unwrap_or_else(|error| panic!("{error}"));
     let cycle_input = CycleInput {
         profile: host.profile(),
         fleet,
         plan: &plan,
         group: &plan.groups[0],
-        ledger: None,
+        fresh: binding.is_fresh(),
     };
     let mut cycle = Cycle::new();
     let mut run = || {
-        let targets = cycle.run(&cycle_input).map(<[_]>::len);
-        targets.unwrap_or_else(|error| panic!("{}: {error}", input.key()))
+        let targets = cycle.run(&cycle_input, None).map(<[_]>::len);
+        targets.unwrap_or_else(|error| panic!("{}: {error}", binding.key()))
     };
     for _ in 0..WARM_UP {
-        assert!(run() > 0, "{} has no cluster", input.key());
+        assert!(run() > 0, "{} has no cluster", binding.key());
     }
     let (first, _) = allocations(&mut run);
     let (second, _) = allocations(&mut run);
-    assert_eq!(first, second, "{}: not steady yet", input.key());
+    assert_eq!(first, second, "{}: not steady yet", binding.key());
     second
 }
 

@@ -4,13 +4,12 @@ mod cases;
 
 use std::collections::BTreeSet;
 
-use divvy_host::inputs::BindingInput;
 use divvy_host::plugin::PluginLibrary;
-use divvy_host::scheduler::{Decision, Scheduler};
+use divvy_host::scheduler::Decision;
 
 use crate::artifacts;
 use crate::manifests::list;
-use crate::scheduling::{Host, inputs, told};
+use crate::scheduling::{Host, read, told};
 use cases::{CASES, Case};
 
 #[test]
@@ -73,14 +72,14 @@ fn every_bundled_plugin_is_itself_when_all_are_loaded() {
 #[test]
 fn every_bundled_plugin_does_its_work() {
     for case in CASES {
-        let (bindings, fleet) = inputs(Host::built_in().resolve(&list((case.objects)())));
+        let (bindings, fleet) = read(&list((case.objects)()));
         let [binding] = bindings.as_slice() else {
             panic!("the case of {} has {} bindings", case.folder, bindings.len());
         };
-        let mut scheduler = Scheduler::new(Host::built_in().profile()).explaining(true);
+        let mut scheduler = Host::built_in().scheduler().explaining(true);
         let decision = scheduler.schedule(binding, &fleet);
         assert_eq!(told(&decision), case.told, "{}", case.folder);
-        let account = account(&decision, binding);
+        let account = account(&decision);
         assert!(
             account.iter().any(|line| line == case.account),
             "{}: expected `{}` among {account:#?}",
@@ -91,7 +90,7 @@ fn every_bundled_plugin_does_its_work() {
 }
 
 /// What is told of a decision, a line each: rejections, scores, what a strategy says, candidates.
-fn account(decision: &Decision, binding: &BindingInput) -> Vec<String> {
+fn account(decision: &Decision) -> Vec<String> {
     let explanation = decision.explanation.as_ref().expect("an explanation was asked for");
     let mut lines = Vec::new();
     for cluster in &explanation.clusters {
@@ -110,8 +109,7 @@ fn account(decision: &Decision, binding: &BindingInput) -> Vec<String> {
     let candidates = explanation.clusters.iter().filter(|cluster| cluster.candidate);
     let candidates: Vec<&str> = candidates.map(|cluster| cluster.name.as_str()).collect();
     lines.push(format!("candidates: {}", candidates.join(" ")));
-    let strategy = &binding.strategy.as_ref().expect("the case names a strategy").strategy;
-    lines.push(format!("strategy: {strategy}"));
+    lines.push(format!("strategy: {}", decision.strategy()));
     lines
 }
 

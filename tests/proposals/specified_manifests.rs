@@ -1,8 +1,6 @@
 //! `specified-replicas.md`: every manifest printed in it, from its text to a decision, with the warnings that say how it is
 //! better written.
 
-use divvy_host::strategy::StrategyRequest;
-
 use super::{deployment, documents, printed};
 use crate::manifests::{cluster, list};
 use crate::scheduling::Host;
@@ -74,18 +72,12 @@ fn manifest(policy: &str, replicas: i64) -> String {
     documents(&[&clusters, &printed(policy), &deployment("default", "nginx", replicas)])
 }
 
-fn request(manifest: &str) -> StrategyRequest {
-    let mut bindings = Host::built_in().resolve(manifest).bindings;
-    assert_eq!(bindings.len(), 1);
-    bindings.remove(0).strategy.expect("the manifest makes sense")
-}
-
 #[test]
 fn every_printed_manifest_divides_as_it_says() {
     for Printed { name, told, warnings } in MANIFESTS {
         let manifest = manifest(name, 4);
         assert_eq!(Host::built_in().told_text(&manifest), told, "{name}");
-        let request = request(&manifest);
+        let request = Host::built_in().plan(&manifest);
         assert_eq!(request.strategy, "Specified", "{name}");
         assert_eq!(request.warnings.len(), warnings, "{name}: {:#?}", request.warnings);
         for warning in &request.warnings {

@@ -34,8 +34,8 @@ pub struct PluginModule {
     pub promises: u64,
     /// What it needs the host to supply: a set of [`need`] bits.
     pub needs: u64,
-    /// The lists of the policy by which its strategy is told what to give each group of clusters, as
-    /// `list:field` pairs; see the SDK's `RuleList`.
+    /// The lists of the policy that its strategies read, each a JSON object with `name`, `fields` (`name`, `minimum`,
+    /// `required`) and `priorities`; see the SDK's `RuleList`.
     pub rule_lists: RSlice<'static, RStr<'static>>,
     /// The JSON Schema of its configuration.
     pub configuration_schema: extern "C" fn() -> RString,
@@ -83,16 +83,14 @@ pub mod need {
     pub const RAW_CLUSTER: u64 = 1;
     /// The plugin walks the tiers of cluster priorities itself; the host does not split the call.
     pub const OWN_TIERS: u64 = 2;
-    /// Candidates are ordered by priority before anything cuts them off.
-    pub const PRIORITY_FIRST: u64 = 4;
     /// The strategy ignores spread constraints: Select is told of none.
     pub const NO_SPREAD: u64 = 8;
-    /// How many replicas fit in each cluster, even where nothing else asks for it.
-    pub const AVAILABILITY: u64 = 16;
     /// In a tier, clusters that no rule gives a positive value take no part, unless no cluster has one.
     pub const RULES_DECIDE_TIERS: u64 = 32;
     /// The strategy's result may exceed a tier's capacity in the last tier.
     pub const LAST_TIER_OVERFLOWS: u64 = 64;
+    /// Cluster priorities cannot be combined with the strategy.
+    pub const NO_PRIORITIES: u64 = 128;
 }
 
 /// The header by which a loader finds a library's root module. Made by the SDK's export macro alone.

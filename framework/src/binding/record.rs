@@ -247,12 +247,6 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// Whether the division starts from scratch.
-    pub fn fresh(&mut self, fresh: bool) -> &mut Self {
-        self.set_flag(flag::FRESH, fresh);
-        self
-    }
-
     /// What one replica requests: `cpu` in thousandths, everything else in its own unit.
     pub fn replica_requests(&mut self, requests: &[(String, i64)]) -> &mut Self {
         self.record.replica_requests = self.requests(requests);
@@ -459,11 +453,6 @@ impl BindingRecord {
     /// Whether the resource has replicas to divide.
     pub fn is_workload(&self) -> bool {
         self.flags & flag::WORKLOAD != 0
-    }
-
-    /// Whether the division starts from scratch.
-    pub fn is_fresh(&self) -> bool {
-        self.flags & flag::FRESH != 0
     }
 
     /// Whether the placement has spread constraints.

@@ -138,8 +138,8 @@ pub fn module<P: Dispatch>(version: &'static str) -> PluginModuleRef {
     let rule_lists: Vec<AbiStr<'static>> = P::RULE_LISTS
         .iter()
         .map(|rules| {
-            let pair: &'static str = format!("{}:{}", rules.list, rules.field).leak();
-            AbiStr::from_str(pair)
+            let declaration: &'static str = rules.to_json().leak();
+            AbiStr::from_str(declaration)
         })
         .collect();
     PluginModule {

@@ -463,6 +463,7 @@ impl Scenario {
             function: take_text,
         };
         let options = CycleOptions {
+            fresh: self.fresh,
             seed: ties::seed_for(self.seed, &self.uid),
             explain,
             duplicated: self.duplicated,
@@ -483,7 +484,6 @@ impl Scenario {
             .resource(&self.resource.0, &self.resource.1, "default", "sample", &self.uid)
             .strategy("", &self.preferences)
             .replicas(self.replicas, self.workload.unwrap_or(true))
-            .fresh(self.fresh)
             .placement_affinities(&self.affinities);
         for cluster in &self.clusters {
             if cluster.last != ABSENT {

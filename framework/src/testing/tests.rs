@@ -26,10 +26,7 @@ impl Plugin for Witness {
 impl AssignPlugin for Witness {
     const STRATEGIES: &'static [&'static str] = &["Witness"];
     const PROMISES: Promises = Promises::NONE;
-    const RULE_LISTS: &'static [RuleList] = &[RuleList {
-        list: "weights",
-        field: "weight",
-    }];
+    const RULE_LISTS: &'static [RuleList] = &[RuleList::new("weights", &[RuleField::required("weight")])];
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         let mut weights = Vec::new();

@@ -6,8 +6,8 @@ use divvy_framework::abi::arena::ABSENT;
 use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, ScoreCall, SelectCall};
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
 use divvy_framework::driver::{self, CycleOptions, Resolution};
-use divvy_host::cycle::BindingPlan;
 use divvy_host::fleet::{FleetSnapshot, estimate};
+use divvy_host::plan::Plan;
 use divvy_host::scheduler::{Profile, Strategy};
 
 /// One binding against one snapshot, with the columns of all stages filled.
@@ -15,7 +15,7 @@ pub(crate) struct Stages<'a> {
     profile: &'a Profile,
     strategy: Strategy<'a>,
     fleet: &'a FleetSnapshot,
-    plan: &'a BindingPlan,
+    plan: &'a Plan,
     resolution: Resolution,
     codes: Vec<u32>,
     rows: Vec<u32>,
@@ -45,7 +45,7 @@ impl<'a> Stages<'a> {
     ];
 
     /// Runs every stage once.
-    pub(crate) fn new(profile: &'a Profile, fleet: &'a FleetSnapshot, plan: &'a BindingPlan) -> Self {
+    pub(crate) fn new(profile: &'a Profile, fleet: &'a FleetSnapshot, plan: &'a Plan) -> Self {
         let mut resolution = Resolution::default();
         resolution.resolve(fleet.snapshot(), &plan.groups[0].record);
         let mut stages = Self {
@@ -133,7 +133,7 @@ impl<'a> Stages<'a> {
 
     fn estimate(&mut self) {
         let clusters = self.fleet.snapshot().clusters();
-        let BindingPlan { demand, replicas, .. } = self.plan;
+        let Plan { demand, replicas, .. } = self.plan;
         estimate::estimate(&clusters, &self.rows, demand, *replicas, None, &mut self.fits_now);
     }
 

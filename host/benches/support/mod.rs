@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use divvy_host::cycle::BindingPlan;
 use divvy_host::fleet::{Fleet, FleetSnapshot};
-use divvy_host::inputs::ResolveOptions;
+use divvy_host::plan::{Plan, PlanInput};
 use divvy_host::plugin::PluginDirectories;
 use divvy_host::profile::ProfileSource;
-use divvy_host::replay::{Case, CaseRunner, Recording, read_recording};
+use divvy_host::replay::{Case, Recording, read_recording};
 use divvy_host::scheduler::{Profile, registry};
 
 /// The folder of the repository.
@@ -63,10 +62,8 @@ pub(crate) fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
 ///
 /// # Panics
 ///
-/// If the binding makes no sense.
-pub(crate) fn plan(profile: &Profile, case: &Case) -> BindingPlan {
-    let prepared = CaseRunner::new(profile, ResolveOptions::default()).prepare(case);
-    let input = prepared.as_ref().expect("a case has a binding").input();
-    let request = input.strategy.as_ref().expect("the binding names a strategy");
-    BindingPlan::new(input, request, profile.plan_options()).expect("the binding makes sense")
+/// If the binding cannot be followed.
+pub(crate) fn plan(profile: &Profile, case: &Case) -> Plan {
+    let plan = profile.plan(&PlanInput::new(&case.binding()));
+    plan.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -184,7 +184,7 @@ pub struct Component {
 }
 
 /// A cluster and the replicas it was given.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TargetCluster {
     /// The cluster.

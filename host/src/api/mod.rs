@@ -44,8 +44,8 @@ pub use policy::{
     Suspension,
 };
 pub use preference::{
-    ClusterPreference, ClusterPreferences, ExtendClusterPreferences, PriorityPreference, ReplicaSchedulingStrategy,
-    ReplicaSchedulingType, SpecifyPreference,
+    ClusterPreference, ClusterPreferences, PreferenceEntries, PreferenceList, ReplicaSchedulingStrategy,
+    ReplicaSchedulingType,
 };
 pub use quantity::Quantity;
 pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement};

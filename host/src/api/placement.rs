@@ -5,14 +5,13 @@
 //! private struct, because serde's `flatten` would lose the path of an error and the speed of the reader.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::words::words;
-use super::{
-    FieldSelector, LabelSelector, PriorityPreference, ReplicaSchedulingStrategy, Toleration, is_default, nullable,
-};
+use super::{FieldSelector, LabelSelector, ReplicaSchedulingStrategy, Toleration, is_default, nullable};
 
 /// The rule by which clusters are chosen and replicas divided.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Placement {
     /// The clusters to choose from. Not together with `cluster_affinities`.
@@ -30,13 +29,13 @@ pub struct Placement {
     /// How replicas are divided. Absent is duplicated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica_scheduling: Option<ReplicaSchedulingStrategy>,
-    /// Priorities of clusters beside any strategy (`priority-aggregated.md`, alternatives).
+    /// Priorities of clusters beside any strategy (`priority-aggregated.md`, alternatives): lists by key, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster_priority: Option<PriorityPreference>,
+    pub cluster_priority: Option<Map<String, Value>>,
 }
 
 /// A set of clusters. Parts that are absent or empty do not restrict.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterAffinity {
     /// By label.
@@ -73,7 +72,7 @@ impl ClusterAffinity {
 }
 
 /// A named group of clusters, with the tiers that it may overflow into.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "FlatAffinityTerm", into = "FlatAffinityTerm")]
 pub struct ClusterAffinityTerm {
     /// The group's name, which the binding's status carries.
@@ -85,7 +84,7 @@ pub struct ClusterAffinityTerm {
 }
 
 /// A tier of clusters behind a group.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "FlatAffinityTerm", into = "FlatAffinityTerm")]
 pub struct OverflowClusterAffinity {
     /// The tier's name.
@@ -191,7 +190,7 @@ words! {
 }
 
 /// How many groups of clusters to choose.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpreadConstraint {
     /// The field to group by. Not together with `spread_by_label`.

@@ -74,6 +74,9 @@ pub struct PropagationSpec {
     /// Which scheduler decides; empty is the default scheduler.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub scheduler_name: String,
+    /// `Lazy` if changes of the policy wait for the workload's next change.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub activation_preference: String,
     /// Whether dispatching to clusters stands still.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,

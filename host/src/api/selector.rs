@@ -33,7 +33,7 @@ impl Default for SelectorOperator {
 }
 
 /// One requirement of a label or field selector.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SelectorRequirement {
     /// The label's key, or the field (`provider`, `region`, `zone`).
@@ -51,7 +51,7 @@ pub struct SelectorRequirement {
 pub type LabelSelectorRequirement = SelectorRequirement;
 
 /// A query over labels. All its parts must hold; without parts it matches everything.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {
     /// Labels that must be present with just these values.
@@ -88,7 +88,7 @@ impl SelectorRequirement {
 }
 
 /// A query over the fields `provider`, `region` and `zone` of a cluster.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FieldSelector {
     /// Requirements, all of which must hold.

@@ -5,6 +5,7 @@
 //! tables happens once when it is read and is not part of a cycle.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -13,10 +14,10 @@ use divvy_host::replay::{CaseRunner, PreparedCase};
 use serde::Serialize;
 
 use super::Exit;
-use super::replay::{choose, fleets, progress, read, resolve_options};
+use super::replay::{choose, fleets, progress, read};
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::Failure;
 use crate::report::grid::{Cell, Column, Grid};
 
 const EXAMPLES: &str = "\
@@ -76,21 +77,15 @@ pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit,
     for file in &arguments.files {
         let recording = read(file)?;
         let chosen = choose(&arguments.profile, file, &recording)?;
-        let profile = chosen.build(&arguments.profile.directories()?)?;
+        let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
         let fleets = fleets(&recording, &profile);
-        let mut runner = CaseRunner::new(&profile, resolve_options(&chosen.configuration));
+        let mut runner = CaseRunner::new(Arc::clone(&profile));
         let bar = progress(recording.cases.len());
         for case in &recording.cases {
             bar.inc(1);
-            let (Some(prepared), Some(fleet)) = (runner.prepare(case), fleets.get(&case.fleet)) else {
-                let message = format!(
-                    "{}:{}: case `{}` holds no binding",
-                    file.display(),
-                    case.line,
-                    case.name
-                );
-                return Err(Failure::usage(Complaint::new(message)));
-            };
+            // A recording is refused if it has a case without its fleet.
+            let Some(fleet) = fleets.get(&case.fleet) else { continue };
+            let prepared = runner.prepare(case);
             all.push(time(
                 &mut runner,
                 &case.name,
@@ -112,7 +107,7 @@ pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit,
 }
 
 fn time(
-    runner: &mut CaseRunner<'_>,
+    runner: &mut CaseRunner,
     case: &str,
     prepared: &PreparedCase,
     fleet: &FleetSnapshot,

@@ -6,14 +6,15 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use divvy_host::api::TargetCluster;
-use divvy_host::inputs::{BindingInput, Resolved};
+use divvy_host::manifests::Manifests;
 use divvy_host::profile::ProfileConfiguration;
-use divvy_host::replay::{Expectation, karmada_kind, recorded_binding, recorded_case, recorded_fleet, recorded_header};
-use divvy_host::scheduler::{Decision, Outcome, Profile};
+use divvy_host::replay::{Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header};
+use divvy_host::scheduler::{Outcome, Profile};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::report::console::Console;
+use crate::report::entry::{Entry, Report};
 use crate::report::errors::{Complaint, Failure};
 
 /// The name that a recording gives the clusters of its run.
@@ -22,8 +23,8 @@ const FLEET: &str = "fleet";
 /// Writes a recording of a run. Bindings that were skipped, or that make no sense, are left out and counted.
 pub(super) fn write(
     file: &Path,
-    resolved: &Resolved,
-    decisions: &[Decision],
+    manifests: &Manifests,
+    report: &Report<'_>,
     profile: &Profile,
     configuration: &ProfileConfiguration,
     console: &Console,
@@ -32,16 +33,15 @@ pub(super) fn write(
         recorded_header(profile, configuration),
         recorded_fleet(
             FLEET,
-            resolved.clusters.iter().map(|cluster| cluster.object.clone()).collect(),
+            manifests
+                .clusters
+                .iter()
+                .map(|cluster| cluster.object.clone())
+                .collect(),
         ),
     ];
-    let cases: Vec<String> = resolved
-        .bindings
-        .iter()
-        .zip(decisions)
-        .filter_map(|(input, decision)| case(input, decision))
-        .collect();
-    let left_out = decisions.len() - cases.len();
+    let cases: Vec<String> = report.entries.iter().filter_map(case).collect();
+    let left_out = report.entries.len() - cases.len();
     lines.extend(cases);
     store(file, &lines).map_err(|error| {
         let message = format!("recording `{}` cannot be written", file.display());
@@ -52,7 +52,7 @@ pub(super) fn write(
             writeln!(
                 out,
                 "note: {left_out} of {} bindings are not in the recording: skipped, or not decided by a cycle",
-                decisions.len()
+                report.entries.len()
             )
         });
     }
@@ -60,8 +60,10 @@ pub(super) fn write(
 }
 
 /// The case of a decision; none for a binding that no cycle decided.
-fn case(input: &BindingInput, decision: &Decision) -> Option<String> {
-    let request = input.strategy.as_ref().ok()?;
+fn case(Entry { binding, decision }: &Entry<'_>) -> Option<String> {
+    if decision.plan.is_err() {
+        return None;
+    }
     let expect = match &decision.outcome {
         Outcome::Scheduled(clusters) => Expectation::Clusters(
             clusters
@@ -75,8 +77,7 @@ fn case(input: &BindingInput, decision: &Decision) -> Option<String> {
         Outcome::Failed(error) if !error.is_plugin_fault() => Expectation::Error(karmada_kind(error).to_owned()),
         Outcome::Failed(_) | Outcome::Skipped(_) => return None,
     };
-    let binding = recorded_binding(input, request, &decision.affinity);
-    Some(recorded_case(&decision.binding, FLEET, binding, expect))
+    Some(recorded_case(binding, decision, FLEET, expect))
 }
 
 fn store(file: &Path, lines: &[String]) -> std::io::Result<()> {

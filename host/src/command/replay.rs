@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use divvy_host::fleet::{Fleet, FleetSnapshot};
-use divvy_host::inputs::ResolveOptions;
-use divvy_host::profile::{AffinityGroups, ProfileConfiguration, ProfileSource};
+use divvy_host::profile::{ProfileConfiguration, ProfileSource};
 use divvy_host::replay::{CaseRunner, Expectation, Mismatch, Recording, RecordingHeader, compare, read_recording};
 use divvy_host::scheduler::Profile;
-use divvy_host::workloads::WorkloadKinds;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
@@ -95,11 +94,11 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
             return Err(Failure::usage(Complaint::new(message).with_hint(hint)));
         }
         let chosen = choose(&arguments.profile, file, &recording)?;
-        let profile = chosen.build(&arguments.profile.directories()?)?;
+        let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
         if let Some(header) = &recording.header {
             tell_changes(file, header, &chosen.configuration, &profile, console);
         }
-        replay(file, &recording, &chosen.configuration, &profile, &mut replayed);
+        replay(file, &recording, &profile, &mut replayed);
     }
     console.print(|out| match arguments.output {
         Format::Table => write_table(&replayed, out),
@@ -153,37 +152,17 @@ pub(super) fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<Strin
         .collect()
 }
 
-/// How the cases of a recording are understood.
-pub(super) fn resolve_options(configuration: &ProfileConfiguration) -> ResolveOptions {
-    ResolveOptions {
-        affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
-        workload_kinds: WorkloadKinds::new(&configuration.workload),
-        ..ResolveOptions::default()
-    }
-}
-
-fn replay(
-    file: &Path,
-    recording: &Recording,
-    configuration: &ProfileConfiguration,
-    profile: &Profile,
-    replayed: &mut Replayed,
-) {
+fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: &mut Replayed) {
     let fleets = fleets(recording, profile);
-    let mut runner = CaseRunner::new(profile, resolve_options(configuration));
+    let mut runner = CaseRunner::new(Arc::clone(profile));
     let progress = progress(recording.cases.len());
     for case in &recording.cases {
         progress.inc(1);
         let (Some(expected), Some(fleet)) = (&case.expect, fleets.get(&case.fleet)) else {
             continue;
         };
-        let actual = match runner.prepare(case) {
-            Some(prepared) => runner.decide(&prepared, fleet),
-            None => (
-                Expectation::Error("SchedulerError".to_owned()),
-                "the case holds no binding that can be read".to_owned(),
-            ),
-        };
+        let prepared = runner.prepare(case);
+        let actual = runner.decide(&prepared, fleet);
         match compare(expected, actual) {
             Ok(()) => replayed.passed += 1,
             Err(mismatch) => {

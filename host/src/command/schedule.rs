@@ -2,16 +2,17 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use divvy_host::api::Placement;
+use divvy_host::detector::{Binding, Detected};
 use divvy_host::fleet::{Fleet, FleetSnapshot};
-use divvy_host::inputs::{ResolveOptions, Resolved, resolve};
-use divvy_host::manifests::{self, Input, ReadOptions};
-use divvy_host::profile::{AffinityGroups, ProfileConfiguration};
+use divvy_host::manifests::{self, Input, Manifests, ReadOptions};
+use divvy_host::plan::{PlanInput, PlanResult};
+use divvy_host::profile::ProfileConfiguration;
 use divvy_host::scheduler::{Profile, Scheduler, decide};
-use divvy_host::strategy::{RuleLists, StrategyContext, StrategyError, resolve_strategy};
+use divvy_host::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 use divvy_host::workloads::WorkloadKinds;
 
 use super::setup::ProfileArguments;
@@ -100,44 +101,44 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     if let Some(strategy) = &arguments.strategy {
         check_strategy(strategy, &profile)?;
     }
-    let resolved = read(arguments, &chosen.configuration, &profile);
-    warnings::tell(&resolved, console);
-    if !resolved.problems.is_empty() {
-        return Err(Failure::input(&resolved.problems));
-    }
-    let fleet = fleet(&resolved, &profile);
-    let started = Instant::now();
-    let mut scheduler = Scheduler::new(&profile)
+    let profile = Arc::new(profile.overriding_strategy(arguments.strategy.clone()));
+    let (manifests, detected) = read(arguments, &chosen.configuration, &profile);
+    let mut scheduler = Scheduler::new(Arc::clone(&profile))
         .explaining(arguments.explain)
         .assuming(arguments.assume);
-    let decisions = decide(&mut scheduler, &resolved.bindings, &fleet);
+    let plans: Vec<PlanResult> = detected
+        .bindings
+        .iter()
+        .map(|binding| scheduler.plan(binding))
+        .collect();
+    warnings::tell(&manifests, &detected, &plans, console);
+    if !manifests.problems.is_empty() {
+        return Err(Failure::input(&manifests.problems));
+    }
+    let fleet = fleet(&manifests, &profile);
+    let started = Instant::now();
+    let decisions = decide(&mut scheduler, &detected.bindings, &fleet);
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
-    let report = Report::new(&resolved.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
+    let report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
     if let Some(file) = &arguments.record {
-        record::write(file, &resolved, &decisions, &profile, &chosen.configuration, console)?;
+        record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
     }
     print(&report, arguments, console)?;
-    warnings::tell_unmatched(&resolved, console);
+    warnings::tell_unmatched(&detected, console);
     Ok(report.exit())
 }
 
 /// Refuses a strategy that nothing serves, before anything is read.
 fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
-    let known = profile.strategy_names();
     // The rules by which names in manifests are understood hold here too, so they decide.
-    let understood = resolve_strategy(&StrategyContext {
-        placement: &Placement::default(),
-        binding: None,
-        policy: None,
-        total: None,
-        replicas: 0,
-        known: &known,
-        rule_lists: &RuleLists::new(),
+    let context = StrategyContext {
+        declarations: profile.declarations(),
         strategy_override: Some(strategy),
         affinity_groups_as_tiers: false,
-    });
+    };
+    let understood = resolve_strategy(&PlanInput::new(&Binding::default()), context);
     match understood {
-        Err(StrategyError::Unknown { known, .. }) => {
+        Err(InvalidBinding::UnknownStrategy { known, .. }) => {
             let message = format!("unknown strategy `{strategy}`");
             let hint = match known.as_slice() {
                 [] => "the profile has no strategy: name plugins in `assign`".to_owned(),
@@ -149,8 +150,12 @@ fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
     }
 }
 
-/// Reads the manifests and brings them together.
-fn read(arguments: &ScheduleArguments, configuration: &ProfileConfiguration, profile: &Profile) -> Resolved {
+/// Reads the manifests and detects their bindings.
+fn read(
+    arguments: &ScheduleArguments,
+    configuration: &ProfileConfiguration,
+    profile: &Profile,
+) -> (Manifests, Detected) {
     let workload_kinds = WorkloadKinds::new(&configuration.workload);
     let inputs: Vec<Input> = arguments
         .inputs
@@ -158,7 +163,7 @@ fn read(arguments: &ScheduleArguments, configuration: &ProfileConfiguration, pro
         .map(|input| Input::from(input.as_str()))
         .collect();
     let started = Instant::now();
-    let read = manifests::read(
+    let mut read = manifests::read(
         &inputs,
         &mut std::io::stdin().lock(),
         &ReadOptions {
@@ -176,23 +181,14 @@ fn read(arguments: &ScheduleArguments, configuration: &ProfileConfiguration, pro
         elapsed = ?started.elapsed(),
         "manifests read"
     );
-    resolve(
-        read,
-        &ResolveOptions {
-            known_strategies: profile.strategy_names(),
-            rule_lists: profile.rule_lists(),
-            strategy_override: arguments.strategy.clone(),
-            scheduler_name: configuration.scheduler_name.clone().unwrap_or_default(),
-            affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
-            workload_kinds,
-        },
-    )
+    let detected = read.detect(workload_kinds);
+    (read, detected)
 }
 
 /// The clusters as one snapshot.
-fn fleet(resolved: &Resolved, profile: &Profile) -> FleetSnapshot {
+fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
     let mut fleet = Fleet::new(profile.needs_raw_clusters());
-    let clusters = resolved.clusters.iter();
+    let clusters = manifests.clusters.iter();
     fleet.extend_with_json(clusters.map(|cluster| (&cluster.object, cluster.json.as_deref())));
     fleet.snapshot()
 }

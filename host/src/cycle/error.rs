@@ -33,10 +33,10 @@ pub enum CycleError {
         /// Replicas asked for and replicas that could be placed, if that is the cause.
         figures: Option<(i64, i64)>,
     },
-    /// What the policy says makes no sense: an error of its author.
+    /// The binding or its policy asks for something that cannot be followed: an error of its author.
     #[error("{message}")]
-    Meaning {
-        /// What makes no sense, and where.
+    InvalidBinding {
+        /// The reason and its place.
         message: String,
         /// What would help.
         hint: Option<String>,
@@ -62,7 +62,7 @@ impl CycleError {
                 message,
                 figures,
             },
-            CallError::Preferences { message, hint, .. } => Self::Meaning { message, hint },
+            CallError::Preferences { message, hint, .. } => Self::InvalidBinding { message, hint },
             other => Self::Plugin(other),
         }
     }
@@ -72,14 +72,14 @@ impl CycleError {
         match self {
             Self::NoClusterFit { .. } => "NoClusterFit",
             Self::NotSelectable { .. } | Self::Unschedulable { .. } => "Unschedulable",
-            Self::Meaning { .. } | Self::Plugin(_) | Self::Violation(_) => "Error",
+            Self::InvalidBinding { .. } | Self::Plugin(_) | Self::Violation(_) => "Error",
         }
     }
 
     /// What would help, if it is known.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::Meaning { hint, .. } => hint.as_deref(),
+            Self::InvalidBinding { hint, .. } => hint.as_deref(),
             _ => None,
         }
     }

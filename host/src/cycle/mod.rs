@@ -4,7 +4,7 @@
 //! no I/O and reads no clock: the same snapshot, binding, profile and seed give the same result, to the replica.
 //!
 //! - [`Cycle`]: runs the steps, over memory that it keeps from binding to binding.
-//! - [`plan`]: what a binding asks for, worked out once when it is read.
+//! - Halves: filter and score, then, with estimates from anywhere, select and assign.
 //! - [`verify`]: the rules that a plugin's result must keep.
 //! - [`explanation`]: why each cluster got what it got.
 
@@ -12,7 +12,6 @@ mod assign;
 pub mod error;
 pub mod explanation;
 mod filter;
-pub mod plan;
 mod run;
 mod score;
 mod select;
@@ -23,5 +22,4 @@ mod walk;
 
 pub use error::CycleError;
 pub use explanation::Explanation;
-pub use plan::{AffinityGroup, BindingPlan, PlanError};
 pub use run::{Cycle, CycleInput, Target};

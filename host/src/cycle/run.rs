@@ -7,9 +7,9 @@ use divvy_framework::driver::{self, CycleOptions, Resolution};
 
 use super::error::CycleError;
 use super::explanation::{ClusterExplanation, Explanation, Note};
-use super::plan::{AffinityGroup, BindingPlan};
 use super::sink::{DELETING_CODE, Texts};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
+use crate::plan::{AffinityGroup, Plan};
 use crate::scheduler::{Profile, Strategy};
 
 /// A cluster of a result.
@@ -28,12 +28,12 @@ pub struct CycleInput<'a> {
     pub profile: &'a Profile,
     /// The clusters.
     pub fleet: &'a FleetSnapshot,
-    /// The binding.
-    pub plan: &'a BindingPlan,
+    /// The binding's plan.
+    pub plan: &'a Plan,
     /// The group of clusters to try.
     pub group: &'a AffinityGroup,
-    /// What earlier results have taken, if that counts.
-    pub ledger: Option<&'a Ledger>,
+    /// True if the division starts from scratch.
+    pub fresh: bool,
 }
 
 /// From one target in so many clusters on, a pass over all clusters sorts them faster than comparing them.
@@ -46,6 +46,8 @@ const NO_TARGET: i64 = -1;
 #[derive(Debug, Default)]
 pub struct Cycle {
     pub(super) resolution: Resolution,
+    /// Texts of plugins, while reasons are wanted.
+    texts: Option<Box<Texts>>,
     pub(super) prepared: Vec<Prepared>,
     /// Per cluster of the snapshot: 0 while it is feasible.
     pub(super) codes: Vec<u32>,
@@ -99,20 +101,15 @@ impl Cycle {
         Self::default()
     }
 
-    /// Schedules a binding: the clusters of the result, by name, with their replicas.
+    /// Schedules a binding with Karmada's general estimate: the clusters of the result, by name, with their replicas.
+    /// `ledger`: what earlier results have taken, if that counts.
     ///
     /// # Errors
     ///
     /// A [`CycleError`], one variant a cause. Nothing is written then.
-    pub fn run(&mut self, input: &CycleInput<'_>) -> Result<&[Target], CycleError> {
-        match self.steps(input, None) {
-            Err(CycleError::NoClusterFit { .. }) => {
-                // Reasons cost something, so they are asked for only when they are wanted: now.
-                let texts = Texts::default();
-                self.steps(input, Some(&texts))?;
-            }
-            done => done?,
-        }
+    pub fn run(&mut self, input: &CycleInput<'_>, ledger: Option<&Ledger>) -> Result<&[Target], CycleError> {
+        self.texts = None;
+        self.halves(input, ledger)?;
         Ok(&self.targets)
     }
 
@@ -122,44 +119,135 @@ impl Cycle {
         Some((*self.feasible.scores.get(place)?, *self.feasible.fits_now.get(place)?))
     }
 
-    /// Schedules a binding and accounts for it; the account is there whether or not the binding could be scheduled.
+    /// Schedules a binding and accounts for it. The account is there whether or not the binding could be scheduled.
     ///
     /// # Errors
     ///
     /// As [`Self::run`].
-    pub fn run_explained(&mut self, input: &CycleInput<'_>) -> (Result<&[Target], CycleError>, Explanation) {
-        let texts = Texts::default();
-        let result = self.steps(input, Some(&texts));
+    pub fn run_explained(
+        &mut self,
+        input: &CycleInput<'_>,
+        ledger: Option<&Ledger>,
+    ) -> (Result<&[Target], CycleError>, Explanation) {
+        self.texts = Some(Box::default());
+        let result = self.halves(input, ledger);
+        let texts = self.texts.take().unwrap_or_default();
         let explanation = self.account(input, &texts, result.is_ok());
         (result.map(|()| self.targets.as_slice()), explanation)
     }
 
-    fn steps(&mut self, input: &CycleInput<'_>, texts: Option<&Texts>) -> Result<(), CycleError> {
+    fn halves(&mut self, input: &CycleInput<'_>, ledger: Option<&Ledger>) -> Result<(), CycleError> {
+        self.filter_and_score(input)?;
+        let Feasible { rows, fits_now, .. } = &mut self.feasible;
+        let clusters = input.fleet.snapshot().clusters();
+        let plan = input.plan;
+        estimate::estimate(&clusters, rows, &plan.demand, plan.replicas, ledger, fits_now);
+        self.second_half(input)
+    }
+
+    /// The first half: filters and scores. The rows of the feasible clusters, ascending: for these, replicas are estimated
+    /// next.
+    ///
+    /// # Errors
+    ///
+    /// A [`CycleError`]; the second half cannot follow then.
+    pub fn filter_and_score(&mut self, input: &CycleInput<'_>) -> Result<&[u32], CycleError> {
+        let mut outcome = self.first_half(input);
+        if self.texts.is_none() && matches!(outcome, Err(CycleError::NoClusterFit { .. })) {
+            // Reasons cost something, so they are collected only when they are wanted: now.
+            self.texts = Some(Box::default());
+            outcome = self.first_half(input);
+            self.texts = None;
+        }
+        outcome.map(|()| self.feasible.rows.as_slice())
+    }
+
+    /// The second half, after [`Self::filter_and_score`] of the same input: selects and assigns. `estimates`: replicas that
+    /// fit now, one count per row that the first half returned; a cluster without one takes nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
+    pub fn select_and_assign(&mut self, input: &CycleInput<'_>, estimates: &[i64]) -> Result<&[Target], CycleError> {
+        let Feasible { rows, fits_now, .. } = &mut self.feasible;
+        fits_now.clear();
+        fits_now.extend(estimates.iter().take(rows.len()).map(|fits| (*fits).max(0)));
+        fits_now.resize(rows.len(), 0);
+        self.second_half(input)?;
+        Ok(&self.targets)
+    }
+
+    fn first_half(&mut self, input: &CycleInput<'_>) -> Result<(), CycleError> {
         self.reset();
+        let mut resolution = std::mem::take(&mut self.resolution);
+        resolution.resolve(input.fleet.snapshot(), &input.group.record);
+        self.resolution = resolution;
+        self.with_view(input, |cycle, _, [general, _], resolution, texts| {
+            cycle.filter(input, general, texts)?;
+            cycle.last_of_feasible(input, resolution);
+            cycle.score(input, general, texts)
+        })
+    }
+
+    fn second_half(&mut self, input: &CycleInput<'_>) -> Result<(), CycleError> {
+        self.targets.clear();
+        let Feasible {
+            fits_now,
+            available,
+            last,
+            ..
+        } = &mut self.feasible;
+        available.clear();
+        let capacity = fits_now.iter().zip(last.iter());
+        available.extend(capacity.map(|(fits, last)| fits.saturating_add((*last).max(0))));
+        self.tier_of_feasible(input);
+        self.with_view(input, |cycle, strategy, [general, view], _, texts| {
+            cycle.select(input, strategy, general, texts)?;
+            if !input.plan.whole {
+                return cycle.assign(input, strategy, view, texts);
+            }
+            cycle.targets.extend(cycle.selected.iter().map(|&place| Target {
+                row: cycle.feasible.rows[place as usize],
+                replicas: 0,
+            }));
+            Ok(())
+        })?;
+        self.sort_targets(input.fleet.len());
+        Ok(())
+    }
+
+    /// Runs steps with the view that plugins are shown: the general one, and the one of the strategy's plugin.
+    fn with_view(
+        &mut self,
+        input: &CycleInput<'_>,
+        steps: impl FnOnce(
+            &mut Self,
+            &Strategy<'_>,
+            [&CycleView<'_>; 2],
+            &Resolution,
+            Option<&Texts>,
+        ) -> Result<(), CycleError>,
+    ) -> Result<(), CycleError> {
         let CycleInput {
             profile,
             fleet,
             plan,
             group,
-            ..
+            fresh,
         } = *input;
         let strategy = profile.strategy(&plan.strategy)?;
-        // Taken out for the cycle, so that the view can borrow it while the other memory is written.
-        let mut resolution = std::mem::take(&mut self.resolution);
-        resolution.resolve(fleet.snapshot(), &group.record);
+        // Taken out for the steps, so that the view can borrow them while the other memory is written.
+        let resolution = std::mem::take(&mut self.resolution);
+        let texts = self.texts.take();
         let options = CycleOptions {
             seed: plan.seed,
+            fresh,
             explain: texts.is_some(),
             duplicated: strategy.duplicates(),
             ignore_spread: strategy.ignores_spread(),
         };
-        let view = driver::cycle_view(
-            fleet.snapshot(),
-            &group.record,
-            &resolution,
-            options,
-            texts.map(Texts::sink),
-        );
+        let sink = texts.as_deref().map(Texts::sink);
+        let view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options, sink);
         // Only the plugin that the strategy names is shown the preferences. Most bindings have none to hide.
         let mut hiding = None;
         let general = if view.names.preferences.length == 0 {
@@ -169,37 +257,12 @@ impl Cycle {
             hiding.names.preferences = divvy_framework::abi::text::Text::EMPTY;
             &*hiding
         };
-        let outcome = self.steps_of_view(input, &strategy, [general, &view], &resolution, texts);
+        let outcome = steps(self, &strategy, [general, &view], &resolution, texts.as_deref());
         self.resolution = resolution;
-        // State that plugins prepared belongs to this binding alone.
+        self.texts = texts;
+        // State that plugins prepared belongs to these steps alone.
         self.prepared.clear();
         outcome
-    }
-
-    fn steps_of_view(
-        &mut self,
-        input: &CycleInput<'_>,
-        strategy: &Strategy<'_>,
-        [general, view]: [&CycleView<'_>; 2],
-        resolution: &Resolution,
-        texts: Option<&Texts>,
-    ) -> Result<(), CycleError> {
-        self.filter(input, general, texts)?;
-        self.last_of_feasible(input, resolution);
-        self.score(input, general, texts)?;
-        self.estimate(input);
-        self.tier_of_feasible(input);
-        self.select(input, strategy, general, texts)?;
-        if input.plan.whole {
-            self.targets.extend(self.selected.iter().map(|&place| Target {
-                row: self.feasible.rows[place as usize],
-                replicas: 0,
-            }));
-        } else {
-            self.assign(input, strategy, view, texts)?;
-        }
-        self.sort_targets(input.fleet.len());
-        Ok(())
     }
 
     /// Puts the result in the order of rows, which is that of the clusters' names.
@@ -269,32 +332,6 @@ impl Cycle {
                 *slot = replicas;
             }
         }
-    }
-
-    fn estimate(&mut self, input: &CycleInput<'_>) {
-        let clusters = input.fleet.snapshot().clusters();
-        let Feasible {
-            rows,
-            fits_now,
-            available,
-            last,
-            ..
-        } = &mut self.feasible;
-        estimate::estimate(
-            &clusters,
-            rows,
-            &input.plan.demand,
-            input.plan.replicas,
-            input.ledger,
-            fits_now,
-        );
-        available.clear();
-        available.extend(
-            fits_now
-                .iter()
-                .zip(last.iter())
-                .map(|(fits, last)| fits.saturating_add((*last).max(0))),
-        );
     }
 
     /// Why each cluster got what it got.

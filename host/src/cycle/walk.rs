@@ -168,7 +168,7 @@ impl Walk {
             replicas: quota,
             fits_now,
             last,
-            cycle: if division.input.group.record.is_fresh() {
+            cycle: if division.input.fresh {
                 division::Cycle::Fresh
             } else {
                 division::Cycle::Steady

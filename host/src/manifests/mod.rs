@@ -19,6 +19,7 @@ mod node;
 mod path;
 mod problem;
 mod reader;
+mod scope;
 mod strict;
 #[cfg(test)]
 mod tests;
@@ -29,8 +30,9 @@ pub use inputs::{Input, read, read_text};
 pub use path::{FieldPath, PathSegment};
 pub use problem::{Cause, ObjectName, Problem, Source, Warning};
 
-use crate::api::{Cluster, PropagationPolicy, Resource, ResourceBinding};
-use crate::workloads::{Demand, WorkloadKinds};
+use crate::api::{Cluster, PropagationPolicy, ResourceBinding};
+use crate::detector::{Detected, Detector};
+use crate::workloads::{WorkloadKinds, WorkloadResource};
 
 /// The largest input that is read unless options say otherwise: a dump of 5,000 clusters is 50 MB.
 pub const BYTES_MAX: u64 = 2 << 30;
@@ -67,15 +69,6 @@ pub struct Located<T> {
     pub json: Option<Box<str>>,
 }
 
-/// A resource, with what it asks for if its kind has replicas.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WorkloadResource {
-    /// The resource.
-    pub resource: Resource,
-    /// What it asks for; `None` if it is propagated whole.
-    pub demand: Option<Demand>,
-}
-
 /// All that was read.
 #[derive(Debug, Default)]
 pub struct Manifests {
@@ -93,6 +86,25 @@ pub struct Manifests {
     pub problems: Vec<Problem>,
     /// What was read as best it could be.
     pub warnings: Vec<Warning>,
+}
+
+impl Manifests {
+    /// The bindings of the policies, bindings and workloads, which are taken out; clusters and problems stay.
+    pub fn detect(&mut self, workload_kinds: WorkloadKinds) -> Detected {
+        let mut detector = Detector::new(workload_kinds);
+        for policy in self.policies.drain(..) {
+            detector.apply_policy(policy.object);
+        }
+        for binding in self.bindings.drain(..) {
+            detector.apply_binding(binding.object, Some(binding.source));
+        }
+        for resource in self.resources.drain(..) {
+            detector.apply_resource(resource.object, Some(resource.source));
+        }
+        let mut detected = detector.detect();
+        detected.warnings.splice(0..0, self.warnings.drain(..));
+        detected
+    }
 }
 
 /// The place of an object in words, for kinds and names.

@@ -20,10 +20,10 @@ use super::node::NodeValue;
 use super::path::FieldPath;
 use super::problem::{Cause, ObjectName, Problem, Source, Warning};
 use super::validation::{Findings, Validate};
-use super::{Located, Manifests, ReadOptions, WorkloadResource, object_name, yaml};
+use super::{Located, Manifests, ReadOptions, object_name, scope, yaml};
 use crate::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
 use crate::policy::is_cluster_scoped;
-use crate::workloads::Fields;
+use crate::workloads::{Fields, WorkloadResource};
 
 /// The namespace of what names none.
 const NAMESPACE_DEFAULT: &str = "default";
@@ -76,7 +76,8 @@ impl<'options> Reader<'options> {
         self.options
     }
 
-    pub(super) fn finish(self) -> Manifests {
+    pub(super) fn finish(mut self) -> Manifests {
+        scope::remove_namespaces_of_custom_kinds(&mut self.manifests.resources);
         self.manifests
     }
 

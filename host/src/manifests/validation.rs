@@ -6,10 +6,13 @@
 
 use super::path::FieldPath;
 use super::problem::Cause;
+use divvy_framework::configuration::read_value;
+use serde_json::Value;
+
 use crate::api::{
-    Cluster, ClusterAffinity, FieldSelector, LabelSelector, ObjectMeta, Placement, PropagationPolicy,
-    ReplicaSchedulingType, ResourceBinding, SelectorOperator, SelectorRequirement, SpreadConstraint, SpreadField,
-    TaintEffect, Toleration, TolerationOperator,
+    Cluster, ClusterAffinity, ClusterPreference, ClusterPreferences, FieldSelector, LabelSelector, ObjectMeta,
+    Placement, PreferenceEntries, PropagationPolicy, ReplicaSchedulingType, ResourceBinding, SelectorOperator,
+    SelectorRequirement, SpreadConstraint, SpreadField, TaintEffect, Toleration, TolerationOperator,
 };
 
 /// The longest name of an affinity group that Karmada takes.
@@ -293,12 +296,12 @@ fn validate_spread(constraint: &SpreadConstraint, path: &FieldPath, findings: &m
 }
 
 fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut Findings) {
-    let priorities = placement.cluster_priority.iter();
-    validate_targets(
-        priorities.flat_map(|priority| &priority.preferred_priority_list),
-        &path.key("clusterPriority").key("preferredPriorityList"),
-        findings,
-    );
+    for (list, entries) in placement.cluster_priority.iter().flatten() {
+        let path = path.key("clusterPriority").key(list);
+        for (index, entry) in entries.as_array().into_iter().flatten().enumerate() {
+            validate_written(entry, &path.index(index), findings);
+        }
+    }
     let Some(scheduling) = &placement.replica_scheduling else {
         return;
     };
@@ -314,37 +317,43 @@ fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut 
     }
     if let Some(weights) = &scheduling.weight_preference {
         let path = path.key("weightPreference");
-        if !matches!(weights.dynamic_weight.as_str(), "" | "AvailableReplicas") {
-            let reason = format!("expected `AvailableReplicas`, got `{}`", weights.dynamic_weight);
+        if !weights.dynamic_weight.is_empty() && !weights.is_dynamic() {
+            let known = ClusterPreferences::AVAILABLE_REPLICAS;
+            let reason = format!("expected `{known}`, got `{}`", weights.dynamic_weight);
             findings.invalid(path.key("dynamicWeight"), reason);
         }
-        validate_targets(&weights.static_weight_list, &path.key("staticWeightList"), findings);
     }
-    if let Some(counts) = &scheduling.specify_preference {
-        let path = path.key("specifyPreference").key("staticSpecifyList");
-        validate_targets(&counts.static_specify_list, &path, findings);
-    }
-    if let Some(priorities) = &scheduling.priority_preference {
-        let path = path.key("priorityPreference").key("preferredPriorityList");
-        validate_targets(&priorities.preferred_priority_list, &path, findings);
-    }
-    if let Some(further) = &scheduling.extend_cluster_preferences {
-        let path = path.key("extendClusterPreferences");
-        validate_targets(&further.extend_static_list, &path.key("extendStaticList"), findings);
-        validate_targets(&further.static_specify_list, &path.key("staticSpecifyList"), findings);
+    for given in scheduling.lists() {
+        let path = path.key(given.object).key(given.list);
+        match given.entries {
+            PreferenceEntries::Typed(entries) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    validate_entry(entry, &path.index(index), findings);
+                }
+            }
+            PreferenceEntries::Written(entries) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    validate_written(entry, &path.index(index), findings);
+                }
+            }
+        }
     }
 }
 
-fn validate_targets<'entry>(
-    entries: impl IntoIterator<Item = &'entry crate::api::ClusterPreference>,
-    path: &FieldPath,
-    findings: &mut Findings,
-) {
-    for (index, entry) in entries.into_iter().enumerate() {
-        let path = path.index(index);
-        if let Some(target) = &entry.target_cluster {
-            validate_affinity(target, &path.key("targetCluster"), findings);
-        }
-        validate_affinity(&entry.misplaced_affinity(), &path, findings);
+/// An entry of a list that this crate does not define, if it looks like one of preferences.
+fn validate_written(entry: &Value, path: &FieldPath, findings: &mut Findings) {
+    if entry.get("targetCluster").is_none() {
+        return;
     }
+    match read_value::<ClusterPreference>(entry) {
+        Ok(entry) => validate_entry(&entry, path, findings),
+        Err(error) => findings.invalid(path.clone(), error.to_string()),
+    }
+}
+
+fn validate_entry(entry: &ClusterPreference, path: &FieldPath, findings: &mut Findings) {
+    if let Some(target) = &entry.target_cluster {
+        validate_affinity(target, &path.key("targetCluster"), findings);
+    }
+    validate_affinity(&entry.misplaced, path, findings);
 }

@@ -55,6 +55,16 @@ pub enum LoadError {
         /// The SDK that the plugin was built with.
         sdk_version: String,
     },
+    /// A list that the plugin declares cannot be read: it was not built with the SDK.
+    #[error("plugin `{plugin}` ({path}) declares a list that cannot be read: {message}", path = .path.display())]
+    InvalidRuleList {
+        /// The plugin.
+        plugin: String,
+        /// The path.
+        path: PathBuf,
+        /// The parser's message.
+        message: String,
+    },
     /// The bytes are not those that the profile names.
     #[error(
         "plugin file `{path}` has checksum sha256:{actual}, the profile names sha256:{expected}",

@@ -3,14 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use divvy_framework::abi::AbiResult;
-use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall, SizePrefixed};
+use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall};
 use divvy_framework::abi::object::{PluginFailure, PluginObject, PluginObjectBox, Prepared, Request, failure};
 
 use super::error::CallError;
 use super::loader::PluginLibrary;
 
-/// So many panics in a row in one and the same call, and a plugin is not called any more until its profile is loaded again.
+/// Consecutive panics in one call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
 
 /// The calls of a plugin.
@@ -23,10 +22,49 @@ enum Call {
     Assign,
 }
 
+/// The calls of a constructed plugin, wherever it runs: today in this process. Whatever calls a plugin goes through here.
+pub trait PluginCalls: Send + Sync {
+    /// Prepares state for one binding.
+    fn prepare(&self, call: &mut PrepareCall<'_>) -> Result<Prepared, PluginFailure>;
+    /// Rejects clusters.
+    fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), PluginFailure>;
+    /// Scores feasible clusters.
+    fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), PluginFailure>;
+    /// Picks candidates.
+    fn select(&self, call: &mut SelectCall<'_>) -> Result<(), PluginFailure>;
+    /// Divides replicas.
+    fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), PluginFailure>;
+}
+
+/// A plugin in this process, behind the vtable that its library made.
+struct InProcess(PluginObjectBox);
+
+impl PluginCalls for InProcess {
+    fn prepare(&self, call: &mut PrepareCall<'_>) -> Result<Prepared, PluginFailure> {
+        PluginObject::prepare(&self.0, Request::new(call)).into_result()
+    }
+
+    fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), PluginFailure> {
+        PluginObject::filter(&self.0, Request::new(call)).into_result()
+    }
+
+    fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), PluginFailure> {
+        PluginObject::score(&self.0, Request::new(call)).into_result()
+    }
+
+    fn select(&self, call: &mut SelectCall<'_>) -> Result<(), PluginFailure> {
+        PluginObject::select(&self.0, Request::new(call)).into_result()
+    }
+
+    fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), PluginFailure> {
+        PluginObject::assign(&self.0, Request::new(call)).into_result()
+    }
+}
+
 /// A plugin constructed from its configuration.
 pub struct PluginInstance {
     library: PluginLibrary,
-    object: PluginObjectBox,
+    calls: Box<dyn PluginCalls>,
     /// Panics in a row, by call: a plugin that prepares well and then divides badly fails all the same.
     panics: [AtomicU32; 5],
     quarantined: AtomicBool,
@@ -46,7 +84,7 @@ impl PluginInstance {
     pub(super) fn new(library: PluginLibrary, object: PluginObjectBox) -> Self {
         Self {
             library,
-            object,
+            calls: Box::new(InProcess(object)),
             panics: Default::default(),
             quarantined: AtomicBool::new(false),
             last_panic: Mutex::new(String::new()),
@@ -78,7 +116,7 @@ impl PluginInstance {
             cycle: std::ptr::from_ref(cycle),
             ..PrepareCall::default()
         };
-        self.call(Call::Prepare, &mut call, PluginObject::prepare)
+        self.call(Call::Prepare, || self.calls.prepare(&mut call))
     }
 
     /// Rejects clusters.
@@ -87,7 +125,7 @@ impl PluginInstance {
     ///
     /// What the plugin fails with.
     pub fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), CallError> {
-        self.call(Call::Filter, call, PluginObject::filter)
+        self.call(Call::Filter, || self.calls.filter(call))
     }
 
     /// Scores feasible clusters.
@@ -96,7 +134,7 @@ impl PluginInstance {
     ///
     /// What the plugin fails with.
     pub fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), CallError> {
-        self.call(Call::Score, call, PluginObject::score)
+        self.call(Call::Score, || self.calls.score(call))
     }
 
     /// Picks candidates.
@@ -105,7 +143,7 @@ impl PluginInstance {
     ///
     /// What the plugin fails with.
     pub fn select(&self, call: &mut SelectCall<'_>) -> Result<(), CallError> {
-        self.call(Call::Select, call, PluginObject::select)
+        self.call(Call::Select, || self.calls.select(call))
     }
 
     /// Divides replicas.
@@ -114,15 +152,10 @@ impl PluginInstance {
     ///
     /// What the plugin fails with.
     pub fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), CallError> {
-        self.call(Call::Assign, call, PluginObject::assign)
+        self.call(Call::Assign, || self.calls.assign(call))
     }
 
-    fn call<C: SizePrefixed, T>(
-        &self,
-        kind: Call,
-        call: &mut C,
-        method: impl FnOnce(&PluginObjectBox, Request<'_>) -> AbiResult<T, PluginFailure>,
-    ) -> Result<T, CallError> {
+    fn call<T>(&self, kind: Call, call: impl FnOnce() -> Result<T, PluginFailure>) -> Result<T, CallError> {
         if self.is_quarantined() {
             return Err(CallError::Quarantined {
                 plugin: self.name().to_owned(),
@@ -130,8 +163,8 @@ impl PluginInstance {
                 message: self.last_panic.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             });
         }
-        match method(&self.object, Request::new(call)) {
-            AbiResult::ROk(value) => {
+        match call() {
+            Ok(value) => {
                 // Reading is cheaper than writing, and nearly always enough.
                 let panics = &self.panics[kind as usize];
                 if panics.load(Ordering::Relaxed) != 0 {
@@ -139,7 +172,7 @@ impl PluginInstance {
                 }
                 Ok(value)
             }
-            AbiResult::RErr(failure) => Err(self.error(kind, failure)),
+            Err(failure) => Err(self.error(kind, failure)),
         }
     }
 

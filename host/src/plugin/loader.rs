@@ -26,11 +26,13 @@ use sha2::{Digest, Sha256};
 use super::error::LoadError;
 use super::instance::PluginInstance;
 use super::log;
+use crate::strategy::{RuleField, RuleList};
 
 /// A plugin's library, opened and checked: who it is and what it offers.
 #[derive(Clone)]
 pub struct PluginLibrary {
     module: PluginModuleRef,
+    rule_lists: Vec<RuleList>,
     path: PathBuf,
     checksum: String,
     abi_version: AbiVersion,
@@ -145,12 +147,37 @@ impl PluginFile {
                 other => one_line(&other),
             },
         })?;
+        let lists = module.rule_lists();
+        let rule_lists = lists.as_slice().iter().map(|text| rule_list(text.as_str())).collect();
+        let rule_lists: Result<Vec<RuleList>, String> = rule_lists;
+        let rule_lists = rule_lists.map_err(|message| LoadError::InvalidRuleList {
+            plugin: module.name().as_str().to_owned(),
+            path: self.path.clone(),
+            message,
+        })?;
         Ok(PluginLibrary {
             module,
+            rule_lists,
             path: self.path,
             checksum: actual,
             abi_version,
         })
+    }
+}
+
+/// A list as a library declares it: a JSON object, or `list:field`, as the first libraries of this ABI have it.
+fn rule_list(text: &str) -> Result<RuleList, String> {
+    match text.split_once(':') {
+        Some((name, field)) if !text.starts_with('{') => Ok(RuleList {
+            name: name.to_owned(),
+            fields: vec![RuleField {
+                name: field.to_owned(),
+                minimum: None,
+                required: true,
+            }],
+            priorities: false,
+        }),
+        _ => serde_json::from_str(text).map_err(|error| error.to_string()),
     }
 }
 
@@ -388,14 +415,9 @@ impl PluginLibrary {
         self.needs(need::RAW_CLUSTER)
     }
 
-    /// The lists of a policy that it reads: list and field.
-    pub fn rule_lists(&self) -> Vec<(&'static str, &'static str)> {
-        self.module
-            .rule_lists()
-            .as_slice()
-            .iter()
-            .filter_map(|pair| pair.as_str().split_once(':'))
-            .collect()
+    /// The lists of a policy that its strategies read.
+    pub fn rule_lists(&self) -> &[RuleList] {
+        &self.rule_lists
     }
 
     /// The JSON Schema of its configuration.

@@ -5,6 +5,9 @@
 //! `ClusterPropagationPolicy`; among those the higher priority, then the more precise selector, then the name.
 //! Source: `pkg/detector/compare.go` and `pkg/util/selector.go` of karmada-io/karmada.
 
+use std::collections::BTreeMap;
+
+use super::defaults::apply_policy_defaults;
 use crate::api::{ObjectMeta, PolicyScope, PropagationPolicy, ResourceSelector, TypeMeta};
 
 const POLICY_NAMESPACE: &str = "propagationpolicy.karmada.io/namespace";
@@ -93,26 +96,34 @@ impl Claim<'_> {
     }
 }
 
-/// The policies of the input.
-#[derive(Debug, Clone, Copy)]
-pub struct Policies<'policies> {
-    policies: &'policies [PropagationPolicy],
+/// Policies by scope, namespace and name.
+#[derive(Debug, Clone, Default)]
+pub struct Policies {
+    policies: BTreeMap<(PolicyScope, String, String), PropagationPolicy>,
 }
 
-impl<'policies> Policies<'policies> {
-    /// These policies, with their defaults applied ([`super::apply_policy_defaults`]).
-    pub fn new(policies: &'policies [PropagationPolicy]) -> Self {
-        Self { policies }
+impl Policies {
+    /// Takes a policy in, in place of an older version, and applies its defaults.
+    pub fn insert(&mut self, mut policy: PropagationPolicy) {
+        apply_policy_defaults(&mut policy);
+        let ObjectMeta { namespace, name, .. } = &policy.metadata;
+        let key = (policy.scope(), namespace.clone(), name.clone());
+        self.policies.insert(key, policy);
+    }
+
+    /// Takes a policy out.
+    pub fn remove(&mut self, scope: PolicyScope, namespace: &str, name: &str) {
+        self.policies.remove(&(scope, namespace.to_owned(), name.to_owned()));
     }
 
     /// The policy that an object says has claimed it, if it is in the input.
-    pub fn claimant(&self, metadata: &ObjectMeta) -> Option<&'policies PropagationPolicy> {
+    pub fn claimant(&self, metadata: &ObjectMeta) -> Option<&PropagationPolicy> {
         let claim = claimed_by(metadata)?;
-        self.policies.iter().find(|policy| claim.means(policy))
+        self.policies.values().find(|policy| claim.means(policy))
     }
 
     /// The policy for a resource: the one that claimed it, or else the one that matches best.
-    pub fn policy_for(&self, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&'policies PropagationPolicy> {
+    pub fn policy_for(&self, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&PropagationPolicy> {
         self.claimant(metadata).or_else(|| {
             let best = |scope| self.best_match(scope, type_meta, metadata);
             best(PolicyScope::Namespaced).or_else(|| best(PolicyScope::Cluster))
@@ -124,9 +135,9 @@ impl<'policies> Policies<'policies> {
         scope: PolicyScope,
         type_meta: &TypeMeta,
         metadata: &ObjectMeta,
-    ) -> Option<&'policies PropagationPolicy> {
+    ) -> Option<&PropagationPolicy> {
         self.policies
-            .iter()
+            .values()
             .filter(|policy| policy.scope() == scope && !policy.metadata.is_deleting())
             // A policy reaches no other namespace than its own, whatever its selectors say.
             .filter(|policy| scope == PolicyScope::Cluster || policy.metadata.namespace == metadata.namespace)

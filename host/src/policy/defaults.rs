@@ -1,49 +1,27 @@
 //! What an API server fills in, applied offline.
 //!
 //! Sources: the `+kubebuilder:default` marks of Karmada's types and its mutating webhooks. On a live control
-//! plane they have been applied already, and applying them again changes nothing.
+//! plane they have been applied already, and applying them again changes nothing. What a placement without
+//! `replicaScheduling` means is decided where its strategy is found (`crate::strategy`).
 
-use crate::api::{
-    Placement, PolicyScope, PropagationPolicy, ReplicaSchedulingStrategy, ReplicaSchedulingType, SpreadField,
-};
+use crate::api::{PolicyScope, PropagationPolicy, SpreadConstraint, SpreadField};
 
-/// Karmada's name for division by weight.
-const WEIGHTED: &str = "Weighted";
-
-/// Fills in a placement: duplicated if nothing is said of replicas, divided by weight if little is said, spread
-/// by cluster if no field is named, at least one group.
-pub fn apply_placement_defaults(placement: &mut Placement) {
-    let scheduling = placement
-        .replica_scheduling
-        .get_or_insert_with(|| ReplicaSchedulingStrategy {
-            replica_scheduling_type: Some(ReplicaSchedulingType::Duplicated),
-            ..ReplicaSchedulingStrategy::default()
-        });
-    let kind = &mut scheduling.replica_scheduling_type;
-    if kind.as_ref().is_none_or(|kind| kind.as_str().is_empty()) {
-        *kind = Some(ReplicaSchedulingType::Divided);
+/// A spread constraint as the API server completes it: by cluster if no field is named, at least one group.
+pub fn default_spread_constraint(constraint: &SpreadConstraint) -> SpreadConstraint {
+    let mut constraint = constraint.clone();
+    let field = constraint.spread_by_field.as_ref();
+    let has_field = field.is_some_and(|field| !field.as_str().is_empty());
+    if !has_field && constraint.spread_by_label.is_empty() {
+        constraint.spread_by_field = Some(SpreadField::Cluster);
     }
-    let names_none =
-        scheduling.replica_division_preference.is_empty() && scheduling.extend_replica_division_preference.is_empty();
-    if *kind == Some(ReplicaSchedulingType::Divided) && names_none {
-        scheduling.replica_division_preference = WEIGHTED.to_owned();
+    if constraint.min_groups == 0 {
+        constraint.min_groups = 1;
     }
-    for constraint in &mut placement.spread_constraints {
-        let has_field = constraint
-            .spread_by_field
-            .as_ref()
-            .is_some_and(|field| !field.as_str().is_empty());
-        if !has_field && constraint.spread_by_label.is_empty() {
-            constraint.spread_by_field = Some(SpreadField::Cluster);
-        }
-        if constraint.min_groups == 0 {
-            constraint.min_groups = 1;
-        }
-    }
+    constraint
 }
 
 /// Fills in a policy: a selector of a namespaced policy means the policy's namespace.
-pub fn apply_policy_defaults(policy: &mut PropagationPolicy) {
+pub(super) fn apply_policy_defaults(policy: &mut PropagationPolicy) {
     if policy.scope() == PolicyScope::Namespaced {
         for selector in &mut policy.spec.resource_selectors {
             if selector.namespace.is_empty() {

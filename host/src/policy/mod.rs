@@ -9,8 +9,9 @@ mod naming;
 mod scope;
 #[cfg(test)]
 mod tests;
+pub mod wire;
 
 pub use claim::{Claim, Policies, claimed_by};
-pub use defaults::{apply_placement_defaults, apply_policy_defaults};
+pub use defaults::default_spread_constraint;
 pub use naming::binding_name;
 pub use scope::is_cluster_scoped;

@@ -1,11 +1,11 @@
 //! Which policy claims, by table; names; defaults.
 
-use super::{Policies, apply_placement_defaults, apply_policy_defaults, binding_name};
-use crate::api::{ObjectMeta, Placement, PropagationPolicy, TypeMeta};
+use super::{Policies, binding_name, default_spread_constraint};
+use crate::api::{ObjectMeta, PropagationPolicy, SpreadConstraint, TypeMeta};
 
 fn policy(kind: &str, name: &str, priority: i32, selector: serde_json::Value) -> PropagationPolicy {
     let namespace = if kind == "PropagationPolicy" { "default" } else { "" };
-    let mut policy: PropagationPolicy = serde_json::from_value(serde_json::json!({
+    serde_json::from_value(serde_json::json!({
         "kind": kind,
         "metadata": {
             "name": name, "namespace": namespace,
@@ -13,9 +13,7 @@ fn policy(kind: &str, name: &str, priority: i32, selector: serde_json::Value) ->
         },
         "spec": {"priority": priority, "resourceSelectors": [selector]},
     }))
-    .unwrap();
-    apply_policy_defaults(&mut policy);
-    policy
+    .unwrap()
 }
 
 fn selector(further: serde_json::Value) -> serde_json::Value {
@@ -32,7 +30,9 @@ fn check(policies: &[PropagationPolicy], metadata: serde_json::Value, expected: 
         kind: "Deployment".to_owned(),
     };
     let metadata: ObjectMeta = serde_json::from_value(metadata).unwrap();
-    let found = Policies::new(policies).policy_for(&type_meta, &metadata);
+    let mut known = Policies::default();
+    policies.iter().cloned().for_each(|policy| known.insert(policy));
+    let found = known.policy_for(&type_meta, &metadata);
     assert_eq!(found.map(|policy| policy.metadata.name.as_str()), expected);
 }
 
@@ -136,21 +136,18 @@ fn bindings_are_named_as_karmada_names_them() {
 #[test]
 fn defaults_are_the_api_servers() {
     for (written, expected) in [
-        ("{}", r#"{"replicaScheduling":{"replicaSchedulingType":"Duplicated"}}"#),
         (
-            r#"{"replicaScheduling":{}}"#,
-            r#"{"replicaScheduling":{"replicaSchedulingType":"Divided","replicaDivisionPreference":"Weighted"}}"#,
+            r#"{"maxGroups":2}"#,
+            r#"{"spreadByField":"cluster","maxGroups":2,"minGroups":1}"#,
         ),
         (
-            r#"{"replicaScheduling":{"replicaSchedulingType":"Duplicated"},"spreadConstraints":[{"maxGroups":2},{"spreadByLabel":"rack","minGroups":2}]}"#,
-            r#"{"spreadConstraints":[{"spreadByField":"cluster","maxGroups":2,"minGroups":1},{"spreadByLabel":"rack","minGroups":2}],"replicaScheduling":{"replicaSchedulingType":"Duplicated"}}"#,
+            r#"{"spreadByLabel":"rack","minGroups":2}"#,
+            r#"{"spreadByLabel":"rack","minGroups":2}"#,
         ),
     ] {
-        let mut placement: Placement = serde_json::from_str(written).unwrap();
-        apply_placement_defaults(&mut placement);
-        assert_eq!(serde_json::to_string(&placement).unwrap(), expected);
-        let once = placement.clone();
-        apply_placement_defaults(&mut placement);
-        assert_eq!(placement, once);
+        let constraint: SpreadConstraint = serde_json::from_str(written).unwrap();
+        let completed = default_spread_constraint(&constraint);
+        assert_eq!(serde_json::to_string(&completed).unwrap(), expected);
+        assert_eq!(default_spread_constraint(&completed), completed);
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::RecordingError;
 use crate::api::{Cluster, ResourceBinding, TargetCluster};
+use crate::detector::{Binding, PolicyFacts};
 
 /// The bytes by which a gzip file begins.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -43,12 +44,33 @@ pub struct Case {
     pub fleet: String,
     /// The binding, status included.
     pub binding: ResourceBinding,
+    /// What its policy said beside the placement; absent in recordings of other schedulers, and in older ones, which wrote
+    /// it into the binding's annotations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyFacts>,
     /// What was decided; absent in inputs of benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expectation>,
     /// Where it stands, for messages.
     #[serde(skip)]
     pub line: usize,
+}
+
+impl Case {
+    /// The binding as it is scheduled.
+    pub fn binding(&self) -> Binding {
+        let mut object = self.binding.clone();
+        // A recorded binding names its resource by its own namespace if it names none.
+        let resource = &mut object.spec.resource;
+        if resource.namespace.is_empty() && object.metadata.namespace != "" {
+            resource.namespace.clone_from(&object.metadata.namespace);
+        }
+        Binding {
+            object,
+            policy: self.policy.clone(),
+            source: None,
+        }
+    }
 }
 
 /// What was decided: clusters sorted by name, or the kind of error.

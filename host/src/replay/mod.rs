@@ -4,13 +4,11 @@
 //! binding and what was decided (`expect`), and a `Recording` with the profile, seed and plugins that decided. A case is
 //! one cycle on the binding as given; nothing is written back between cases.
 
-mod binding;
 mod case;
 mod error;
 mod record;
 mod run;
 
-pub use binding::recorded_binding;
 pub use case::{Case, Expectation, RecordedFleet, RecordedPlugin, Recording, RecordingHeader, read_recording};
 pub use error::RecordingError;
 pub use record::{recorded_case, recorded_fleet, recorded_header};

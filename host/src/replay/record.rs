@@ -1,9 +1,11 @@
 //! Writing recordings: what was decided, with everything that a replay needs.
 
 use super::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordingHeader};
-use crate::api::{Cluster, ResourceBinding};
+use crate::api::Cluster;
+use crate::detector::Binding;
 use crate::profile::ProfileConfiguration;
-use crate::scheduler::Profile;
+use crate::scheduler::{Decision, Profile};
+use crate::strategy::{STRATEGY_ANNOTATION, StrategySource};
 
 /// The line that says who decides.
 pub fn recorded_header(profile: &Profile, configuration: &ProfileConfiguration) -> String {
@@ -31,12 +33,25 @@ pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
     }))
 }
 
-/// The line of a case.
-pub fn recorded_case(name: &str, fleet: &str, binding: ResourceBinding, expect: Expectation) -> String {
+/// The line of a case: the binding with the affinity group that was used, and what its policy said. A strategy that the
+/// caller asked for is written as the binding's annotation.
+pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect: Expectation) -> String {
+    let mut object = binding.object.clone();
+    object
+        .status
+        .scheduler_observed_affinity_name
+        .clone_from(&decision.affinity);
+    if let Ok(plan) = decision.plan.as_ref()
+        && plan.source == StrategySource::Override
+    {
+        let annotations = &mut object.metadata.annotations;
+        annotations.insert(STRATEGY_ANNOTATION.to_owned(), plan.strategy.clone());
+    }
     line(&Line::Case(Box::new(Case {
-        name: name.to_owned(),
+        name: decision.binding.clone(),
         fleet: fleet.to_owned(),
-        binding,
+        binding: object,
+        policy: binding.policy.clone(),
         expect: Some(expect),
         line: 0,
     })))

@@ -1,102 +1,88 @@
 //! Deciding recorded cases again.
 
+use std::sync::Arc;
+
 use crate::api::TargetCluster;
-use crate::cycle::{BindingPlan, Cycle, CycleError, CycleInput};
+use crate::cycle::{Cycle, CycleError, CycleInput};
+use crate::detector::Binding;
 use crate::fleet::FleetSnapshot;
-use crate::inputs::{BindingInput, ResolveOptions, resolve};
-use crate::manifests::{Located, Manifests, Source};
+use crate::plan::{Plan, PlanInput};
 use crate::scheduler::Profile;
 
 use super::case::{Case, Expectation};
 
-/// A case brought into the form in which the cycle takes it.
+/// A case with the plan of its binding.
 #[derive(Debug)]
 pub struct PreparedCase {
-    input: BindingInput,
-    /// The plan and the number of the affinity group to use; or why there is none.
-    plan: Result<(BindingPlan, usize), String>,
+    binding: Binding,
+    /// The plan and the index of the affinity group to use.
+    plan: Result<(Plan, usize), CycleError>,
 }
 
 /// Decides cases by a profile, over memory that it keeps.
 #[derive(Debug)]
-pub struct CaseRunner<'a> {
-    profile: &'a Profile,
-    options: ResolveOptions,
+pub struct CaseRunner {
+    profile: Arc<Profile>,
     cycle: Cycle,
 }
 
 /// A case that was decided otherwise than recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What was recorded.
+    /// The recorded decision.
     pub expected: Expectation,
-    /// What was decided now.
+    /// Today's decision.
     pub actual: Expectation,
-    /// The first stage at which the two differ, as far as the result tells.
+    /// The first stage at which the two differ, as far as the result shows.
     pub stage: &'static str,
     /// More on the actual result, if it is an error.
     pub message: String,
 }
 
-impl<'a> CaseRunner<'a> {
+impl CaseRunner {
     /// A runner for a profile.
-    pub fn new(profile: &'a Profile, options: ResolveOptions) -> Self {
+    pub fn new(profile: Arc<Profile>) -> Self {
         Self {
             profile,
-            options: ResolveOptions {
-                known_strategies: profile.strategy_names(),
-                rule_lists: profile.rule_lists(),
-                ..options
-            },
             cycle: Cycle::new(),
         }
     }
 
-    /// Reads what a case asks for.
-    pub fn prepare(&self, case: &Case) -> Option<PreparedCase> {
-        let located = Located {
-            object: case.binding.clone(),
-            source: Source {
-                file: std::path::Path::new("recording").into(),
-                document: 1,
-                line: case.line,
-            },
-            json: None,
-        };
-        let manifests = Manifests {
-            bindings: vec![located],
-            ..Manifests::default()
-        };
-        let input = resolve(manifests, &self.options).bindings.pop()?;
-        let plan = match &input.strategy {
-            Err(error) => Err(error.to_string()),
-            Ok(request) => BindingPlan::new(&input, request, self.profile.plan_options())
-                .map_err(|error| error.to_string())
-                .map(|plan| {
-                    let group = plan
-                        .groups
-                        .iter()
-                        .position(|group| group.name == input.observed_affinity);
-                    (plan, group.unwrap_or(0))
-                }),
-        };
-        Some(PreparedCase { input, plan })
+    /// Plans a case.
+    pub fn prepare(&self, case: &Case) -> PreparedCase {
+        let binding = case.binding();
+        let plan = self.plan(&binding);
+        PreparedCase { binding, plan }
     }
 
-    /// Decides a case: one cycle, one affinity group.
+    /// Makes the plan of a case again, as an event of a control plane would.
+    pub fn plan_again(&self, case: &mut PreparedCase) {
+        case.plan = self.plan(&case.binding);
+    }
+
+    fn plan(&self, binding: &Binding) -> Result<(Plan, usize), CycleError> {
+        let plan = self.profile.plan(&PlanInput::new(binding));
+        let plan = plan.map_err(|error| CycleError::InvalidBinding {
+            message: error.to_string(),
+            hint: None,
+        })?;
+        // A case is one cycle: with the group that was used, whether or not it started from scratch.
+        let group = plan.first_group(binding.observed_affinity(), false);
+        Ok((plan, group))
+    }
+
+    /// Decides a case: one cycle, one affinity group. The number of clusters in the result.
+    ///
+    /// # Errors
+    ///
+    /// The cycle's error.
+    pub fn run(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<usize, CycleError> {
+        self.targets(case, fleet).map(<[_]>::len)
+    }
+
+    /// Decides a case: its result as a recording has it, and the message of an error.
     pub fn decide(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> (Expectation, String) {
-        let (plan, group) = match &case.plan {
-            Ok((plan, group)) => (plan, &plan.groups[*group]),
-            Err(message) => return (Expectation::Error("SchedulerError".to_owned()), message.clone()),
-        };
-        let input = CycleInput {
-            profile: self.profile,
-            fleet,
-            plan,
-            group,
-            ledger: None,
-        };
-        match self.cycle.run(&input) {
+        match self.targets(case, fleet) {
             Ok(targets) => {
                 let clusters = targets
                     .iter()
@@ -111,36 +97,16 @@ impl<'a> CaseRunner<'a> {
         }
     }
 
-    /// Runs a case for its time alone; the number of clusters in the result.
-    ///
-    /// # Errors
-    ///
-    /// The cycle's error.
-    pub fn run(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<usize, CycleError> {
-        let (plan, group) = match &case.plan {
-            Ok((plan, group)) => (plan, &plan.groups[*group]),
-            Err(message) => {
-                return Err(CycleError::Meaning {
-                    message: message.clone(),
-                    hint: None,
-                });
-            }
-        };
+    fn targets(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<&[crate::cycle::Target], CycleError> {
+        let (plan, group) = case.plan.as_ref().map_err(CycleError::clone)?;
         let input = CycleInput {
-            profile: self.profile,
+            profile: &self.profile,
             fleet,
             plan,
-            group,
-            ledger: None,
+            group: &plan.groups[*group],
+            fresh: case.binding.is_fresh(),
         };
-        self.cycle.run(&input).map(<[_]>::len)
-    }
-}
-
-impl PreparedCase {
-    /// The binding.
-    pub fn input(&self) -> &BindingInput {
-        &self.input
+        self.cycle.run(&input, None)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_host::cycle::CycleError;
+use divvy_host::detector::Binding;
 use divvy_host::fleet::FleetSnapshot;
-use divvy_host::inputs::BindingInput;
 use divvy_host::scheduler::{Decision, Outcome, Profile, TargetFigures};
 
 use crate::command::Exit;
@@ -27,6 +27,8 @@ pub(crate) struct ProfileSummary {
     pub(crate) name: String,
     /// Its seed.
     pub(crate) seed: u64,
+    /// The scheduler that it is for.
+    pub(crate) scheduler_name: String,
     /// Strategy to `<plugin> <version>`.
     pub(crate) strategies: BTreeMap<String, String>,
     /// The other plugins, in the order of the cycle: `<plugin> <version>`.
@@ -38,7 +40,7 @@ pub(crate) struct ProfileSummary {
 /// A binding and its decision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
-    pub(crate) input: &'a BindingInput,
+    pub(crate) binding: &'a Binding,
     pub(crate) decision: &'a Decision,
 }
 
@@ -72,6 +74,7 @@ impl ProfileSummary {
         Self {
             name: profile.name().to_owned(),
             seed: profile.plan_options().seed,
+            scheduler_name: profile.scheduler_name().to_owned(),
             others,
             weights: profile
                 .scores()
@@ -85,15 +88,15 @@ impl ProfileSummary {
 impl<'a> Report<'a> {
     /// The report on these decisions, one an input.
     pub(crate) fn new(
-        inputs: &'a [BindingInput],
+        bindings: &'a [Binding],
         decisions: &'a [Decision],
         fleet: &'a FleetSnapshot,
         profile: ProfileSummary,
     ) -> Self {
-        let mut entries: Vec<Entry<'a>> = inputs
+        let mut entries: Vec<Entry<'a>> = bindings
             .iter()
             .zip(decisions)
-            .map(|(input, decision)| Entry { input, decision })
+            .map(|(binding, decision)| Entry { binding, decision })
             .collect();
         // By the text that is printed: `a-b/c` before `a/b`, which sorting by namespace would turn around.
         entries.sort_by(|left, right| left.decision.binding.cmp(&right.decision.binding));
@@ -122,7 +125,7 @@ impl<'a> Entry<'a> {
     pub(crate) fn exit(&self) -> Exit {
         match &self.decision.outcome {
             Outcome::Scheduled(_) | Outcome::Skipped(_) => Exit::Success,
-            Outcome::Failed(CycleError::Meaning { .. }) => Exit::Usage,
+            Outcome::Failed(CycleError::InvalidBinding { .. }) => Exit::Usage,
             Outcome::Failed(error) if error.is_plugin_fault() => Exit::Internal,
             Outcome::Failed(_) => Exit::Unschedulable,
         }
@@ -145,7 +148,7 @@ impl<'a> Entry<'a> {
                 },
             );
         }
-        for (cluster, replicas) in &self.input.last {
+        for (cluster, replicas) in self.binding.last() {
             let share = shares.entry(cluster).or_insert(Share {
                 cluster,
                 replicas: None,
@@ -153,14 +156,14 @@ impl<'a> Entry<'a> {
                 figures: TargetFigures::default(),
             });
             // Of a cluster that is listed twice the first entry counts, as in the cycle.
-            share.last = share.last.or(Some(*replicas));
+            share.last = share.last.or(Some(replicas));
         }
         shares.into_values().collect()
     }
 
     /// Whether there was a result before this one.
     pub(crate) fn has_last(&self) -> bool {
-        !self.input.last.is_empty()
+        self.binding.last().len() > 0
     }
 
     /// Why it ended as it did, where there is something to say.

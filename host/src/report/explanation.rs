@@ -55,13 +55,13 @@ impl<'a, 'report> Account<'a, 'report> {
 
     /// Which strategy by what right, and what holds for every cluster.
     pub(super) fn add_heading(&self, grid: &mut Grid) {
-        let Entry { input, decision } = self.entry;
-        if let Ok(request) = &input.strategy {
-            let mut text = format!("{} by {}", request.strategy, request.source);
+        let Entry { binding, decision } = self.entry;
+        if let Ok(plan) = decision.plan.as_ref() {
+            let mut text = format!("{} by {}", plan.strategy, plan.source);
             if !decision.affinity.is_empty() {
                 text.push_str(&format!(", affinity group `{}`", decision.affinity));
             }
-            if input.fresh {
+            if binding.is_fresh() {
                 text.push_str(", from scratch");
             }
             if matches!(decision.outcome, Outcome::Scheduled(_)) {

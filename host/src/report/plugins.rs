@@ -232,10 +232,13 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
             words.join(", ")
         }
     };
-    let lists: Vec<String> = library
-        .rule_lists()
-        .iter()
-        .map(|(list, field)| format!("{list}[].{field}"))
+    let lists = library.rule_lists().iter();
+    let lists: Vec<String> = lists
+        .flat_map(|list| {
+            list.fields
+                .iter()
+                .map(move |field| format!("{}[].{}", list.name, field.name))
+        })
         .collect();
     let mut lines = vec![("extension points", or_none(library.extension_points()))];
     if !library.strategies().is_empty() {

@@ -19,7 +19,7 @@ struct Row<'a> {
     kind: &'static str,
     resource: Resource<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    policy: Option<&'a str>,
+    policy: Option<String>,
     /// The scheduler that the binding names, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     foreign_scheduler: Option<&'a str>,
@@ -102,9 +102,9 @@ fn rows<'a>(report: &'a Report<'_>) -> Vec<Row<'a>> {
 }
 
 fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
-    let Entry { input, decision } = entry;
-    let resource = &input.resource;
-    let plugin = report.profile.strategies.get(&decision.strategy);
+    let Entry { binding, decision } = entry;
+    let resource = &binding.object.spec.resource;
+    let plugin = report.profile.strategies.get(decision.strategy());
     let (figures, rejections) = match &decision.outcome {
         Outcome::Failed(CycleError::Unschedulable { figures, .. }) => {
             let figures = figures.map(|(requested, available)| Figures { requested, available });
@@ -121,25 +121,25 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
     };
     Row {
         binding: &decision.binding,
-        kind: input.kind(),
+        kind: binding.object.scope().kind(),
         resource: Resource {
             api_version: &resource.api_version,
             kind: &resource.kind,
             namespace: &resource.namespace,
             name: &resource.name,
         },
-        policy: input.policy.as_deref(),
-        foreign_scheduler: input.is_foreign.then_some(input.scheduler_name.as_str()),
-        strategy: &decision.strategy,
+        policy: binding.policy.as_ref().map(|policy| policy.object_name().to_string()),
+        foreign_scheduler: binding.foreign_scheduler(&report.profile.scheduler_name),
+        strategy: decision.strategy(),
         plugin: plugin.map(|plugin| plugin.split(' ').next().unwrap_or(plugin)),
         result: decision.outcome.word(),
         replicas: decision.replicas,
         affinity: &decision.affinity,
         clusters: match &decision.outcome {
-            Outcome::Scheduled(targets) => sorted(targets),
+            Outcome::Scheduled(targets) => sorted(targets.iter().map(|(name, replicas)| (name.as_str(), *replicas))),
             _ => Vec::new(),
         },
-        last: sorted(&input.last),
+        last: sorted(binding.last()),
         message: entry.message(),
         hint: entry.hint(),
         figures,
@@ -148,14 +148,8 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
     }
 }
 
-fn sorted(targets: &[(String, i64)]) -> Vec<Target<'_>> {
-    let mut targets: Vec<Target<'_>> = targets
-        .iter()
-        .map(|(name, replicas)| Target {
-            name,
-            replicas: *replicas,
-        })
-        .collect();
+fn sorted<'a>(targets: impl Iterator<Item = (&'a str, i64)>) -> Vec<Target<'a>> {
+    let mut targets: Vec<Target<'_>> = targets.map(|(name, replicas)| Target { name, replicas }).collect();
     targets.sort_by_key(|target| target.name);
     targets
 }

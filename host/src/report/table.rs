@@ -106,11 +106,8 @@ impl Block<'_, '_> {
         if let Some(hint) = entry.hint() {
             grid.text(2, format!("hint: {hint}"), style::PLAIN);
         }
-        if entry.input.is_foreign {
-            let text = format!(
-                "meant for scheduler `{}`, decided all the same",
-                entry.input.scheduler_name
-            );
+        if let Some(scheduler) = entry.binding.foreign_scheduler(&self.report.profile.scheduler_name) {
+            let text = format!("meant for scheduler `{scheduler}`, decided all the same");
             grid.text(2, text, style::NOTABLE);
         }
         if is_uniform(entry, &shares) && !self.options.wide && !self.options.explain {
@@ -124,7 +121,7 @@ impl Block<'_, '_> {
     }
 
     fn heading(&self, shares: &[Share<'_>]) -> Vec<Cell> {
-        let Entry { input, decision } = self.entry;
+        let Entry { binding, decision } = self.entry;
         let growth: i64 = shares.iter().map(Share::growth).fold(0, i64::saturating_add);
         let free = shares
             .iter()
@@ -134,14 +131,14 @@ impl Block<'_, '_> {
             });
         let is_uniform = is_uniform(self.entry, shares);
         let replicas = match &decision.outcome {
-            _ if !input.is_workload() => String::new(),
+            _ if !binding.is_workload() => String::new(),
             Outcome::Scheduled(_) if is_uniform => format!("{} each", decision.replicas),
             _ => decision.replicas.to_string(),
         };
         let has_change = self.entry.has_last() && matches!(decision.outcome, Outcome::Scheduled(_));
         let mut cells = vec![
             Cell::new(&decision.binding, style::NAME),
-            Cell::new(&decision.strategy, style::STRATEGY),
+            Cell::new(decision.strategy(), style::STRATEGY),
             Cell::plain(replicas),
             if has_change { change(growth) } else { Cell::empty() },
             // What is free for one count on each cluster does not add up to anything.
@@ -152,12 +149,17 @@ impl Block<'_, '_> {
         }
         cells.push(Cell::new(decision.outcome.word(), result_style(&decision.outcome)));
         if self.options.wide {
-            let plugin = self.report.profile.strategies.get(&decision.strategy);
+            let policy = binding.policy.as_ref();
+            let plugin = self.report.profile.strategies.get(decision.strategy());
             cells.extend([
                 Cell::plain(&decision.affinity),
                 Cell::plain(plugin.map_or("", String::as_str)),
-                Cell::plain(&input.resource.kind),
-                Cell::plain(input.policy.as_deref().unwrap_or_default()),
+                Cell::plain(&binding.object.spec.resource.kind),
+                Cell::plain(
+                    policy
+                        .map(|policy| policy.object_name().to_string())
+                        .unwrap_or_default(),
+                ),
             ]);
         }
         cells
@@ -179,7 +181,7 @@ impl Block<'_, '_> {
 
     /// The line of a cluster.
     fn row(&self, share: &Share<'_>, largest: i64) -> Vec<Cell> {
-        let is_workload = self.entry.input.is_workload();
+        let is_workload = self.entry.binding.is_workload();
         let mut cells = vec![
             Cell::plain(format!("  {}", share.cluster)),
             match share.replicas {

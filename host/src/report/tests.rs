@@ -2,10 +2,13 @@
 
 use divvy_host::cycle::CycleError;
 use divvy_host::cycle::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
+use divvy_host::detector::Detected;
 use divvy_host::fleet::{Fleet, FleetSnapshot};
-use divvy_host::inputs::{ResolveOptions, Resolved, resolve};
 use divvy_host::manifests::{ReadOptions, read_text};
+use divvy_host::plan::{Plan, PlanInput, PlanOptions, PlanResult};
 use divvy_host::scheduler::{Decision, Outcome, TargetFigures};
+use divvy_host::strategy::{Declaration, Declarations};
+use divvy_host::workloads::WorkloadKinds;
 
 use super::entry::{ProfileSummary, Report};
 use super::errors::{Complaint, Failure};
@@ -54,26 +57,34 @@ items:
 ";
 
 struct Case {
-    resolved: Resolved,
+    detected: Detected,
     fleet: FleetSnapshot,
     decisions: Vec<Decision>,
 }
 
+/// The plan of a binding under two strategies that declare nothing.
+fn plan(binding: &divvy_host::detector::Binding) -> PlanResult {
+    let declared = |name: &str| Declaration {
+        strategy: name.to_owned(),
+        lists: Vec::new(),
+        refuses_priorities: false,
+    };
+    let declarations = Declarations(["Average", "Duplicated"].map(declared).to_vec());
+    Plan::new(&PlanInput::new(binding), &declarations, &PlanOptions::default()).into()
+}
+
 impl Case {
     fn new() -> Self {
-        let options = ResolveOptions {
-            known_strategies: vec!["Average".to_owned(), "Duplicated".to_owned()],
-            ..ResolveOptions::default()
-        };
-        let resolved = resolve(read_text("in.yaml", MANIFESTS, &ReadOptions::default()), &options);
-        assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
+        let mut manifests = read_text("in.yaml", MANIFESTS, &ReadOptions::default());
+        assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
+        let detected = manifests.detect(WorkloadKinds::default());
         let mut fleet = Fleet::new(false);
-        fleet.extend(resolved.clusters.iter().map(|cluster| &cluster.object));
-        let decisions = resolved
+        fleet.extend(manifests.clusters.iter().map(|cluster| &cluster.object));
+        let decisions = detected
             .bindings
             .iter()
             .map(|input| {
-                let outcome = match input.name.as_str() {
+                let outcome = match input.object.metadata.name.as_str() {
                     "divided" => scheduled(&[("m1", 8), ("m2", 2)]),
                     "everywhere" => scheduled(&[("m1", 2), ("m2", 2), ("m3", 2)]),
                     "too-large" => Outcome::Failed(CycleError::Unschedulable {
@@ -93,12 +104,8 @@ impl Case {
                 };
                 Decision {
                     binding: input.key(),
-                    strategy: input
-                        .strategy
-                        .as_ref()
-                        .map(|request| request.strategy.clone())
-                        .unwrap_or_default(),
-                    replicas: input.replicas,
+                    plan: plan(input),
+                    replicas: input.replicas(),
                     outcome,
                     affinity: String::new(),
                     figures: vec![figures; targets],
@@ -107,7 +114,7 @@ impl Case {
             })
             .collect();
         Self {
-            resolved,
+            detected,
             fleet: fleet.snapshot(),
             decisions,
         }
@@ -118,9 +125,10 @@ impl Case {
             name: "default".to_owned(),
             strategies: [("Average".to_owned(), "average 0.1.0".to_owned())].into(),
             weights: [("locality".to_owned(), 2)].into(),
+            scheduler_name: "default-scheduler".to_owned(),
             ..ProfileSummary::default()
         };
-        Report::new(&self.resolved.bindings, &self.decisions, &self.fleet, summary)
+        Report::new(&self.detected.bindings, &self.decisions, &self.fleet, summary)
     }
 
     fn table(&self, options: TableOptions) -> String {
@@ -259,7 +267,7 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
 fn the_highest_exit_code_counts() {
     let mut case = Case::new();
     assert_eq!(case.report().exit(), Exit::Unschedulable);
-    case.decisions[1].outcome = Outcome::Failed(CycleError::Meaning {
+    case.decisions[1].outcome = Outcome::Failed(CycleError::InvalidBinding {
         message: "nonsense".to_owned(),
         hint: Some("write sense".to_owned()),
     });
@@ -296,16 +304,14 @@ fn errors_have_hints_and_causes_and_no_control_characters() {
 #[test]
 fn what_no_policy_matches_is_said_once() {
     let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: lonely}\n";
-    let resolved = resolve(
-        read_text("in.yaml", text, &ReadOptions::default()),
-        &ResolveOptions::default(),
-    );
+    let mut manifests = read_text("in.yaml", text, &ReadOptions::default());
+    let detected = manifests.detect(WorkloadKinds::default());
     assert_eq!(
-        rendered(|out| warnings::write_unmatched(&resolved, out, 0)),
+        rendered(|out| warnings::write_unmatched(&detected, out, 0)),
         "note: no policy matches 1 resource: Pod default/lonely\n"
     );
     assert_eq!(
-        rendered(|out| warnings::write(&resolved, out, 0)),
+        rendered(|out| warnings::write(&manifests, &detected, &[], out, 0)),
         "warning: the input holds no cluster\n\
          warning: the input holds no binding, and no workload that a policy matches\n"
     );

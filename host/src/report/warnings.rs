@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use divvy_host::inputs::{BindingInput, Resolved};
-use divvy_host::manifests::Warning;
+use divvy_host::detector::{Binding, Detected};
+use divvy_host::manifests::{Manifests, Warning};
+use divvy_host::plan::PlanResult;
 
 use super::console::Console;
 use super::errors::{headline, place, remark};
@@ -23,13 +24,19 @@ struct Group<'a> {
 }
 
 /// Tells what a person should know of the input, grouped: warnings first, then what nothing was done with.
-pub(crate) fn tell(resolved: &Resolved, console: &Console) {
-    console.tell(|out| write(resolved, out, console.verbosity()));
+pub(crate) fn tell(manifests: &Manifests, detected: &Detected, plans: &[PlanResult], console: &Console) {
+    console.tell(|out| write(manifests, detected, plans, out, console.verbosity()));
 }
 
-pub(super) fn write(resolved: &Resolved, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
+pub(super) fn write(
+    manifests: &Manifests,
+    detected: &Detected,
+    plans: &[PlanResult],
+    out: &mut dyn Write,
+    verbosity: u8,
+) -> io::Result<()> {
     let most = if verbosity > 0 { usize::MAX - 1 } else { NAMED_MAX };
-    for group in groups(resolved) {
+    for group in groups(detected, plans) {
         headline(out, "warning", style::WARNING, group.message)?;
         if let Some(hint) = group.hint {
             remark(out, "hint", hint)?;
@@ -39,13 +46,13 @@ pub(super) fn write(resolved: &Resolved, out: &mut dyn Write, verbosity: u8) -> 
         }
     }
     // Of an input with problems it is not known what it would hold.
-    if !resolved.problems.is_empty() {
+    if !manifests.problems.is_empty() {
         return Ok(());
     }
-    if resolved.clusters.is_empty() {
+    if manifests.clusters.is_empty() {
         headline(out, "warning", style::WARNING, "the input holds no cluster")?;
     }
-    if resolved.bindings.is_empty() {
+    if detected.bindings.is_empty() {
         let message = "the input holds no binding, and no workload that a policy matches";
         headline(out, "warning", style::WARNING, message)?;
     }
@@ -53,16 +60,16 @@ pub(super) fn write(resolved: &Resolved, out: &mut dyn Write, verbosity: u8) -> 
 }
 
 /// Says once, at the end, what no policy matches.
-pub(crate) fn tell_unmatched(resolved: &Resolved, console: &Console) {
-    console.tell(|out| write_unmatched(resolved, out, console.verbosity()));
+pub(crate) fn tell_unmatched(detected: &Detected, console: &Console) {
+    console.tell(|out| write_unmatched(detected, out, console.verbosity()));
 }
 
-pub(super) fn write_unmatched(resolved: &Resolved, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
-    if resolved.unmatched.is_empty() {
+pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
+    if detected.unmatched.is_empty() {
         return Ok(());
     }
     let most = if verbosity > 0 { usize::MAX - 1 } else { 2 * NAMED_MAX };
-    let names: Vec<String> = resolved.unmatched.iter().map(ToString::to_string).collect();
+    let names: Vec<String> = detected.unmatched.iter().map(ToString::to_string).collect();
     let message = format!(
         "no policy matches {}: {}",
         counted(names.len(), "resource"),
@@ -72,18 +79,18 @@ pub(super) fn write_unmatched(resolved: &Resolved, out: &mut dyn Write, verbosit
 }
 
 /// Warnings by message and hint, in the order in which each came first.
-fn groups(resolved: &Resolved) -> Vec<Group<'_>> {
+fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known = HashMap::new();
-    let of_input = resolved
+    let of_input = detected
         .warnings
         .iter()
         .map(|warning| (warning, place_of(warning, None)));
-    let of_bindings = resolved.bindings.iter().flat_map(|input| {
-        let warnings = input.strategy.as_ref().map_or(&[][..], |request| &request.warnings);
+    let of_bindings = detected.bindings.iter().zip(plans).flat_map(|(binding, plan)| {
+        let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings);
         warnings
             .iter()
-            .map(move |warning| (warning, place_of(warning, Some(input))))
+            .map(move |warning| (warning, place_of(warning, Some(binding))))
     });
     for (warning, place_of) in of_input.chain(of_bindings) {
         let number = *known.entry((&warning.message, &warning.hint)).or_insert(groups.len());
@@ -102,13 +109,16 @@ fn groups(resolved: &Resolved) -> Vec<Group<'_>> {
 }
 
 /// Where a warning applies: the object it names, else the binding whose strategy it is about.
-fn place_of(warning: &Warning, binding: Option<&BindingInput>) -> Option<String> {
+fn place_of(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
     let object = match (&warning.object, binding) {
         (Some(object), _) => Some(object.to_string()),
         (None, Some(binding)) => Some(binding.key()),
         (None, None) => None,
     };
-    let source = warning.source_of.as_ref().or(binding.map(|binding| &binding.source));
+    let source = warning
+        .source_of
+        .as_ref()
+        .or(binding.and_then(|binding| binding.source.as_ref()));
     match (object, source) {
         (Some(object), Some(source)) => Some(format!("{object} ({})", place(source))),
         (Some(object), None) => Some(object),

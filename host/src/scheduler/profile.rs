@@ -6,9 +6,9 @@ use std::sync::Arc;
 use divvy_framework::abi::module::{need, promise};
 
 use crate::cycle::CycleError;
-use crate::cycle::plan::PlanOptions;
+use crate::plan::{Plan, PlanInput, PlanOptions};
 use crate::plugin::PluginInstance;
-use crate::strategy::{RuleListName, RuleLists, nearest_first};
+use crate::strategy::{Declarations, InvalidBinding, nearest_first};
 
 /// A profile's plugins, each at its extension point.
 #[derive(Debug)]
@@ -31,6 +31,10 @@ pub struct ProfileParts {
     pub select: Arc<PluginInstance>,
     /// The plugin of each strategy.
     pub strategies: BTreeMap<String, Arc<PluginInstance>>,
+    /// What these plugins declare of their strategies, in the order of the profile.
+    pub declarations: Declarations,
+    /// The scheduler that it is for.
+    pub scheduler_name: String,
     /// How plans are made.
     pub plan_options: PlanOptions,
 }
@@ -62,8 +66,29 @@ impl Profile {
     }
 
     /// How plans are made for it.
-    pub fn plan_options(&self) -> PlanOptions {
-        self.parts.plan_options
+    pub fn plan_options(&self) -> &PlanOptions {
+        &self.parts.plan_options
+    }
+
+    /// The scheduler that it is for.
+    pub fn scheduler_name(&self) -> &str {
+        &self.parts.scheduler_name
+    }
+
+    /// The profile with this strategy for every binding, whatever the manifests say.
+    #[must_use]
+    pub fn overriding_strategy(mut self, strategy: Option<String>) -> Self {
+        self.parts.plan_options.strategy_override = strategy;
+        self
+    }
+
+    /// The plan of a binding under this profile.
+    ///
+    /// # Errors
+    ///
+    /// An [`InvalidBinding`] if its strategy or preferences cannot be followed.
+    pub fn plan(&self, input: &PlanInput<'_>) -> Result<Plan, InvalidBinding> {
+        Plan::new(input, &self.parts.declarations, &self.parts.plan_options)
     }
 
     /// The filters, in order.
@@ -102,34 +127,22 @@ impl Profile {
         self.parts.strategies.keys().cloned().collect()
     }
 
-    /// The lists that each strategy's plugin declares.
-    pub fn rule_lists(&self) -> RuleLists {
-        let declared = |plugin: &PluginInstance| {
-            let lists = plugin.library().rule_lists().into_iter();
-            lists
-                .map(|(list, field)| RuleListName {
-                    list: list.to_owned(),
-                    field: field.to_owned(),
-                })
-                .collect()
-        };
-        let strategies = self.parts.strategies.iter();
-        strategies
-            .map(|(name, plugin)| (name.clone(), declared(plugin)))
-            .collect()
+    /// The strategies with the lists that their plugins declare.
+    pub fn declarations(&self) -> &Declarations {
+        &self.parts.declarations
     }
 
     /// The strategy of that name.
     ///
     /// # Errors
     ///
-    /// [`CycleError::Meaning`] if no plugin of the profile serves it.
+    /// [`CycleError::InvalidBinding`] if no plugin of the profile serves it.
     pub fn strategy(&self, name: &str) -> Result<Strategy<'_>, CycleError> {
         match self.parts.strategies.get_key_value(name) {
             Some((name, plugin)) => Ok(Strategy { name, plugin }),
             None => {
                 let known = nearest_first(name, &self.strategy_names());
-                Err(CycleError::Meaning {
+                Err(CycleError::InvalidBinding {
                     message: format!("unknown strategy `{name}`"),
                     hint: Some(format!("known: {}", known.join(", "))),
                 })

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use divvy_framework::abi::module::extension_point;
+use divvy_framework::abi::module::{extension_point, need, promise};
 
 use super::profile::{Profile, ProfileParts};
-use crate::cycle::plan::PlanOptions;
+use crate::plan::PlanOptions;
 use crate::plugin::{LoadError, PluginDirectories, PluginInstance, PluginLibrary};
-use crate::profile::ProfileConfiguration;
+use crate::profile::{AffinityGroups, ProfileConfiguration};
+use crate::strategy::{Declaration, Declarations};
 
 /// Why a profile's plugins cannot be put to work: one variant a cause.
 #[derive(Debug, thiserror::Error)]
@@ -186,14 +187,39 @@ pub fn build(
             filters,
             scores,
             select,
+            declarations: declarations(&assign, &strategies),
             strategies,
+            scheduler_name: match configuration.scheduler_name.as_deref() {
+                None | Some("") => DEFAULT_SCHEDULER.to_owned(),
+                Some(name) => name.to_owned(),
+            },
             plan_options: PlanOptions {
                 seed: configuration.seed.unwrap_or(0),
                 component_sets: configuration.multiple_pod_templates.unwrap_or(false),
+                affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
+                strategy_override: None,
             },
         })),
         _ => Err(registry.errors),
     }
+}
+
+/// The name that Karmada gives its own scheduler, and every policy that names none.
+const DEFAULT_SCHEDULER: &str = "default-scheduler";
+
+/// The strategies in the order of the profile's plugins, each as the plugin that serves it declares it.
+fn declarations(assign: &[Arc<PluginInstance>], strategies: &BTreeMap<String, Arc<PluginInstance>>) -> Declarations {
+    let served = assign.iter().flat_map(|plugin| {
+        let library = plugin.library();
+        let own = library.strategies().into_iter();
+        let own = own.filter(|name| strategies.get(*name).is_some_and(|server| Arc::ptr_eq(server, plugin)));
+        own.map(|name| Declaration {
+            strategy: name.to_owned(),
+            lists: library.rule_lists().to_vec(),
+            refuses_priorities: library.needs(need::NO_PRIORITIES) || library.promises(promise::DUPLICATES),
+        })
+    });
+    Declarations(served.collect())
 }
 
 impl Registry<'_> {

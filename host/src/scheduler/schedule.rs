@@ -1,19 +1,22 @@
 //! Bindings scheduled by a profile: group after group of clusters, with the outcome in Karmada's words.
 
-use crate::cycle::{BindingPlan, Cycle, CycleError, CycleInput, Explanation, PlanError};
+use std::sync::Arc;
+
+use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
+use crate::detector::Binding;
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Ledger};
-use crate::inputs::BindingInput;
+use crate::plan::{Plan, PlanResult, Plans};
 
 use super::Profile;
 
-/// What became of a binding.
+/// The decision on a binding.
 #[derive(Debug, Clone)]
 pub struct Decision {
     /// `<namespace>/<name>`.
     pub binding: String,
-    /// The strategy; empty if the binding names none that makes sense.
-    pub strategy: String,
+    /// The binding's plan, or why there is none.
+    pub plan: PlanResult,
     /// Replicas that were asked for.
     pub replicas: i64,
     /// The outcome.
@@ -22,8 +25,15 @@ pub struct Decision {
     pub affinity: String,
     /// What the cycle knew of each cluster of a scheduled result, in the order of the result.
     pub figures: Vec<TargetFigures>,
-    /// Why, if somebody asked.
+    /// The reasons, if requested.
     pub explanation: Option<Explanation>,
+}
+
+impl Decision {
+    /// The strategy; empty if the binding names none that can be followed.
+    pub fn strategy(&self) -> &str {
+        self.plan.as_ref().as_ref().map_or("", |plan| plan.strategy.as_str())
+    }
 }
 
 /// What the cycle knew of a cluster of the result, beside its replicas.
@@ -59,18 +69,20 @@ impl Outcome {
 
 /// Schedules bindings by a profile, over memory that it keeps.
 #[derive(Debug)]
-pub struct Scheduler<'a> {
-    profile: &'a Profile,
+pub struct Scheduler {
+    profile: Arc<Profile>,
+    plans: Plans,
     cycle: Cycle,
     explains: bool,
     ledger: Option<Ledger>,
 }
 
-impl<'a> Scheduler<'a> {
+impl Scheduler {
     /// A scheduler that decides each binding on its own.
-    pub fn new(profile: &'a Profile) -> Self {
+    pub fn new(profile: Arc<Profile>) -> Self {
         Self {
             profile,
+            plans: Plans::default(),
             cycle: Cycle::new(),
             explains: false,
             ledger: None,
@@ -91,68 +103,60 @@ impl<'a> Scheduler<'a> {
         self
     }
 
+    /// The plan of a binding, made anew only if something that it reads has changed.
+    pub fn plan(&mut self, binding: &Binding) -> PlanResult {
+        self.plans.plan(&self.profile, binding)
+    }
+
     /// Decides a binding.
-    pub fn schedule(&mut self, input: &BindingInput, fleet: &FleetSnapshot) -> Decision {
+    pub fn schedule(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
+        let plan = self.plan(binding);
         let mut decision = Decision {
-            binding: input.key(),
-            strategy: String::new(),
-            replicas: input.replicas,
+            binding: binding.key(),
+            plan: Arc::clone(&plan),
+            replicas: binding.replicas(),
             outcome: Outcome::Scheduled(Vec::new()),
             affinity: String::new(),
             figures: Vec::new(),
             explanation: None,
         };
-        if let Some(reason) = &input.skip {
-            if let Ok(request) = &input.strategy {
-                decision.strategy.clone_from(&request.strategy);
-            }
-            decision.outcome = Outcome::Skipped(reason.to_string());
-            return decision;
-        }
-        let request = match &input.strategy {
-            Ok(request) => request,
-            Err(error) => {
-                decision.outcome = Outcome::Failed(CycleError::Meaning {
+        match (binding.skip_reason(), plan.as_ref()) {
+            (Some(reason), _) => decision.outcome = Outcome::Skipped(reason.to_string()),
+            (None, Ok(plan)) => self.try_groups(binding, plan, fleet, &mut decision),
+            (None, Err(error)) => {
+                decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
                     message: error.to_string(),
                     hint: None,
                 });
-                return decision;
             }
-        };
-        decision.strategy.clone_from(&request.strategy);
-        let plan = match BindingPlan::new(input, request, self.profile.plan_options()) {
-            Ok(plan) => plan,
-            Err(error) => {
-                decision.outcome = Outcome::Failed(meaning(&error));
-                return decision;
-            }
-        };
-        self.try_groups(input, &plan, fleet, &mut decision);
+        }
         decision
     }
 
-    /// Tries the groups of clusters in order, from the one that was used last; the first error is the one that is told.
-    fn try_groups(&mut self, input: &BindingInput, plan: &BindingPlan, fleet: &FleetSnapshot, decision: &mut Decision) {
-        let first = plan.first_group(&input.observed_affinity, input.fresh);
+    /// Tries the groups of clusters in order, from the one that was used last. If none fits, the first error is reported.
+    fn try_groups(&mut self, binding: &Binding, plan: &Plan, fleet: &FleetSnapshot, decision: &mut Decision) {
+        let fresh = binding.is_fresh();
+        let first = plan.first_group(binding.observed_affinity(), fresh);
         let mut failure = None;
         for group in &plan.groups[first..] {
-            let cycle_input = CycleInput {
-                profile: self.profile,
+            let input = CycleInput {
+                profile: &self.profile,
                 fleet,
                 plan,
                 group,
-                ledger: self.ledger.as_ref(),
+                fresh,
             };
+            let ledger = self.ledger.as_ref();
             let (result, explanation) = if self.explains {
-                let (result, explanation) = self.cycle.run_explained(&cycle_input);
+                let (result, explanation) = self.cycle.run_explained(&input, ledger);
                 (result, Some(explanation))
             } else {
-                (self.cycle.run(&cycle_input), None)
+                (self.cycle.run(&input, ledger), None)
             };
             match result {
                 Ok(targets) => {
                     if let Some(ledger) = &mut self.ledger {
-                        book(ledger, plan, input, fleet, targets);
+                        book(ledger, plan, binding, fleet, targets);
                     }
                     let named = targets
                         .iter()
@@ -165,24 +169,21 @@ impl<'a> Scheduler<'a> {
                     decision.explanation = explanation;
                     return;
                 }
-                Err(error) => {
-                    if failure.is_none() {
-                        decision.explanation = explanation;
-                        decision.affinity.clone_from(&group.name);
-                        failure = Some(error);
-                    }
+                Err(error) if failure.is_none() => {
+                    decision.explanation = explanation;
+                    decision.affinity.clone_from(&group.name);
+                    failure = Some(error);
                 }
+                Err(_) => {}
             }
         }
         if let Some(error) = failure {
             decision.outcome = Outcome::Failed(error);
         }
     }
-}
 
-impl Scheduler<'_> {
     /// What the cycle that has just run knew of a feasible cluster.
-    fn figures(&self, plan: &BindingPlan, row: u32) -> TargetFigures {
+    fn figures(&self, plan: &Plan, row: u32) -> TargetFigures {
         let (score, fits_now) = self.cycle.figures(row).unwrap_or_default();
         TargetFigures {
             score,
@@ -191,29 +192,12 @@ impl Scheduler<'_> {
     }
 }
 
-/// What a plan's error is in results.
-fn meaning(error: &PlanError) -> CycleError {
-    CycleError::Meaning {
-        message: error.to_string(),
-        hint: None,
-    }
-}
-
 /// Books what a result takes beyond the last one.
-fn book(
-    ledger: &mut Ledger,
-    plan: &BindingPlan,
-    input: &BindingInput,
-    fleet: &FleetSnapshot,
-    targets: &[crate::cycle::Target],
-) {
+fn book(ledger: &mut Ledger, plan: &Plan, binding: &Binding, fleet: &FleetSnapshot, targets: &[Target]) {
     for target in targets {
         let name = fleet.name(target.row);
-        let last = input
-            .last
-            .iter()
-            .find(|(cluster, _)| cluster == name)
-            .map_or(0, |(_, replicas)| *replicas);
+        let last = binding.last().find(|(cluster, _)| *cluster == name);
+        let last = last.map_or(0, |(_, replicas)| replicas);
         let requests = plan
             .requests
             .iter()
@@ -222,23 +206,17 @@ fn book(
     }
 }
 
-/// Decides many bindings, each in its own entry, sorted by key as they came. With a ledger they are decided in the order
-/// of priority, then name.
-pub fn decide(scheduler: &mut Scheduler<'_>, inputs: &[BindingInput], fleet: &FleetSnapshot) -> Vec<Decision> {
-    let mut order: Vec<usize> = (0..inputs.len()).collect();
+/// Decides many bindings; the decisions are in the order of the bindings. With a ledger the bindings are decided in the
+/// order of priority, then name.
+pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnapshot) -> Vec<Decision> {
+    let mut order: Vec<usize> = (0..bindings.len()).collect();
     if scheduler.ledger.is_some() {
-        order.sort_by(|&left, &right| {
-            let (left, right) = (&inputs[left], &inputs[right]);
-            right
-                .priority
-                .cmp(&left.priority)
-                .then_with(|| left.key().cmp(&right.key()))
-        });
+        order.sort_by_cached_key(|&index| (std::cmp::Reverse(bindings[index].priority()), bindings[index].key()));
     }
     let mut decisions: Vec<(usize, Decision)> = order
         .into_iter()
-        .map(|place| (place, scheduler.schedule(&inputs[place], fleet)))
+        .map(|index| (index, scheduler.schedule(&bindings[index], fleet)))
         .collect();
-    decisions.sort_by_key(|(place, _)| *place);
+    decisions.sort_by_key(|(index, _)| *index);
     decisions.into_iter().map(|(_, decision)| decision).collect()
 }

@@ -1,34 +1,55 @@
-//! Divvy's annotations on a binding and its policy: which of them counts, and where it stands.
+//! Divvy's annotations on a binding and its policy: which of them counts, and its place.
 //!
 //! Each annotation is looked up on its own, on the binding first. On one object the proper annotation goes
 //! before the singular `metadata.annotation` of the printed manifests.
 
-use super::error::StrategyError;
+use super::error::InvalidBinding;
 use super::request::StrategySource;
 use super::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
-use crate::api::ObjectMeta;
+use crate::api::StringMap;
 use crate::manifests::Warning;
+use crate::plan::PlanInput;
 
-/// The objects that may carry annotations, in the order in which they count.
+/// The objects that can carry annotations, in the order in which they count.
 #[derive(Clone, Copy)]
 pub(super) struct Carriers<'a> {
-    pub(super) binding: Option<&'a ObjectMeta>,
-    pub(super) policy: Option<&'a ObjectMeta>,
+    binding: Carrier<'a>,
+    policy: Option<Carrier<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Carrier<'a> {
+    name: &'static str,
+    annotations: &'a StringMap,
+    /// The singular `metadata.annotation`.
+    annotation: Option<&'a str>,
 }
 
 impl<'a> Carriers<'a> {
-    fn each(self) -> impl Iterator<Item = (&'static str, &'a ObjectMeta)> {
-        let binding = self.binding.map(|metadata| ("binding", metadata));
-        binding
-            .into_iter()
-            .chain(self.policy.map(|metadata| ("policy", metadata)))
+    pub(super) fn new(input: &PlanInput<'a>) -> Self {
+        Self {
+            binding: Carrier {
+                name: "binding",
+                annotations: input.annotations,
+                annotation: input.annotation,
+            },
+            policy: input.policy.map(|policy| Carrier {
+                name: "policy",
+                annotations: &policy.annotations,
+                annotation: policy.annotation.as_deref(),
+            }),
+        }
+    }
+
+    fn each(self) -> impl Iterator<Item = Carrier<'a>> {
+        [self.binding].into_iter().chain(self.policy)
     }
 
     /// The strategy that an annotation names.
     pub(super) fn strategy(self) -> Option<(&'a str, StrategySource)> {
-        self.each().find_map(|(carrier, metadata)| {
-            let name = metadata.annotations.get(STRATEGY_ANNOTATION)?.trim();
-            let source = match carrier {
+        self.each().find_map(|carrier| {
+            let name = carrier.annotations.get(STRATEGY_ANNOTATION)?.trim();
+            let source = match carrier.name {
                 "binding" => StrategySource::BindingAnnotation,
                 _ => StrategySource::PolicyAnnotation,
             };
@@ -36,35 +57,34 @@ impl<'a> Carriers<'a> {
         })
     }
 
-    /// The preferences in JSON, and where they stand.
+    /// The preferences in JSON, and their place.
     pub(super) fn preferences(self, warnings: &mut Vec<Warning>) -> Option<(&'a str, String)> {
-        self.each().find_map(|(carrier, metadata)| {
-            if let Some(text) = metadata.annotations.get(PREFERENCES_ANNOTATION) {
-                return Some((text.as_str(), format!("the {carrier}'s `{PREFERENCES_ANNOTATION}`")));
+        self.each().find_map(|carrier| {
+            let name = carrier.name;
+            if let Some(text) = carrier.annotations.get(PREFERENCES_ANNOTATION) {
+                return Some((text.as_str(), format!("the {name}'s `{PREFERENCES_ANNOTATION}`")));
             }
-            let text = metadata.annotation.as_deref()?;
+            let text = carrier.annotation?;
             let message = format!(
-                "the {carrier}'s `metadata.annotation` is no field of Kubernetes; read as the annotation `{PREFERENCES_ANNOTATION}`"
+                "the {name}'s `metadata.annotation` is no field of Kubernetes; read as the annotation `{PREFERENCES_ANNOTATION}`"
             );
             let clean = format!("write `annotations: {{{PREFERENCES_ANNOTATION}: '{text}'}}`");
             warnings.push(Warning::new(message).with_hint(clean));
-            Some((text, format!("the {carrier}'s `metadata.annotation`")))
+            Some((text, format!("the {name}'s `metadata.annotation`")))
         })
     }
 
-    /// Whether affinity groups are tiers, where an annotation says so.
-    pub(super) fn affinity_groups_as_tiers(self) -> Result<Option<bool>, StrategyError> {
-        let found = self.each().find_map(|(carrier, metadata)| {
-            metadata
-                .annotations
-                .get(AFFINITY_GROUPS_ANNOTATION)
-                .map(|value| (carrier, value))
+    /// True if affinity groups are tiers; `None` if no annotation says.
+    pub(super) fn affinity_groups_as_tiers(self) -> Result<Option<bool>, InvalidBinding> {
+        let found = self.each().find_map(|carrier| {
+            let value = carrier.annotations.get(AFFINITY_GROUPS_ANNOTATION)?;
+            Some((carrier.name, value.trim()))
         });
-        match found.map(|(carrier, value)| (carrier, value.trim())) {
+        match found {
             None => Ok(None),
             Some((_, "tiers")) => Ok(Some(true)),
             Some((_, "fallback")) => Ok(Some(false)),
-            Some((carrier, other)) => Err(StrategyError::InvalidValue {
+            Some((carrier, other)) => Err(InvalidBinding::InvalidValue {
                 origin: format!("the {carrier}'s `{AFFINITY_GROUPS_ANNOTATION}`"),
                 expected: "`tiers` or `fallback`".to_owned(),
                 actual: other.to_owned(),

@@ -1,118 +1,158 @@
-//! What can be wrong with the meaning of one binding.
+//! Errors in the meaning of one binding: its row becomes an error, and the others are decided.
 
-use super::names::listed;
+use serde_json::Value;
 
-/// Why a binding's strategy or its preferences make no sense.
+/// Why a binding's strategy or its preferences cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StrategyError {
+pub enum InvalidBinding {
     /// No loaded plugin serves the strategy.
     #[error("no loaded plugin serves the strategy `{strategy}` ({origin}); known strategies, nearest first: {}", listed(.known))]
-    Unknown {
+    UnknownStrategy {
         /// The name as it was written.
         strategy: String,
-        /// Where it stands.
+        /// Its place.
         origin: String,
         /// The names that are served, nearest first.
         known: Vec<String>,
     },
-    /// The preferences are no JSON.
+    /// The preferences are not JSON.
     #[error("{origin}: not valid JSON: {reason}")]
     NotJson {
-        /// Where they stand.
+        /// Their place.
         origin: String,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
     /// A key of the preferences has another type.
     #[error("{origin}: expected {expected}, got {actual}")]
     WrongType {
-        /// Where it stands.
+        /// Its place.
         origin: String,
-        /// What belongs there.
+        /// The type that belongs there.
         expected: String,
-        /// What stands there.
+        /// The value that is there.
         actual: String,
+    },
+    /// An entry of a list that cannot be read.
+    #[error("{origin}: {reason}")]
+    Malformed {
+        /// Its place.
+        origin: String,
+        /// The field at fault and why.
+        reason: String,
     },
     /// An annotation with a value that means nothing.
     #[error("{origin}: expected {expected}, got `{actual}`")]
     InvalidValue {
-        /// Where it stands.
+        /// Its place.
         origin: String,
-        /// What belongs there.
+        /// The values that it can have.
         expected: String,
-        /// What stands there.
+        /// The value that is there.
         actual: String,
     },
-    /// An entry of a list that a plugin declares, with a key that it does not have.
-    #[error("{origin}: unknown key `{key}`, expected `targetCluster` and `{field}`")]
+    /// An entry of a declared list with a key that the list does not have.
+    #[error("{origin}: unknown key `{key}`, expected `targetCluster` and {}", quoted_list(.fields))]
     UnknownKey {
-        /// Where it stands.
+        /// Its place.
         origin: String,
         /// The key.
         key: String,
-        /// The field that the plugin declares.
-        field: String,
+        /// The fields that the plugin declares.
+        fields: Vec<String>,
     },
-    /// A rule that means no cluster.
+    /// An entry that names no cluster.
     #[error("{origin}: no clusters are named: `targetCluster` is missing")]
     WithoutTarget {
-        /// Where it stands.
+        /// Its place.
         origin: String,
     },
-    /// A rule with clusters both under and beside `targetCluster`.
+    /// An entry with clusters both under and beside `targetCluster`.
     #[error("{origin}: clusters are named both under `targetCluster` and beside it")]
     TwoTargets {
-        /// Where it stands.
+        /// Its place.
         origin: String,
     },
-    /// A rule without the field that its strategy needs.
+    /// An entry without a field that its strategy needs.
     #[error("{origin}: missing: expected `{field}`")]
     WithoutField {
-        /// Where it stands.
+        /// Its place.
         origin: String,
         /// The field.
-        field: &'static str,
+        field: String,
     },
     /// A field both directly and in `extendFields`, with different values.
     #[error("{origin}: `{field}` is given twice, as {direct} and in `extendFields` as {extended}")]
     TwoValues {
-        /// Where it stands.
+        /// Its place.
         origin: String,
         /// The field.
-        field: &'static str,
+        field: String,
         /// The value beside `targetCluster`.
         direct: i64,
         /// The value in `extendFields`.
         extended: i64,
     },
-    /// A value below what the field allows.
-    #[error("{origin}: expected `{field}` of at least {least}, got {actual}")]
+    /// A value below the field's minimum.
+    #[error("{origin}: expected `{field}` of at least {minimum}, got {actual}")]
     TooSmall {
-        /// Where it stands.
+        /// Its place.
         origin: String,
         /// The field.
-        field: &'static str,
+        field: String,
         /// The least value.
-        least: i64,
+        minimum: i64,
         /// The value.
         actual: i64,
     },
     /// Preferences that exclude each other.
     #[error("{origin}: `{first}` and `{second}` cannot both be given")]
     Conflict {
-        /// Where they stand.
+        /// Their place.
         origin: String,
         /// One key.
         first: String,
         /// The other.
         second: String,
     },
-    /// Priorities beside a strategy that knows no tiers.
+    /// Priorities beside a strategy that has no tiers.
     #[error("{origin}: cluster priorities cannot be combined with the strategy `{strategy}`")]
     PriorityNotAllowed {
-        /// Where they stand.
+        /// Their place.
         origin: String,
         /// The strategy.
         strategy: String,
     },
+}
+
+impl InvalidBinding {
+    /// A value of another type than `expected`.
+    pub(super) fn wrong_type(origin: &str, expected: &str, actual: &Value) -> Self {
+        Self::WrongType {
+            origin: origin.to_owned(),
+            expected: expected.to_owned(),
+            actual: describe(actual),
+        }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    quoted_list(names)
+}
+
+fn quoted_list(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// A value for a message: scalars as they are, the others by their type.
+pub(super) fn describe(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        scalar => scalar.to_string(),
+    }
 }

@@ -11,12 +11,3 @@ pub fn nearest_first(name: &str, known: &[String]) -> Vec<String> {
     names.sort_by_cached_key(|known| strsim::damerau_levenshtein(&wanted, &known.to_lowercase()));
     names
 }
-
-/// Names for a message.
-pub(super) fn listed(names: &[String]) -> String {
-    if names.is_empty() {
-        return "none".to_owned();
-    }
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
-}

@@ -1,6 +1,5 @@
 //! The one form in which the cycle sees every way of asking for a strategy.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -9,7 +8,7 @@ use serde_json::Value;
 use crate::api::ClusterAffinity;
 use crate::manifests::Warning;
 
-/// Where a strategy's name comes from.
+/// The origin of a strategy's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StrategySource {
     /// The caller asked for it, whatever the manifests say (`--strategy`).
@@ -45,28 +44,16 @@ impl fmt::Display for StrategySource {
     }
 }
 
-/// What is preferred for a group of clusters.
+/// A preference for a group of clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreferenceRule {
     /// The group. Empty is every cluster.
     pub target: ClusterAffinity,
-    /// What is preferred: `weight`, `replicas`, `priority`, or any field of `extendFields`.
+    /// The preference: the fields of the list, such as `weight`.
     pub fields: BTreeMap<String, i64>,
-    /// Where the rule stands, for messages.
+    /// The rule's place, for messages.
     pub origin: String,
 }
-
-/// A list by which a strategy from outside is told what each group of clusters is to get: what its plugin declares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleListName {
-    /// The key of the list in `divvy.io/preferences`.
-    pub list: String,
-    /// The key of the number in each entry, beside `targetCluster`.
-    pub field: String,
-}
-
-/// The lists that each strategy's plugin declares, by strategy.
-pub type RuleLists = BTreeMap<String, Vec<RuleListName>>;
 
 /// A strategy with its preferences.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,21 +64,12 @@ pub struct StrategyRequest {
     pub source: StrategySource,
     /// Preferences by group of clusters, in the order of the manifest.
     pub rules: Vec<PreferenceRule>,
-    /// The key under which a plugin expects the rules: `staticWeightList`, `staticSpecifyList`,
-    /// `preferredPriorityList`; for a strategy from outside the list that its plugin declares, or `extendStaticList`.
-    pub rules_key: Cow<'static, str>,
-    /// What of the JSON of `divvy.io/preferences` the plugin is given: without the keys that the host acts on.
+    /// The rest of `divvy.io/preferences`, which the plugin judges: without the keys that the host acts on.
     pub preferences: Option<Value>,
-    /// Priorities of clusters beside the strategy, by which it runs tier by tier.
-    pub cluster_priority: Option<Vec<PreferenceRule>>,
-    /// Whether weights follow what is available (`dynamicWeight: AvailableReplicas`).
-    pub dynamic_weight: bool,
-    /// Whether affinity groups are tiers instead of fallbacks.
+    /// Priorities of groups of clusters, larger first, by which the strategy runs tier by tier.
+    pub priorities: Vec<(ClusterAffinity, i64)>,
+    /// True if affinity groups are tiers instead of fallbacks.
     pub affinity_groups_as_tiers: bool,
-    /// The total that the binding must have (`replicas` in the policy's specification).
-    pub total: Option<i64>,
-    /// Whether all clusters that the rules mean share one count (`idcs`, `Regions`).
-    pub one_group: bool,
-    /// What was read as best it could be.
+    /// Mistakes that were read as well as possible.
     pub warnings: Vec<Warning>,
 }

@@ -1,132 +1,191 @@
-//! From a binding, its policy and its placement to one request.
+//! From a binding and its policy to one request.
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::annotations::Carriers;
-use super::error::StrategyError;
-use super::known::{DUPLICATED, DYNAMIC_WEIGHT, PRIORITY_AGGREGATED, SPECIFIED, STATIC_WEIGHT, WEIGHTED};
+use super::declared::{Declarations, Road, RuleList, read_entries, read_list};
+use super::error::InvalidBinding;
 use super::names::nearest_first;
-use super::preferences::{JsonPreferences, read_preferences};
-use super::request::{PreferenceRule, RuleListName, RuleLists, StrategyRequest, StrategySource};
-use super::rules::{PRIORITY, REPLICAS, WEIGHT, declared_rules, read_rules};
-use crate::api::{ClusterAffinity, ObjectMeta, Placement, ReplicaSchedulingStrategy, ReplicaSchedulingType};
+use super::oddities::{self, Counts};
+use super::request::{PreferenceRule, StrategyRequest, StrategySource};
+use crate::api::{
+    ClusterAffinity, ClusterPreferences, PreferenceEntries, ReplicaSchedulingStrategy, ReplicaSchedulingType,
+};
 use crate::manifests::Warning;
+use crate::plan::PlanInput;
+use crate::policy::wire;
 
-/// All that bears on the choice.
+/// How a profile and a run want strategies to be found.
 #[derive(Debug, Clone, Copy)]
 pub struct StrategyContext<'a> {
-    /// The placement as it was written, before defaults: only then can be told what was not said.
-    pub placement: &'a Placement,
-    /// The binding's metadata, if there is a binding.
-    pub binding: Option<&'a ObjectMeta>,
-    /// The policy's metadata, if there is a policy.
-    pub policy: Option<&'a ObjectMeta>,
-    /// `replicas` in the policy's specification.
-    pub total: Option<i64>,
-    /// The binding's replicas.
-    pub replicas: i64,
     /// The strategies that loaded plugins serve.
-    pub known: &'a [String],
-    /// The lists that the strategies' plugins declare.
-    pub rule_lists: &'a RuleLists,
-    /// The strategy that the caller wants whatever the manifests say.
+    pub declarations: &'a Declarations,
+    /// The strategy for every binding, whatever the manifests say.
     pub strategy_override: Option<&'a str>,
-    /// Whether the profile makes affinity groups tiers.
+    /// True if affinity groups are tiers unless an annotation says otherwise.
     pub affinity_groups_as_tiers: bool,
 }
 
-/// Names in the printed manifests that all mean `Specified`.
-const SPECIFIED_NAMES: [&str; 3] = ["SpecifiedClusters", "SpecifiedRegions", "Regions"];
+/// The key of the proposals' extension fields under `replicaScheduling`, and of the list in them.
+const EXTENSION: &str = "extendClusterPreferences";
+const EXTENSION_LIST: &str = "extendStaticList";
+/// The key of priorities beside a strategy, in preferences and in the placement: the host alone acts on them.
+const CLUSTER_PRIORITY: &str = "clusterPriority";
+/// The key of Karmada's dynamic factor in preferences.
+const DYNAMIC_WEIGHT: &str = "dynamicWeight";
 
 /// Finds the strategy of a binding and brings its preferences into one form.
-pub fn resolve_strategy(context: &StrategyContext<'_>) -> Result<StrategyRequest, StrategyError> {
+///
+/// # Errors
+///
+/// An [`InvalidBinding`]: this binding cannot be scheduled, the others are not affected.
+pub fn resolve_strategy(
+    input: &PlanInput<'_>,
+    context: StrategyContext<'_>,
+) -> Result<StrategyRequest, InvalidBinding> {
     let mut warnings = Vec::new();
-    let carriers = Carriers {
-        binding: context.binding,
-        policy: context.policy,
-    };
-    let json = match carriers.preferences(&mut warnings) {
-        Some((text, origin)) => read_preferences(text, &origin, &mut warnings)?,
-        None => JsonPreferences::default(),
-    };
-    let (written, source) = written_name(context, carriers, &json);
-    let scheduling = context.placement.replica_scheduling.clone().unwrap_or_default();
-    let dynamic_weight = json.dynamic_weight
+    let carriers = Carriers::new(input);
+    let annotated = Annotated::read(carriers, context.declarations, &mut warnings)?;
+    let nothing = ReplicaSchedulingStrategy::default();
+    let scheduling = input
+        .placement
+        .and_then(|placement| placement.replica_scheduling.as_ref());
+    let total = input.policy.and_then(|policy| policy.replicas);
+
+    let (written, source) = written_name(scheduling, total, context.strategy_override, carriers, &annotated);
+    if source == StrategySource::ImpliedByTotal {
+        warnings.push(oddities::implied_by_total());
+    }
+    let scheduling = scheduling.unwrap_or(&nothing);
+    let is_dynamic = annotated.is_dynamic
         || scheduling
             .weight_preference
             .as_ref()
-            .is_some_and(|weights| weights.dynamic_weight == "AvailableReplicas");
-    if source == StrategySource::ImpliedByTotal {
-        warnings.push(
-            Warning::new(
-                "`spec.replicas` of a policy without `replicaScheduling` is read as the total of one group of clusters",
-            )
-            .with_hint(
-                "write `replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Specified}`",
-            ),
-        );
-    }
-    let strategy = clean_name(&written, dynamic_weight, context, &source, &mut warnings)?;
+            .is_some_and(ClusterPreferences::is_dynamic);
+    let strategy = served_name(&written, is_dynamic, context.declarations, &source, &mut warnings)?;
+    let affinity_groups_as_tiers = carriers
+        .affinity_groups_as_tiers()?
+        .unwrap_or(context.affinity_groups_as_tiers);
+
+    // Priorities beside the strategy count before those of its own list.
+    let beside = cluster_priority(input, context.declarations, &annotated, &strategy, &mut warnings)?;
+    let own = context
+        .declarations
+        .get(&strategy)
+        .map_or(&[][..], |declared| declared.lists.as_slice());
+    let rules = rules(own, scheduling, &annotated, &mut warnings)?;
+    let priorities = beside.unwrap_or_else(|| priorities_of(own, &rules));
+    warn_of_unread(&strategy, scheduling, context.declarations, &annotated, &mut warnings);
 
     let mut request = StrategyRequest {
-        one_group: false,
-        rules: Vec::new(),
-        rules_key: rules_key(&strategy).into(),
-        preferences: json.for_plugin(is_bundled(&strategy)),
-        cluster_priority: None,
-        dynamic_weight: dynamic_weight && strategy == DYNAMIC_WEIGHT,
-        affinity_groups_as_tiers: carriers
-            .affinity_groups_as_tiers()?
-            .unwrap_or(context.affinity_groups_as_tiers),
-        total: context.total,
-        warnings: Vec::new(),
+        rules: rules.into_iter().flat_map(|(_, rules)| rules).collect(),
+        preferences: annotated.rest,
+        priorities,
+        affinity_groups_as_tiers,
+        warnings,
         strategy,
         source,
     };
-    request.cluster_priority = cluster_priority(context, &json, &request.strategy, &mut warnings)?;
-    request.rules = rules(&request.strategy, &scheduling, &json, &mut warnings)?;
-    if !is_bundled(&request.strategy)
-        && let Some(declared) = context.rule_lists.get(&request.strategy)
-    {
-        read_declared_lists(&mut request, declared)?;
+    if request.strategy == oddities::STRATEGY {
+        annotated
+            .counts
+            .make_one_group(&mut request, &written, total, input.replicas);
     }
-    warn_of_unused(&request.strategy, &scheduling, &json, &mut warnings);
-    if request.strategy == SPECIFIED {
-        make_one_group(&mut request, &written, &json, context);
-    }
-    request.warnings = warnings;
     Ok(request)
+}
+
+/// The preferences of an annotation, taken apart.
+#[derive(Debug, Default)]
+struct Annotated {
+    /// The declared lists that it gives, by name.
+    lists: BTreeMap<String, Vec<PreferenceRule>>,
+    counts: Counts,
+    is_dynamic: bool,
+    /// `clusterPriority`, with its place.
+    priority: Option<(Value, String)>,
+    /// The keys that are left for the strategy's plugin.
+    rest: Option<Value>,
+}
+
+impl Annotated {
+    fn read(
+        carriers: Carriers<'_>,
+        declarations: &Declarations,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Self, InvalidBinding> {
+        let Some((text, origin)) = carriers.preferences(warnings) else {
+            return Ok(Self::default());
+        };
+        let mut keys = match serde_json::from_str(text) {
+            Ok(Value::Object(keys)) => keys,
+            Ok(other) => return Err(InvalidBinding::wrong_type(&origin, "an object", &other)),
+            Err(error) => {
+                return Err(InvalidBinding::NotJson {
+                    origin,
+                    reason: error.to_string(),
+                });
+            }
+        };
+        // An empty object that someone wrote is the plugin's to judge; one that is emptied here says nothing more.
+        let was_empty = keys.is_empty();
+        let mut annotated = Self::default();
+        if declarations.lists().any(|(_, list)| list.name == oddities::LIST) {
+            annotated.counts = oddities::read_counts(&keys, &origin)?;
+            keys.retain(|key, _| !oddities::KEYS.contains(&key.as_str()));
+        }
+        for (_, list) in declarations.lists() {
+            if let Some(value) = keys.remove(&list.name).filter(|value| !value.is_null()) {
+                let rules = read_list(&value, list, &format!("{origin}.{}", list.name), warnings)?;
+                annotated.lists.insert(list.name.clone(), rules);
+            }
+        }
+        if let Some(counts) = annotated.counts.rules.clone() {
+            let rules = annotated.lists.entry(oddities::LIST.to_owned()).or_default();
+            rules.splice(0..0, counts);
+        }
+        annotated.is_dynamic = match keys.remove(DYNAMIC_WEIGHT) {
+            None | Some(Value::Null) => false,
+            Some(Value::String(factor)) => factor == ClusterPreferences::AVAILABLE_REPLICAS,
+            Some(other) => {
+                let expected = format!("`{}`", ClusterPreferences::AVAILABLE_REPLICAS);
+                return Err(InvalidBinding::wrong_type(
+                    &format!("{origin}.{DYNAMIC_WEIGHT}"),
+                    &expected,
+                    &other,
+                ));
+            }
+        };
+        let priority = keys.remove(CLUSTER_PRIORITY).filter(|value| !value.is_null());
+        annotated.priority = priority.map(|value| (value, format!("{origin}.{CLUSTER_PRIORITY}")));
+        annotated.rest = (was_empty || !keys.is_empty()).then_some(Value::Object(keys));
+        Ok(annotated)
+    }
 }
 
 /// The strategy's name as it was written, by the first road that applies.
 fn written_name(
-    context: &StrategyContext<'_>,
+    scheduling: Option<&ReplicaSchedulingStrategy>,
+    total: Option<i64>,
+    strategy_override: Option<&str>,
     carriers: Carriers<'_>,
-    json: &JsonPreferences,
+    annotated: &Annotated,
 ) -> (String, StrategySource) {
-    if let Some(name) = context.strategy_override {
+    if let Some(name) = strategy_override {
         return (name.to_owned(), StrategySource::Override);
     }
     if let Some((name, source)) = carriers.strategy() {
         return (name.to_owned(), source);
     }
-    let implying = json
-        .counts
-        .as_ref()
-        .map(|(key, _)| key.as_str())
-        .or(json.regions.as_ref().map(|_| "idcs"));
-    if let Some(key) = implying {
-        return (
-            SPECIFIED.to_owned(),
-            StrategySource::ImpliedByPreferences(key.to_owned()),
-        );
+    if let Some(key) = annotated.counts.implied_by {
+        let source = StrategySource::ImpliedByPreferences(key.to_owned());
+        return (oddities::STRATEGY.to_owned(), source);
     }
-    let duplicated = || (DUPLICATED.to_owned(), StrategySource::ReplicaSchedulingType);
-    let Some(scheduling) = &context.placement.replica_scheduling else {
-        return match context.total {
-            Some(_) => (SPECIFIED.to_owned(), StrategySource::ImpliedByTotal),
+    let duplicated = || (wire::DUPLICATED.to_owned(), StrategySource::ReplicaSchedulingType);
+    let Some(scheduling) = scheduling else {
+        return match total {
+            Some(_) => (oddities::STRATEGY.to_owned(), StrategySource::ImpliedByTotal),
             None => duplicated(),
         };
     };
@@ -138,251 +197,208 @@ fn written_name(
         return (extended.clone(), StrategySource::ExtendReplicaDivisionPreference);
     }
     let name = match scheduling.replica_division_preference.as_str() {
-        "" => WEIGHTED,
+        "" => wire::WEIGHTED,
         name => name,
     };
     (name.to_owned(), StrategySource::ReplicaDivisionPreference)
 }
 
 /// The name that a plugin serves.
-fn clean_name(
+fn served_name(
     written: &str,
-    dynamic_weight: bool,
-    context: &StrategyContext<'_>,
+    is_dynamic: bool,
+    declarations: &Declarations,
     source: &StrategySource,
     warnings: &mut Vec<Warning>,
-) -> Result<String, StrategyError> {
-    let is_known = |name: &str| context.known.iter().any(|known| known == name);
-    let name = match written {
-        // A plugin that serves one of these names is meant.
-        name if is_known(name) => name,
-        WEIGHTED if dynamic_weight => DYNAMIC_WEIGHT,
-        WEIGHTED => STATIC_WEIGHT,
-        name if SPECIFIED_NAMES.contains(&name) => {
-            let message = format!("the strategy `{name}` is read as `{SPECIFIED}`");
-            let hint = format!("write `replicaDivisionPreference: {SPECIFIED}`");
-            warnings.push(Warning::new(message).with_hint(hint));
-            SPECIFIED
-        }
-        name => name,
+) -> Result<String, InvalidBinding> {
+    let name = match declarations.get(written) {
+        // A plugin that serves the very name is meant.
+        Some(_) => written,
+        None => oddities::strategy(wire::strategy(written, is_dynamic), warnings),
     };
-    if is_known(name) {
+    if declarations.get(name).is_some() {
         return Ok(name.to_owned());
     }
-    Err(StrategyError::Unknown {
+    Err(InvalidBinding::UnknownStrategy {
         strategy: name.to_owned(),
         origin: source.to_string(),
-        known: nearest_first(name, context.known),
+        known: nearest_first(name, &declarations.names()),
     })
 }
 
-/// Takes the list that the plugin of a strategy from outside declares out of the preferences, and makes rules of it.
-fn read_declared_lists(request: &mut StrategyRequest, declared: &[RuleListName]) -> Result<(), StrategyError> {
-    let Some(Value::Object(preferences)) = &mut request.preferences else {
-        return Ok(());
-    };
-    for names in declared {
-        let Some(entries) = preferences.remove(&names.list) else {
-            continue;
-        };
-        let origin = format!("`divvy.io/preferences`.{}", names.list);
-        request.rules = declared_rules(&entries, &names.field, &origin)?;
-        request.rules_key = names.list.clone().into();
-        break;
-    }
-    if preferences.is_empty() {
-        request.preferences = None;
-    }
-    Ok(())
-}
-
-/// The key under which a strategy's plugin expects its rules.
-fn rules_key(strategy: &str) -> &'static str {
-    match strategy {
-        STATIC_WEIGHT | DYNAMIC_WEIGHT => "staticWeightList",
-        SPECIFIED => "staticSpecifyList",
-        PRIORITY_AGGREGATED => "preferredPriorityList",
-        _ => "extendStaticList",
-    }
-}
-
-/// The strategy's rules: from the annotation if it has any, or else from the placement.
-fn rules(
-    strategy: &str,
+/// The rules of each list that the strategy reads: from the annotation if it gives the list, or else from the placement.
+fn rules<'list>(
+    own: &'list [RuleList],
     scheduling: &ReplicaSchedulingStrategy,
-    json: &JsonPreferences,
+    annotated: &Annotated,
     warnings: &mut Vec<Warning>,
-) -> Result<Vec<PreferenceRule>, StrategyError> {
-    const EXTENDED: &str = "extendClusterPreferences";
-    let of_json = match strategy {
-        STATIC_WEIGHT => json.weights.clone(),
-        SPECIFIED => json.counts.clone().map(|(_, rules)| rules),
-        PRIORITY_AGGREGATED => json.priorities.clone(),
-        _ => None,
-    };
-    if let Some(rules) = of_json {
-        return Ok(rules);
+) -> Result<Vec<(&'list str, Vec<PreferenceRule>)>, InvalidBinding> {
+    let mut rules = Vec::new();
+    for list in own {
+        let given = match annotated.lists.get(&list.name) {
+            Some(rules) => rules.clone(),
+            None => placed_rules(list, own.first() == Some(list), scheduling, warnings)?,
+        };
+        rules.push((list.name.as_str(), given));
     }
-    let required = match strategy {
-        STATIC_WEIGHT => Some(WEIGHT),
-        SPECIFIED => Some(REPLICAS),
-        PRIORITY_AGGREGATED => Some(PRIORITY),
-        _ => None,
-    };
-    if let Some(extended) = &scheduling.extend_cluster_preferences {
-        let (misnamed, list) = (&extended.static_specify_list, &extended.extend_static_list);
-        if !misnamed.is_empty() && !list.is_empty() {
-            return Err(StrategyError::Conflict {
-                origin: EXTENDED.to_owned(),
-                first: "extendStaticList".to_owned(),
-                second: "staticSpecifyList".to_owned(),
-            });
-        }
-        if !misnamed.is_empty() {
-            let message = format!("{EXTENDED}: `staticSpecifyList` is read as `extendStaticList`");
-            let hint = format!("write `{EXTENDED}: {{extendStaticList: […]}}`");
-            warnings.push(Warning::new(message).with_hint(hint));
-            return read_rules(
-                misnamed,
-                &format!("{EXTENDED}.staticSpecifyList"),
-                required,
-                true,
-                warnings,
-            );
-        }
-        if !list.is_empty() {
-            return read_rules(list, &format!("{EXTENDED}.extendStaticList"), required, true, warnings);
-        }
+    if own.is_empty()
+        && let Some((entries, origin)) = extension(scheduling, warnings)?
+    {
+        // A strategy that declares no list can read whatever the extension fields hold.
+        let road = Road::Extension;
+        rules.push((EXTENSION_LIST, read_entries(entries, None, &origin, road, warnings)?));
     }
-    let weights = scheduling
-        .weight_preference
-        .as_ref()
-        .map(|weights| &weights.static_weight_list);
-    let counts = scheduling
-        .specify_preference
-        .as_ref()
-        .map(|counts| &counts.static_specify_list);
-    let priorities = scheduling
-        .priority_preference
-        .as_ref()
-        .map(|priorities| &priorities.preferred_priority_list);
-    let weights = (weights, "weightPreference.staticWeightList");
-    let counts = (counts, "specifyPreference.staticSpecifyList");
-    let priorities = (priorities, "priorityPreference.preferredPriorityList");
-    let lists = match strategy {
-        STATIC_WEIGHT => vec![weights],
-        SPECIFIED => vec![counts],
-        PRIORITY_AGGREGATED => vec![priorities],
-        // Karmada ignores weights where they follow what is available, and aggregation knows none.
-        DUPLICATED | DYNAMIC_WEIGHT | "Aggregated" | "Average" => vec![],
-        _ => vec![counts, priorities, weights],
-    };
-    let given = lists
-        .into_iter()
-        .find_map(|(list, origin)| Some((list.filter(|list| !list.is_empty())?, origin)));
-    match given {
-        Some((list, origin)) => read_rules(list, origin, required, false, warnings),
+    Ok(rules)
+}
+
+/// The rules of a list from the placement. The extension fields have no name for a list, so they are those of the
+/// strategy's first.
+fn placed_rules(
+    list: &RuleList,
+    is_first: bool,
+    scheduling: &ReplicaSchedulingStrategy,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<PreferenceRule>, InvalidBinding> {
+    if is_first && let Some((entries, origin)) = extension(scheduling, warnings)? {
+        return read_entries(entries, Some(list), &origin, Road::Extension, warnings);
+    }
+    let mut lists = scheduling.lists().filter(|given| given.object != EXTENSION);
+    match lists.find(|given| given.list == list.name && !given.entries.is_empty()) {
+        Some(given) => {
+            let origin = format!("{}.{}", given.object, given.list);
+            read_entries(given.entries, Some(list), &origin, Road::Field, warnings)
+        }
         None => Ok(Vec::new()),
     }
 }
 
-/// Whether Divvy brings the strategy along, and so knows what it reads.
-fn is_bundled(strategy: &str) -> bool {
-    matches!(strategy, DUPLICATED | "Aggregated" | "Average")
-        || matches!(
-            strategy,
-            STATIC_WEIGHT | DYNAMIC_WEIGHT | SPECIFIED | PRIORITY_AGGREGATED
-        )
+/// The entries of the extension fields and their place, if there are any.
+fn extension<'a>(
+    scheduling: &'a ReplicaSchedulingStrategy,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<(PreferenceEntries<'a>, String)>, InvalidBinding> {
+    let entries = |name: &str| {
+        let mut lists = scheduling.lists();
+        lists.find(|given| given.object == EXTENSION && given.list == name && !given.entries.is_empty())
+    };
+    match (entries(oddities::LIST), entries(EXTENSION_LIST)) {
+        (Some(_), Some(_)) => Err(InvalidBinding::Conflict {
+            origin: EXTENSION.to_owned(),
+            first: EXTENSION_LIST.to_owned(),
+            second: oddities::LIST.to_owned(),
+        }),
+        (Some(misnamed), None) => {
+            let message = format!("{EXTENSION}: `{}` is read as `{EXTENSION_LIST}`", misnamed.list);
+            let hint = format!("write `{EXTENSION}: {{{EXTENSION_LIST}: […]}}`");
+            warnings.push(Warning::new(message).with_hint(hint));
+            Ok(Some((misnamed.entries, format!("{EXTENSION}.{}", misnamed.list))))
+        }
+        (None, given) => Ok(given.map(|given| (given.entries, format!("{EXTENSION}.{EXTENSION_LIST}")))),
+    }
 }
 
-/// Warns of preferences that a bundled strategy does not read. What a strategy from outside reads is not known.
-fn warn_of_unused(
+/// Warns of lists that another strategy reads. Other keys are the plugin's to judge.
+fn warn_of_unread(
     strategy: &str,
     scheduling: &ReplicaSchedulingStrategy,
-    json: &JsonPreferences,
+    declarations: &Declarations,
+    annotated: &Annotated,
     warnings: &mut Vec<Warning>,
 ) {
-    let is_bundled = is_bundled(strategy);
-    let weights = scheduling
-        .weight_preference
-        .as_ref()
-        .is_some_and(|weights| !weights.static_weight_list.is_empty());
-    let counts = scheduling
-        .specify_preference
-        .as_ref()
-        .is_some_and(|counts| !counts.static_specify_list.is_empty());
-    let priorities = scheduling
-        .priority_preference
-        .as_ref()
-        .is_some_and(|list| !list.preferred_priority_list.is_empty());
-    for (key, is_given, reader) in [
-        ("staticWeightList", weights || json.weights.is_some(), STATIC_WEIGHT),
-        (
-            "staticSpecifyList",
-            counts || json.counts.is_some() || json.regions.is_some(),
-            SPECIFIED,
-        ),
-        (
-            "preferredPriorityList",
-            priorities || json.priorities.is_some(),
-            PRIORITY_AGGREGATED,
-        ),
-    ] {
-        if is_bundled && is_given && strategy != reader {
-            let message = format!("the strategy `{strategy}` reads no `{key}`; ignored");
-            warnings.push(Warning::new(message).with_hint(format!("the strategy `{reader}` reads it")));
+    let own = declarations
+        .get(strategy)
+        .map_or(&[][..], |declared| declared.lists.as_slice());
+    for (reader, list) in declarations.lists() {
+        let name = &list.name;
+        if own.iter().any(|own| own.name == *name) {
+            continue;
+        }
+        let in_placement = scheduling
+            .lists()
+            .any(|given| given.object != EXTENSION && given.list == name && !given.entries.is_empty());
+        let in_annotation =
+            annotated.lists.contains_key(name) || (name == oddities::LIST && annotated.counts.are_given());
+        if in_placement || in_annotation {
+            let message = format!("the strategy `{strategy}` reads no `{name}`; ignored");
+            let hint = format!("the strategy `{}` reads it", reader.strategy);
+            warnings.push(Warning::new(message).with_hint(hint));
         }
     }
 }
 
-/// Priorities beside the strategy.
+/// Priorities beside the strategy, in any list that a plugin declares to give priorities.
 fn cluster_priority(
-    context: &StrategyContext<'_>,
-    json: &JsonPreferences,
+    input: &PlanInput<'_>,
+    declarations: &Declarations,
+    annotated: &Annotated,
     strategy: &str,
     warnings: &mut Vec<Warning>,
-) -> Result<Option<Vec<PreferenceRule>>, StrategyError> {
-    const ORIGIN: &str = "clusterPriority.preferredPriorityList";
-    let of_placement = context.placement.cluster_priority.as_ref();
-    let rules = match (&json.cluster_priority, of_placement) {
-        (Some(rules), _) => rules.clone(),
-        (None, Some(priority)) => read_rules(
-            &priority.preferred_priority_list,
-            ORIGIN,
-            Some(PRIORITY),
-            false,
-            warnings,
-        )?,
+) -> Result<Option<Vec<(ClusterAffinity, i64)>>, InvalidBinding> {
+    let lists: Vec<&RuleList> = declarations
+        .lists()
+        .map(|(_, list)| list)
+        .filter(|list| list.priorities)
+        .collect();
+    let in_placement = input
+        .placement
+        .and_then(|placement| placement.cluster_priority.as_ref());
+    let (given, origin, road): (&Map<String, Value>, &str, Road) = match (&annotated.priority, in_placement) {
+        (Some((Value::Object(given), origin)), _) => (given, origin, Road::Annotation),
+        (Some((other, origin)), _) => {
+            let names: Vec<String> = lists.iter().map(|list| format!("`{}`", list.name)).collect();
+            let expected = format!("an object with {}", names.join(" or "));
+            return Err(InvalidBinding::wrong_type(origin, &expected, other));
+        }
+        (None, Some(given)) => (given, CLUSTER_PRIORITY, Road::Field),
         (None, None) => return Ok(None),
     };
-    if matches!(strategy, DUPLICATED | SPECIFIED) {
-        let origin = "clusterPriority".to_owned();
-        return Err(StrategyError::PriorityNotAllowed {
-            origin,
+    let mut priorities = Vec::new();
+    for list in lists {
+        match given.get(&list.name) {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(entries)) => {
+                let origin = format!("{origin}.{}", list.name);
+                let entries = PreferenceEntries::Written(entries);
+                let rules = read_entries(entries, Some(list), &origin, road, warnings)?;
+                priorities.extend(targets_and_priorities(list, &rules));
+            }
+            Some(other) => {
+                let origin = format!("{origin}.{}", list.name);
+                return Err(InvalidBinding::wrong_type(
+                    &origin,
+                    "a list of objects with `targetCluster`",
+                    other,
+                ));
+            }
+        }
+    }
+    if declarations
+        .get(strategy)
+        .is_some_and(|declared| declared.refuses_priorities)
+    {
+        return Err(InvalidBinding::PriorityNotAllowed {
+            origin: CLUSTER_PRIORITY.to_owned(),
             strategy: strategy.to_owned(),
         });
     }
-    Ok(Some(rules))
+    Ok(Some(priorities))
 }
 
-/// `Specified` with a list of regions and a total: all of them are one group, which holds that total.
-fn make_one_group(request: &mut StrategyRequest, written: &str, json: &JsonPreferences, context: &StrategyContext<'_>) {
-    let is_list_of_regions = written == "Regions" || request.source == StrategySource::ImpliedByTotal;
-    let every_cluster = || PreferenceRule {
-        // The placement's own affinity has restricted the candidates to the regions already.
-        target: ClusterAffinity::default(),
-        fields: BTreeMap::new(),
-        origin: "spec.replicas".to_owned(),
+/// The priorities that the strategy's own lists give.
+fn priorities_of(own: &[RuleList], rules: &[(&str, Vec<PreferenceRule>)]) -> Vec<(ClusterAffinity, i64)> {
+    let giving = own.iter().filter(|list| list.priorities);
+    giving
+        .flat_map(|list| {
+            let rules = rules.iter().filter(|(name, _)| *name == list.name);
+            rules.flat_map(|(_, rules)| targets_and_priorities(list, rules))
+        })
+        .collect()
+}
+
+fn targets_and_priorities(list: &RuleList, rules: &[PreferenceRule]) -> Vec<(ClusterAffinity, i64)> {
+    let Some(field) = list.fields.first() else {
+        return Vec::new();
     };
-    let group = match &json.regions {
-        Some(regions) => Some(regions.clone()),
-        None if request.rules.is_empty() && (is_list_of_regions || context.total.is_some()) => Some(every_cluster()),
-        None => None,
-    };
-    if let Some(mut group) = group {
-        let total = context.total.unwrap_or(context.replicas);
-        group.fields.insert(REPLICAS.field.to_owned(), total);
-        request.rules = vec![group];
-        request.one_group = true;
-    }
+    let priority = |rule: &PreferenceRule| Some((rule.target.clone(), *rule.fields.get(&field.name)?));
+    rules.iter().filter_map(priority).collect()
 }

@@ -1,54 +1,97 @@
 //! Roads to a strategy, in their order, and what is refused on them.
 
-use super::{StrategyContext, StrategySource, nearest_first, resolve_strategy};
-use crate::api::{ObjectMeta, Placement};
-use crate::strategy::{RuleListName, RuleLists, StrategyRequest};
+mod printed;
 
-fn known() -> Vec<String> {
-    let names = [
-        "Duplicated",
-        "StaticWeight",
-        "DynamicWeight",
-        "Aggregated",
-        "Average",
-        "Specified",
-        "PriorityAggregated",
-        "Cheapest",
-    ];
-    names.map(str::to_owned).to_vec()
-}
+use super::{
+    Declaration, Declarations, RuleField, RuleList, StrategyContext, StrategyRequest, StrategySource, nearest_first,
+    resolve_strategy,
+};
+use crate::api::{ObjectMeta, Placement, ResourceBinding, ResourceBindingSpec};
+use crate::detector::{Binding, PolicyFacts};
+use crate::plan::PlanInput;
 
-fn annotated(annotations: &[(&str, &str)]) -> ObjectMeta {
-    let annotations = annotations
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    ObjectMeta {
-        annotations: annotations.collect(),
-        ..ObjectMeta::default()
+/// A strategy, and its list with one required field.
+fn declared(strategy: &str, list: Option<(&str, &str, Option<i64>)>) -> Declaration {
+    let list = list.map(|(name, field, minimum)| RuleList {
+        name: name.to_owned(),
+        fields: vec![RuleField {
+            name: field.to_owned(),
+            minimum,
+            required: true,
+        }],
+        priorities: field == "priority",
+    });
+    Declaration {
+        strategy: strategy.to_owned(),
+        lists: list.into_iter().collect(),
+        refuses_priorities: matches!(strategy, "Duplicated" | "Specified"),
     }
 }
 
-/// `strategy (source) rules`, or the error.
-fn outcome(placement: &str, binding: &[(&str, &str)], policy: &[(&str, &str)]) -> String {
+/// The bundled strategies, and one from outside.
+fn declarations() -> Declarations {
+    Declarations(vec![
+        declared("Duplicated", None),
+        declared("StaticWeight", Some(("staticWeightList", "weight", Some(1)))),
+        declared("DynamicWeight", None),
+        declared("Aggregated", None),
+        declared("Average", None),
+        declared("Specified", Some(("staticSpecifyList", "replicas", Some(0)))),
+        declared(
+            "PriorityAggregated",
+            Some(("preferredPriorityList", "priority", Some(1))),
+        ),
+        declared("Cheapest", Some(("costList", "cost", None))),
+    ])
+}
+
+/// A binding of 5 replicas with annotations of its own and of its policy.
+fn binding(placement: &str, own: &[(&str, &str)], policy: &[(&str, &str)]) -> Binding {
+    let annotations = |pairs: &[(&str, &str)]| {
+        let pairs = pairs
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        pairs.collect()
+    };
     let placement: Placement = serde_json::from_str(placement).unwrap();
-    let (binding, policy, known) = (annotated(binding), annotated(policy), known());
-    let request = resolve_strategy(&StrategyContext {
-        placement: &placement,
-        binding: Some(&binding),
-        policy: Some(&policy),
-        total: None,
-        replicas: 5,
-        known: &known,
-        rule_lists: &RuleLists::new(),
-        strategy_override: None,
+    Binding {
+        object: ResourceBinding {
+            metadata: ObjectMeta {
+                annotations: annotations(own),
+                ..ObjectMeta::default()
+            },
+            spec: ResourceBindingSpec {
+                replicas: Some(5),
+                placement: Some(placement),
+                ..ResourceBindingSpec::default()
+            },
+            ..ResourceBinding::default()
+        },
+        policy: Some(PolicyFacts {
+            annotations: annotations(policy),
+            ..PolicyFacts::default()
+        }),
+        source: None,
+    }
+}
+
+fn request(binding: &Binding, strategy_override: Option<&str>) -> Result<StrategyRequest, String> {
+    let context = StrategyContext {
+        declarations: &declarations(),
+        strategy_override,
         affinity_groups_as_tiers: false,
-    });
-    match request {
+    };
+    resolve_strategy(&PlanInput::new(binding), context).map_err(|error| error.to_string())
+}
+
+/// `strategy (source) rules`, or the error.
+fn outcome(placement: &str, own: &[(&str, &str)], policy: &[(&str, &str)]) -> String {
+    match request(&binding(placement, own, policy), None) {
         Ok(request) => {
             let rules: Vec<_> = request.rules.iter().map(|rule| format!("{:?}", rule.fields)).collect();
             format!("{} ({}) {}", request.strategy, request.source, rules.join(" "))
         }
-        Err(error) => error.to_string(),
+        Err(error) => error,
     }
 }
 
@@ -112,7 +155,7 @@ fn the_first_road_that_applies_is_taken() {
 }
 
 #[test]
-fn what_makes_no_sense_says_so() {
+fn what_cannot_be_followed_says_so() {
     let specified = |entries: &str| {
         format!(
             r#"{{"replicaScheduling":{{"replicaDivisionPreference":"Specified","specifyPreference":{{"staticSpecifyList":[{entries}]}}}}}}"#
@@ -153,6 +196,11 @@ fn what_makes_no_sense_says_so() {
             with_priority("Aggregated", 0),
             "clusterPriority.preferredPriorityList[0]: expected `priority` of at least 1, got 0".to_owned(),
         ),
+        (
+            r#"{"replicaScheduling":{"weightPreference":{"staticWeightList":[{"targetCluster":{},"weight":0}]}}}"#
+                .to_owned(),
+            "weightPreference.staticWeightList[0]: expected `weight` of at least 1, got 0".to_owned(),
+        ),
     ] {
         assert_eq!(outcome(&placement, &[], &[]), expected);
     }
@@ -183,42 +231,44 @@ fn what_makes_no_sense_says_so() {
 }
 
 #[test]
-fn preferences_that_nobody_reads_are_warned_of() {
-    let text = r#"{"replicaScheduling":{"replicaDivisionPreference":"Aggregated","weightPreference":{"staticWeightList":[{"targetCluster":{},"weight":2}]}}}"#;
-    let placement: Placement = serde_json::from_str(text).unwrap();
-    let known = known();
-    let mut context = StrategyContext {
-        placement: &placement,
-        binding: None,
-        policy: None,
-        total: None,
-        replicas: 1,
-        known: &known,
-        rule_lists: &RuleLists::new(),
-        strategy_override: None,
-        affinity_groups_as_tiers: false,
-    };
-    let warned = |context: &StrategyContext<'_>| -> Vec<String> {
-        resolve_strategy(context)
-            .unwrap()
-            .warnings
-            .iter()
-            .map(ToString::to_string)
-            .collect()
-    };
+fn weights_below_one_are_refused_on_every_road() {
+    let extended = r#"{"replicaScheduling":{"extendReplicaDivisionPreference":"StaticWeight","extendClusterPreferences":{"extendStaticList":[{"targetCluster":{},"extendFields":{"weight":-1}}]}}}"#;
     assert_eq!(
-        warned(&context),
-        ["the strategy `Aggregated` reads no `staticWeightList`; ignored"]
+        outcome(extended, &[], &[]),
+        "extendClusterPreferences.extendStaticList[0]: expected `weight` of at least 1, got -1"
     );
-    context.strategy_override = Some("Cheapest");
-    assert_eq!(warned(&context), Vec::<String>::new());
-    assert_eq!(resolve_strategy(&context).unwrap().rules.len(), 1);
+    let preferences = r#"{"staticWeightList":[{"targetCluster":{},"weight":0}]}"#;
+    assert_eq!(
+        outcome("{}", &[(STRATEGY, "StaticWeight"), (PREFERENCES, preferences)], &[]),
+        "the binding's `divvy.io/preferences`.staticWeightList[0]: expected `weight` of at least 1, got 0"
+    );
+}
+
+#[test]
+fn a_list_of_another_strategy_is_left_out_with_a_warning() {
+    let text = r#"{"replicaScheduling":{"replicaDivisionPreference":"Aggregated","weightPreference":{"staticWeightList":[{"targetCluster":{},"weight":2}]}}}"#;
+    let binding = binding(text, &[], &[]);
+    for (strategy, expected) in [
+        (None, "the strategy `Aggregated` reads no `staticWeightList`; ignored"),
+        (
+            Some("Cheapest"),
+            "the strategy `Cheapest` reads no `staticWeightList`; ignored",
+        ),
+    ] {
+        let request = request(&binding, strategy).unwrap();
+        let warnings: Vec<_> = request.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings, [expected]);
+        let hint = request.warnings[0].hint.as_deref();
+        assert_eq!(hint, Some("the strategy `StaticWeight` reads it"));
+        assert_eq!(request.rules, []);
+    }
 }
 
 #[test]
 fn the_nearest_name_comes_first() {
-    assert_eq!(nearest_first("static-weight", &known())[0], "StaticWeight");
-    assert_eq!(nearest_first("averge", &known())[0], "Average");
+    let known = declarations().names();
+    assert_eq!(nearest_first("static-weight", &known)[0], "StaticWeight");
+    assert_eq!(nearest_first("averge", &known)[0], "Average");
 }
 
 #[test]
@@ -227,7 +277,7 @@ fn sources_print_for_explanations() {
 }
 
 #[test]
-fn what_became_no_rule_is_left_for_the_plugin() {
+fn keys_that_became_no_rule_are_left_for_the_plugin() {
     let priority =
         r#""clusterPriority":{"preferredPriorityList":[{"targetCluster":{"clusterNames":["a"]},"priority":2}]}"#;
     let counts = r#""specifiedClusters":[{"name":"a","replicas":5}]"#;
@@ -247,72 +297,66 @@ fn what_became_no_rule_is_left_for_the_plugin() {
             format!(r#"{{{priority},"maximumPrice":1}}"#),
             Some(r#"{"maximumPrice":1}"#),
         ),
-        (
-            "Cheapest",
-            r#"{"idcs":[{"name":"r"}]}"#.to_owned(),
-            Some(r#"{"idcs":[{"name":"r"}]}"#),
-        ),
+        ("Cheapest", r#"{"idcs":[{"name":"r"}]}"#.to_owned(), None),
     ] {
-        let metadata = annotated(&[(STRATEGY, strategy), (PREFERENCES, &preferences)]);
-        let known = known();
-        let request = resolve_strategy(&StrategyContext {
-            placement: &Placement::default(),
-            binding: Some(&metadata),
-            policy: None,
-            total: None,
-            replicas: 5,
-            known: &known,
-            rule_lists: &RuleLists::new(),
-            strategy_override: None,
-            affinity_groups_as_tiers: false,
-        });
-        let left = request.unwrap().preferences.map(|value| value.to_string());
+        let binding = binding("{}", &[(STRATEGY, strategy), (PREFERENCES, &preferences)], &[]);
+        let left = request(&binding, None)
+            .unwrap()
+            .preferences
+            .map(|value| value.to_string());
         assert_eq!(left.as_deref(), expected, "{strategy} {preferences}");
     }
 }
 
-/// What becomes of these preferences for a strategy from outside whose plugin declares `costList` with `cost`.
-fn declared(preferences: &str) -> Result<StrategyRequest, String> {
-    let binding = annotated(&[(STRATEGY, "Cheapest"), (PREFERENCES, preferences)]);
-    let known = ["Cheapest".to_owned()];
-    let cost = RuleListName {
-        list: "costList".to_owned(),
-        field: "cost".to_owned(),
-    };
-    resolve_strategy(&StrategyContext {
-        placement: &Placement::default(),
-        binding: Some(&binding),
-        policy: None,
-        total: None,
-        replicas: 5,
-        known: &known,
-        rule_lists: &RuleLists::from([("Cheapest".to_owned(), vec![cost])]),
-        strategy_override: None,
-        affinity_groups_as_tiers: false,
-    })
-    .map_err(|error| error.to_string())
+/// What becomes of these preferences for the strategy from outside.
+fn cheapest(preferences: &str) -> Result<StrategyRequest, String> {
+    request(
+        &binding("{}", &[(STRATEGY, "Cheapest"), (PREFERENCES, preferences)], &[]),
+        None,
+    )
 }
 
 #[test]
-fn a_list_that_a_plugin_from_outside_declares_becomes_rules() {
-    let request = declared(
+fn a_declared_list_is_read_wherever_a_policy_can_carry_it() {
+    let request_of = cheapest(
         r#"{"costList":[{"targetCluster":{"clusterNames":["a"]},"cost":3},{"targetCluster":{},"cost":-1}],"ceiling":9}"#,
     )
     .expect("the list is sound");
-    assert_eq!(request.rules_key, "costList");
-    assert_eq!(request.rules.len(), 2);
-    assert_eq!(request.rules[0].target.cluster_names, ["a"]);
-    assert_eq!(request.rules[1].fields["cost"], -1);
-    assert_eq!(request.rules[1].origin, "`divvy.io/preferences`.costList[1]");
-    assert_eq!(request.preferences, Some(serde_json::json!({ "ceiling": 9 })));
+    assert_eq!(request_of.rules.len(), 2);
+    assert_eq!(request_of.rules[0].target.cluster_names, ["a"]);
+    assert_eq!(request_of.rules[1].fields["cost"], -1);
+    assert_eq!(
+        request_of.rules[1].origin,
+        "the binding's `divvy.io/preferences`.costList[1]"
+    );
+    assert_eq!(request_of.preferences, Some(serde_json::json!({ "ceiling": 9 })));
+
+    let entry = r#"{"targetCluster":{"clusterNames":["a"]},"cost":3}"#;
+    let extension = r#"{"targetCluster":{"clusterNames":["a"]},"extendFields":{"cost":3}}"#;
+    for (scheduling, origin) in [
+        (
+            format!(r#""anything":{{"costList":[{entry}]}}"#),
+            "anything.costList[0]",
+        ),
+        (
+            format!(r#""extendClusterPreferences":{{"extendStaticList":[{extension}]}}"#),
+            "extendClusterPreferences.extendStaticList[0]",
+        ),
+    ] {
+        let placement = format!(r#"{{"replicaScheduling":{{"replicaDivisionPreference":"Cheapest",{scheduling}}}}}"#);
+        let request = request(&binding(&placement, &[], &[]), None).expect("the list is sound");
+        assert_eq!(request.rules[0].fields["cost"], 3);
+        assert_eq!(request.rules[0].origin, origin);
+        assert_eq!(request.warnings, []);
+    }
 }
 
 #[test]
-fn a_declared_list_that_makes_no_sense_is_refused_with_its_place() {
+fn a_malformed_declared_list_is_refused_with_its_place() {
     let cases = [
         (
             r#"{"costList":3}"#,
-            "`divvy.io/preferences`.costList: expected a list, got 3",
+            "`divvy.io/preferences`.costList: expected a list of objects with `targetCluster`, got 3",
         ),
         (
             r#"{"costList":[{"targetCluster":{},"cots":3}]}"#,
@@ -328,10 +372,11 @@ fn a_declared_list_that_makes_no_sense_is_refused_with_its_place() {
         ),
         (
             r#"{"costList":[{"targetCluster":7,"cost":3}]}"#,
-            "`divvy.io/preferences`.costList[0].targetCluster: expected a cluster affinity, got 7",
+            "`divvy.io/preferences`.costList[0]: targetCluster: expected an object, got integer `7`",
         ),
     ];
     for (preferences, message) in cases {
-        assert_eq!(declared(preferences).expect_err("it is refused"), message);
+        let message = format!("the binding's {message}");
+        assert_eq!(cheapest(preferences).expect_err("it is refused"), message);
     }
 }

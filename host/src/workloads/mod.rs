@@ -27,6 +27,15 @@ pub struct Demand {
     pub requirements: Option<ReplicaRequirements>,
 }
 
+/// A resource with its demand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadResource {
+    /// The resource.
+    pub resource: Resource,
+    /// Its demand; `None` if it is propagated whole.
+    pub demand: Option<Demand>,
+}
+
 /// Fields of an object, read one by one, with a place to leave what is wrong with them.
 pub(crate) trait Fields {
     /// The field at a path, or `None` if it is absent or null. A field of another type is reported, and

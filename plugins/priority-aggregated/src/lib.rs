@@ -39,14 +39,15 @@ impl Plugin for PriorityAggregated {
     }
 }
 
+/// Priorities of groups of clusters (`proposals/priority-aggregated.md`: minimum 1).
+const PRIORITIES: RuleList =
+    RuleList::new("preferredPriorityList", &[RuleField::required("priority").at_least(1)]).giving_priorities();
+
 impl AssignPlugin for PriorityAggregated {
     const STRATEGIES: &'static [&'static str] = &["PriorityAggregated"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
     const NEEDS: Needs = Needs::NONE.own_tiers();
-    const RULE_LISTS: &'static [RuleList] = &[RuleList {
-        list: "preferredPriorityList",
-        field: "priority",
-    }];
+    const RULE_LISTS: &'static [RuleList] = &[PRIORITIES];
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         let request = context.division_request();

@@ -41,11 +41,11 @@ impl AssignPlugin for Specified {
     const STRATEGIES: &'static [&'static str] = &["Specified"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
     /// The counts are for groups of clusters, whatever their tiers.
-    const NEEDS: Needs = Needs::NONE.no_spread().own_tiers();
-    const RULE_LISTS: &'static [RuleList] = &[RuleList {
-        list: "staticSpecifyList",
-        field: "replicas",
-    }];
+    const NEEDS: Needs = Needs::NONE.no_spread().own_tiers().no_priorities();
+    const RULE_LISTS: &'static [RuleList] = &[RuleList::new(
+        "staticSpecifyList",
+        &[RuleField::required("replicas").at_least(0)],
+    )];
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         let (replicas, last, ties) = (context.replicas(), context.last(), context.ties());

@@ -51,10 +51,10 @@ impl AssignPlugin for StaticWeight {
     const STRATEGIES: &'static [&'static str] = &["StaticWeight"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
     const NEEDS: Needs = Needs::NONE.no_spread().rules_decide_tiers().last_tier_overflows();
-    const RULE_LISTS: &'static [RuleList] = &[RuleList {
-        list: "staticWeightList",
-        field: "weight",
-    }];
+    const RULE_LISTS: &'static [RuleList] = &[RuleList::new(
+        "staticWeightList",
+        &[RuleField::required("weight").at_least(1)],
+    )];
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         with_scratch(|columns: &mut StaticWeightColumns| {

@@ -1,0 +1,79 @@
+//! Who wins where a binding, its policy and its workload disagree.
+
+use crate::api::{BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, Resource, ResourceBinding};
+use crate::policy::binding_name;
+use crate::workloads::Demand;
+
+/// The binding to schedule, from what is known of it.
+///
+/// - The binding's own fields win. Its policy supplies a placement and a scheduler's name where it has none, its workload
+///   replicas and requirements where it has neither those nor components.
+/// - A workload without a binding gets the one that Karmada's detector would make.
+/// - A binding that follows others and has no placement keeps none.
+pub(super) fn merge(
+    binding: Option<&ResourceBinding>,
+    policy: Option<&PropagationPolicy>,
+    workload: Option<(&Resource, Option<&Demand>)>,
+) -> ResourceBinding {
+    let mut merged = match (binding, workload) {
+        (Some(binding), _) => binding.clone(),
+        (None, Some((resource, _))) => binding_from_workload(resource),
+        (None, None) => ResourceBinding::default(),
+    };
+    let is_namespaced = merged.scope() == BindingScope::Namespaced;
+    let spec = &mut merged.spec;
+    if spec.resource.namespace.is_empty() && is_namespaced {
+        spec.resource.namespace.clone_from(&merged.metadata.namespace);
+    }
+    if let Some(policy) = policy {
+        if spec.placement.is_none() && spec.required_by.is_empty() {
+            spec.placement = Some(policy.spec.placement.clone());
+        }
+        if spec.scheduler_name.is_empty() {
+            spec.scheduler_name.clone_from(&policy.spec.scheduler_name);
+        }
+    }
+    if let Some((_, Some(demand))) = workload
+        && spec.components.is_empty()
+    {
+        spec.replicas.get_or_insert(demand.replicas);
+        if spec.replica_requirements.is_none() {
+            spec.replica_requirements.clone_from(&demand.requirements);
+        }
+    }
+    spec.replicas.get_or_insert(0);
+    merged
+}
+
+/// The binding that Karmada's detector makes for a workload, before its policy is applied. A workload that is being deleted
+/// takes its binding along.
+fn binding_from_workload(resource: &Resource) -> ResourceBinding {
+    let Resource {
+        type_meta, metadata, ..
+    } = resource;
+    let scope = if metadata.namespace.is_empty() {
+        BindingScope::Cluster
+    } else {
+        BindingScope::Namespaced
+    };
+    let mut binding = ResourceBinding {
+        api_version: ResourceBinding::API_VERSION.to_owned(),
+        kind: scope.kind().to_owned(),
+        metadata: ObjectMeta {
+            name: binding_name(&type_meta.kind, &metadata.name),
+            namespace: metadata.namespace.clone(),
+            deletion_timestamp: metadata.deletion_timestamp,
+            ..ObjectMeta::default()
+        },
+        ..ResourceBinding::default()
+    };
+    binding.spec.resource = ObjectReference {
+        api_version: type_meta.api_version.clone(),
+        kind: type_meta.kind.clone(),
+        namespace: metadata.namespace.clone(),
+        name: metadata.name.clone(),
+        uid: metadata.uid.clone(),
+        resource_version: metadata.resource_version.clone(),
+    };
+    binding
+}
