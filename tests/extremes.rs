@@ -75,17 +75,27 @@ fn weights_near_the_end_of_64_bits() {
     let asked = |weights| binding("web", LARGEST).strategy("StaticWeight").preferences(&weights);
     check(
         &clusters,
-        asked(weights([("a", i64::MAX), ("b", i64::MAX), ("c", 0)])),
+        asked(weights([("a", i64::MAX), ("b", i64::MAX)])),
         "a=1073741824 b=1073741823",
     );
     check(&clusters, asked(weights([("a", i64::MAX), ("b", 1)])), "a=2147483647");
 }
 
 #[test]
-fn weights_of_nothing_are_equal_weights() {
+fn weights_that_no_candidate_has_are_equal_weights() {
     let clusters = [("a", 9), ("b", 9), ("c", 9)];
     let asked = |weights| binding("web", 6).strategy("StaticWeight").preferences(&weights);
-    check(&clusters, asked(weights([("a", 0), ("b", 0), ("c", 0)])), "a=2 b=2 c=2");
-    // A weight for a cluster that is no candidate is none for those that are.
     check(&clusters, asked(weights([("elsewhere", 7)])), "a=2 b=2 c=2");
+    check(&clusters, asked(weights([])), "a=2 b=2 c=2");
+}
+
+/// As Karmada's API server does (`weight`: minimum 1), on every road.
+#[test]
+fn weights_below_one_are_refused() {
+    for weight in [0, -1, i64::MIN] {
+        let asked = binding("web", 6).strategy("StaticWeight").preferences(&weights([("a", weight)]));
+        let place = "the binding's `divvy.io/preferences`.staticWeightList[0]";
+        let told = format!("Error: {place}: expected `weight` of at least 1, got {weight}");
+        check(&[("a", 9)], asked, &told);
+    }
 }
