@@ -1,12 +1,12 @@
 //! What can be wrong with the meaning of one binding.
 
-use super::names::listed;
+use divvy_documents::names::quoted_list;
 
 /// Why a binding's strategy or its preferences make no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StrategyError {
     /// No loaded plugin serves the strategy.
-    #[error("no loaded plugin serves the strategy `{strategy}` ({origin}); known strategies, nearest first: {}", listed(.known))]
+    #[error("no loaded plugin serves the strategy `{strategy}` ({origin}); known strategies, nearest first: {}", quoted_list(.known))]
     Unknown {
         /// The name as it was written.
         strategy: String,

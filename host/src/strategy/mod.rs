@@ -10,7 +10,6 @@
 
 mod annotations;
 mod error;
-mod names;
 mod preferences;
 mod request;
 mod resolve;
@@ -18,8 +17,8 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use divvy_documents::names::nearest_first;
 pub use error::StrategyError;
-pub use names::nearest_first;
 pub use request::{PreferenceRule, RuleListName, RuleLists, StrategyRequest, StrategySource};
 pub use resolve::{StrategyContext, resolve_strategy};
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use divvy_documents::names::nearest_first;
 use serde_json::Value;
 
 use super::annotations::Carriers;
 use super::error::StrategyError;
 use super::known::{DUPLICATED, DYNAMIC_WEIGHT, PRIORITY_AGGREGATED, SPECIFIED, STATIC_WEIGHT, WEIGHTED};
-use super::names::nearest_first;
 use super::preferences::{JsonPreferences, read_preferences};
 use super::request::{PreferenceRule, RuleListName, RuleLists, StrategyRequest, StrategySource};
 use super::rules::{PRIORITY, REPLICAS, WEIGHT, declared_rules, read_rules};
