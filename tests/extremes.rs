@@ -93,7 +93,9 @@ fn weights_that_no_candidate_has_are_equal_weights() {
 #[test]
 fn weights_below_one_are_refused() {
     for weight in [0, -1, i64::MIN] {
-        let asked = binding("web", 6).strategy("StaticWeight").preferences(&weights([("a", weight)]));
+        let asked = binding("web", 6)
+            .strategy("StaticWeight")
+            .preferences(&weights([("a", weight)]));
         let place = "the binding's `divvy.io/preferences`.staticWeightList[0]";
         let told = format!("Error: {place}: expected `weight` of at least 1, got {weight}");
         check(&[("a", 9)], asked, &told);

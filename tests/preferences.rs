@@ -68,6 +68,6 @@ fn a_strategy_from_outside_reads_its_own_keys_beside_those_of_the_host() {
         &host,
         "Faulty",
         json!({ "patience": "long", "clusterPriority": {} }),
-        "Error: patience: expected u32, got string \"long\"",
+        "Error: patience: expected an integer from 0 to 4294967295, got the string \"long\"",
     );
 }

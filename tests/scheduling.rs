@@ -180,10 +180,8 @@ pub(crate) fn scheduled(decision: &Decision) -> BTreeMap<&str, i64> {
 /// The profile `test` with these lines.
 #[track_caller]
 pub(crate) fn configuration(lines: &str) -> ProfileConfiguration {
-    let source = ProfileSource {
-        file: Some("profile.toml".into()),
-        text: format!("[[profile]]\nname = 'test'\n{lines}"),
-    };
+    let text = format!("[[profile]]\nname = 'test'\n{lines}");
+    let source = ProfileSource::parse(Some("profile.toml".into()), &text);
     source.profile(None).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -92,7 +92,7 @@ fn a_configuration_value_of_another_type_is_named_with_both_types() {
     check(
         "assign = ['faulty']\n[profile.plugin.faulty.configuration]\npatience = 'long'",
         &[(
-            "configuration of plugin `faulty`: patience: expected u32, got string \"long\"",
+            "configuration of plugin `faulty`: patience: expected an integer from 0 to 4294967295, got the string \"long\"",
             "",
         )],
     );

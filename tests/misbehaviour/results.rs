@@ -144,7 +144,7 @@ fn preferences_that_do_not_fit_name_the_key() {
     );
     assert_eq!(
         with(serde_json::json!({ "patience": "long" })),
-        "Error: patience: expected u32, got string \"long\""
+        "Error: patience: expected an integer from 0 to 4294967295, got the string \"long\""
     );
 }
 

@@ -7,10 +7,7 @@
 //! Keys of a configuration are `kebab-case`, as in the rest of a profile, keys of preferences `camelCase`, as in
 //! every Kubernetes object; variants of an enum without fields are `kebab-case` in both.
 
-mod error;
-mod value;
-
-pub use error::{ValueError, nearest};
+pub use divvy_documents::{ValueError, read_value};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -63,18 +60,6 @@ impl<T: DeserializeOwned + JsonSchema> Configuration for T {
 pub trait Preferences: Configuration {}
 
 impl<T: Configuration> Preferences for T {}
-
-/// Reads any deserialisable type from a JSON value, with the errors of this module.
-///
-/// # Errors
-///
-/// A [`ValueError`] with the path of the first key or value that does not fit.
-pub fn read_value<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ValueError> {
-    serde_path_to_error::deserialize(value::ValueDeserializer::new(value)).map_err(|error| {
-        let path = error.path().to_string();
-        error.into_inner().at(path)
-    })
-}
 
 /// The configuration of a plugin that has none: an empty table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]

@@ -79,11 +79,11 @@ fn an_unknown_key_is_named_with_its_path_and_the_nearest_known_one() {
 fn a_wrong_type_is_named_with_both_types() {
     assert_eq!(
         refused(json!({ "limit": "3" })).0,
-        "limit: expected u32, got string \"3\""
+        "limit: expected an integer from 0 to 4294967295, got the string \"3\""
     );
     assert_eq!(
         refused(json!({ "limit": -1 })).0,
-        "limit: expected u32, got integer `-1`"
+        "limit: expected an integer from 0 to 4294967295, got the number `-1`"
     );
     assert_eq!(
         refused(json!({ "entries": [{ "name": "a" }] })).0,
@@ -93,7 +93,7 @@ fn a_wrong_type_is_named_with_both_types() {
     assert_eq!(message, "fill: unknown value `pack`");
     assert_eq!(path, "fill");
     assert_eq!(hint.as_deref(), Some("did you mean `pack-tight`?"));
-    assert_eq!(refused(json!([1, 2])).0, "expected an object, got sequence");
+    assert_eq!(refused(json!([1, 2])).0, "expected a mapping, got a list");
 }
 
 #[test]

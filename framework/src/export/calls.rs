@@ -67,9 +67,7 @@ pub(crate) fn preferences<P: Plugin>(json: &str) -> Result<Option<P::Preferences
     if json.is_empty() {
         return Ok(None);
     }
-    let value: serde_json::Value = serde_json::from_str(json).map_err(|error| ValueError::NotJson {
-        message: error.to_string(),
-    })?;
+    let value: serde_json::Value = serde_json::from_str(json).map_err(|error| ValueError::not_json(&error))?;
     P::Preferences::read(&value).map(Some)
 }
 

@@ -179,7 +179,7 @@ fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
     let present = directories.list();
     let searched: Vec<String> = directories.iter().map(|path| format!("`{}`", path.display())).collect();
     let complaint = Complaint::new(format!("plugin `{name}` not found; looked in {}", searched.join(", ")));
-    let nearest = divvy_framework::configuration::nearest(name, present.keys().map(String::as_str));
+    let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
     Failure::usage(match nearest {
         Some(nearest) => complaint.with_hint(format!("did you mean `{nearest}`?")),
         None => complaint.with_hint("`divvy plugin list` shows those that are found"),

@@ -57,9 +57,9 @@ pub(super) fn run(command: &ProfileCommand, console: &Console) -> Result<Exit, F
 
 fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
     let ChosenProfile { source, configuration } = arguments.profile.read()?;
-    let text = match &source.file {
-        None => BUILT_IN.to_owned(),
-        Some(_) => format!(
+    let text = match source.is_built_in() {
+        true => BUILT_IN.to_owned(),
+        false => format!(
             "# Profile `{}` of {}, with what it extends filled in.\n\n{}",
             configuration.name,
             source.name(),

@@ -127,10 +127,8 @@ pub(super) fn choose(
 ) -> Result<ChosenProfile, Failure> {
     match &recording.header {
         Some(header) if !arguments.is_given() => {
-            let source = ProfileSource {
-                file: Some(PathBuf::from(format!("{} (its recorded profile)", file.display()))),
-                text: header.profile.clone(),
-            };
+            let name = PathBuf::from(format!("{} (its recorded profile)", file.display()));
+            let source = ProfileSource::parse(Some(name), &header.profile);
             let configuration = source.profile(Some(&header.profile_name))?;
             Ok(ChosenProfile { source, configuration })
         }

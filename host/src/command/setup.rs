@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use divvy_documents::FieldPath;
 use divvy_host::plugin::{LoadError, PluginDirectories};
 use divvy_host::profile::{BUILT_IN_NAME, PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_host::scheduler::{Profile, RegistryError, registry};
@@ -112,9 +113,8 @@ impl ChosenProfile {
 
     /// A registry's error with its place in the profile.
     fn complaint(&self, error: &RegistryError) -> Complaint {
-        let key = error.key().or_else(|| self.key_of_plugin(error));
-        let place = match key {
-            Some(key) => format!("{}:{}", self.source.name(), self.source.line(&self.path_of(&key))),
+        let place = match error.key().or_else(|| self.key_of_plugin(error)) {
+            Some(key) => self.source.place(&self.configuration.name, &FieldPath::dotted(&key)),
             None => self.source.name(),
         };
         Complaint {
@@ -122,15 +122,6 @@ impl ChosenProfile {
             detail: error.detail().map(ToOwned::to_owned),
             ..Complaint::new(format!("{place}: {error}")).with_causes_of(error)
         }
-    }
-
-    /// A key of this profile as a path from the top of the file.
-    fn path_of(&self, key: &str) -> String {
-        let profiles = self.source.profiles().unwrap_or_default();
-        let number = profiles
-            .iter()
-            .position(|profile| profile.name == self.configuration.name);
-        format!("profile[{}].{key}", number.unwrap_or(0))
     }
 
     /// The key at fault where the error itself cannot know it, because it knows the plugin or its file alone.

@@ -2,13 +2,9 @@
 //!
 //! A field is read from the object's value; only when a type refuses it is the tree asked for its line.
 
+use divvy_documents::{Cause, Document, Fault, FieldPath, Node, Strict, decode_tree};
 use serde::de::DeserializeOwned;
 
-use super::decode::{Document, Fault, decode_tree};
-use super::node::Node;
-use super::path::FieldPath;
-use super::problem::Cause;
-use super::strict::Strict;
 use crate::workloads::{Fields, value_at};
 
 /// The fields of a resource, read from its value; from its tree when a type refuses one.
@@ -30,11 +26,6 @@ impl Fields for DocumentFields<'_, '_> {
 
     fn report(&mut self, path: FieldPath, cause: Cause) {
         let line = self.document.tree(self.faults).line_of(&path);
-        self.faults.push(Fault {
-            path,
-            line,
-            cause,
-            hint: None,
-        });
+        self.faults.push(Fault::new(path, line, cause));
     }
 }

@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use divvy_documents::{Cause, Problem, Warning};
 use walkdir::WalkDir;
 
-use super::problem::{Cause, Problem, Warning};
 use super::reader::Reader;
 use super::{Manifests, ReadOptions};
 

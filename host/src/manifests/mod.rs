@@ -9,26 +9,16 @@
 //! knows its lines. A YAML library that deserialises by itself was rejected, because it stops at the first
 //! problem and says nothing about the others.
 
-mod chunks;
-mod decode;
-mod deserializer;
 mod fields;
 mod inputs;
-mod json;
-mod node;
-mod path;
-mod problem;
 mod reader;
 mod scope;
-mod strict;
 #[cfg(test)]
 mod tests;
 mod validation;
-mod yaml;
 
+pub use divvy_documents::{Cause, FieldPath, ObjectName, PathSegment, Problem, Source, Warning};
 pub use inputs::{Input, read, read_text};
-pub use path::{FieldPath, PathSegment};
-pub use problem::{Cause, ObjectName, Problem, Source, Warning};
 
 use crate::api::{Cluster, PropagationPolicy, ResourceBinding};
 use crate::detector::{Detected, Detector};

@@ -8,19 +8,15 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use divvy_documents::chunks::{self, Chunk, LineCounter};
+use divvy_documents::{Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning, json, yaml};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::chunks::{self, Chunk, LineCounter};
-use super::decode::{Document, Fault};
 use super::fields::DocumentFields;
-use super::json;
-use super::node::NodeValue;
-use super::path::FieldPath;
-use super::problem::{Cause, ObjectName, Problem, Source, Warning};
 use super::validation::{Findings, Validate};
-use super::{Located, Manifests, ReadOptions, object_name, scope, yaml};
+use super::{Located, Manifests, ReadOptions, object_name, scope};
 use crate::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
 use crate::policy::is_cluster_scoped;
 use crate::workloads::{Fields, WorkloadResource};
@@ -139,31 +135,24 @@ impl<'options> Reader<'options> {
         if failed {
             place.document += 1;
             let rest = chunk.text.get(read_to..).unwrap_or_default();
-            let mut errors = Vec::new();
-            let parsed = json::parse(rest, lines.line_of(rest), &mut errors);
-            errors.extend(parsed.err());
-            self.tree_errors(errors, place);
+            let mut faults = Vec::new();
+            let parsed = json::parse(rest, lines.line_of(rest), &mut faults);
+            faults.extend(parsed.err().map(Fault::from));
+            self.faults(faults, None, place);
         }
         true
     }
 
     fn yaml_chunk(&mut self, chunk: &Chunk<'_>, place: &mut Place) {
-        let (documents, errors) = yaml::parse(chunk.text, chunk.first_line);
-        if documents.is_empty() && !errors.is_empty() {
+        let (documents, faults) = yaml::parse(chunk.text, chunk.first_line);
+        if documents.is_empty() && !faults.is_empty() {
             place.document += 1;
         }
         for node in documents {
             place.document += 1;
             self.object(&Document::from_tree(node), None, place);
         }
-        self.tree_errors(errors, place);
-    }
-
-    fn tree_errors(&mut self, errors: Vec<json::TreeError>, place: &Place) {
-        for error in errors {
-            let fault = Fault::from(error);
-            self.fault(fault, None, place);
-        }
+        self.faults(faults, None, place);
     }
 
     /// Reads one object. `implied` is what the items of a typed list need not repeat.
@@ -205,16 +194,8 @@ impl<'options> Reader<'options> {
             };
             let hint =
                 matches!(tree.value, NodeValue::List(_)).then(|| "several objects are a `kind: List`".to_owned());
-            return self.fault(
-                Fault {
-                    path: FieldPath::root(),
-                    line: tree.line,
-                    cause,
-                    hint,
-                },
-                None,
-                place,
-            );
+            let fault = Fault::new(FieldPath::root(), tree.line, cause);
+            return self.fault(Fault { hint, ..fault }, None, place);
         };
         let text = |key| tree.text(key).unwrap_or_default().to_owned();
         let type_meta = TypeMeta {
@@ -262,16 +243,7 @@ impl<'options> Reader<'options> {
                 let path = FieldPath::dotted("apiVersion");
                 let mut faults = Vec::new();
                 let line = document.tree(&mut faults).line_of(&path);
-                self.fault(
-                    Fault {
-                        path,
-                        line,
-                        cause,
-                        hint: None,
-                    },
-                    None,
-                    place,
-                );
+                self.fault(Fault::new(path, line, cause), None, place);
             }
             Some((kind, _)) => match *kind {
                 "Cluster" => self.cluster(document, type_meta, place),
@@ -301,12 +273,8 @@ impl<'options> Reader<'options> {
                 },
             };
             let path = FieldPath::dotted(field);
-            faults.push(Fault {
-                line: tree.line_of(&path),
-                path,
-                cause,
-                hint: None,
-            });
+            let line = tree.line_of(&path);
+            faults.push(Fault::new(path, line, cause));
         }
         self.faults(faults, None, place);
     }
@@ -437,16 +405,7 @@ impl<'options> Reader<'options> {
         if let Some(first) = self.seen.get(&key) {
             let cause = Cause::DuplicateObject { first: first.clone() };
             let line = document.first_line();
-            self.fault(
-                Fault {
-                    path: FieldPath::root(),
-                    line,
-                    cause,
-                    hint: None,
-                },
-                Some(&name),
-                place,
-            );
+            self.fault(Fault::new(FieldPath::root(), line, cause), Some(&name), place);
             return false;
         }
         self.seen.insert(key, source);
@@ -460,12 +419,10 @@ impl<'options> Reader<'options> {
     }
 
     fn fault(&mut self, fault: Fault, object: Option<&ObjectName>, place: &Place) {
+        let source = place.at(fault.line);
         self.problem(Problem {
-            source_of: Some(place.at(fault.line)),
             object: object.cloned(),
-            field: fault.path,
-            cause: fault.cause,
-            hint: fault.hint,
+            ..fault.into_problem(source)
         });
     }
 }
@@ -500,11 +457,6 @@ fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fa
             continue;
         }
         let line = document.tree(faults).line_of(&path);
-        faults.push(Fault {
-            path,
-            line,
-            cause,
-            hint: None,
-        });
+        faults.push(Fault::new(path, line, cause));
     }
 }

@@ -4,9 +4,8 @@
 //! Not checked here: names of strategies, and whether preferences make sense together. Those are the meaning
 //! of one binding and make its row an error, not the whole input.
 
-use super::path::FieldPath;
-use super::problem::Cause;
-use divvy_framework::configuration::read_value;
+use divvy_documents::names::quoted_list;
+use divvy_documents::{Cause, Fault, FieldPath, read_value};
 use serde_json::Value;
 
 use crate::api::{
@@ -62,12 +61,6 @@ impl Findings {
     }
 }
 
-/// The known words, for a message.
-fn one_of(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    quoted.join(", ")
-}
-
 impl Validate for Cluster {
     fn validate(&self, findings: &mut Findings) {
         findings.metadata(&self.metadata);
@@ -76,7 +69,7 @@ impl Validate for Cluster {
             let path = taints.index(index);
             findings.required(path.key("key"), &taint.key, "the taint's key");
             if let TaintEffect::Unknown(word) = &taint.effect {
-                let known = one_of(TaintEffect::KNOWN);
+                let known = quoted_list(TaintEffect::KNOWN);
                 findings.invalid(path.key("effect"), format!("expected one of {known}, got `{word}`"));
             }
         }
@@ -216,7 +209,7 @@ fn validate_fields(selector: &FieldSelector, path: &FieldPath, findings: &mut Fi
     for (index, requirement) in selector.match_expressions.iter().enumerate() {
         let path = path.key("matchExpressions").index(index);
         if !SELECTABLE_FIELDS.contains(&requirement.key.as_str()) {
-            let known = one_of(&SELECTABLE_FIELDS);
+            let known = quoted_list(SELECTABLE_FIELDS);
             findings.selector(
                 path.key("key"),
                 format!("expected one of {known}, got `{}`", requirement.key),
@@ -237,7 +230,11 @@ fn needs_values(requirement: &SelectorRequirement, path: &FieldPath, findings: &
 }
 
 fn refuse_operator(requirement: &SelectorRequirement, allowed: &[&str], path: &FieldPath, findings: &mut Findings) {
-    let reason = format!("expected one of {}, got `{}`", one_of(allowed), requirement.operator);
+    let reason = format!(
+        "expected one of {}, got `{}`",
+        quoted_list(allowed),
+        requirement.operator
+    );
     findings.selector(path.key("operator"), reason);
 }
 
@@ -245,13 +242,13 @@ fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut
     if let Some(TolerationOperator::Unknown(word)) = &toleration.operator
         && !word.is_empty()
     {
-        let known = one_of(TolerationOperator::KNOWN);
+        let known = quoted_list(TolerationOperator::KNOWN);
         findings.invalid(path.key("operator"), format!("expected one of {known}, got `{word}`"));
     }
     if let Some(TaintEffect::Unknown(word)) = &toleration.effect
         && !word.is_empty()
     {
-        let known = one_of(TaintEffect::KNOWN);
+        let known = quoted_list(TaintEffect::KNOWN);
         findings.invalid(path.key("effect"), format!("expected one of {known}, got `{word}`"));
     }
     let tolerates_any_value = toleration.operator == Some(TolerationOperator::Exists);
@@ -266,7 +263,7 @@ fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut
 fn validate_spread(constraint: &SpreadConstraint, path: &FieldPath, findings: &mut Findings) {
     match &constraint.spread_by_field {
         Some(SpreadField::Unknown(word)) if !word.is_empty() => {
-            let known = one_of(SpreadField::KNOWN);
+            let known = quoted_list(SpreadField::KNOWN);
             findings.invalid(
                 path.key("spreadByField"),
                 format!("expected one of {known}, got `{word}`"),
@@ -309,7 +306,7 @@ fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut 
     if let Some(ReplicaSchedulingType::Unknown(word)) = &scheduling.replica_scheduling_type
         && !word.is_empty()
     {
-        let known = one_of(ReplicaSchedulingType::KNOWN);
+        let known = quoted_list(ReplicaSchedulingType::KNOWN);
         findings.invalid(
             path.key("replicaSchedulingType"),
             format!("expected one of {known}, got `{word}`"),
@@ -347,7 +344,10 @@ fn validate_written(entry: &Value, path: &FieldPath, findings: &mut Findings) {
     }
     match read_value::<ClusterPreference>(entry) {
         Ok(entry) => validate_entry(&entry, path, findings),
-        Err(error) => findings.invalid(path.clone(), error.to_string()),
+        Err(error) => {
+            let fault = Fault::from(error);
+            findings.add(path.join(&fault.path), fault.cause);
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use divvy_framework::configuration::{ValueError, nearest};
+use divvy_documents::{Problem, names};
 
-/// Why a profile could not be read: one variant a cause, with file and line.
+/// Why a profile could not be read: one variant per cause.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// The file cannot be read.
@@ -12,29 +12,16 @@ pub enum ProfileError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// The file is no TOML.
-    #[error("{file}:{line}: {message}")]
-    Syntax {
-        /// The file.
-        file: String,
-        /// The line.
-        line: usize,
-        /// What the parser says.
-        message: String,
-    },
-    /// A key or value does not fit.
-    #[error("{file}:{line}: {error}")]
-    Value {
-        /// The file.
-        file: String,
-        /// The line.
-        line: usize,
-        /// What does not fit, with its path.
-        error: ValueError,
+    /// Text that is not TOML, keys and values that do not fit, profiles that contradict each other: every problem of the
+    /// file, in the order of its lines.
+    #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Invalid {
+        /// The problems, each with its file and line.
+        problems: Vec<Problem>,
     },
     /// The file has no profile at all.
     #[error("{file}: no `[[profile]]` table")]
@@ -42,54 +29,25 @@ pub enum ProfileError {
         /// The file.
         file: String,
     },
-    /// Two profiles of one name.
-    #[error("{file}:{line}: a second profile `{name}`")]
-    DuplicateProfile {
-        /// The file.
-        file: String,
-        /// The line of the second.
-        line: usize,
-        /// The name.
-        name: String,
-    },
-    /// A profile that extends one that does not stand before it.
-    #[error("{file}:{line}: extends `{base}`, which is no profile above it")]
-    UnknownBase {
-        /// The file.
-        file: String,
-        /// The line.
-        line: usize,
-        /// The name.
-        base: String,
-        /// The profiles above it.
-        known: Vec<String>,
-    },
-    /// The file does not have the profile asked for.
+    /// The file does not have the requested profile.
     #[error("{file}: no profile `{name}`")]
     NoSuchProfile {
         /// The file.
         file: String,
         /// The name.
         name: String,
-        /// The profiles that it has.
+        /// The profiles of the file.
         known: Vec<String>,
     },
 }
 
 impl ProfileError {
-    /// What would help, if it is known.
+    /// Remedy, if one is known. Those of [`Self::Invalid`] are with its problems.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Value { error, .. } => error.hint(),
             Self::Empty { .. } => Some("`divvy profile show` prints one to start from".to_owned()),
-            Self::UnknownBase { base, known, .. } | Self::NoSuchProfile { name: base, known, .. } => {
-                match nearest(base, known.iter().map(String::as_str)) {
-                    Some(nearest) => Some(format!("did you mean `{nearest}`?")),
-                    None if known.is_empty() => None,
-                    None => Some(format!("known: {}", known.join(", "))),
-                }
-            }
-            _ => None,
+            Self::NoSuchProfile { name, known, .. } => names::hint(name, known),
+            Self::Unreadable { .. } | Self::Invalid { .. } => None,
         }
     }
 }

@@ -4,7 +4,6 @@
 //! built-in one (`extends = "default"`), so that a file says only what differs. Reading a profile opens no library: names
 //! of plugins and their configurations are judged by [`crate::scheduler::registry`].
 
-mod document;
 mod error;
 mod model;
 
@@ -13,7 +12,9 @@ pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry};
 
 use std::path::{Path, PathBuf};
 
-use document::Document;
+use divvy_documents::{Cause, Fault, FieldPath, Node, NodeValue, Source, decode_tree, names, toml};
+
+use model::ProfileFile;
 
 /// The text of the built-in profile.
 pub const BUILT_IN: &str = include_str!("default.toml");
@@ -21,22 +22,27 @@ pub const BUILT_IN: &str = include_str!("default.toml");
 /// The name of the built-in profile.
 pub const BUILT_IN_NAME: &str = "default";
 
-/// Where a profile stands, for messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A profile file, parsed once: every value knows its line.
+#[derive(Debug, Clone)]
 pub struct ProfileSource {
-    /// The file; `None` for the built-in profile.
-    pub file: Option<PathBuf>,
-    /// The text of the file.
-    pub text: String,
+    file: Option<PathBuf>,
+    tree: Node,
+    /// Errors of the text, found while it was parsed.
+    faults: Vec<Fault>,
 }
 
 impl ProfileSource {
     /// The built-in profile.
     pub fn built_in() -> Self {
-        Self {
-            file: None,
-            text: BUILT_IN.to_owned(),
-        }
+        Self::parse(None, BUILT_IN)
+    }
+
+    /// The profile in a text that was read from a file; without a file it is called the built-in profile.
+    ///
+    /// [`Self::profiles`] reports what is wrong with the text.
+    pub fn parse(file: Option<PathBuf>, text: &str) -> Self {
+        let (tree, faults) = toml::parse(text);
+        Self { file, tree, faults }
     }
 
     /// The profile file at a path.
@@ -49,10 +55,12 @@ impl ProfileSource {
             file: path.to_owned(),
             source,
         })?;
-        Ok(Self {
-            file: Some(path.to_owned()),
-            text,
-        })
+        Ok(Self::parse(Some(path.to_owned()), &text))
+    }
+
+    /// True for the built-in profile.
+    pub fn is_built_in(&self) -> bool {
+        self.file.is_none()
     }
 
     /// How messages name it.
@@ -76,39 +84,61 @@ impl ProfileSource {
     ///
     /// # Errors
     ///
-    /// A [`ProfileError`] with file and line.
+    /// A [`ProfileError`] with every problem, each with file and line.
     pub fn profiles(&self) -> Result<Vec<ProfileConfiguration>, ProfileError> {
-        let document = Document::parse(self)?;
-        let tables = document.profiles()?;
+        let mut faults = self.faults.clone();
+        let tables: ProfileFile = decode_tree(&self.tree, &FieldPath::root(), &mut faults);
+        if !faults.is_empty() {
+            // What refers to a profile that could not be read would be reported without reason.
+            return Err(self.invalid(faults));
+        }
+        if tables.profile.is_empty() {
+            return Err(ProfileError::Empty { file: self.name() });
+        }
         let mut profiles: Vec<ProfileConfiguration> = Vec::new();
-        for (number, mut profile) in tables.into_iter().enumerate() {
-            if profiles.iter().any(|known| known.name == profile.name) {
-                return Err(ProfileError::DuplicateProfile {
-                    file: self.name(),
-                    line: document.line(&format!("profile[{number}].name")),
-                    name: profile.name,
-                });
+        for (number, mut profile) in tables.profile.into_iter().enumerate() {
+            let known: Vec<String> = profiles.iter().map(|known| known.name.clone()).collect();
+            let mut refuse = |key: &str, reason: String, hint: Option<String>| {
+                let line = self.tree.line_of(&FieldPath::dotted("profile").index(number).key(key));
+                let fault = Fault::new(FieldPath::root(), line, Cause::InvalidValue { reason });
+                faults.push(Fault { hint, ..fault });
+            };
+            if known.contains(&profile.name) {
+                refuse("name", format!("a second profile `{}`", profile.name), None);
             }
             profile.resolve_paths(&self.folder());
-            if let Some(base) = profile.extends.clone() {
-                let known = profiles.iter().find(|known| known.name == base).cloned();
-                let base_profile = match known {
-                    Some(known) => known,
-                    None if base == BUILT_IN_NAME && self.file.is_some() => built_in_profile()?,
-                    None => {
-                        return Err(ProfileError::UnknownBase {
-                            file: self.name(),
-                            line: document.line(&format!("profile[{number}].extends")),
-                            base,
-                            known: profiles.iter().map(|known| known.name.clone()).collect(),
-                        });
-                    }
-                };
-                profile = profile.over(base_profile);
+            if let Some(base) = profile.extends.take() {
+                match profiles.iter().find(|known| known.name == base).cloned() {
+                    Some(known) => profile = profile.over(known),
+                    None if base == BUILT_IN_NAME && !self.is_built_in() => profile = profile.over(built_in_profile()?),
+                    None => refuse(
+                        "extends",
+                        format!("extends `{base}`, which is not a profile above it"),
+                        names::hint(&base, &known),
+                    ),
+                }
             }
             profiles.push(profile);
         }
-        Ok(profiles)
+        match faults.is_empty() {
+            true => Ok(profiles),
+            false => Err(self.invalid(faults)),
+        }
+    }
+
+    fn invalid(&self, mut faults: Vec<Fault>) -> ProfileError {
+        faults.sort_by_key(|fault| fault.line);
+        let problems = faults.into_iter().map(|fault| {
+            let source = Source {
+                file: Path::new(&self.name()).into(),
+                document: 0,
+                line: fault.line,
+            };
+            fault.into_problem(source)
+        });
+        ProfileError::Invalid {
+            problems: problems.collect(),
+        }
     }
 
     /// The profile of that name; without a name the only one, or the one called `default`, or the first.
@@ -132,9 +162,14 @@ impl ProfileSource {
         })
     }
 
-    /// The line of a key, for messages: `profile[0].filters`. The first line if the key is not there.
-    pub fn line(&self, path: &str) -> usize {
-        Document::parse(self).map_or(1, |document| document.line(path))
+    /// `file:line` of a key of one of its profiles, for messages: `filters[0]`, or the nearest value around it.
+    pub fn place(&self, profile: &str, key: &FieldPath) -> String {
+        let profiles = match self.tree.get("profile").map(|list| &list.value) {
+            Some(NodeValue::List(profiles)) => profiles.as_slice(),
+            _ => &[],
+        };
+        let named = profiles.iter().find(|node| node.text("name") == Some(profile));
+        format!("{}:{}", self.name(), named.unwrap_or(&self.tree).line_of(key))
     }
 }
 

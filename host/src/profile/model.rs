@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use divvy_framework::configuration::ValueError;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::workloads::WorkloadKind;
 
@@ -12,7 +12,7 @@ use crate::workloads::WorkloadKind;
 const MAXIMUM_WEIGHT: i64 = 1_000_000;
 
 /// A profile file.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProfileFile {
     #[serde(default)]
@@ -24,6 +24,7 @@ pub(super) struct ProfileFile {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProfileConfiguration {
     /// Its name.
+    #[serde(deserialize_with = "name")]
     pub name: String,
     /// The profile that it is based on: what it does not say itself is taken from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,12 +75,40 @@ pub struct ScoreEntry {
     /// The plugin.
     pub plugin: String,
     /// By what its scores are multiplied, 0 to 1,000,000.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "weight")]
     pub weight: i64,
 }
 
 fn one() -> i64 {
     1
+}
+
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    if name.is_empty() {
+        return Err(D::Error::custom("a profile needs a name"));
+    }
+    Ok(name)
+}
+
+fn weight<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let weight = i64::deserialize(deserializer)?;
+    if !(0..=MAXIMUM_WEIGHT).contains(&weight) {
+        let expected = format!("a weight from 0 to {MAXIMUM_WEIGHT}");
+        return Err(D::Error::invalid_value(Unexpected::Signed(weight), &expected.as_str()));
+    }
+    Ok(weight)
+}
+
+fn checksum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let checksum = String::deserialize(deserializer)?;
+    if checksum.len() != 64 || !checksum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(D::Error::invalid_value(
+            Unexpected::Str(&checksum),
+            &"64 hexadecimal digits",
+        ));
+    }
+    Ok(Some(checksum))
 }
 
 /// What a profile says of one plugin.
@@ -90,7 +119,7 @@ pub struct PluginTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// The SHA-256 checksum, in hexadecimal, that its library must have.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "checksum", skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Its configuration.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
@@ -109,34 +138,6 @@ pub enum AffinityGroups {
 }
 
 impl ProfileConfiguration {
-    /// The profile, if what its types cannot express holds too.
-    pub(super) fn checked(self) -> Result<Self, ValueError> {
-        if self.name.is_empty() {
-            return Err(ValueError::refused("name", "a profile needs a name"));
-        }
-        for (number, entry) in self.scores.iter().flatten().enumerate() {
-            if !(0..=MAXIMUM_WEIGHT).contains(&entry.weight) {
-                return Err(ValueError::WrongType {
-                    path: format!("scores[{number}].weight"),
-                    expected: format!("a weight from 0 to {MAXIMUM_WEIGHT}"),
-                    actual: entry.weight.to_string(),
-                });
-            }
-        }
-        for (name, table) in &self.plugin {
-            if let Some(checksum) = &table.sha256
-                && (checksum.len() != 64 || !checksum.bytes().all(|byte| byte.is_ascii_hexdigit()))
-            {
-                return Err(ValueError::WrongType {
-                    path: format!("plugin.{name}.sha256"),
-                    expected: "64 hexadecimal digits".to_owned(),
-                    actual: format!("`{checksum}`"),
-                });
-            }
-        }
-        Ok(self)
-    }
-
     /// Makes relative paths start at a folder.
     pub(super) fn resolve_paths(&mut self, folder: &Path) {
         for directory in &mut self.plugin_directories {

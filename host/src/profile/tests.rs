@@ -1,17 +1,20 @@
 //! Reading profiles: what is taken over, what is refused, and with which line.
 
+use divvy_documents::FieldPath;
+
 use super::{ProfileError, ProfileSource, built_in_profile};
 
 fn source(text: &str) -> ProfileSource {
-    ProfileSource {
-        file: Some("some/profile.toml".into()),
-        text: text.to_owned(),
-    }
+    ProfileSource::parse(Some("some/profile.toml".into()), text)
 }
 
 fn refused(text: &str) -> (String, Option<String>) {
     let error = source(text).profiles().expect_err("the profile is refused");
-    (error.to_string(), error.hint())
+    let hint = match &error {
+        ProfileError::Invalid { problems } => problems[0].hint.clone(),
+        _ => error.hint(),
+    };
+    (error.to_string(), hint)
 }
 
 #[test]
@@ -71,15 +74,15 @@ fn wrong_values_are_refused_with_their_line() {
         ),
         (
             "[[profile]]\nname = 3\n",
-            "some/profile.toml:2: profile[0].name: expected a string, got integer `3`",
+            "some/profile.toml:2: profile[0].name: expected a string, got the number `3`",
         ),
         (
             "[[profile]]\nname = 'a'\nseed = -1\n",
-            "some/profile.toml:3: profile[0].seed: expected u64, got integer `-1`",
+            "some/profile.toml:3: profile[0].seed: expected an integer from 0 to 18446744073709551615, got the number `-1`",
         ),
         (
             "[[profile]]\nname = 'a'\nscores = [{ plugin = 'x', weight = 99999999 }]\n",
-            "some/profile.toml:3: profile[0].scores[0].weight: expected a weight from 0 to 1000000, got 99999999",
+            "some/profile.toml:3: profile[0].scores[0].weight: expected a weight from 0 to 1000000, got the number `99999999`",
         ),
         (
             "[[profile]]\nname = 'a'\nseed = 99999999999999999999999\n",
@@ -87,7 +90,7 @@ fn wrong_values_are_refused_with_their_line() {
         ),
         (
             "[[profile]]\nname = 'a'\n[profile.plugin.x]\nsha256 = 'abc'\n",
-            "some/profile.toml:4: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got `abc`",
+            "some/profile.toml:4: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string \"abc\"",
         ),
         (
             "[[profile]]\nname = 'a'\n[[profile]]\nname = 'a'\n",
@@ -95,13 +98,49 @@ fn wrong_values_are_refused_with_their_line() {
         ),
         (
             "[[profile]]\nname = 'a'\nextends = 'b'\n",
-            "some/profile.toml:3: extends `b`, which is no profile above it",
+            "some/profile.toml:3: extends `b`, which is not a profile above it",
         ),
     ];
     for (text, message) in cases {
         assert_eq!(refused(text).0, message, "{text}");
     }
     assert!(refused("[[profile]\n").0.starts_with("some/profile.toml:1: "));
+}
+
+#[test]
+fn every_problem_of_a_file_is_listed() {
+    let text = "[[profile]]\nname = 'a'\nseed = 'x'\n[profile.plugin.x]\nsha256 = 'abc'\npth = 'y'\n\
+                [[profile]]\nname = 3\naffinity-groups = 'tier'\n";
+    let told = "\
+some/profile.toml:3: profile[0].seed: expected an integer from 0 to 18446744073709551615, got the string \"x\"
+some/profile.toml:5: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string \"abc\"
+some/profile.toml:6: profile[0].plugin.x: unknown key `pth`
+some/profile.toml:8: profile[1].name: expected a string, got the number `3`
+some/profile.toml:9: profile[1].affinity-groups: unknown value `tier`";
+    assert_eq!(refused(text).0, told);
+    let text = "[[profile]]\nname = 'a'\nextends = 'aa'\n[[profile]]\nname = 'a'\nextends = 'b'\n";
+    let told = "\
+some/profile.toml:3: extends `aa`, which is not a profile above it
+some/profile.toml:5: a second profile `a`
+some/profile.toml:6: extends `b`, which is not a profile above it";
+    assert_eq!(refused(text).0, told);
+    let text = "[[profile]]\nname = \nseed = \n";
+    assert_eq!(refused(text).0.matches("not valid TOML: ").count(), 2);
+}
+
+#[test]
+fn a_place_is_the_line_of_a_key_or_of_what_is_around_it() {
+    let source = source("[[profile]]\nname = 'a'\n\n[[profile]]\nname = 'b'\nfilters = ['x',\n'y']\n");
+    for (profile, key, line) in [
+        ("b", "filters[1]", 7),
+        ("b", "filters[2]", 6),
+        ("b", "plugin.x", 4),
+        ("a", "filters[0]", 1),
+        ("c", "filters", 1),
+    ] {
+        let place = source.place(profile, &FieldPath::dotted(key));
+        assert_eq!(place, format!("some/profile.toml:{line}"), "{profile} {key}");
+    }
 }
 
 #[test]

@@ -155,6 +155,9 @@ impl Failure {
 
 impl From<ProfileError> for Failure {
     fn from(error: ProfileError) -> Self {
+        if let ProfileError::Invalid { problems } = &error {
+            return Self::of_all(problems.iter().map(of_problem).collect());
+        }
         Self::usage(Complaint {
             hint: error.hint(),
             ..Complaint::new(error.to_string()).with_causes_of(&error)
@@ -175,8 +178,8 @@ fn of_problem(problem: &Problem) -> Complaint {
         message,
         object: match (&problem.object, &problem.source_of) {
             (Some(object), Some(source)) => Some(format!("{object} (document {})", source.document)),
-            (None, Some(source)) => Some(format!("document {}", source.document)),
-            (object, None) => object.as_ref().map(ToString::to_string),
+            (None, Some(source)) if source.document > 0 => Some(format!("document {}", source.document)),
+            (object, _) => object.as_ref().map(ToString::to_string),
         },
         hint: problem.hint.clone(),
         ..Complaint::default()

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use divvy_framework::abi::module::{need, promise};
 
 use crate::cycle::CycleError;
+use divvy_documents::names::nearest_first;
+
 use crate::plan::{Plan, PlanInput, PlanOptions};
 use crate::plugin::PluginInstance;
-use crate::strategy::{Declarations, InvalidBinding, nearest_first};
+use crate::strategy::{Declarations, InvalidBinding};
 
 /// A profile's plugins, each at its extension point.
 #[derive(Debug)]

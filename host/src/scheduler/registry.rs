@@ -316,8 +316,7 @@ impl Registry<'_> {
         RegistryError::NotFound {
             plugin: name.to_owned(),
             searched: self.directories.iter().map(ToOwned::to_owned).collect(),
-            nearest: divvy_framework::configuration::nearest(name, present.keys().map(String::as_str))
-                .map(ToOwned::to_owned),
+            nearest: divvy_documents::names::nearest(name, present.keys().map(String::as_str)).map(ToOwned::to_owned),
         }
     }
 

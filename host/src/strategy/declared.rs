@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use divvy_framework::configuration::read_value;
+use divvy_documents::read_value;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,12 +1,13 @@
 //! Errors in the meaning of one binding: its row becomes an error, and the others are decided.
 
+use divvy_documents::names::quoted_list;
 use serde_json::Value;
 
 /// Why a binding's strategy or its preferences cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidBinding {
     /// No loaded plugin serves the strategy.
-    #[error("no loaded plugin serves the strategy `{strategy}` ({origin}); known strategies, nearest first: {}", listed(.known))]
+    #[error("no loaded plugin serves the strategy `{strategy}` ({origin}); known strategies, nearest first: {}", quoted_list(.known))]
     UnknownStrategy {
         /// The name as it was written.
         strategy: String,
@@ -134,18 +135,6 @@ impl InvalidBinding {
             actual: describe(actual),
         }
     }
-}
-
-fn listed(names: &[String]) -> String {
-    if names.is_empty() {
-        return "none".to_owned();
-    }
-    quoted_list(names)
-}
-
-fn quoted_list(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
 }
 
 /// A value for a message: scalars as they are, the others by their type.

@@ -10,7 +10,6 @@
 mod annotations;
 mod declared;
 mod error;
-mod names;
 mod oddities;
 mod request;
 mod resolve;
@@ -19,7 +18,6 @@ mod tests;
 
 pub use declared::{Declaration, Declarations, RuleField, RuleList};
 pub use error::InvalidBinding;
-pub use names::nearest_first;
 pub use request::{PreferenceRule, StrategyRequest, StrategySource};
 pub use resolve::{StrategyContext, resolve_strategy};
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use divvy_documents::names::nearest_first;
 use serde_json::{Map, Value};
 
 use super::annotations::Carriers;
 use super::declared::{Declarations, Road, RuleList, read_entries, read_list};
 use super::error::InvalidBinding;
-use super::names::nearest_first;
 use super::oddities::{self, Counts};
 use super::request::{PreferenceRule, StrategyRequest, StrategySource};
 use crate::api::{

@@ -3,11 +3,12 @@
 mod printed;
 
 use super::{
-    Declaration, Declarations, RuleField, RuleList, StrategyContext, StrategyRequest, StrategySource, nearest_first,
-    resolve_strategy,
+    Declaration, Declarations, RuleField, RuleList, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
 };
 use crate::api::{ObjectMeta, Placement, ResourceBinding, ResourceBindingSpec};
 use crate::detector::{Binding, PolicyFacts};
+use divvy_documents::names::nearest_first;
+
 use crate::plan::PlanInput;
 
 /// A strategy, and its list with one required field.
@@ -372,7 +373,7 @@ fn a_malformed_declared_list_is_refused_with_its_place() {
         ),
         (
             r#"{"costList":[{"targetCluster":7,"cost":3}]}"#,
-            "`divvy.io/preferences`.costList[0]: targetCluster: expected an object, got integer `7`",
+            "`divvy.io/preferences`.costList[0]: targetCluster: expected a mapping, got the number `7`",
         ),
     ];
     for (preferences, message) in cases {

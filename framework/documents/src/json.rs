@@ -3,61 +3,44 @@
 //! Valid JSON never comes here, it is read straight into the types by `serde_json`; this reader serves the
 //! text in which something is wrong. It is no YAML subset: escapes such as `\ud83d\ude00` are JSON's alone.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
+use super::diagnostic::Cause;
+use super::fault::{Fault, ValueError};
 use super::node::{DEPTH_MAX, Node, NodeValue};
 use super::path::{FieldPath, PathSegment};
-use super::problem::Cause;
-
-/// Why a document could not be made into a tree.
-#[derive(Debug)]
-pub(super) struct TreeError {
-    /// The line, counted from 1.
-    pub(super) line: usize,
-    /// The path, as far as it was read.
-    pub(super) path: FieldPath,
-    /// What is wrong.
-    pub(super) cause: Cause,
-}
 
 /// Reads one JSON value and what follows it; `first_line` is the line on which the text begins.
 ///
 /// Returns the tree and the number of bytes that were read, so that values that follow each other can be
-/// read one by one. Keys that are given twice are added to `errors` and read once.
-pub(super) fn parse(text: &str, first_line: usize, errors: &mut Vec<TreeError>) -> Result<(Node, usize), TreeError> {
+/// read one by one. Keys that are given twice are added to `faults` and read once.
+pub fn parse(text: &str, first_line: usize, faults: &mut Vec<Fault>) -> Result<(Node, usize), ValueError> {
     let mut reader = Reader {
         text,
         position: 0,
         line: first_line,
         path: Vec::new(),
-        errors,
+        faults,
     };
     let node = reader.value()?;
     Ok((node, reader.position))
 }
 
-struct Reader<'text, 'errors> {
+struct Reader<'text, 'faults> {
     text: &'text str,
     position: usize,
     line: usize,
     path: Vec<PathSegment>,
-    errors: &'errors mut Vec<TreeError>,
+    faults: &'faults mut Vec<Fault>,
 }
 
 impl Reader<'_, '_> {
-    fn syntax(&self, message: impl Into<String>) -> TreeError {
-        self.error(Cause::Syntax {
-            language: "JSON",
-            message: message.into(),
-        })
+    fn syntax(&self, message: impl Into<String>) -> ValueError {
+        self.error(Cause::syntax("JSON", message))
     }
 
-    fn error(&self, cause: Cause) -> TreeError {
-        TreeError {
-            line: self.line,
-            path: FieldPath::from_segments(self.path.clone()),
-            cause,
-        }
+    fn error(&self, cause: Cause) -> ValueError {
+        Fault::new(FieldPath::from_segments(self.path.clone()), self.line, cause).into()
     }
 
     fn peek(&self) -> Option<u8> {
@@ -81,7 +64,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn value(&mut self) -> Result<Node, TreeError> {
+    fn value(&mut self) -> Result<Node, ValueError> {
         if self.path.len() > DEPTH_MAX {
             return Err(self.error(Cause::TooDeep { depth_max: DEPTH_MAX }));
         }
@@ -97,29 +80,29 @@ impl Reader<'_, '_> {
         Ok(Node::new(line, value))
     }
 
-    fn mapping(&mut self) -> Result<NodeValue, TreeError> {
+    fn mapping(&mut self) -> Result<NodeValue, ValueError> {
         self.position += 1;
-        let mut entries: Vec<(Rc<str>, Node)> = Vec::new();
+        let mut entries: Vec<(Arc<str>, Node)> = Vec::new();
         let mut lines = std::collections::HashMap::new();
         if self.next_token() == Some(b'}') {
             self.position += 1;
-            return Ok(NodeValue::Mapping(Rc::new(entries)));
+            return Ok(NodeValue::Mapping(Arc::new(entries)));
         }
         loop {
             if self.next_token() != Some(b'"') {
                 return Err(self.syntax(format!("expected a key in quotes, got {}", self.found())));
             }
             let key_line = self.line;
-            let key: Rc<str> = self.string()?.into();
+            let key: Arc<str> = self.string()?.into();
             let first_line = lines.get(&key).copied();
             if let Some(first_line) = first_line {
                 let error = self.error(Cause::DuplicateKey {
                     key: key.to_string(),
                     first_line,
                 });
-                self.errors.push(error);
+                self.faults.push(error.into());
             } else {
-                lines.insert(Rc::clone(&key), key_line);
+                lines.insert(Arc::clone(&key), key_line);
             }
             if self.next_token() != Some(b':') {
                 return Err(self.syntax(format!("expected `:` after the key {key:?}, got {}", self.found())));
@@ -135,19 +118,19 @@ impl Reader<'_, '_> {
                 Some(b',') => self.position += 1,
                 Some(b'}') => {
                     self.position += 1;
-                    return Ok(NodeValue::Mapping(Rc::new(entries)));
+                    return Ok(NodeValue::Mapping(Arc::new(entries)));
                 }
                 _ => return Err(self.syntax(format!("expected `,` or `}}`, got {}", self.found()))),
             }
         }
     }
 
-    fn list(&mut self) -> Result<NodeValue, TreeError> {
+    fn list(&mut self) -> Result<NodeValue, ValueError> {
         self.position += 1;
         let mut items = Vec::new();
         if self.next_token() == Some(b']') {
             self.position += 1;
-            return Ok(NodeValue::List(Rc::new(items)));
+            return Ok(NodeValue::List(Arc::new(items)));
         }
         loop {
             self.path.push(PathSegment::Index(items.len()));
@@ -158,7 +141,7 @@ impl Reader<'_, '_> {
                 Some(b',') => self.position += 1,
                 Some(b']') => {
                     self.position += 1;
-                    return Ok(NodeValue::List(Rc::new(items)));
+                    return Ok(NodeValue::List(Arc::new(items)));
                 }
                 _ => return Err(self.syntax(format!("expected `,` or `]`, got {}", self.found()))),
             }
@@ -166,7 +149,7 @@ impl Reader<'_, '_> {
     }
 
     /// A string; `serde_json` decodes it, so that escapes are judged in one place only.
-    fn string(&mut self) -> Result<String, TreeError> {
+    fn string(&mut self) -> Result<String, ValueError> {
         let start = self.position;
         let mut end = start + 1;
         loop {
@@ -183,7 +166,7 @@ impl Reader<'_, '_> {
         Ok(decoded)
     }
 
-    fn scalar(&mut self) -> Result<NodeValue, TreeError> {
+    fn scalar(&mut self) -> Result<NodeValue, ValueError> {
         let rest = self.text.get(self.position..).unwrap_or_default();
         let length = rest
             .bytes()
@@ -195,22 +178,12 @@ impl Reader<'_, '_> {
             "true" => NodeValue::Bool(true),
             "false" => NodeValue::Bool(false),
             number => match serde_json::from_str::<serde_json::Number>(number) {
-                Ok(number) => number_value(&number),
+                Ok(number) => (&number).into(),
                 Err(error) => return Err(self.syntax(format!("`{number}`: {}", without_position(&error)))),
             },
         };
         self.position += length;
         Ok(value)
-    }
-}
-
-fn number_value(number: &serde_json::Number) -> NodeValue {
-    if let Some(integer) = number.as_i64() {
-        NodeValue::Integer(integer)
-    } else if let Some(unsigned) = number.as_u64() {
-        NodeValue::Unsigned(unsigned)
-    } else {
-        NodeValue::Float(number.as_f64().unwrap_or(f64::NAN))
     }
 }
 

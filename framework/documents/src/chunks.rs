@@ -5,15 +5,15 @@
 
 /// A part of a text between two `---` lines.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Chunk<'text> {
+pub struct Chunk<'text> {
     /// The text.
-    pub(super) text: &'text str,
+    pub text: &'text str,
     /// The line of the file on which it begins, counted from 1.
-    pub(super) first_line: usize,
+    pub first_line: usize,
 }
 
 /// The chunks of a text, those without any content left out.
-pub(super) fn split(text: &str) -> Vec<Chunk<'_>> {
+pub fn split(text: &str) -> Vec<Chunk<'_>> {
     let mut chunks = Vec::new();
     let mut start = 0;
     let mut first_line = 1;
@@ -57,14 +57,15 @@ fn push<'text>(chunks: &mut Vec<Chunk<'text>>, text: &'text str, first_line: usi
 }
 
 /// The lines on which parts of a text begin, counted on from part to part.
-pub(super) struct LineCounter<'text> {
+pub struct LineCounter<'text> {
     text: &'text str,
     counted_to: usize,
     line: usize,
 }
 
 impl<'text> LineCounter<'text> {
-    pub(super) fn new(chunk: &Chunk<'text>) -> Self {
+    /// A counter at the start of a chunk.
+    pub fn new(chunk: &Chunk<'text>) -> Self {
         Self {
             text: chunk.text,
             counted_to: 0,
@@ -73,7 +74,7 @@ impl<'text> LineCounter<'text> {
     }
 
     /// The line of a part of the text. Parts must be asked for in their order.
-    pub(super) fn line_of(&mut self, part: &str) -> usize {
+    pub fn line_of(&mut self, part: &str) -> usize {
         // Both are slices of one text, so the distance of their addresses is an offset; anything else
         // leaves the counter where it is.
         let offset = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);

@@ -5,14 +5,14 @@
 //! what they would expand to is counted, so that a bomb is an error before anybody walks it.
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 
-use super::json::TreeError;
+use super::diagnostic::Cause;
+use super::fault::{Fault, ValueError};
 use super::node::{DEPTH_MAX, Node, NodeValue};
 use super::path::{FieldPath, PathSegment};
-use super::problem::Cause;
 
 /// The most values that aliases of one document may stand for.
 const ALIASED_NODES_MAX: usize = 1_000_000;
@@ -21,20 +21,20 @@ const ALIASED_NODES_MAX: usize = 1_000_000;
 ///
 /// Documents that hold nothing but comments are left out. Errors are all that could be found: after one of
 /// syntax a parser cannot know where it is.
-pub(super) fn parse(text: &str, first_line: usize) -> (Vec<Node>, Vec<TreeError>) {
+pub fn parse(text: &str, first_line: usize) -> (Vec<Node>, Vec<Fault>) {
     let mut builder = Builder {
         parser: Parser::new_from_str(text),
         first_line,
         anchors: HashMap::new(),
         aliased_nodes: 0,
         path: Vec::new(),
-        errors: Vec::new(),
+        faults: Vec::new(),
     };
     let mut documents = Vec::new();
     if let Err(error) = builder.documents(&mut documents) {
-        builder.errors.push(error);
+        builder.faults.push(error.into());
     }
-    (documents, builder.errors)
+    (documents, builder.faults)
 }
 
 /// A tree with what it costs to walk it.
@@ -47,6 +47,17 @@ struct Built {
     height: usize,
 }
 
+impl Built {
+    fn scalar(line: usize, text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Self {
+        let node = Node::new(line, scalar(text, style, tag));
+        Self {
+            node,
+            size: 1,
+            height: 0,
+        }
+    }
+}
+
 struct Builder<'text> {
     parser: Parser<'text, StrInput<'text>>,
     first_line: usize,
@@ -54,11 +65,11 @@ struct Builder<'text> {
     aliased_nodes: usize,
     path: Vec<PathSegment>,
     /// What was wrong but could be stepped over.
-    errors: Vec<TreeError>,
+    faults: Vec<Fault>,
 }
 
 impl<'text> Builder<'text> {
-    fn documents(&mut self, documents: &mut Vec<Node>) -> Result<(), TreeError> {
+    fn documents(&mut self, documents: &mut Vec<Node>) -> Result<(), ValueError> {
         loop {
             let Some((event, span)) = self.next()? else {
                 return Ok(());
@@ -80,82 +91,50 @@ impl<'text> Builder<'text> {
         }
     }
 
-    fn next(&mut self) -> Result<Option<(Event<'text>, Span)>, TreeError> {
+    fn next(&mut self) -> Result<Option<(Event<'text>, Span)>, ValueError> {
         match self.parser.next_event() {
             None => Ok(None),
             Some(Ok(pair)) => Ok(Some(pair)),
-            Some(Err(error)) => Err(self.syntax(&error)),
+            Some(Err(error)) => Err(self.scan_error(&error)),
         }
     }
 
     /// The next event of a list or mapping that is not yet closed.
-    fn next_inside(&mut self, line: usize) -> Result<(Event<'text>, Span), TreeError> {
+    fn next_inside(&mut self, line: usize) -> Result<(Event<'text>, Span), ValueError> {
         match self.next()? {
             Some(pair) => Ok(pair),
-            None => Err(self.error(
-                line,
-                Cause::Syntax {
-                    language: "YAML",
-                    message: "the input ends inside a list or mapping".to_owned(),
-                },
-            )),
+            None => Err(self.syntax(line, "the input ends inside a list or mapping")),
         }
     }
 
-    fn syntax(&self, error: &ScanError) -> TreeError {
+    fn scan_error(&self, error: &ScanError) -> ValueError {
         let line = self.first_line + error.marker().line().saturating_sub(1);
         if error.info().contains("recursion limit") {
             // The parser looks ahead and meets its own limit, which is higher, before ours is met.
             return self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX });
         }
-        let message = format!("{} (column {})", error.info(), error.marker().col() + 1);
-        self.error(
-            line,
-            Cause::Syntax {
-                language: "YAML",
-                message,
-            },
-        )
+        self.syntax(line, format!("{} (column {})", error.info(), error.marker().col() + 1))
     }
 
-    fn error(&self, line: usize, cause: Cause) -> TreeError {
-        TreeError {
-            line,
-            path: FieldPath::from_segments(self.path.clone()),
-            cause,
-        }
+    fn syntax(&self, line: usize, message: impl Into<String>) -> ValueError {
+        self.error(line, Cause::syntax("YAML", message))
     }
 
-    fn build(&mut self, event: Event<'text>, span: Span) -> Result<Built, TreeError> {
+    fn error(&self, line: usize, cause: Cause) -> ValueError {
+        Fault::new(FieldPath::from_segments(self.path.clone()), line, cause).into()
+    }
+
+    fn build(&mut self, event: Event<'text>, span: Span) -> Result<Built, ValueError> {
         let line = self.first_line + span.start.line().saturating_sub(1);
         if self.path.len() > DEPTH_MAX {
             return Err(self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX }));
         }
         let (anchor, built) = match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                let node = Node::new(line, scalar(&text, style, tag.as_deref()));
-                (
-                    anchor,
-                    Built {
-                        node,
-                        size: 1,
-                        height: 0,
-                    },
-                )
-            }
+            Event::Scalar(text, style, anchor, tag) => (anchor, Built::scalar(line, &text, style, tag.as_deref())),
             Event::SequenceStart(anchor, _) => (anchor, self.list(line)?),
             Event::MappingStart(anchor, _) => (anchor, self.mapping(line)?),
             Event::Alias(anchor) => return self.alias(anchor, line),
-            _ => {
-                let message = "an unexpected end of a list or mapping".to_owned();
-                return Err(self.error(
-                    line,
-                    Cause::Syntax {
-                        language: "YAML",
-                        message,
-                    },
-                ));
-            }
+            _ => return Err(self.syntax(line, "an unexpected end of a list or mapping")),
         };
         if anchor != 0 {
             self.anchors.insert(anchor, built.clone());
@@ -163,25 +142,14 @@ impl<'text> Builder<'text> {
         Ok(built)
     }
 
-    fn alias(&mut self, anchor: usize, line: usize) -> Result<Built, TreeError> {
+    fn alias(&mut self, anchor: usize, line: usize) -> Result<Built, ValueError> {
         let Some(built) = self.anchors.get(&anchor).cloned() else {
-            let message = "an alias inside the very value it names".to_owned();
-            return Err(self.error(
-                line,
-                Cause::Syntax {
-                    language: "YAML",
-                    message,
-                },
-            ));
+            return Err(self.syntax(line, "an alias inside the very value it names"));
         };
         self.aliased_nodes = self.aliased_nodes.saturating_add(built.size);
         if self.aliased_nodes > ALIASED_NODES_MAX {
-            return Err(self.error(
-                line,
-                Cause::TooManyAliases {
-                    nodes_max: ALIASED_NODES_MAX,
-                },
-            ));
+            let nodes_max = ALIASED_NODES_MAX;
+            return Err(self.error(line, Cause::TooManyAliases { nodes_max }));
         }
         if self.path.len() + built.height > DEPTH_MAX {
             return Err(self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX }));
@@ -189,7 +157,7 @@ impl<'text> Builder<'text> {
         Ok(built)
     }
 
-    fn list(&mut self, line: usize) -> Result<Built, TreeError> {
+    fn list(&mut self, line: usize) -> Result<Built, ValueError> {
         let mut items = Vec::new();
         let (mut size, mut height) = (1_usize, 0);
         loop {
@@ -205,39 +173,32 @@ impl<'text> Builder<'text> {
             items.push(item.node);
         }
         Ok(Built {
-            node: Node::new(line, NodeValue::List(Rc::new(items))),
+            node: Node::new(line, NodeValue::List(Arc::new(items))),
             size,
             height,
         })
     }
 
-    fn mapping(&mut self, line: usize) -> Result<Built, TreeError> {
-        let mut entries: Vec<(Rc<str>, Node)> = Vec::new();
-        let mut lines: HashMap<Rc<str>, usize> = HashMap::new();
+    fn mapping(&mut self, line: usize) -> Result<Built, ValueError> {
+        let mut entries: Vec<(Arc<str>, Node)> = Vec::new();
+        let mut lines: HashMap<Arc<str>, usize> = HashMap::new();
         let mut merged = Vec::new();
         let (mut size, mut height) = (1_usize, 0);
         loop {
             let (event, span) = self.next_inside(line)?;
             let key_line = self.first_line + span.start.line().saturating_sub(1);
-            let (key, is_plain): (Rc<str>, bool) = match event {
+            let (key, is_plain): (Arc<str>, bool) = match event {
                 Event::MappingEnd => break,
                 Event::Scalar(text, style, anchor, tag) => {
                     if anchor != 0 {
-                        let node = Node::new(key_line, scalar(&text, style, tag.as_deref()));
-                        self.anchors.insert(
-                            anchor,
-                            Built {
-                                node,
-                                size: 1,
-                                height: 0,
-                            },
-                        );
+                        let built = Built::scalar(key_line, &text, style, tag.as_deref());
+                        self.anchors.insert(anchor, built);
                     }
                     (text.as_ref().into(), style == ScalarStyle::Plain)
                 }
                 _ => {
-                    let (expected, actual) = ("a word as key".to_owned(), "a list, mapping or alias".to_owned());
-                    return Err(self.error(key_line, Cause::WrongType { expected, actual }));
+                    let cause = Cause::wrong_type("a word as key", "a list, mapping or alias");
+                    return Err(self.error(key_line, cause));
                 }
             };
             let (event, span) = self.next_inside(key_line)?;
@@ -250,15 +211,12 @@ impl<'text> Builder<'text> {
                 merged.push(value.node);
                 continue;
             }
-            if let Some(first_line) = lines.insert(Rc::clone(&key), key_line) {
-                let error = self.error(
-                    key_line,
-                    Cause::DuplicateKey {
-                        key: key.to_string(),
-                        first_line,
-                    },
-                );
-                self.errors.push(error);
+            if let Some(first_line) = lines.insert(Arc::clone(&key), key_line) {
+                let cause = Cause::DuplicateKey {
+                    key: key.to_string(),
+                    first_line,
+                };
+                self.faults.push(self.error(key_line, cause).into());
                 lines.insert(key, first_line);
                 continue;
             }
@@ -268,7 +226,7 @@ impl<'text> Builder<'text> {
             self.merge(&source, &mut entries, &mut lines)?;
         }
         Ok(Built {
-            node: Node::new(line, NodeValue::Mapping(Rc::new(entries))),
+            node: Node::new(line, NodeValue::Mapping(Arc::new(entries))),
             size,
             height,
         })
@@ -278,15 +236,15 @@ impl<'text> Builder<'text> {
     fn merge(
         &self,
         source: &Node,
-        entries: &mut Vec<(Rc<str>, Node)>,
-        lines: &mut HashMap<Rc<str>, usize>,
-    ) -> Result<(), TreeError> {
+        entries: &mut Vec<(Arc<str>, Node)>,
+        lines: &mut HashMap<Arc<str>, usize>,
+    ) -> Result<(), ValueError> {
         match &source.value {
             NodeValue::Mapping(more) => {
                 for (key, value) in more.iter() {
                     if !lines.contains_key(key) {
-                        lines.insert(Rc::clone(key), value.line);
-                        entries.push((Rc::clone(key), value.clone()));
+                        lines.insert(Arc::clone(key), value.line);
+                        entries.push((Arc::clone(key), value.clone()));
                     }
                 }
                 Ok(())
@@ -296,14 +254,8 @@ impl<'text> Builder<'text> {
                 sources.iter().try_for_each(|part| self.merge(part, entries, lines))
             }
             _ => {
-                let expected = "a mapping, or a list of mappings, after `<<`".to_owned();
-                Err(self.error(
-                    source.line,
-                    Cause::WrongType {
-                        expected,
-                        actual: source.describe(),
-                    },
-                ))
+                let cause = Cause::wrong_type("a mapping, or a list of mappings, after `<<`", source.describe());
+                Err(self.error(source.line, cause))
             }
         }
     }

@@ -23,12 +23,27 @@ impl FieldPath {
         Self::default()
     }
 
-    /// The path of plain keys that a dotted text names, e.g. `spec.template`.
+    /// The path that a text names in the notation of messages, e.g. `spec.taints[0].key` or `labels["a.b/c"]`.
+    ///
+    /// Brackets that hold neither an index nor a quoted key are part of a plain key.
     pub fn dotted(text: &str) -> Self {
-        let segments = text.split('.').filter(|key| !key.is_empty());
-        Self {
-            segments: segments.map(|key| PathSegment::Key(key.to_owned())).collect(),
+        let mut segments = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            if let Some((segment, after)) = bracketed(rest) {
+                segments.push(segment);
+                rest = after;
+                continue;
+            }
+            let end = rest.char_indices().skip(1).find(|(_, next)| matches!(next, '.' | '['));
+            let (key, after) = rest.split_at(end.map_or(rest.len(), |(offset, _)| offset));
+            let key = key.strip_prefix('.').unwrap_or(key);
+            if !key.is_empty() {
+                segments.push(PathSegment::Key(key.to_owned()));
+            }
+            rest = after;
         }
+        Self { segments }
     }
 
     /// The path of segments.
@@ -56,6 +71,11 @@ impl FieldPath {
         Self { segments }
     }
 
+    /// Puts a step in front.
+    pub(crate) fn prepend(&mut self, segment: PathSegment) {
+        self.segments.insert(0, segment);
+    }
+
     fn with(&self, segment: PathSegment) -> Self {
         let mut segments = self.segments.clone();
         segments.push(segment);
@@ -67,12 +87,12 @@ impl FieldPath {
         &self.segments
     }
 
-    /// Whether this is the object itself.
+    /// True for the object itself.
     pub fn is_root(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// Whether this path is `ancestor` or lies below it.
+    /// True if this path is `ancestor` or lies below it.
     pub fn is_within(&self, ancestor: &Self) -> bool {
         self.segments.starts_with(&ancestor.segments)
     }
@@ -95,4 +115,17 @@ impl fmt::Display for FieldPath {
         }
         Ok(())
     }
+}
+
+/// The index or quoted key in brackets at the start of a text, and what follows it.
+fn bracketed(text: &str) -> Option<(PathSegment, &str)> {
+    let inner = text.strip_prefix('[')?;
+    if inner.starts_with('"') {
+        let mut quoted = serde_json::Deserializer::from_str(inner).into_iter();
+        let key: String = quoted.next()?.ok()?;
+        let rest = inner.get(quoted.byte_offset()..)?.strip_prefix(']')?;
+        return Some((PathSegment::Key(key), rest));
+    }
+    let (index, rest) = inner.split_once(']')?;
+    Some((PathSegment::Index(index.parse().ok()?), rest))
 }

@@ -7,7 +7,7 @@
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
 /// Whatever it holds, with structures read strictly.
-pub(super) struct Strict<Inner>(pub(super) Inner);
+pub struct Strict<Inner>(pub Inner);
 
 /// Declares methods that pass on a request, wrapping the visitor.
 macro_rules! pass_on {

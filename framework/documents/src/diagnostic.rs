@@ -1,13 +1,13 @@
-//! What can be wrong with the input, one variant a cause, each with its place.
+//! Problems and warnings, each with its place: one variant per cause.
 //!
-//! A problem means that nothing is scheduled, so every problem of every file is collected before anybody
-//! gives up. A warning never stops anything. What is wrong with the *meaning* of one binding (an unknown
-//! strategy) is neither: see `crate::strategy::StrategyError`.
+//! A problem stops everything, so every problem of every file is collected before any is reported. A warning
+//! stops nothing.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::names;
 use super::path::FieldPath;
 
 /// Where an object came from.
@@ -15,7 +15,7 @@ use super::path::FieldPath;
 pub struct Source {
     /// The file; `-` is standard input.
     pub file: Arc<Path>,
-    /// The document in the file, counted from 1.
+    /// The document in the file, counted from 1; 0 in a format whose files are one document.
     pub document: usize,
     /// The line in the file, counted from 1.
     pub line: usize,
@@ -23,13 +23,11 @@ pub struct Source {
 
 impl fmt::Display for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{}: document {}, line {}",
-            self.file.display(),
-            self.document,
-            self.line
-        )
+        let (file, line) = (self.file.display(), self.line);
+        match self.document {
+            0 => write!(formatter, "{file}:{line}"),
+            document => write!(formatter, "{file}: document {document}, line {line}"),
+        }
     }
 }
 
@@ -101,7 +99,7 @@ impl Problem {
 }
 
 /// What is wrong.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
     /// A path that does not exist.
     #[error("`{}` does not exist", .path.display())]
@@ -125,7 +123,7 @@ pub enum Cause {
         /// The limit.
         bytes_max: u64,
     },
-    /// A file that is no text.
+    /// A file that is not text.
     #[error("`{}` is not UTF-8: byte {offset} (line {line}) is not valid", .path.display())]
     NotUtf8 {
         /// The path.
@@ -135,10 +133,10 @@ pub enum Cause {
         /// Its line.
         line: usize,
     },
-    /// Text that is no YAML or JSON.
+    /// Text that breaks the rules of its language.
     #[error("not valid {language}: {message}")]
     Syntax {
-        /// `YAML` or `JSON`.
+        /// `JSON`, `TOML` or `YAML`.
         language: &'static str,
         /// What the parser says.
         message: String,
@@ -168,7 +166,7 @@ pub enum Cause {
     WrongType {
         /// What belongs there.
         expected: String,
-        /// What stands there.
+        /// What is there.
         actual: String,
     },
     /// A value of the right type that is not allowed.
@@ -182,6 +180,28 @@ pub enum Cause {
     Missing {
         /// What belongs there.
         expected: String,
+    },
+    /// A key that a type does not have.
+    #[error("unknown key `{key}`")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The keys of the type.
+        known: Vec<String>,
+    },
+    /// A word that is not one of an enumeration.
+    #[error("unknown value `{value}`")]
+    UnknownValue {
+        /// The word.
+        value: String,
+        /// The words of the enumeration.
+        known: Vec<String>,
+    },
+    /// A key that a type needs.
+    #[error("missing key `{key}`")]
+    MissingKey {
+        /// The key.
+        key: String,
     },
     /// A selector that no API server would take.
     #[error("invalid selector: {reason}")]
@@ -205,6 +225,40 @@ pub enum Cause {
         /// Where it is given first.
         first: Source,
     },
+}
+
+impl Cause {
+    /// Text that breaks the rules of a language.
+    pub(crate) fn syntax(language: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self::Syntax { language, message }
+    }
+
+    /// A value of another type.
+    pub(crate) fn wrong_type(expected: impl Into<String>, actual: impl Into<String>) -> Self {
+        let (expected, actual) = (expected.into(), actual.into());
+        Self::WrongType { expected, actual }
+    }
+
+    /// The nearest known name, or the usual slip behind a wrong type.
+    pub fn hint(&self) -> Option<String> {
+        let (expected, actual) = match self {
+            Self::UnknownKey { key: name, known } | Self::UnknownValue { value: name, known } => {
+                return names::hint(name, known).or_else(|| Some("no key is known here".to_owned()));
+            }
+            Self::WrongType { expected, actual } => (expected, actual),
+            _ => return None,
+        };
+        let is_plain_scalar = actual.starts_with("the number") || actual.starts_with("the boolean");
+        if expected == "a string" && is_plain_scalar {
+            return Some("put the value in quotes".to_owned());
+        }
+        let is_quoted_number = actual
+            .strip_prefix("the string \"")
+            .and_then(|text| text.strip_suffix('"'))
+            .is_some_and(|text| text.parse::<i64>().is_ok());
+        (expected.starts_with("an integer") && is_quoted_number).then(|| "remove the quotes".to_owned())
+    }
 }
 
 /// Something in the input that is read as best it can be.

@@ -1,0 +1,192 @@
+//! A fault inside one document, and the error by which types refuse values.
+
+use std::fmt;
+
+use serde::de::{self, Unexpected};
+
+use super::diagnostic::{Cause, Problem, Source};
+use super::node::Node;
+use super::path::{FieldPath, PathSegment};
+
+/// A fault inside one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Path of the value. An unknown or missing key is reported at the mapping that should or should not hold it.
+    pub path: FieldPath,
+    /// Line in the file, counted from 1.
+    pub line: usize,
+    /// Cause.
+    pub cause: Cause,
+    /// Remedy, if one is known.
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// A fault without a hint.
+    pub fn new(path: FieldPath, line: usize, cause: Cause) -> Self {
+        Self {
+            path,
+            line,
+            cause,
+            hint: None,
+        }
+    }
+
+    /// Path of the value or key at fault: that of an unknown key ends in the key.
+    pub fn key_path(&self) -> FieldPath {
+        match &self.cause {
+            Cause::UnknownKey { key, .. } => self.path.key(key),
+            _ => self.path.clone(),
+        }
+    }
+
+    /// The fault as a problem of a source.
+    pub fn into_problem(self, source: Source) -> Problem {
+        Problem {
+            source_of: Some(source),
+            object: None,
+            field: self.path,
+            cause: self.cause,
+            hint: self.hint,
+        }
+    }
+}
+
+/// Why a value was refused, with the path of the offending key or value.
+// Serde passes errors through every level of a document, so the content is boxed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueError(Box<Fault>);
+
+impl ValueError {
+    /// The error of a document as a whole.
+    pub fn new(cause: Cause) -> Self {
+        // No value is on line 0: it means that the place is not known yet.
+        Fault::new(FieldPath::root(), 0, cause).into()
+    }
+
+    /// The error of the value at a path (`entries[1].weight`), for checks that a type cannot express.
+    pub fn refused(path: impl Into<String>, message: impl Into<String>) -> Self {
+        let reason = message.into();
+        Fault::new(FieldPath::dotted(&path.into()), 0, Cause::InvalidValue { reason }).into()
+    }
+
+    /// The error of a text that is not JSON.
+    pub fn not_json(error: &serde_json::Error) -> Self {
+        Self::new(Cause::syntax("JSON", error.to_string()))
+    }
+
+    /// Path of the value or key at fault; empty for the whole document.
+    pub fn key_path(&self) -> String {
+        self.0.key_path().to_string()
+    }
+
+    /// Remedy, if one is known: for a wrong name the nearest known one, or all of them.
+    pub fn hint(&self) -> Option<String> {
+        self.0.cause.hint()
+    }
+
+    /// A value of another type than expected.
+    pub(crate) fn wrong_type(node: &Node, expected: &dyn de::Expected) -> Self {
+        let cause = Cause::wrong_type(plain(&expected.to_string()), node.describe());
+        Fault::new(FieldPath::root(), node.line, cause).into()
+    }
+
+    /// The error on a line, unless it is known to be on another.
+    pub(crate) fn on_line(mut self, line: usize) -> Self {
+        if self.0.line == 0 {
+            self.0.line = line;
+        }
+        self
+    }
+
+    /// The error in a value, unless it is known to be in a value below. Serde's name for the value is Rust's, so it is
+    /// replaced.
+    pub(crate) fn in_value(mut self, node: &Node) -> Self {
+        if let (0, Cause::WrongType { actual, .. }) = (self.0.line, &mut self.0.cause) {
+            *actual = node.describe();
+        }
+        self.on_line(node.line)
+    }
+
+    pub(crate) fn below(mut self, segment: PathSegment) -> Self {
+        self.0.path.prepend(segment);
+        self
+    }
+}
+
+impl From<Fault> for ValueError {
+    fn from(fault: Fault) -> Self {
+        Self(Box::new(fault))
+    }
+}
+
+impl From<ValueError> for Fault {
+    fn from(error: ValueError) -> Self {
+        *error.0
+    }
+}
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.0.path.is_root() {
+            write!(formatter, "{}: ", self.0.path)?;
+        }
+        self.0.cause.fmt(formatter)
+    }
+}
+
+impl std::error::Error for ValueError {}
+
+impl de::Error for ValueError {
+    fn custom<Message: fmt::Display>(message: Message) -> Self {
+        Self::refused("", message.to_string())
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::new(Cause::wrong_type(plain(&expected.to_string()), unexpected.to_string()))
+    }
+
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::invalid_type(unexpected, expected)
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        Self::new(Cause::UnknownValue {
+            value: variant.to_owned(),
+            known: expected.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::new(Cause::UnknownKey {
+            key: field.to_owned(),
+            known: expected.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::new(Cause::MissingKey { key: field.to_owned() })
+    }
+}
+
+/// Rust's names for types in the words of a document.
+fn plain(expected: &str) -> &str {
+    match expected {
+        "i64" | "isize" => "an integer of 64 bits",
+        "i32" => "an integer of 32 bits",
+        "i16" => "an integer from -32768 to 32767",
+        "i8" => "an integer from -128 to 127",
+        "u64" | "usize" => "an integer from 0 to 18446744073709551615",
+        "u32" => "an integer from 0 to 4294967295",
+        "u16" => "an integer from 0 to 65535",
+        "u8" => "an integer from 0 to 255",
+        "f32" | "f64" => "a number",
+        "unit" => "null",
+        "path string" => "a path",
+        "a boolean" => "`true` or `false`",
+        "a sequence" => "a list",
+        "a map" | "newtype variant" | "tuple variant" | "struct variant" => "a mapping",
+        other if other.starts_with("struct ") => "a mapping",
+        other => other,
+    }
+}

@@ -1,0 +1,57 @@
+//! Names in messages: lists of them, and those that a wrong one is nearest to.
+//!
+//! Nearness ignores case, because the wrong case is the usual slip, although names are case-sensitive.
+
+use std::fmt::Display;
+
+/// The known name nearest to a wrong one, if one is near enough to be what was meant.
+///
+/// ```
+/// use divvy_documents::names::nearest;
+/// assert_eq!(nearest("wieght", ["weight", "seed"]), Some("weight"));
+/// assert_eq!(nearest("average", ["Average", "Aggregated"]), Some("Average"));
+/// assert_eq!(nearest("zzz", ["weight", "seed"]), None);
+/// ```
+pub fn nearest<'known>(wrong: &str, known: impl IntoIterator<Item = &'known str>) -> Option<&'known str> {
+    let folded = wrong.to_lowercase();
+    known
+        .into_iter()
+        // This measure favours a common beginning, so that half a name finds the whole one.
+        .map(|name| (strsim::jaro_winkler(&folded, &name.to_lowercase()), name))
+        .filter(|(likeness, _)| *likeness >= 0.8)
+        .max_by(|left, right| left.0.total_cmp(&right.0).then_with(|| right.1.cmp(left.1)))
+        .map(|(_, name)| name)
+}
+
+/// The known names, those nearest to `name` first, equally near ones in alphabetical order.
+pub fn nearest_first(name: &str, known: &[String]) -> Vec<String> {
+    let folded = name.to_lowercase();
+    let mut names = known.to_vec();
+    names.sort();
+    names.dedup();
+    names.sort_by_cached_key(|known| strsim::damerau_levenshtein(&folded, &known.to_lowercase()));
+    names
+}
+
+/// The hint for a wrong name: the nearest known one, otherwise all of them. `None` if none is known.
+pub fn hint(wrong: &str, known: &[String]) -> Option<String> {
+    match nearest(wrong, known.iter().map(String::as_str)) {
+        Some(nearest) => Some(format!("did you mean `{nearest}`?")),
+        None if known.is_empty() => None,
+        None => Some(format!("known: {}", quoted_list(known))),
+    }
+}
+
+/// Names in one line, each in backticks; `none` if there are none.
+///
+/// ```
+/// use divvy_documents::names::quoted_list;
+/// assert_eq!(quoted_list(["a", "b"]), "`a`, `b`");
+/// ```
+pub fn quoted_list<Name: Display>(names: impl IntoIterator<Item = Name>) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if quoted.is_empty() {
+        return "none".to_owned();
+    }
+    quoted.join(", ")
+}

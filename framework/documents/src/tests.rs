@@ -1,0 +1,310 @@
+//! Paths and their notation, what types refuse and in which words, lines of TOML.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{FieldPath, PathSegment, read_value};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Shape {
+    #[default]
+    Round,
+    Square(u8),
+    Oblong {
+        width: u16,
+    },
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Sample {
+    count: u8,
+    seed: Option<u64>,
+    ratio: f64,
+    shape: Shape,
+    pair: (String, i32),
+    parts: Vec<Part>,
+    labels: BTreeMap<String, bool>,
+    folder: std::path::PathBuf,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    #[expect(dead_code, reason = "read by serde alone")]
+    name: String,
+}
+
+#[track_caller]
+fn refused<T: DeserializeOwned + Debug>(value: &Value) -> String {
+    read_value::<T>(value).expect_err("the value does not fit").to_string()
+}
+
+#[test]
+fn a_path_reads_back_as_it_is_written() {
+    for text in [
+        "",
+        "spec.taints[0].key",
+        "[3][0].a",
+        "labels[\"example.com/a.b\"].c",
+        "[\"\"]",
+        "a[\"say \\\"so\\\"\"]",
+    ] {
+        assert_eq!(FieldPath::dotted(text).to_string(), text);
+    }
+    let keys = |text| FieldPath::dotted(text).segments().to_vec();
+    let key = |key: &str| PathSegment::Key(key.to_owned());
+    assert_eq!(keys(".a..b."), [key("a"), key("b")]);
+    assert_eq!(keys("a[x].b["), [key("a"), key("[x]"), key("b"), key("[")]);
+    assert_eq!(keys("é[0"), [key("é"), key("[0")]);
+}
+
+#[test]
+fn numbers_name_their_bounds() {
+    for (value, expected) in [
+        (
+            json!({ "count": 300 }),
+            "count: expected an integer from 0 to 255, got the number `300`",
+        ),
+        (
+            json!({ "count": 1.5 }),
+            "count: expected an integer from 0 to 255, got the number `1.5`",
+        ),
+        (
+            json!({ "count": "7" }),
+            "count: expected an integer from 0 to 255, got the string \"7\"",
+        ),
+        (
+            json!({ "seed": -1 }),
+            "seed: expected an integer from 0 to 18446744073709551615, got the number `-1`",
+        ),
+        (json!({ "ratio": [] }), "ratio: expected a number, got a list"),
+    ] {
+        assert_eq!(refused::<Sample>(&value), expected);
+    }
+    let read: Sample = read_value(&json!({ "count": 255, "seed": u64::MAX, "ratio": 2 })).expect("all fit");
+    assert_eq!((read.count, read.seed, read.ratio), (255, Some(u64::MAX), 2.0));
+}
+
+#[test]
+fn a_refusal_has_its_path_both_types_and_the_known_names() {
+    for (value, message, key, hint) in [
+        (json!([]), "expected a mapping, got a list", "", None),
+        (
+            json!({ "coutn": 1 }),
+            "unknown key `coutn`",
+            "coutn",
+            Some("did you mean `count`?"),
+        ),
+        (
+            json!({ "parts": [{ "name": "a" }, { "name": "b", "x.y": 1 }] }),
+            "parts[1]: unknown key `x.y`",
+            "parts[1][\"x.y\"]",
+            Some("known: `name`"),
+        ),
+        (
+            json!({ "parts": [{}] }),
+            "parts[0]: missing key `name`",
+            "parts[0]",
+            None,
+        ),
+        (
+            json!({ "parts": [{ "name": 5 }] }),
+            "parts[0].name: expected a string, got the number `5`",
+            "parts[0].name",
+            Some("put the value in quotes"),
+        ),
+        (
+            json!({ "labels": { "a/b": "true" } }),
+            "labels[\"a/b\"]: expected `true` or `false`, got the string \"true\"",
+            "labels[\"a/b\"]",
+            None,
+        ),
+        (
+            json!({ "folder": {} }),
+            "folder: expected a path, got a mapping",
+            "folder",
+            None,
+        ),
+        (
+            json!({ "pair": ["a"] }),
+            "pair: invalid length 1, expected a tuple of size 2",
+            "pair",
+            None,
+        ),
+        (
+            json!({ "pair": ["a", 1, 2] }),
+            "pair: invalid length 3, expected a list of 2",
+            "pair",
+            None,
+        ),
+        (
+            json!({ "pair": ["a", "1"] }),
+            "pair[1]: expected an integer of 32 bits, got the string \"1\"",
+            "pair[1]",
+            Some("remove the quotes"),
+        ),
+    ] {
+        let error = read_value::<Sample>(&value).expect_err("the value does not fit");
+        assert_eq!(error.to_string(), message);
+        assert_eq!(
+            (error.key_path().as_str(), error.hint().as_deref()),
+            (key, hint),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn variants_are_read_as_words_and_as_mappings_with_one_key() {
+    let shape = |value: Value| read_value::<Shape>(&value);
+    assert!(matches!(shape(json!("round")), Ok(Shape::Round)));
+    assert!(matches!(shape(json!({ "square": 3 })), Ok(Shape::Square(3))));
+    assert!(matches!(
+        shape(json!({ "oblong": { "width": 4 } })),
+        Ok(Shape::Oblong { width: 4 })
+    ));
+    for (value, expected) in [
+        (json!("sqare"), "shape: unknown value `sqare`"),
+        (json!({ "sqare": 1 }), "shape: unknown value `sqare`"),
+        (
+            json!(3),
+            "shape: expected one of `round`, `square`, `oblong`, got the number `3`",
+        ),
+        (
+            json!({ "round": null, "square": 1 }),
+            "shape: expected one of `round`, `square`, `oblong`, got a mapping",
+        ),
+        (json!("square"), "shape: expected a mapping, got the string \"square\""),
+        (json!({ "round": 1 }), "shape.round: expected null, got the number `1`"),
+        (
+            json!({ "square": 256 }),
+            "shape.square: expected an integer from 0 to 255, got the number `256`",
+        ),
+        (
+            json!({ "oblong": { "width": true } }),
+            "shape.oblong.width: expected an integer from 0 to 65535, got the boolean `true`",
+        ),
+    ] {
+        assert_eq!(refused::<Sample>(&json!({ "shape": value })), expected);
+    }
+}
+
+#[cfg(feature = "toml")]
+mod toml {
+    use super::*;
+    use crate::{Fault, decode_tree, toml};
+
+    fn problems(text: &str) -> Vec<String> {
+        let (tree, mut faults) = toml::parse(text);
+        decode_tree::<Sample>(&tree, &FieldPath::root(), &mut faults);
+        let told = |fault: Fault| format!("{}: {}: {}", fault.line, fault.path, fault.cause);
+        faults.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn values_know_their_lines() {
+        let text = "\
+title = 'x'
+a.b.c = 1
+inline = { x = 1, y = [2,
+  3] }
+
+[[outer]]
+name = 'first'
+[[outer.inner]]
+k = 1
+[[outer.inner]]
+
+k = 2
+[outer.table]
+'dotted.key' = true
+[[outer]]
+name = '''
+second'''
+";
+        let (tree, faults) = toml::parse(text);
+        assert_eq!(faults, []);
+        for (path, line) in [
+            ("", 1),
+            ("title", 1),
+            ("a.b.c", 2),
+            ("a.b.absent.path", 2),
+            ("inline.x", 3),
+            ("inline.y[0]", 3),
+            ("inline.y[1]", 4),
+            ("outer[0]", 6),
+            ("outer[0].name", 7),
+            ("outer[0].inner[0]", 8),
+            ("outer[0].inner[0].k", 9),
+            ("outer[0].inner[1]", 10),
+            ("outer[0].inner[1].k", 12),
+            ("outer[0].table", 13),
+            ("outer[0].table[\"dotted.key\"]", 14),
+            ("outer[1]", 15),
+            ("outer[1].name", 16),
+            ("outer[2]", 6),
+        ] {
+            assert_eq!(tree.line_of(&FieldPath::dotted(path)), line, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_value_that_does_not_fit_is_listed() {
+        assert_eq!(
+            problems(
+                "ratio = inf\nunknown = 1\ncount = 999999999999999999999\nseed = 2020-01-01\n[[parts]]\nname = 1\n[[parts]]\nnam = 'b'\n"
+            ),
+            [
+                "3: count: expected a number of 64 bits, got `999999999999999999999`",
+                "1: ratio: expected a number of 64 bits, got `inf`",
+                "4: seed: expected a string, a number, a list or a table, got the time `2020-01-01`",
+                "2: : unknown key `unknown`",
+                "6: parts[0].name: expected a string, got the number `1`",
+                "8: parts[1]: unknown key `nam`",
+                "7: parts[1]: missing key `name`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_text_with_errors_of_syntax_has_no_other() {
+        let found = problems("count = \nunknown = 1\nratio = [1\n");
+        assert!(found.len() >= 2, "{found:?}");
+        assert!(
+            found.iter().all(|problem| problem.contains("not valid TOML: ")),
+            "{found:?}"
+        );
+        assert_eq!(
+            problems("count = 1\ncount = 2\n"),
+            ["2: : not valid TOML: duplicate key"]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in any::<String>()) {
+            toml::parse(&text);
+        }
+
+        #[test]
+        fn no_almost_document_makes_the_reader_panic(
+            text in r#"(\[\[?|\]\]?|a|b\.c|"k"|=|1|0x|1e9|inf|true|'|"|"""|,|\{|\}|2020-01-01|\n|#| |é){0,40}"#
+        ) {
+            problems(&text);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_a_path_panic(text in any::<String>()) {
+        FieldPath::dotted(&text);
+    }
+}

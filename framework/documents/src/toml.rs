@@ -1,0 +1,91 @@
+//! TOML text into a tree with lines.
+//!
+//! A value of a table has the line of its key, a value of a list its own, a table of an array of tables that of its
+//! header.
+
+use std::sync::Arc;
+
+use ::toml::Spanned;
+use ::toml::de::{DeTable, DeValue};
+
+use super::diagnostic::Cause;
+use super::fault::Fault;
+use super::node::{Node, NodeValue};
+use super::path::FieldPath;
+
+/// Reads a document and everything that is wrong with it.
+///
+/// A text with errors of syntax is read as if it were not there, since what a parser guesses after the first would
+/// only raise more. A value that no type could take is skipped.
+pub fn parse(text: &str) -> (Node, Vec<Fault>) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut faults = Vec::new();
+    for error in errors {
+        let cause = Cause::syntax("TOML", error.message().trim());
+        let line = error.span().map_or(1, |span| line_at(text, span.start));
+        faults.push(Fault::new(FieldPath::root(), line, cause));
+    }
+    let mut builder = Builder { text, faults };
+    let value = match builder.faults.as_slice() {
+        [] => builder.table(table.get_ref(), &FieldPath::root()),
+        _ => NodeValue::Skipped,
+    };
+    (Node::new(1, value), builder.faults)
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+struct Builder<'text> {
+    text: &'text str,
+    faults: Vec<Fault>,
+}
+
+impl Builder<'_> {
+    fn table(&mut self, table: &DeTable<'_>, path: &FieldPath) -> NodeValue {
+        let mut entries: Vec<(Arc<str>, Node)> = Vec::new();
+        for (key, value) in table {
+            let path = path.key(key.get_ref());
+            entries.push((key.get_ref().as_ref().into(), self.node(key.span().start, value, &path)));
+        }
+        // The parser sorts by key; a reader of messages goes through the file.
+        entries.sort_by_key(|(_, node)| node.line);
+        NodeValue::Mapping(Arc::new(entries))
+    }
+
+    fn node(&mut self, offset: usize, value: &Spanned<DeValue<'_>>, path: &FieldPath) -> Node {
+        let line = line_at(self.text, offset);
+        let value = match value.get_ref() {
+            DeValue::String(text) => NodeValue::Text(text.as_ref().into()),
+            DeValue::Boolean(value) => NodeValue::Bool(*value),
+            DeValue::Integer(integer) => match i64::from_str_radix(integer.as_str(), integer.radix()) {
+                Ok(value) => NodeValue::Integer(value),
+                Err(_) => self.skip(line, path, "a number of 64 bits", format!("`{integer}`")),
+            },
+            DeValue::Float(float) => match float.as_str().parse::<f64>() {
+                Ok(value) if value.is_finite() => NodeValue::Float(value),
+                _ => self.skip(line, path, "a number of 64 bits", format!("`{float}`")),
+            },
+            DeValue::Datetime(time) => self.skip(
+                line,
+                path,
+                "a string, a number, a list or a table",
+                format!("the time `{time}`"),
+            ),
+            DeValue::Array(items) => {
+                let items = items.iter().enumerate();
+                let items = items.map(|(index, item)| self.node(item.span().start, item, &path.index(index)));
+                NodeValue::List(Arc::new(items.collect()))
+            }
+            DeValue::Table(table) => self.table(table, path),
+        };
+        Node::new(line, value)
+    }
+
+    fn skip(&mut self, line: usize, path: &FieldPath, expected: &str, actual: String) -> NodeValue {
+        let cause = Cause::wrong_type(expected, actual);
+        self.faults.push(Fault::new(path.clone(), line, cause));
+        NodeValue::Skipped
+    }
+}
