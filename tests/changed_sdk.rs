@@ -76,12 +76,12 @@ fn workspace_manifest(sdk: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Writes a file if it is not there with that text already: Cargo looks at the time of the last change.
-fn write(path: &Path, text: &str) {
+pub(crate) fn write(path: &Path, text: &str) {
     if fs::read_to_string(path).is_ok_and(|known| known == text) {
         return;
     }

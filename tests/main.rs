@@ -8,6 +8,7 @@
 //! - [`bundled`]: each folder of `plugins/`, loaded, asked who it is, and put to work.
 //! - [`proposals`]: the worked examples of the four proposals. [`chances`]: that ties are fair.
 //! - [`properties`]: what holds of each strategy whatever the input. [`extremes`]: the ends of the ranges.
+//! - [`outsiders`]: copies of bundled strategies under other names, which the host must serve as well.
 //! - [`preferences`]: what of `divvy.io/preferences` reaches a plugin.
 //! - [`loading`]: each way in which a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: plugins built against an SDK that is not this one.
@@ -31,6 +32,7 @@ mod loading;
 mod logging;
 mod manifests;
 mod misbehaviour;
+mod outsiders;
 mod preferences;
 mod properties;
 mod proposals;

@@ -156,7 +156,8 @@ pub(crate) fn priorities<'a>(priorities: impl IntoIterator<Item = (&'a str, i64)
     rules("preferredPriorityList", "priority", priorities)
 }
 
-fn rules<'a>(list: &str, field: &str, values: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
+/// A list with an entry per cluster.
+pub(crate) fn rules<'a>(list: &str, field: &str, values: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
     let entries: Vec<Value> = values
         .into_iter()
         .map(|(cluster, value)| json!({ "targetCluster": { "clusterNames": [cluster] }, field: value }))

@@ -109,7 +109,8 @@ impl Situation {
         let pairs = || self.places.iter().map(|place| (place.name, place.preference));
         match strategy {
             _ if !self.has_preferences => None,
-            "StaticWeight" => Some(weights(pairs())),
+            // A cluster that no entry matches weighs nothing; a weight of nothing is refused.
+            "StaticWeight" => Some(weights(pairs().filter(|(_, weight)| *weight > 0))),
             "PriorityAggregated" => Some(priorities(pairs().filter(|(_, priority)| *priority > 0))),
             "Specified" => {
                 let groups: Vec<Value> = self

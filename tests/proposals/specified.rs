@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::manifests::{binding, cluster, counts};
-use crate::scheduling::Host;
+use crate::outsiders::{self, Served};
 
 /// The proposal's clusters and the last result that each of its stories starts from.
 const BEFORE: [(&str, &str, i64); 3] = [
@@ -12,29 +12,61 @@ const BEFORE: [(&str, &str, i64); 3] = [
     ("cluster3", "RegionB", 4),
 ];
 
+/// Checks the bundled strategy and its copy. Preferences and decision are written with the bundled names.
 #[track_caller]
 fn check(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
+    for served in outsiders::specified() {
+        check_served(served, before, preferences, replicas, told);
+    }
+}
+
+/// Checks the bundled strategy alone: what the host reads for it in other forms than its list.
+#[track_caller]
+fn check_bundled(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
+    let [bundled, _] = outsiders::specified();
+    check_served(bundled, before, preferences, replicas, told);
+}
+
+#[track_caller]
+fn check_served(served: Served, before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
+    let [bundled, _] = outsiders::specified();
     let mut objects: Vec<Value> = before
         .iter()
         .map(|(name, region, _)| cluster(name, 100).region(region).into())
         .collect();
     let last = before.iter().map(|(name, _, replicas)| (*name, *replicas));
+    let preferences = served.named(&preferences.to_string(), &bundled);
     objects.push(
         binding("web", replicas)
-            .strategy("Specified")
-            .preferences(preferences)
+            .strategy(served.names.strategy)
+            .annotation("divvy.io/preferences", &preferences)
             .last(last.filter(|(_, replicas)| *replicas > 0))
             .into(),
     );
-    assert_eq!(Host::built_in().told(objects), told, "{preferences} from {before:?}");
+    let told = served.named(told, &bundled);
+    assert_eq!(served.host.told(objects), told, "{preferences} from {before:?}");
 }
 
-fn regions(counts: &[(&str, i64)]) -> Value {
-    let entries: Vec<Value> = counts
+/// Counts by region: as the proposal prints them, and as entries of the list.
+fn regions(counts: &[(&str, i64)]) -> (Value, Value) {
+    let printed = counts
         .iter()
-        .map(|(name, replicas)| json!({ "name": name, "replicas": replicas }))
-        .collect();
-    json!({ "specifiedIdcs": entries })
+        .map(|(name, replicas)| json!({ "name": name, "replicas": replicas }));
+    let entries = counts.iter().map(|(name, replicas)| {
+        let expression = json!({ "key": "region", "operator": "In", "values": [name] });
+        json!({ "targetCluster": { "fieldSelector": { "matchExpressions": [expression] } }, "replicas": replicas })
+    });
+    (
+        json!({ "specifiedIdcs": printed.collect::<Vec<_>>() }),
+        json!({ "staticSpecifyList": entries.collect::<Vec<_>>() }),
+    )
+}
+
+#[track_caller]
+fn check_regions(before: &[(&str, &str, i64)], counts: &[(&str, i64)], replicas: i64, told: &str) {
+    let (printed, entries) = regions(counts);
+    check_bundled(before, &printed, replicas, told);
+    check(before, &entries, replicas, told);
 }
 
 #[test]
@@ -50,23 +82,23 @@ fn story_1_counts_a_cluster_are_what_they_were_before_the_migration() {
 
 #[test]
 fn story_2_counts_a_region_spread_the_change_evenly() {
-    let up = regions(&[("RegionA", 3), ("RegionB", 8)]);
-    check(&BEFORE, &up, 11, "cluster1=3 cluster2=3 cluster3=5");
-    let down = regions(&[("RegionA", 1), ("RegionB", 2)]);
-    check(&BEFORE, &down, 3, "cluster1=1 cluster3=2");
+    let up = [("RegionA", 3), ("RegionB", 8)];
+    check_regions(&BEFORE, &up, 11, "cluster1=3 cluster2=3 cluster3=5");
+    let down = [("RegionA", 1), ("RegionB", 2)];
+    check_regions(&BEFORE, &down, 3, "cluster1=1 cluster3=2");
 }
 
 #[test]
 fn story_3_a_list_of_regions_is_one_group() {
     let list = json!({ "idcs": [{ "name": "RegionA" }, { "name": "RegionB" }] });
-    check(&BEFORE, &list, 11, "cluster1=3 cluster2=3 cluster3=5");
-    check(&BEFORE, &list, 3, "cluster1=1 cluster3=2");
+    check_bundled(&BEFORE, &list, 11, "cluster1=3 cluster2=3 cluster3=5");
+    check_bundled(&BEFORE, &list, 3, "cluster1=1 cluster3=2");
 }
 
 #[test]
 fn a_cluster_that_reaches_zero_stops_and_the_others_share_the_rest() {
     let before = [("a", "R", 0), ("b", "R", 1), ("c", "R", 5)];
-    check(&before, &regions(&[("R", 2)]), 2, "c=2");
+    check_regions(&before, &[("R", 2)], 2, "c=2");
 }
 
 #[test]

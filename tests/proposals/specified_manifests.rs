@@ -3,6 +3,7 @@
 
 use super::{deployment, documents, printed};
 use crate::manifests::{cluster, list};
+use crate::outsiders;
 use crate::scheduling::Host;
 
 /// A printed policy, the decision on 4 replicas, and how many warnings its spelling earns.
@@ -83,6 +84,17 @@ fn every_printed_manifest_divides_as_it_says() {
         for warning in &request.warnings {
             assert!(warning.hint.is_some(), "{name}: {warning} shows no clean form");
         }
+    }
+}
+
+/// The manifests that mention nothing but the strategy and its list mean the same under other names.
+#[test]
+fn printed_manifests_with_the_names_of_a_copy_divide_alike() {
+    let [bundled, copy] = outsiders::specified();
+    for name in ["specified-solution-one-clusters", "specified-solution-one-regions"] {
+        let manifest = copy.named(&manifest(name, 4), &bundled);
+        assert_eq!(copy.host.told_text(&manifest), EVEN, "{manifest}");
+        assert_eq!(copy.host.plan(&manifest).strategy, copy.names.strategy);
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::manifests::{binding, cluster, weights};
-use crate::scheduling::Host;
+use crate::manifests::{binding, cluster, rules};
+use crate::outsiders::{self, Names};
 
 /// The proposal's clusters.
 const MEMBERS: [&str; 4] = ["member1", "member2", "member3", "member4"];
@@ -22,22 +22,30 @@ struct Step<'a> {
 
 #[track_caller]
 fn check(steps: &[Step<'_>]) {
-    for step in steps {
+    for (step, served) in steps
+        .iter()
+        .flat_map(|step| outsiders::static_weight().map(|served| (step, served)))
+    {
+        let Names { strategy, list, .. } = served.names;
         let members = &MEMBERS[..step.weights.len()];
         let weight_of = members.iter().copied().zip(step.weights.iter().copied());
         let last = MEMBERS.iter().copied().zip(step.last.iter().copied());
         let mut objects: Vec<_> = members.iter().map(|name| cluster(name, 100).into()).collect();
         objects.push(
             binding("web", step.replicas)
-                .strategy("StaticWeight")
-                .preferences(&weights(weight_of))
+                .strategy(strategy)
+                .preferences(&rules(list, "weight", weight_of))
                 .last(last)
                 .into(),
         );
-        let results = Host::built_in().results_by_uid(objects, members, UIDS);
+        let results = served.host.results_by_uid(objects, members, UIDS);
         let found: BTreeSet<&[i64]> = results.keys().map(Vec::as_slice).collect();
         let allowed: BTreeSet<&[i64]> = step.allowed.iter().copied().collect();
-        assert_eq!(found, allowed, "{} replicas from {:?}", step.replicas, step.last);
+        assert_eq!(
+            found, allowed,
+            "{strategy}: {} replicas from {:?}",
+            step.replicas, step.last
+        );
     }
 }
 

@@ -1,0 +1,126 @@
+//! Copies of bundled strategies under other names, built outside the workspace.
+//!
+//! The host knows no strategy by its name. So a copy of a bundled plugin that calls itself, its strategy and its list
+//! something else must do everything that the original does. The copies live below the target directory and are written
+//! only where they differ, so that Cargo compiles them once.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use walkdir::WalkDir;
+
+use crate::artifacts::{self, repository};
+use crate::changed_sdk::{read, write};
+use crate::scheduling::Host;
+
+/// The names of a plugin, its strategy and its list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Names {
+    pub(crate) plugin: &'static str,
+    pub(crate) strategy: &'static str,
+    pub(crate) list: &'static str,
+}
+
+/// A strategy under its names, in a host that serves it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Served {
+    pub(crate) host: &'static Host,
+    pub(crate) names: Names,
+}
+
+const SPECIFIED: Names = Names {
+    plugin: "specified",
+    strategy: "Specified",
+    list: "staticSpecifyList",
+};
+const QUOTAS: Names = Names {
+    plugin: "quotas",
+    strategy: "Quotas",
+    list: "quotaList",
+};
+const STATIC_WEIGHT: Names = Names {
+    plugin: "static-weight",
+    strategy: "StaticWeight",
+    list: "staticWeightList",
+};
+const SHARES: Names = Names {
+    plugin: "shares",
+    strategy: "Shares",
+    list: "shareList",
+};
+
+/// The bundled plugin `specified` and its copy.
+pub(crate) fn specified() -> [Served; 2] {
+    static HOST: LazyLock<Host> = LazyLock::new(|| host_of(SPECIFIED, QUOTAS));
+    served(SPECIFIED, QUOTAS, &HOST)
+}
+
+/// The bundled plugin `static-weight` and its copy.
+pub(crate) fn static_weight() -> [Served; 2] {
+    static HOST: LazyLock<Host> = LazyLock::new(|| host_of(STATIC_WEIGHT, SHARES));
+    served(STATIC_WEIGHT, SHARES, &HOST)
+}
+
+fn served(bundled: Names, copy: Names, host: &'static Host) -> [Served; 2] {
+    let bundled = Served {
+        host: Host::built_in(),
+        names: bundled,
+    };
+    [bundled, Served { host, names: copy }]
+}
+
+/// A host with the copy of a plugin in its place.
+fn host_of(original: Names, copy: Names) -> Host {
+    let library = copy_of(original, copy);
+    Host::extending(&format!(
+        "assign = ['{}']\n[profile.plugin.{}]\npath = '{}'\n",
+        copy.plugin,
+        copy.plugin,
+        library.display()
+    ))
+}
+
+/// Builds the copy of a plugin; its library.
+fn copy_of(original: Names, copy: Names) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("outsiders")
+        .join(copy.plugin);
+    let plugin = repository().join("plugins").join(original.plugin);
+    for entry in WalkDir::new(&plugin) {
+        let entry = entry.expect("the plugin can be read");
+        if entry.file_type().is_file() && entry.file_name() != "Cargo.toml" {
+            let relative = entry.path().strip_prefix(&plugin).expect("an entry is below its root");
+            write(&folder.join(relative), &exchanged(&read(entry.path()), original, copy));
+        }
+    }
+    let package = format!("divvy-plugin-{}", copy.plugin);
+    let thiserror = "thiserror = \"2\"\n";
+    let manifest = format!(
+        "[workspace]\n\n[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+         [lib]\ncrate-type = [\"cdylib\"]\n\n[dependencies]\n{thiserror}divvy-framework = {{ path = {:?} }}\n",
+        repository().join("framework")
+    );
+    write(&folder.join("Cargo.toml"), &manifest);
+    // Registry packages are those of this workspace, so that nothing is downloaded.
+    write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
+    let built = artifacts::build(&folder.join("Cargo.toml"), &[], &["--offline".to_owned()]);
+    built.library(&package).to_owned()
+}
+
+/// A text with the names of one plugin in place of another's.
+pub(crate) fn exchanged(text: &str, original: Names, copy: Names) -> String {
+    let quoted = |name: &str| format!("\"{name}\"");
+    text.replace(original.list, copy.list)
+        .replace(&quoted(original.plugin), &quoted(copy.plugin))
+        .replace(&quoted(original.strategy), &quoted(copy.strategy))
+}
+
+impl Served {
+    /// A manifest that names the bundled strategy and its list, with the names of this one.
+    pub(crate) fn named(&self, manifest: &str, bundled: &Served) -> String {
+        manifest.replace(bundled.names.list, self.names.list).replace(
+            &format!("Preference: {}", bundled.names.strategy),
+            &format!("Preference: {}", self.names.strategy),
+        )
+    }
+}
