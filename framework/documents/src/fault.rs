@@ -64,10 +64,16 @@ impl ValueError {
         Fault::new(FieldPath::root(), 0, cause).into()
     }
 
-    /// The error of the value at a path (`entries[1].weight`), for checks that a type cannot express.
+    /// The error of the value at a path (`entries[1].weight`), for checks that a type cannot express. A place that is not a
+    /// path, such as the origin of a rule, becomes part of the message.
     pub fn refused(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let reason = message.into();
-        Fault::new(FieldPath::dotted(&path.into()), 0, Cause::InvalidValue { reason }).into()
+        let (path, mut reason) = (path.into(), message.into());
+        let mut field = FieldPath::dotted(&path);
+        if field.to_string() != path {
+            field = FieldPath::root();
+            reason = format!("{path}: {reason}");
+        }
+        Fault::new(field, 0, Cause::InvalidValue { reason }).into()
     }
 
     /// The error of a text that is not JSON.
