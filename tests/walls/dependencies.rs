@@ -54,7 +54,13 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 
 #[test]
 fn the_sdk_depends_on_neither_kubernetes_nor_a_runtime_nor_the_host() {
-    for sdk in ["divvy-framework", "divvy-framework-abi", "divvy-framework-derive"] {
+    let sdks = [
+        "divvy-documents",
+        "divvy-framework",
+        "divvy-framework-abi",
+        "divvy-framework-derive",
+    ];
+    for sdk in sdks {
         let forbidden = closure(sdk).into_iter().filter(|name| {
             [
                 "kube",
@@ -109,6 +115,24 @@ fn the_host_and_the_sdk_link_no_plugin() {
         let broken = linked.map(|plugin| format!("{name} depends on {plugin}")).collect();
         check_none(broken, "plugins are loaded, never linked");
     }
+}
+
+/// Everything may depend on it, and a plugin is built without its parsers.
+#[test]
+fn the_documents_know_nothing_of_divvy_and_the_sdk_takes_no_parser_of_theirs() {
+    let documents = package("divvy-documents");
+    let known = dependencies(documents, DependencyKind::Normal);
+    let broken = known.into_iter().filter(|name| name.starts_with("divvy-"));
+    check_none(
+        broken.map(ToOwned::to_owned).collect(),
+        "divvy-documents depends on nothing of Divvy",
+    );
+    let sdk = package("divvy-framework").dependencies.iter();
+    let taken: Vec<&String> = sdk
+        .filter(|dependency| dependency.name == "divvy-documents")
+        .flat_map(|dependency| &dependency.features)
+        .collect();
+    assert!(taken.is_empty(), "the SDK takes {taken:?} of divvy-documents");
 }
 
 /// The ABI crate is versioned apart: all that its version promises is what it holds.

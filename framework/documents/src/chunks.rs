@@ -48,7 +48,7 @@ fn is_marker(line: &str) -> bool {
 }
 
 fn push<'text>(chunks: &mut Vec<Chunk<'text>>, text: &'text str, first_line: usize) {
-    // Directives (`%YAML 1.2`) stand before the marker of the document they belong to; none changes how a
+    // Directives (`%YAML 1.2`) are before the marker of the document they belong to; none changes how a
     // manifest is read.
     let is_content = |line: &str| !matches!(line.trim_start().as_bytes().first(), None | Some(b'#' | b'%'));
     if text.lines().any(is_content) {

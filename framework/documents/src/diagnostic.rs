@@ -54,19 +54,17 @@ impl fmt::Display for ObjectName {
 }
 
 /// Something in the input that must be put right before anything is scheduled.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", self.describe())]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where; `None` where there is no document, as for a file that cannot be opened.
+    /// Place in the input; `None` if there is no document, as for a file that cannot be opened.
     pub source_of: Option<Source>,
-    /// In which object, as far as that is known.
+    /// The object, as far as it is known.
     pub object: Option<ObjectName>,
-    /// In which field; the root where the whole object is meant.
+    /// The field; the root for the whole object.
     pub field: FieldPath,
-    /// What.
-    #[source]
+    /// Cause.
     pub cause: Cause,
-    /// What to do about it, where that is not obvious.
+    /// Remedy, unless it is obvious.
     pub hint: Option<String>,
 }
 
@@ -81,24 +79,21 @@ impl Problem {
             hint: None,
         }
     }
+}
 
-    fn describe(&self) -> String {
-        let mut text = String::new();
-        if let Some(source) = &self.source_of {
-            text.push_str(&format!("{source}: "));
-        }
-        if let Some(object) = &self.object {
-            text.push_str(&format!("{object}: "));
-        }
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_place(formatter, self.source_of.as_ref(), self.object.as_ref())?;
         if !self.field.is_root() {
-            text.push_str(&format!("{}: ", self.field));
+            write!(formatter, "{}: ", self.field)?;
         }
-        text.push_str(&self.cause.to_string());
-        text
+        self.cause.fmt(formatter)
     }
 }
 
-/// What is wrong.
+impl std::error::Error for Problem {}
+
+/// The cause of a problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
     /// A path that does not exist.
@@ -112,7 +107,7 @@ pub enum Cause {
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// What the operating system says.
+        /// Message of the operating system.
         reason: String,
     },
     /// More input than is plausible.
@@ -138,7 +133,7 @@ pub enum Cause {
     Syntax {
         /// `JSON`, `TOML` or `YAML`.
         language: &'static str,
-        /// What the parser says.
+        /// Message of the parser.
         message: String,
     },
     /// The same key twice in a mapping.
@@ -164,9 +159,9 @@ pub enum Cause {
     /// A value of another type.
     #[error("expected {expected}, got {actual}")]
     WrongType {
-        /// What belongs there.
+        /// The value that belongs there.
         expected: String,
-        /// What is there.
+        /// The value that is there.
         actual: String,
     },
     /// A value of the right type that is not allowed.
@@ -175,10 +170,18 @@ pub enum Cause {
         /// Why not.
         reason: String,
     },
+    /// A value that a check beyond its type refuses.
+    #[error("{place}: {reason}")]
+    Refused {
+        /// Its place in the words of whoever checks: a path, or the origin of a rule.
+        place: String,
+        /// The reason.
+        reason: String,
+    },
     /// A field that must be there.
     #[error("missing: expected {expected}")]
     Missing {
-        /// What belongs there.
+        /// The value that belongs there.
         expected: String,
     },
     /// A key that a type does not have.
@@ -264,13 +267,13 @@ impl Cause {
 /// Something in the input that is read as best it can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// Where, as far as that is known.
+    /// Place in the input, as far as it is known.
     pub source_of: Option<Source>,
-    /// In which object, as far as that is known.
+    /// The object, as far as it is known.
     pub object: Option<ObjectName>,
-    /// What, and how it was read.
+    /// The oddity, and how it was read.
     pub message: String,
-    /// What to write instead, where that helps.
+    /// Remedy, if one is known.
     pub hint: Option<String>,
 }
 
@@ -297,12 +300,22 @@ impl Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(source) = &self.source_of {
-            write!(formatter, "{source}: ")?;
-        }
-        if let Some(object) = &self.object {
-            write!(formatter, "{object}: ")?;
-        }
+        write_place(formatter, self.source_of.as_ref(), self.object.as_ref())?;
         formatter.write_str(&self.message)
+    }
+}
+
+/// The place in front of a message, as far as it is known.
+fn write_place(
+    formatter: &mut fmt::Formatter<'_>,
+    source: Option<&Source>,
+    object: Option<&ObjectName>,
+) -> fmt::Result {
+    if let Some(source) = source {
+        write!(formatter, "{source}: ")?;
+    }
+    match object {
+        Some(object) => write!(formatter, "{object}: "),
+        None => Ok(()),
     }
 }

@@ -64,16 +64,14 @@ impl ValueError {
         Fault::new(FieldPath::root(), 0, cause).into()
     }
 
-    /// The error of the value at a path (`entries[1].weight`), for checks that a type cannot express. A place that is not a
-    /// path, such as the origin of a rule, becomes part of the message.
-    pub fn refused(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let (path, mut reason) = (path.into(), message.into());
-        let mut field = FieldPath::dotted(&path);
-        if field.to_string() != path {
-            field = FieldPath::root();
-            reason = format!("{path}: {reason}");
-        }
-        Fault::new(field, 0, Cause::InvalidValue { reason }).into()
+    /// The error of the value at a place (`entries[1].weight`), for checks that a type cannot express. Without a place it is
+    /// the error of the whole.
+    pub fn refused(place: impl Into<String>, message: impl Into<String>) -> Self {
+        let (place, reason) = (place.into(), message.into());
+        Self::new(match place.is_empty() {
+            true => Cause::InvalidValue { reason },
+            false => Cause::Refused { place, reason },
+        })
     }
 
     /// The error of a text that is not JSON.
@@ -83,7 +81,10 @@ impl ValueError {
 
     /// Path of the value or key at fault; empty for the whole document.
     pub fn key_path(&self) -> String {
-        self.0.key_path().to_string()
+        match &self.0.cause {
+            Cause::Refused { place, .. } => place.clone(),
+            _ => self.0.key_path().to_string(),
+        }
     }
 
     /// Remedy, if one is known: for a wrong name the nearest known one, or all of them.

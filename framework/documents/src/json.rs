@@ -1,7 +1,7 @@
 //! JSON text into a tree with lines.
 //!
 //! Valid JSON never comes here, it is read straight into the types by `serde_json`; this reader serves the
-//! text in which something is wrong. It is no YAML subset: escapes such as `\ud83d\ude00` are JSON's alone.
+//! text in which something is wrong. JSON is not a subset of YAML: escapes such as `\ud83d\ude00` are JSON's alone.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Reader<'_, '_> {
         self.text.as_bytes().get(self.position).copied()
     }
 
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     fn next_token(&mut self) -> Option<u8> {
         while let Some(byte @ (b' ' | b'\t' | b'\n' | b'\r')) = self.peek() {
             self.line += usize::from(byte == b'\n');
@@ -56,7 +56,7 @@ impl Reader<'_, '_> {
         self.peek()
     }
 
-    /// What stands here, for a message.
+    /// The next character, for a message.
     fn found(&self) -> String {
         match self.text.get(self.position..).and_then(|rest| rest.chars().next()) {
             Some(character) => format!("{character:?}"),

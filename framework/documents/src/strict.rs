@@ -1,12 +1,12 @@
 //! A deserializer that reads a structure from a mapping and from nothing else.
 //!
-//! What serde derives takes a list for a structure too, its elements for the fields in their order, and
+//! Code that serde derives takes a list for a structure too, its elements for the fields in their order, and
 //! `serde_json` offers it lists. So `"metadata": ["a"]` would be a name. An API server refuses that, and so
 //! does this wrapper, on the fast road, at the price of a few moves a value.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
-/// Whatever it holds, with structures read strictly.
+/// A deserializer, visitor or access that reads structures strictly.
 pub struct Strict<Inner>(pub Inner);
 
 /// Declares methods that pass on a request, wrapping the visitor.

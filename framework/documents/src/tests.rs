@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{FieldPath, PathSegment, read_value};
+use super::{FieldPath, PathSegment, ValueError, read_value};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -159,6 +159,19 @@ fn a_refusal_has_its_path_both_types_and_the_known_names() {
             "{message}"
         );
     }
+}
+
+#[test]
+fn a_refused_value_keeps_its_place_to_the_letter() {
+    let place = "the binding's `divvy.io/preferences`.weights[1]";
+    let error = ValueError::refused(place, "too light");
+    assert_eq!(error.to_string(), format!("{place}: too light"));
+    assert_eq!(error.key_path(), place);
+    let whole = ValueError::refused("", "too light");
+    assert_eq!(
+        (whole.to_string(), whole.key_path()),
+        ("too light".to_owned(), String::new())
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Plain scalars are read by YAML 1.2's core schema, so `on`, `yes` and `012` are what they look like: two
 //! words and a twelve. Merge keys (`<<`) are honoured, since Helm charts use them. Aliases are shared, and
-//! what they would expand to is counted, so that a bomb is an error before anybody walks it.
+//! what they would expand to is counted, so that a bomb is an error before it is walked.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ struct Builder<'text> {
     anchors: HashMap<usize, Built>,
     aliased_nodes: usize,
     path: Vec<PathSegment>,
-    /// What was wrong but could be stepped over.
+    /// Faults that could be stepped over.
     faults: Vec<Fault>,
 }
 

@@ -12,7 +12,7 @@ pub use divvy_documents::{ValueError, read_value};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-/// What a plugin can be configured with: any type that `#[derive(Configuration)]` was put on.
+/// Configuration of a plugin: any type with `#[derive(Configuration)]`.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -54,7 +54,7 @@ impl<T: DeserializeOwned + JsonSchema> Configuration for T {
     }
 }
 
-/// What a policy can tell a strategy in free form: any type that `#[derive(Preferences)]` was put on.
+/// Preferences that a policy states for a strategy in free form: any type with `#[derive(Preferences)]`.
 ///
 /// It is [`Configuration`] under the name that fits its use.
 pub trait Preferences: Configuration {}

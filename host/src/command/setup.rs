@@ -1,4 +1,4 @@
-//! What most commands begin with: the profile that was asked for, and its plugins.
+//! The beginning of most commands: the requested profile and its plugins.
 
 use std::path::{Path, PathBuf};
 
@@ -21,17 +21,17 @@ pub(super) struct ProfileArguments {
     plugin_directories: Vec<PathBuf>,
 }
 
-/// A profile and where it stands.
+/// A profile and its file.
 #[derive(Debug)]
 pub(super) struct ChosenProfile {
     /// Its file, or the built-in text.
     pub(super) source: ProfileSource,
-    /// What it says.
+    /// Its content.
     pub(super) configuration: ProfileConfiguration,
 }
 
 impl ProfileArguments {
-    /// Whether a profile was asked for at all.
+    /// True if a profile was requested.
     pub(super) fn is_given(&self) -> bool {
         self.profile.is_some()
     }

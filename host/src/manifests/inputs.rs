@@ -103,7 +103,7 @@ fn read_file(path: &Path, reader: &mut Reader<'_>) {
 fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
     let bytes_max = reader.options().bytes_max;
     let mut bytes = Vec::new();
-    // One byte more than allowed tells a full input from one that goes on, even if it never ends.
+    // One byte more than allowed distinguishes a full input from one that goes on, even if it never ends.
     let result = stream.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
     let path_of = || path.to_owned();
     if let Err(error) = result {

@@ -1,4 +1,4 @@
-//! Manifests as operators have them: YAML or JSON, many documents a file, files, folders, standard input.
+//! Manifests as operators have them: YAML or JSON, many documents per file, files, folders, standard input.
 //!
 //! The reader gives back objects with their places, and every problem of every file; it never gives up at
 //! the first. It applies no default but the namespace, matches no policy and names no strategy
@@ -6,7 +6,7 @@
 //!
 //! Two roads lead to one result. Valid JSON goes from text straight into the types, which is what makes a
 //! dump of thousands of clusters cheap. YAML, and JSON in which something is wrong, goes by way of a tree that
-//! knows its lines. A YAML library that deserialises by itself was rejected, because it stops at the first
+//! knows its lines (`divvy_documents`). A YAML library that deserialises by itself was rejected, because it stops at the first
 //! problem and says nothing about the others.
 
 mod fields;
@@ -32,7 +32,7 @@ pub const BYTES_MAX: u64 = 2 << 30;
 pub struct ReadOptions {
     /// The kinds that have replicas.
     pub workload_kinds: WorkloadKinds,
-    /// Whether to keep each cluster's JSON, for plugins that ask for it.
+    /// True to keep each cluster's JSON, for plugins that ask for it.
     pub keep_cluster_json: bool,
     /// The largest file, or standard input, that is read.
     pub bytes_max: u64,
@@ -72,9 +72,9 @@ pub struct Manifests {
     pub resources: Vec<Located<WorkloadResource>>,
     /// Karmada's own objects that no scheduler reads (`Work`, `OverridePolicy`, …): their number.
     pub ignored: usize,
-    /// What must be put right before anything is scheduled.
+    /// Problems; while there is one, nothing is scheduled.
     pub problems: Vec<Problem>,
-    /// What was read as best it could be.
+    /// Oddities that were read as best they could be.
     pub warnings: Vec<Warning>,
 }
 

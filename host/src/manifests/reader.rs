@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-/// What decides how an object is read.
+/// The fields that decide how an object is read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'text> {
@@ -245,11 +245,23 @@ impl<'options> Reader<'options> {
                 let line = document.tree(&mut faults).line_of(&path);
                 self.fault(Fault::new(path, line, cause), None, place);
             }
-            Some((kind, _)) => match *kind {
-                "Cluster" => self.cluster(document, type_meta, place),
-                "PropagationPolicy" | "ClusterPropagationPolicy" => self.policy(document, type_meta, place),
-                _ => self.binding(document, type_meta, place),
-            },
+            Some(("Cluster", _)) => {
+                if let Some(mut cluster) = self.checked::<Cluster>(document, type_meta, place) {
+                    cluster.json = self.options.keep_cluster_json.then(|| match document.json() {
+                        Some(text) => text.into(),
+                        None => document.tree(&mut Vec::new()).to_json().to_string().into(),
+                    });
+                    self.manifests.clusters.push(cluster);
+                }
+            }
+            Some(("PropagationPolicy" | "ClusterPropagationPolicy", _)) => {
+                let policy = self.checked(document, type_meta, place);
+                self.manifests.policies.extend(policy);
+            }
+            Some(_) => {
+                let binding = self.checked(document, type_meta, place);
+                self.manifests.bindings.extend(binding);
+            }
             None if group == "karmada.io" || group.ends_with(".karmada.io") => self.manifests.ignored += 1,
             None => self.resource(document, type_meta, place),
         }
@@ -279,81 +291,31 @@ impl<'options> Reader<'options> {
         self.faults(faults, None, place);
     }
 
-    fn cluster(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
-        let Some(mut object) =
-            self.checked::<Cluster>(document, &type_meta, place, |cluster| &mut cluster.metadata, true)
-        else {
-            return;
-        };
-        (object.api_version, object.kind) = (type_meta.api_version, type_meta.kind);
-        let json = self.options.keep_cluster_json.then(|| match document.json() {
-            Some(text) => text.into(),
-            None => document.tree(&mut Vec::new()).to_json().to_string().into(),
-        });
-        let source = place.at(document.first_line());
-        self.manifests.clusters.push(Located { object, source, json });
-    }
-
-    fn policy(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
-        let is_cluster_scoped = type_meta.kind == "ClusterPropagationPolicy";
-        let read = self.checked::<PropagationPolicy>(
-            document,
-            &type_meta,
-            place,
-            |policy| &mut policy.metadata,
-            is_cluster_scoped,
-        );
-        if let Some(mut object) = read {
-            (object.api_version, object.kind) = (type_meta.api_version, type_meta.kind);
-            let source = place.at(document.first_line());
-            self.manifests.policies.push(Located {
-                object,
-                source,
-                json: None,
-            });
-        }
-    }
-
-    fn binding(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
-        let is_cluster_scoped = type_meta.kind == "ClusterResourceBinding";
-        let read = self.checked::<ResourceBinding>(
-            document,
-            &type_meta,
-            place,
-            |binding| &mut binding.metadata,
-            is_cluster_scoped,
-        );
-        if let Some(mut object) = read {
-            (object.api_version, object.kind) = (type_meta.api_version, type_meta.kind);
-            let source = place.at(document.first_line());
-            self.manifests.bindings.push(Located {
-                object,
-                source,
-                json: None,
-            });
-        }
-    }
-
     /// Reads and judges an object of Karmada's. `None` if anything is wrong with it.
     fn checked<T: DeserializeOwned + Default + Validate>(
         &mut self,
         document: &Document<'_>,
-        type_meta: &TypeMeta,
+        type_meta: TypeMeta,
         place: &Place,
-        metadata: impl Fn(&mut T) -> &mut ObjectMeta,
-        is_cluster_scoped: bool,
-    ) -> Option<T> {
+    ) -> Option<Located<T>> {
         let mut faults = Vec::new();
         let mut object: T = document.decode(&mut faults);
         let mut findings = Findings::default();
         object.validate(&mut findings);
         add_findings(findings, document, &mut faults);
-        let metadata = metadata(&mut object);
-        default_namespace(metadata, is_cluster_scoped);
+        let (api_version, kind, metadata) = object.head();
+        default_namespace(metadata, type_meta.kind.starts_with("Cluster"));
         let name = object_name(&type_meta.kind, &metadata.namespace, &metadata.name);
         let is_whole = faults.is_empty();
         self.faults(faults, Some(&name), place);
-        (self.is_first(type_meta, name, document, place) && is_whole).then_some(object)
+        let is_first = self.is_first(&type_meta, name, document, place);
+        (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
+        let source = place.at(document.first_line());
+        (is_first && is_whole).then_some(Located {
+            object,
+            source,
+            json: None,
+        })
     }
 
     fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
@@ -395,7 +357,7 @@ impl<'options> Reader<'options> {
         }
     }
 
-    /// Whether an object is new; one that is given twice is reported.
+    /// True if an object is new; one that is given twice is reported.
     fn is_first(&mut self, type_meta: &TypeMeta, name: ObjectName, document: &Document<'_>, place: &Place) -> bool {
         if name.name.is_empty() {
             return true;

@@ -1,4 +1,4 @@
-//! What an API server and Karmada's webhooks would refuse, although every type is right.
+//! Objects that an API server or Karmada's webhooks would refuse, although every type is right.
 //!
 //! Rules: `pkg/util/validation` and the webhooks of karmada-io/karmada, and `metav1.LabelSelectorAsSelector`.
 //! Not checked here: names of strategies, and whether preferences make sense together. Those are the meaning
@@ -26,8 +26,11 @@ pub(super) struct Findings {
     pub(super) found: Vec<(FieldPath, Cause)>,
 }
 
-/// An object that can be wrong although it could be read.
+/// An object of Karmada's, which can be wrong although it could be read.
 pub(super) trait Validate {
+    /// Its API version, kind and metadata.
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta);
+
     fn validate(&self, findings: &mut Findings);
 }
 
@@ -62,6 +65,10 @@ impl Findings {
 }
 
 impl Validate for Cluster {
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
+        (&mut self.api_version, &mut self.kind, &mut self.metadata)
+    }
+
     fn validate(&self, findings: &mut Findings) {
         findings.metadata(&self.metadata);
         let taints = FieldPath::dotted("spec.taints");
@@ -77,6 +84,10 @@ impl Validate for Cluster {
 }
 
 impl Validate for PropagationPolicy {
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
+        (&mut self.api_version, &mut self.kind, &mut self.metadata)
+    }
+
     fn validate(&self, findings: &mut Findings) {
         findings.metadata(&self.metadata);
         let selectors = FieldPath::dotted("spec.resourceSelectors");
@@ -97,6 +108,10 @@ impl Validate for PropagationPolicy {
 }
 
 impl Validate for ResourceBinding {
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
+        (&mut self.api_version, &mut self.kind, &mut self.metadata)
+    }
+
     fn validate(&self, findings: &mut Findings) {
         findings.metadata(&self.metadata);
         let spec = FieldPath::root().key("spec");

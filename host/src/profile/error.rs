@@ -1,4 +1,4 @@
-//! What can be wrong with a profile file.
+//! Errors of profile files.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a profile says.
+//! The content of a profile.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,17 +50,17 @@ pub struct ProfileConfiguration {
     /// Assign plugins. Each serves the strategies that its metadata names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assign: Option<Vec<String>>,
-    /// What affinity groups of a placement mean.
+    /// Meaning of a placement's affinity groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affinity_groups: Option<AffinityGroups>,
-    /// Whether bindings of several components that ask for exactly one cluster are estimated as whole sets: Karmada's
+    /// True if bindings of several components that ask for exactly one cluster are estimated as whole sets: Karmada's
     /// feature gate `MultiplePodTemplatesScheduling`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiple_pod_templates: Option<bool>,
     /// Strategy to plugin, where several Assign plugins serve one strategy.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub strategies: BTreeMap<String, String>,
-    /// What is said of single plugins, by name.
+    /// Settings of single plugins, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub plugin: BTreeMap<String, PluginTable>,
     /// Further kinds that have replicas.
@@ -111,7 +111,7 @@ fn checksum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     Ok(Some(checksum))
 }
 
-/// What a profile says of one plugin.
+/// Settings of one plugin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PluginTable {
@@ -126,7 +126,7 @@ pub struct PluginTable {
     pub configuration: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What affinity groups of a placement mean.
+/// Meaning of a placement's affinity groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AffinityGroups {
