@@ -96,17 +96,6 @@ impl Binding {
         self
     }
 
-    /// A key of the placement.
-    pub(crate) fn placement(mut self, key: &str, value: Value) -> Self {
-        self.0["spec"]["placement"][key] = value;
-        self
-    }
-
-    /// The placement's list of cluster names.
-    pub(crate) fn among(self, names: &[&str]) -> Self {
-        self.placement("clusterAffinity", json!({ "clusterNames": names }))
-    }
-
     /// No placement of its own: that of its policy counts.
     pub(crate) fn without_placement(mut self) -> Self {
         if let Some(spec) = self.0["spec"].as_object_mut() {
