@@ -6,13 +6,14 @@
 //! clusters = { a = 1, b = 10, c = { fits = 10, spec = { region = "north" } } }
 //! last = { c = 4 }
 //! preferences = { staticWeightList = [] }
-//! spec = { placement = { clusterAffinity = { clusterNames = ["a", "b"] } } }
+//! placement = { clusterAffinity = { clusterNames = ["a", "b"] } }
+//! spec = { gracefulEvictionTasks = [] }
 //! result = "a=1 b=9"
 //! explanation = "c: rejected by cluster-affinity: …"
 //! ```
 //!
 //! Everything but `replicas`, `strategy`, `clusters` and `result` is optional. A cluster is the number of replicas that
-//! fit, or a table of that number (`fits`) and fields of its manifest. `spec` holds fields of the binding's.
+//! fit, or a table of that number (`fits`) and fields of its manifest. `spec` holds fields of the binding.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +33,8 @@ pub(super) struct Example {
     #[serde(default)]
     last: BTreeMap<String, i64>,
     preferences: Option<Value>,
+    #[serde(default)]
+    placement: Map<String, Value>,
     #[serde(default)]
     spec: Map<String, Value>,
     /// The decision, as `scheduling::told` words it.
@@ -75,6 +78,9 @@ impl Example {
         }
         if let Some(preferences) = &self.preferences {
             binding = binding.preferences(preferences);
+        }
+        for (key, value) in &self.placement {
+            binding = binding.placement(key, value.clone());
         }
         for (key, value) in &self.spec {
             binding = binding.spec(key, value.clone());

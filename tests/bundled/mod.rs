@@ -56,12 +56,19 @@ fn every_bundled_plugin_serves_and_promises_what_its_readme_says() {
         // The README of a strategy has the strategy's name; any other opens with the extension point.
         if library.strategies().is_empty() {
             let opening = format!("# {folder}\n\n{}. ", library.extension_points().join(", "));
-            assert!(readme.starts_with(&opening), "{folder}: the README does not open with `{opening}`");
+            assert!(
+                readme.starts_with(&opening),
+                "{folder}: the README does not open with `{opening}`"
+            );
         } else {
             assert_eq!(library.extension_points(), ["Assign"], "{folder}");
             assert_eq!(library.strategies().first().copied(), title, "{folder}");
         }
-        assert_eq!(library.promise_names(), promises, "{folder}: the README's Promises up to the first point");
+        assert_eq!(
+            library.promise_names(),
+            promises,
+            "{folder}: the README's Promises up to the first point"
+        );
     }
 }
 
