@@ -23,6 +23,7 @@ use super::setup::ProfileArguments;
 use crate::report::console::Console;
 use crate::report::errors::{Complaint, Failure};
 use crate::report::grid::{Cell, Column, Grid};
+use crate::report::structured;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,10 +114,7 @@ pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit,
     }
     console.print(|out| match arguments.output {
         Format::Table => table(&all).write(out, console.width()),
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &all)?;
-            writeln!(out)
-        }
+        Format::Json => structured::write_value(&all, out),
     })?;
     Ok(Exit::Success)
 }

@@ -18,6 +18,7 @@ use super::Exit;
 use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
 use crate::report::errors::{Complaint, Failure};
+use crate::report::structured;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -103,10 +104,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
     }
     console.print(|out| match arguments.output {
         Format::Table => write_table(&replayed, out),
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &replayed)?;
-            writeln!(out)
-        }
+        Format::Json => structured::write_value(&replayed, out),
     })?;
     Ok(if replayed.failed == 0 {
         Exit::Success
@@ -140,7 +138,7 @@ pub(super) fn choose(
 }
 
 /// The fleets of a recording as snapshots.
-pub(super) fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<String, FleetSnapshot> {
+fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<String, FleetSnapshot> {
     let snapshot = |clusters: &[divvy_host::api::Cluster]| {
         let mut fleet = Fleet::new(profile.needs_raw_clusters());
         fleet.extend(clusters);
