@@ -6,15 +6,10 @@ use serde_json::{Value, json};
 use crate::manifests::{Binding, binding, cluster, weights};
 use crate::scheduling::Host;
 
-const ALL: [&str; 7] = [
-    "Duplicated",
-    "StaticWeight",
-    "DynamicWeight",
-    "Aggregated",
-    "Average",
-    "Specified",
-    "PriorityAggregated",
-];
+/// Every bundled strategy.
+fn all() -> Vec<String> {
+    Host::built_in().profile().strategy_names()
+}
 
 const LARGEST: i64 = i32::MAX as i64;
 
@@ -28,17 +23,17 @@ fn check(clusters: &[(&str, i64)], binding: Binding, told: &str) {
 
 #[test]
 fn no_replicas_and_no_requirements_are_no_workload_and_go_everywhere() {
-    for strategy in ALL {
-        check(&[("a", 0), ("b", 9)], binding("web", 0).strategy(strategy), "a=0 b=0");
+    for strategy in all() {
+        check(&[("a", 0), ("b", 9)], binding("web", 0).strategy(&strategy), "a=0 b=0");
     }
 }
 
 #[test]
 fn no_replicas_with_requirements_are_scheduled_to_nobody() {
     let requirements = json!({ "resourceRequest": { "cpu": "1" } });
-    for strategy in ALL {
+    for strategy in all() {
         let asked = binding("web", 0)
-            .strategy(strategy)
+            .strategy(&strategy)
             .spec("replicaRequirements", requirements.clone());
         check(&[("a", 5), ("b", 9)], asked.last([("a", 3)]), "");
     }
@@ -46,9 +41,9 @@ fn no_replicas_with_requirements_are_scheduled_to_nobody() {
 
 #[test]
 fn no_cluster_is_no_cluster_that_fits() {
-    for strategy in ALL {
+    for strategy in all() {
         let told = "NoClusterFit: 0/0 clusters are available: there is no cluster";
-        check(&[], binding("web", 3).strategy(strategy), told);
+        check(&[], binding("web", 3).strategy(&strategy), told);
     }
 }
 

@@ -32,18 +32,6 @@ impl Cluster {
         self.0["spec"]["region"] = region.into();
         self
     }
-
-    /// A taint without value.
-    pub(crate) fn taint(mut self, key: &str, effect: &str) -> Self {
-        self.0["spec"]["taints"] = json!([{ "key": key, "effect": effect }]);
-        self
-    }
-
-    /// It serves no API at all.
-    pub(crate) fn without_apis(mut self) -> Self {
-        self.0["status"]["apiEnablements"] = json!([]);
-        self
-    }
 }
 
 impl From<Cluster> for Value {
@@ -96,17 +84,6 @@ impl Binding {
         self
     }
 
-    /// A key of the placement.
-    pub(crate) fn placement(mut self, key: &str, value: Value) -> Self {
-        self.0["spec"]["placement"][key] = value;
-        self
-    }
-
-    /// The placement's list of cluster names.
-    pub(crate) fn among(self, names: &[&str]) -> Self {
-        self.placement("clusterAffinity", json!({ "clusterNames": names }))
-    }
-
     /// No placement of its own: that of its policy counts.
     pub(crate) fn without_placement(mut self) -> Self {
         if let Some(spec) = self.0["spec"].as_object_mut() {
@@ -119,6 +96,12 @@ impl Binding {
     pub(crate) fn fresh(mut self) -> Self {
         self.0["spec"]["rescheduleTriggeredAt"] = "2026-01-02T00:00:00Z".into();
         self.0["status"] = json!({ "lastScheduledTime": "2026-01-01T00:00:00Z" });
+        self
+    }
+
+    /// A key of the placement.
+    pub(crate) fn placement(mut self, key: &str, value: Value) -> Self {
+        self.0["spec"]["placement"][key] = value;
         self
     }
 

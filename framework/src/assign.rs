@@ -3,8 +3,7 @@
 use divvy_framework_abi::arena::NO_ROW;
 
 use crate::binding::Rule;
-use crate::clusters::Cluster;
-use crate::cycle::Cycle;
+use crate::cycle::CallContext;
 use crate::division::{self, ties};
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
 use crate::reuse::with_scratch;
@@ -82,14 +81,12 @@ pub trait AssignPlugin: Plugin {
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure>;
 }
 
-/// What [`AssignPlugin::assign`] is given: the candidates, by place. It dereferences to [`Cycle`].
+/// What [`AssignPlugin::assign`] is given: the candidates, by place. It dereferences to [`CallContext`].
 ///
 /// All counts are replicas, from 0 to `i32::MAX` for a single cluster; sums of them can be larger.
 pub struct AssignContext<'a, P: Plugin> {
-    pub(crate) cycle: Cycle<'a>,
-    pub(crate) prepared: &'a P::Prepared,
+    pub(crate) call: CallContext<'a, P>,
     pub(crate) replicas: i64,
-    pub(crate) rows: &'a [u32],
     pub(crate) scores: &'a [i64],
     pub(crate) last: &'a [i64],
     pub(crate) fits_now: &'a [i64],
@@ -101,11 +98,6 @@ pub struct AssignContext<'a, P: Plugin> {
 }
 
 impl<'a, P: Plugin> AssignContext<'a, P> {
-    /// What the plugin prepared for this binding.
-    pub fn prepared(&self) -> &'a P::Prepared {
-        self.prepared
-    }
-
     /// Replicas to divide in this call: those of the binding, or of the tier.
     pub fn replicas(&self) -> i64 {
         self.replicas
@@ -114,27 +106,6 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
     /// Whether the division starts from scratch.
     pub fn is_fresh(&self) -> bool {
         self.cycle.binding().is_fresh()
-    }
-
-    /// The number of candidates.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there is no candidate; the host does not call then.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Rows of the candidates in the snapshot, in the order in which Select gave them.
-    pub fn rows(&self) -> &'a [u32] {
-        self.rows
-    }
-
-    /// The candidate at a place.
-    pub fn cluster(&self, place: usize) -> Cluster<'a> {
-        let row = self.rows.get(place).map_or(usize::MAX, |&row| row as usize);
-        self.cycle.clusters().get(row)
     }
 
     /// Per candidate: its score, weighted and added up over all plugins.
@@ -188,14 +159,7 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
     /// subset of them is equally likely to come first.
     #[inline]
     pub fn tie_key(&self, place: usize) -> u64 {
-        let hashes = self.cycle.clusters().name_hashes();
-        let hash = self
-            .rows
-            .get(place)
-            .and_then(|&row| hashes.get(row as usize))
-            .copied()
-            .unwrap_or(0);
-        ties::tie_key(self.cycle.seed(), hash)
+        self.ties()(place)
     }
 
     /// [`Self::tie_key`] as a closure with its columns looked up once, for the functions of [`crate::division`].
@@ -327,10 +291,10 @@ struct LargestByRow(Vec<i64>);
 const NO_VALUE: i64 = i64::MIN;
 
 impl<'a, P: Plugin> std::ops::Deref for AssignContext<'a, P> {
-    type Target = Cycle<'a>;
+    type Target = CallContext<'a, P>;
 
-    fn deref(&self) -> &Cycle<'a> {
-        &self.cycle
+    fn deref(&self) -> &CallContext<'a, P> {
+        &self.call
     }
 }
 

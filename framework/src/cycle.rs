@@ -5,7 +5,8 @@ use divvy_framework_abi::arena::Arena;
 use divvy_framework_abi::call::{CycleView, flag, text_kind};
 
 use crate::binding::Binding;
-use crate::clusters::Clusters;
+use crate::clusters::{Cluster, Clusters};
+use crate::plugin::Plugin;
 use crate::random::Generator;
 
 /// One binding scheduled once against one snapshot. Every context dereferences to it.
@@ -78,5 +79,50 @@ impl<'a> Cycle<'a> {
         if self.wants_explanation() {
             self.hand_over(text_kind::NOTE, 0, &text());
         }
+    }
+}
+
+/// The part that the contexts of Score, Select and Assign share: what the plugin prepared, and the clusters of the call.
+/// It dereferences to [`Cycle`].
+pub struct CallContext<'a, P: Plugin> {
+    pub(crate) cycle: Cycle<'a>,
+    pub(crate) prepared: &'a P::Prepared,
+    pub(crate) rows: &'a [u32],
+}
+
+impl<'a, P: Plugin> CallContext<'a, P> {
+    /// What the plugin prepared for this binding.
+    pub fn prepared(&self) -> &'a P::Prepared {
+        self.prepared
+    }
+
+    /// The number of clusters of the call: the feasible ones for Score and Select, the candidates for Assign.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// True if the call has no cluster; the host does not call then.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Rows of the clusters in the snapshot. For Score and Select they ascend, which is the order of the names; for Assign they
+    /// are in the order in which Select chose the candidates.
+    pub fn rows(&self) -> &'a [u32] {
+        self.rows
+    }
+
+    /// The cluster at a place.
+    pub fn cluster(&self, place: usize) -> Cluster<'a> {
+        let row = self.rows.get(place).map_or(usize::MAX, |&row| row as usize);
+        self.cycle.clusters().get(row)
+    }
+}
+
+impl<'a, P: Plugin> std::ops::Deref for CallContext<'a, P> {
+    type Target = Cycle<'a>;
+
+    fn deref(&self) -> &Cycle<'a> {
+        &self.cycle
     }
 }

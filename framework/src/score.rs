@@ -1,7 +1,6 @@
 //! Score: how well each feasible cluster suits, from 0 to 100.
 
-use crate::clusters::Cluster;
-use crate::cycle::Cycle;
+use crate::cycle::CallContext;
 use crate::plugin::{Failure, Plugin};
 
 /// The largest score a plugin may give.
@@ -72,41 +71,13 @@ pub trait ScorePlugin: Plugin {
     }
 }
 
-/// What [`ScorePlugin::score`] is given: the feasible clusters, by place. It dereferences to [`Cycle`].
+/// What [`ScorePlugin::score`] is given: the feasible clusters, by place. It dereferences to [`CallContext`].
 pub struct ScoreContext<'a, P: Plugin> {
-    pub(crate) cycle: Cycle<'a>,
-    pub(crate) prepared: &'a P::Prepared,
-    pub(crate) rows: &'a [u32],
+    pub(crate) call: CallContext<'a, P>,
     pub(crate) last: &'a [i64],
 }
 
 impl<'a, P: Plugin> ScoreContext<'a, P> {
-    /// What the plugin prepared for this binding.
-    pub fn prepared(&self) -> &'a P::Prepared {
-        self.prepared
-    }
-
-    /// The number of feasible clusters.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether no cluster is feasible; the host does not call then.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Rows of the feasible clusters in the snapshot, ascending.
-    pub fn rows(&self) -> &'a [u32] {
-        self.rows
-    }
-
-    /// The feasible cluster at a place.
-    pub fn cluster(&self, place: usize) -> Cluster<'a> {
-        let row = self.rows.get(place).map_or(usize::MAX, |&row| row as usize);
-        self.cycle.clusters().get(row)
-    }
-
     /// The replicas that the last result gave the cluster at a place; `None` if it does not list it.
     #[inline]
     pub fn last(&self, place: usize) -> Option<i64> {
@@ -118,10 +89,10 @@ impl<'a, P: Plugin> ScoreContext<'a, P> {
 }
 
 impl<'a, P: Plugin> std::ops::Deref for ScoreContext<'a, P> {
-    type Target = Cycle<'a>;
+    type Target = CallContext<'a, P>;
 
-    fn deref(&self) -> &Cycle<'a> {
-        &self.cycle
+    fn deref(&self) -> &CallContext<'a, P> {
+        &self.call
     }
 }
 

@@ -1,7 +1,6 @@
 //! Select: which of the feasible clusters are candidates.
 
-use crate::clusters::Cluster;
-use crate::cycle::Cycle;
+use crate::cycle::CallContext;
 use crate::plugin::{Failure, Plugin};
 
 /// A plugin that picks the candidates, honouring the placement's spread constraints.
@@ -59,11 +58,9 @@ pub trait SelectPlugin: Plugin {
     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure>;
 }
 
-/// What [`SelectPlugin::select`] is given: the feasible clusters, by place. It dereferences to [`Cycle`].
+/// What [`SelectPlugin::select`] is given: the feasible clusters, by place. It dereferences to [`CallContext`].
 pub struct SelectContext<'a, P: Plugin> {
-    pub(crate) cycle: Cycle<'a>,
-    pub(crate) prepared: &'a P::Prepared,
-    pub(crate) rows: &'a [u32],
+    pub(crate) call: CallContext<'a, P>,
     pub(crate) scores: &'a [i64],
     pub(crate) last: &'a [i64],
     pub(crate) fits_now: &'a [i64],
@@ -73,32 +70,6 @@ pub struct SelectContext<'a, P: Plugin> {
 }
 
 impl<'a, P: Plugin> SelectContext<'a, P> {
-    /// What the plugin prepared for this binding.
-    pub fn prepared(&self) -> &'a P::Prepared {
-        self.prepared
-    }
-
-    /// The number of feasible clusters.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether no cluster is feasible; the host does not call then.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Rows of the feasible clusters in the snapshot, ascending: their order is that of their names.
-    pub fn rows(&self) -> &'a [u32] {
-        self.rows
-    }
-
-    /// The feasible cluster at a place.
-    pub fn cluster(&self, place: usize) -> Cluster<'a> {
-        let row = self.rows.get(place).map_or(usize::MAX, |&row| row as usize);
-        self.cycle.clusters().get(row)
-    }
-
     /// Per feasible cluster: its score, weighted and added up over all plugins.
     pub fn scores(&self) -> &'a [i64] {
         self.scores
@@ -136,10 +107,10 @@ impl<'a, P: Plugin> SelectContext<'a, P> {
 }
 
 impl<'a, P: Plugin> std::ops::Deref for SelectContext<'a, P> {
-    type Target = Cycle<'a>;
+    type Target = CallContext<'a, P>;
 
-    fn deref(&self) -> &Cycle<'a> {
-        &self.cycle
+    fn deref(&self) -> &CallContext<'a, P> {
+        &self.call
     }
 }
 

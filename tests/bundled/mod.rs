@@ -1,6 +1,7 @@
-//! Every folder of `plugins/`: loaded into this one process through the real loader, asked who it is, and put to work.
+//! Every folder of `plugins/`: loaded into this one process through the real loader, compared with what its README says,
+//! and put to work on the README's worked example. A new plugin needs no line here.
 
-mod cases;
+mod example;
 
 use std::collections::BTreeSet;
 
@@ -10,54 +11,28 @@ use divvy_host::scheduler::Decision;
 use crate::artifacts;
 use crate::manifests::list;
 use crate::scheduling::{Host, read, told};
-use cases::{CASES, Case};
+use example::{Example, readme, section};
 
-#[test]
-fn every_plugin_folder_has_a_case() {
-    let covered: BTreeSet<&str> = CASES.iter().map(|case| case.folder).collect();
-    assert_eq!(
-        covered.len(),
-        CASES.len(),
-        "a folder has two cases in tests/bundled/cases.rs"
-    );
-    for folder in artifacts::plugin_folders() {
-        assert!(
-            covered.contains(folder.as_str()),
-            "plugins/{folder} has no case: add `Case {{ folder: \"{folder}\", … }}` to `CASES` in tests/bundled/cases.rs, \
-             with the extension points, strategies and promises of its metadata, and a binding whose decision shows its work"
-        );
-    }
-    for folder in covered {
-        assert!(
-            artifacts::plugin_folders().iter().any(|known| known == folder),
-            "tests/bundled/cases.rs has a case for plugins/{folder}, which is not there"
-        );
-    }
+/// The library of every folder, all loaded before the first is asked for anything: a loader that keeps one module per type
+/// would give the first for all.
+fn libraries() -> Vec<(String, PluginLibrary)> {
+    let load = |folder: String| {
+        let library = PluginLibrary::load(artifacts::plugin(&folder), None);
+        let library = library.unwrap_or_else(|error| panic!("plugins/{folder}: {error}"));
+        (folder, library)
+    };
+    artifacts::plugin_folders().into_iter().map(load).collect()
 }
 
 #[test]
 fn every_bundled_plugin_is_itself_when_all_are_loaded() {
-    let libraries: Vec<(&Case, PluginLibrary)> = CASES
-        .iter()
-        .map(|case| {
-            let library = PluginLibrary::load(artifacts::plugin(case.folder), None);
-            (
-                case,
-                library.unwrap_or_else(|error| panic!("plugins/{}: {error}", case.folder)),
-            )
-        })
-        .collect();
-    // Asked only now: a loader that keeps one module a type would give the first for all.
-    for (case, library) in &libraries {
-        let folder = case.folder;
+    let libraries = libraries();
+    for (folder, library) in &libraries {
         assert_eq!(library.name(), folder);
         assert_eq!(library.path(), artifacts::plugin(folder));
         assert_eq!(library.version(), version_of(folder), "{folder}");
         assert_eq!(library.sdk_version(), version_of_package("divvy-framework"), "{folder}");
         assert_eq!(library.abi_version().to_string(), abi_version(), "{folder}");
-        assert_eq!(library.extension_points(), case.extension_points, "{folder}");
-        assert_eq!(library.strategies(), case.strategies, "{folder}");
-        assert_eq!(library.promise_names(), case.promises, "{folder}");
         assert!(!library.description().is_empty(), "{folder} has no description");
         for schema in [library.configuration_schema(), library.preferences_schema()] {
             let schema: serde_json::Value = serde_json::from_str(&schema).expect("a schema is JSON");
@@ -70,26 +45,57 @@ fn every_bundled_plugin_is_itself_when_all_are_loaded() {
 }
 
 #[test]
-fn every_bundled_plugin_does_its_work() {
-    for case in CASES {
-        let (bindings, fleet) = read(&list((case.objects)()));
-        let [binding] = bindings.as_slice() else {
-            panic!("the case of {} has {} bindings", case.folder, bindings.len());
-        };
-        let mut scheduler = Host::built_in().scheduler().explaining(true);
-        let decision = scheduler.schedule(binding, &fleet);
-        assert_eq!(told(&decision), case.told, "{}", case.folder);
-        let account = account(&decision);
-        assert!(
-            account.iter().any(|line| line == case.account),
-            "{}: expected `{}` among {account:#?}",
-            case.folder,
-            case.account
+fn every_bundled_plugin_serves_and_promises_what_its_readme_says() {
+    for (folder, library) in libraries() {
+        let readme = readme(&folder);
+        let title = readme.lines().next().and_then(|line| line.strip_prefix("# "));
+        let promises: Vec<String> = section(&readme, "Promises")
+            .and_then(|text| text.split(['.', '(']).next())
+            .map(|text| text.trim().to_lowercase().split(", ").map(str::to_owned).collect())
+            .unwrap_or_default();
+        // The README of a strategy has the strategy's name; any other opens with the extension point.
+        if library.strategies().is_empty() {
+            let opening = format!("# {folder}\n\n{}. ", library.extension_points().join(", "));
+            assert!(
+                readme.starts_with(&opening),
+                "{folder}: the README does not open with `{opening}`"
+            );
+        } else {
+            assert_eq!(library.extension_points(), ["Assign"], "{folder}");
+            assert_eq!(library.strategies().first().copied(), title, "{folder}");
+        }
+        assert_eq!(
+            library.promise_names(),
+            promises,
+            "{folder}: the README's Promises up to the first point"
         );
     }
 }
 
-/// What is told of a decision, a line each: rejections, scores, what a strategy says, candidates.
+#[test]
+fn every_bundled_plugin_does_its_work() {
+    for (folder, library) in libraries() {
+        let example = Example::read(&folder);
+        let (bindings, fleet) = read(&list(example.objects()));
+        let [binding] = bindings.as_slice() else {
+            panic!("the example of {folder} has {} bindings", bindings.len());
+        };
+        let mut scheduler = Host::built_in().scheduler().explaining(true);
+        let decision = scheduler.schedule(binding, &fleet);
+        assert_eq!(told(&decision), example.result, "plugins/{folder}/README.md");
+        let account = account(&decision);
+        match &example.explanation {
+            Some(line) => assert!(account.contains(line), "{folder}: expected `{line}` among {account:#?}"),
+            // Then the strategy itself must show that the plugin decided.
+            None => assert!(
+                library.strategies().contains(&example.strategy.as_str()),
+                "plugins/{folder}/README.md: the worked example needs an `explanation` that names the plugin's part"
+            ),
+        }
+    }
+}
+
+/// The explanation of a decision, a line each: rejections, scores, what a strategy says, candidates.
 fn account(decision: &Decision) -> Vec<String> {
     let explanation = decision.explanation.as_ref().expect("an explanation was asked for");
     let mut lines = Vec::new();
@@ -109,7 +115,6 @@ fn account(decision: &Decision) -> Vec<String> {
     let candidates = explanation.clusters.iter().filter(|cluster| cluster.candidate);
     let candidates: Vec<&str> = candidates.map(|cluster| cluster.name.as_str()).collect();
     lines.push(format!("candidates: {}", candidates.join(" ")));
-    lines.push(format!("strategy: {}", decision.strategy()));
     lines
 }
 

@@ -1,6 +1,9 @@
 //! `divvy profile`, `divvy plugin`, `divvy completions`, help and version.
 
+use divvy_host::plugin::PluginInstance;
+
 use super::{check, fixture, run};
+use crate::scheduling::Host;
 
 #[test]
 fn the_built_in_profile_is_shown_with_its_comments() {
@@ -12,19 +15,27 @@ fn the_built_in_profile_is_shown_with_its_comments() {
 
 #[test]
 fn the_built_in_profile_holds() {
-    check(
-        &["profile", "check"],
-        0,
+    let profile = Host::built_in().profile();
+    let filters: Vec<&str> = profile.filters().map(PluginInstance::name).collect();
+    let scores: Vec<String> = profile
+        .scores()
+        .map(|(plugin, weight)| format!("{} × {weight}", plugin.name()))
+        .collect();
+    let expected = format!(
         "\
 ok: profile `default` (built-in profile)
-  filters     api-enablement, taint-toleration, cluster-affinity, spread-constraint-properties, cluster-eviction
-  scores      cluster-locality × 1
-  select      spread-constraints
-  strategies  Aggregated, Average, Duplicated, DynamicWeight, PriorityAggregated, Specified, StaticWeight
+  filters     {}
+  scores      {}
+  select      {}
+  strategies  {}
   seed        0
 ",
-        "",
+        filters.join(", "),
+        scores.join(", "),
+        profile.select().name(),
+        profile.strategy_names().join(", ")
     );
+    check(&["profile", "check"], 0, &expected, "");
 }
 
 #[test]

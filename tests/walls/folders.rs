@@ -1,5 +1,8 @@
 //! What every plugin folder has, and that its name is one and the same everywhere.
 
+use std::fs;
+use std::process::Command;
+
 use divvy_host::plugin::PluginLibrary;
 
 use super::{check_none, read};
@@ -16,7 +19,7 @@ fn a_plugin_folder_has_a_readme_its_module_and_its_tests() {
                 broken.push(format!("{path} is missing"));
             }
         }
-        // The rule, with no ABI in sight, stands in a file of its own.
+        // The rule, with no ABI in sight, is in a file of its own.
         let rule = format!("plugins/{folder}/src/{}.rs", folder.replace('-', "_"));
         if !repository().join(&rule).is_file() {
             broken.push(format!("{rule} is missing"));
@@ -44,10 +47,73 @@ fn a_plugin_has_one_name() {
     }
 }
 
+/// The first step of CONTRIBUTING.md, on a copy of the files that it reads.
+#[test]
+fn a_new_strategy_starts_as_a_copy_with_names_of_its_own() {
+    let copy = tempfile::tempdir().expect("a folder can be made");
+    let paths = [
+        ".ci/new-strategy",
+        "plugins/average",
+        "host/src/profile/default.toml",
+        "rustfmt.toml",
+    ];
+    for path in paths {
+        let parent = copy
+            .path()
+            .join(path)
+            .parent()
+            .expect("the paths are relative")
+            .to_owned();
+        fs::create_dir_all(&parent).expect("the folder can be made");
+        let status = Command::new("cp")
+            .arg("-r")
+            .arg(repository().join(path))
+            .arg(parent)
+            .status();
+        assert!(status.expect("cp can be started").success());
+    }
+    let output = Command::new(copy.path().join(".ci/new-strategy"))
+        .arg("FewestZones")
+        .output();
+    let output = output.expect("the script can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let text = |path: &str| fs::read_to_string(copy.path().join(path)).expect("the file is there");
+    let library = text("plugins/fewest-zones/src/lib.rs");
+    for line in [
+        "NAME: &'static str = \"fewest-zones\";",
+        "= &[\"FewestZones\"];",
+        "pub mod fewest_zones;",
+    ] {
+        assert!(library.contains(line), "`{line}` is missing:\n{library}");
+    }
+    for path in [
+        "src/lib.rs",
+        "src/fewest_zones.rs",
+        "src/explanation.rs",
+        "src/tests.rs",
+        "src/tests/wiring.rs",
+    ] {
+        let code = text(&format!("plugins/fewest-zones/{path}"));
+        let left: Vec<&str> = ["Average {", "Average>", "average::", "\"average\"", "`average`"]
+            .into_iter()
+            .filter(|name| code.contains(name))
+            .collect();
+        assert!(left.is_empty(), "{path} still has {left:?}");
+    }
+    assert!(text("plugins/fewest-zones/Cargo.toml").contains("\"divvy-plugin-fewest-zones\""));
+    let readme = text("plugins/fewest-zones/README.md");
+    assert!(
+        readme.starts_with("# FewestZones\n") && readme.contains("strategy = \"FewestZones\"\n"),
+        "{readme}"
+    );
+    assert!(text("host/src/profile/default.toml").contains("\n    \"fewest-zones\",\n]"));
+}
+
 #[test]
 fn every_strategy_of_the_built_in_profile_is_documented_by_its_plugin() {
-    let strategies: Vec<_> = Host::built_in().profile().strategies().collect();
-    assert_eq!(strategies.len(), 7);
+    let mut strategies = Host::built_in().profile().strategies().peekable();
+    assert!(strategies.peek().is_some(), "the built-in profile has no strategy");
     for strategy in strategies {
         let folder = strategy.plugin().name();
         let readme = read(&repository().join("plugins").join(folder).join("README.md"));

@@ -7,7 +7,7 @@ use divvy_framework_abi::{AbiResult, AbiStr, AbiString};
 use super::{Dispatch, Exported, panics};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::configuration::{Configuration, ValueError};
-use crate::cycle::Cycle;
+use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Failure, Plugin, PrepareContext};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
@@ -99,9 +99,11 @@ pub fn score<P: ScorePlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), 
         // SAFETY: the host hands back what `prepare` of this plugin returned for this cycle.
         let prepared = unsafe { prepared::<P>(call.prepared) };
         let context = ScoreContext {
-            cycle,
-            prepared,
-            rows: call.rows.as_slice(),
+            call: CallContext {
+                cycle,
+                prepared,
+                rows: call.rows.as_slice(),
+            },
             last: call.last.as_slice(),
         };
         let mut scores = call.scores;
@@ -125,9 +127,11 @@ pub fn select<P: SelectPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<()
         // SAFETY: the host hands back what `prepare` of this plugin returned for this cycle.
         let prepared = unsafe { prepared::<P>(call.prepared) };
         let context = SelectContext {
-            cycle,
-            prepared,
-            rows: call.rows.as_slice(),
+            call: CallContext {
+                cycle,
+                prepared,
+                rows: call.rows.as_slice(),
+            },
             scores: call.scores.as_slice(),
             last: call.last.as_slice(),
             fits_now: call.fits_now.as_slice(),
@@ -160,10 +164,12 @@ pub fn assign<P: AssignPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<()
         // SAFETY: the host hands back what `prepare` of this plugin returned for this cycle.
         let prepared = unsafe { prepared::<P>(call.prepared) };
         let context = AssignContext {
-            cycle,
-            prepared,
+            call: CallContext {
+                cycle,
+                prepared,
+                rows: call.rows.as_slice(),
+            },
             replicas: call.replicas,
-            rows: call.rows.as_slice(),
             scores: call.scores.as_slice(),
             last: call.last.as_slice(),
             fits_now: call.fits_now.as_slice(),

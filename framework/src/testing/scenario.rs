@@ -10,7 +10,7 @@ use divvy_framework_abi::call::{CycleView, text_kind};
 use super::ClusterBuilder;
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{AffinityRecord, BindingRecordBuilder, RuleRecord, SpreadConstraintRecord, TolerationRecord};
-use crate::cycle::Cycle;
+use crate::cycle::{CallContext, Cycle};
 use crate::division::ties;
 use crate::driver::{CycleOptions, Resolution, TextSink, cycle_view};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
@@ -260,9 +260,11 @@ impl Scenario {
         self.run(plugin, false, |cycle, prepared| {
             let mut scores = vec![0; rows.len()];
             let context = ScoreContext {
-                cycle,
-                prepared,
-                rows: &rows,
+                call: CallContext {
+                    cycle,
+                    prepared,
+                    rows: &rows,
+                },
                 last: &last,
             };
             let mut result = ScoreResult { scores: &mut scores };
@@ -291,9 +293,11 @@ impl Scenario {
         let (places, _) = self.run(plugin, false, |cycle, prepared| {
             let mut candidates = vec![0; rows.len()];
             let context = SelectContext {
-                cycle,
-                prepared,
-                rows: &rows,
+                call: CallContext {
+                    cycle,
+                    prepared,
+                    rows: &rows,
+                },
                 scores: &scores,
                 last: &last,
                 fits_now: &fits_now,
@@ -409,10 +413,8 @@ impl Scenario {
         self.run(plugin, explain, |cycle, prepared| {
             let mut replicas = vec![0; rows.len()];
             let context = AssignContext {
-                cycle,
-                prepared,
+                call: CallContext { cycle, prepared, rows },
                 replicas: self.replicas,
-                rows,
                 scores: &scores,
                 last: &last,
                 fits_now: &fits_now,

@@ -1,7 +1,7 @@
 //! RFC 3339 timestamps, as Kubernetes writes them.
 //!
-//! A scheduler only compares two of them (was a reschedule asked for after the last scheduling?) and
-//! writes one, so a calendar library would be a large dependency for thirty lines of arithmetic.
+//! A scheduler compares them (was a reschedule requested after the last scheduling?) and counts their
+//! seconds, so a calendar library would be a large dependency for thirty lines of arithmetic.
 //! Leap seconds are read as the last second of their minute, as Go does not know them either.
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Any other object: a workload, or a resource that is propagated whole.
 //!
 //! The raw value stays whole, because where the replicas and the pod template are is a matter of
-//! configuration (`crate::policy::WorkloadKinds`), not of types.
+//! configuration (`crate::workloads::WorkloadKinds`), not of types.
 
 use serde_json::Value;
 

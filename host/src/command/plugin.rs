@@ -96,9 +96,8 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     })?;
     let is_broken = found.iter().any(|found| found.library.is_err());
     if found.is_empty() {
-        let searched: Vec<String> = directories.iter().map(|path| format!("`{}`", path.display())).collect();
         return Err(Failure::usage(
-            Complaint::new(format!("no plugin found; looked in {}", searched.join(", ")))
+            Complaint::new(format!("no plugin found; looked in {directories}"))
                 .with_hint("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH"),
         ));
     }
@@ -177,8 +176,7 @@ fn names_of(profile: &ProfileConfiguration) -> Vec<String> {
 
 fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
     let present = directories.list();
-    let searched: Vec<String> = directories.iter().map(|path| format!("`{}`", path.display())).collect();
-    let complaint = Complaint::new(format!("plugin `{name}` not found; looked in {}", searched.join(", ")));
+    let complaint = Complaint::new(format!("plugin `{name}` not found; looked in {directories}"));
     let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
     Failure::usage(match nearest {
         Some(nearest) => complaint.with_hint(format!("did you mean `{nearest}`?")),

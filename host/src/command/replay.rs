@@ -17,6 +17,7 @@ use super::Exit;
 use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
 use crate::report::errors::{Complaint, Failure};
+use crate::report::structured;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -102,10 +103,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
     }
     console.print(|out| match arguments.output {
         Format::Table => write_table(&replayed, out),
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &replayed)?;
-            writeln!(out)
-        }
+        Format::Json => structured::write_value(&replayed, out),
     })?;
     Ok(if replayed.failed == 0 {
         Exit::Success
@@ -137,7 +135,7 @@ pub(super) fn choose(
 }
 
 /// The fleets of a recording as snapshots.
-pub(super) fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<String, FleetSnapshot> {
+fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<String, FleetSnapshot> {
     let snapshot = |clusters: &[divvy_host::api::Cluster]| {
         let mut fleet = Fleet::new(profile.needs_raw_clusters());
         fleet.extend(clusters);

@@ -42,9 +42,4 @@ impl Ledger {
             .copied()
             .unwrap_or(0)
     }
-
-    /// Whether nothing was taken at all.
-    pub fn is_empty(&self) -> bool {
-        self.taken.is_empty()
-    }
 }

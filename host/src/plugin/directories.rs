@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -79,6 +80,14 @@ impl PluginDirectories {
             }
         }
         found
+    }
+}
+
+/// Every directory, quoted.
+impl fmt::Display for PluginDirectories {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted: Vec<String> = self.iter().map(|path| format!("`{}`", path.display())).collect();
+        formatter.write_str(&quoted.join(", "))
     }
 }
 

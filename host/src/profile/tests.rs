@@ -21,7 +21,7 @@ fn refused(text: &str) -> (String, Option<String>) {
 fn the_built_in_profile_reads_and_prints_as_itself() {
     let profile = built_in_profile().expect("the built-in profile is sound");
     assert_eq!(profile.name, "default");
-    assert_eq!(profile.assign.as_ref().map(Vec::len), Some(7));
+    assert!(profile.assign.as_ref().is_some_and(|plugins| !plugins.is_empty()));
     let printed = source(&profile.to_toml())
         .profile(None)
         .expect("what is printed reads back");
@@ -36,7 +36,9 @@ fn a_profile_says_only_what_differs_from_the_one_it_extends() {
     let profile = source(text).profile(Some("b")).expect("it reads");
     assert_eq!(profile.seed, Some(7));
     assert_eq!(profile.select.as_deref(), Some("mine"));
-    assert_eq!(profile.filters.as_ref().map(Vec::len), Some(5));
+    let built_in = built_in_profile().expect("the built-in profile is sound");
+    assert!(built_in.filters.is_some());
+    assert_eq!(profile.filters, built_in.filters);
     assert_eq!(
         profile.configuration_of("aggregated"),
         serde_json::json!({ "fill": "pack" })

@@ -81,19 +81,19 @@ impl Column {
 
     /// A column of numbers.
     pub(crate) fn right(title: &'static str) -> Self {
+        let align = Align::Right;
         Self {
-            title,
-            align: Align::Right,
-            leans: false,
+            align,
+            ..Self::left(title)
         }
     }
 
     /// A column of words at the right, that lean over empty cells before them.
     pub(crate) fn leaning(title: &'static str) -> Self {
+        let leans = true;
         Self {
-            title,
-            align: Align::Right,
-            leans: true,
+            leans,
+            ..Self::right(title)
         }
     }
 }

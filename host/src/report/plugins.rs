@@ -1,5 +1,6 @@
 //! What is known of plugins: a list of them, and all of one.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::grid::{Cell, Column, Grid};
+use super::structured::write_value;
 use super::style;
 use super::text::{counted, printable};
 
@@ -135,12 +137,11 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
     grid.write(out, columns)?;
     let broken = found.iter().filter(|found| found.library.is_err()).count();
     let used = found.iter().filter(|found| found.in_profile).count();
-    let mut folders: Vec<String> = found
+    let folders: BTreeSet<String> = found
         .iter()
         .filter_map(|found| found.path.parent().map(|folder| folder.display().to_string()))
         .collect();
-    folders.sort();
-    folders.dedup();
+    let folders: Vec<String> = folders.into_iter().collect();
     let broken = match broken {
         0 => String::new(),
         count => format!(", {count} broken"),
@@ -156,19 +157,11 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
 
 /// What a plugin serves: its strategies, else its extension points.
 fn serves(library: &PluginLibrary) -> String {
-    let strategies = library.strategies();
-    let points = library.extension_points();
-    if strategies.is_empty() {
-        return points.join(", ");
+    let points = library.extension_points().join(", ");
+    match library.strategies().as_slice() {
+        [] => points,
+        strategies => points.replace("Assign", &format!("Assign: {}", strategies.join(", "))),
     }
-    let points: Vec<String> = points
-        .iter()
-        .map(|point| match *point {
-            "Assign" => format!("Assign: {}", strategies.join(", ")),
-            point => point.to_owned(),
-        })
-        .collect();
-    points.join(", ")
 }
 
 /// Writes the list for programs.
@@ -194,8 +187,7 @@ pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()>
             }
         })
         .collect();
-    serde_json::to_writer_pretty(&mut *out, &descriptions)?;
-    writeln!(out)
+    write_value(&descriptions, out)
 }
 
 /// Writes all that is known of a plugin for programs.
@@ -212,8 +204,7 @@ pub(crate) fn write_one_json(library: &PluginLibrary, out: &mut dyn Write) -> io
         error: None,
         hint: None,
     };
-    serde_json::to_writer_pretty(&mut *out, &description)?;
-    writeln!(out)
+    write_value(&description, out)
 }
 
 /// Writes all that is known of a plugin for people.

@@ -108,13 +108,11 @@ fn alternatives(schema: &Value) -> Vec<(String, String)> {
 
 fn type_of(root: &Value, schema: &Value) -> String {
     let schema = resolved(root, schema);
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        let values: Vec<String> = values.iter().map(Value::to_string).collect();
-        return values.join(" | ");
-    }
-    let named = alternatives(schema);
-    if !named.is_empty() {
-        let values: Vec<String> = named.into_iter().map(|(value, _)| value).collect();
+    let values: Vec<String> = match schema.get("enum").and_then(Value::as_array) {
+        Some(values) => values.iter().map(Value::to_string).collect(),
+        None => alternatives(schema).into_iter().map(|(value, _)| value).collect(),
+    };
+    if !values.is_empty() {
         return values.join(" | ");
     }
     let word = match schema.get("type") {

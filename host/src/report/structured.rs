@@ -76,13 +76,22 @@ struct Rejection<'a> {
     reason: &'a str,
 }
 
-/// Writes JSON: an array, a binding an object.
+/// Writes JSON: an array, one object per binding.
 ///
 /// # Errors
 ///
 /// What the stream fails with.
 pub(crate) fn write_json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &rows(report))?;
+    write_value(&rows(report), out)
+}
+
+/// Writes any value as indented JSON.
+///
+/// # Errors
+///
+/// What the stream fails with.
+pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
     writeln!(out)
 }
 

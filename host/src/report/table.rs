@@ -123,12 +123,7 @@ impl Block<'_, '_> {
     fn heading(&self, shares: &[Share<'_>]) -> Vec<Cell> {
         let Entry { binding, decision } = self.entry;
         let growth: i64 = shares.iter().map(Share::growth).fold(0, i64::saturating_add);
-        let free = shares
-            .iter()
-            .filter_map(Share::free)
-            .fold(None, |sum: Option<i64>, free| {
-                Some(sum.unwrap_or(0).saturating_add(free))
-            });
+        let free = shares.iter().filter_map(Share::free).reduce(i64::saturating_add);
         let is_uniform = is_uniform(self.entry, shares);
         let replicas = match &decision.outcome {
             _ if !binding.is_workload() => String::new(),

@@ -15,14 +15,11 @@ use divvy_framework::reuse::with_scratch;
 
 use api_enablement::{REASON, Verdicts};
 
-/// The name of the plugin.
-const NAME: &str = "api-enablement";
-
 /// Rejects clusters that do not serve the API of the resource.
 struct ApiEnablement;
 
 impl Plugin for ApiEnablement {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "api-enablement";
     const DESCRIPTION: &'static str = "rejects clusters that do not serve the API of the resource";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;

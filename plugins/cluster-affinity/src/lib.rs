@@ -13,14 +13,11 @@ use divvy_framework::prelude::*;
 
 use cluster_affinity::{AnyOf, REASON};
 
-/// The name of the plugin.
-const NAME: &str = "cluster-affinity";
-
 /// Rejects clusters that no affinity of the placement matches.
 struct ClusterAffinity;
 
 impl Plugin for ClusterAffinity {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "cluster-affinity";
     const DESCRIPTION: &'static str = "rejects clusters that the affinity of the placement does not match";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;

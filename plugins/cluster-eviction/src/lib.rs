@@ -13,14 +13,11 @@ use divvy_framework::prelude::*;
 
 use cluster_eviction::REASON;
 
-/// The name of the plugin.
-const NAME: &str = "cluster-eviction";
-
 /// Rejects clusters that the binding is being evicted from.
 struct ClusterEviction;
 
 impl Plugin for ClusterEviction {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "cluster-eviction";
     const DESCRIPTION: &'static str = "rejects clusters that the binding is being evicted from";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;

@@ -12,14 +12,11 @@ use divvy_framework::prelude::*;
 
 use cluster_locality::score_of;
 
-/// The name of the plugin.
-const NAME: &str = "cluster-locality";
-
 /// Prefers clusters that the last result lists.
 struct ClusterLocality;
 
 impl Plugin for ClusterLocality {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "cluster-locality";
     const DESCRIPTION: &'static str = "prefers clusters that the last result lists";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;

@@ -13,14 +13,11 @@ use divvy_framework::prelude::*;
 
 use spread_constraint_properties::Property;
 
-/// The name of the plugin.
-const NAME: &str = "spread-constraint-properties";
-
 /// Rejects clusters without a property that a spread constraint groups by.
 struct SpreadConstraintProperties;
 
 impl Plugin for SpreadConstraintProperties {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "spread-constraint-properties";
     const DESCRIPTION: &'static str = "rejects clusters without a property that a spread constraint groups by";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;

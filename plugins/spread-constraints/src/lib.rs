@@ -28,9 +28,6 @@ use order::Columns;
 use refusal::Refusal;
 use spread_constraints::{Feasible, Scratch};
 
-/// The name of the plugin.
-const NAME: &str = "spread-constraints";
-
 /// Picks the candidates that the spread constraints allow.
 struct SpreadConstraints {
     absent_maximum: AbsentMaximum,
@@ -45,7 +42,7 @@ struct SpreadConstraintsConfiguration {
 }
 
 impl Plugin for SpreadConstraints {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "spread-constraints";
     const DESCRIPTION: &'static str = "picks the candidates that the spread constraints allow";
     type Configuration = SpreadConstraintsConfiguration;
     type Preferences = NoPreferences;

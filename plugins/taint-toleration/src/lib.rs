@@ -15,14 +15,11 @@ use divvy_framework::reuse::with_scratch;
 
 use taint_toleration::{Tolerations, reason};
 
-/// The name of the plugin.
-const NAME: &str = "taint-toleration";
-
 /// Rejects clusters with a taint that the placement does not tolerate.
 struct TaintToleration;
 
 impl Plugin for TaintToleration {
-    const NAME: &'static str = NAME;
+    const NAME: &'static str = "taint-toleration";
     const DESCRIPTION: &'static str = "rejects clusters with a taint that the placement does not tolerate";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;

@@ -63,14 +63,6 @@ impl Quantity {
         }
     }
 
-    /// So many thousandths.
-    pub fn from_milli(milli: i64) -> Self {
-        Self {
-            nano: i128::from(milli) * NANO_PER_MILLI,
-            format: Format::DecimalSuffix,
-        }
-    }
-
     /// The exact amount in billionths.
     pub fn as_nano(self) -> i128 {
         self.nano

@@ -1,0 +1,109 @@
+//! The worked example of a plugin: the TOML block of its README, turned into clusters and one binding.
+//!
+//! ```toml
+//! replicas = 10
+//! strategy = "Average"
+//! clusters = { a = 1, b = 10, c = { fits = 10, spec = { region = "north" } } }
+//! last = { c = 4 }
+//! preferences = { staticWeightList = [] }
+//! placement = { clusterAffinity = { clusterNames = ["a", "b"] } }
+//! spec = { gracefulEvictionTasks = [] }
+//! result = "a=1 b=9"
+//! explanation = "c: rejected by cluster-affinity: …"
+//! ```
+//!
+//! Everything but `replicas`, `strategy`, `clusters` and `result` is optional. A cluster is the number of replicas that
+//! fit, or a table of that number (`fits`) and fields of its manifest. `spec` holds fields of the binding.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::artifacts::repository;
+use crate::manifests::{binding, cluster};
+
+/// A worked example.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Example {
+    replicas: i64,
+    pub(super) strategy: String,
+    clusters: BTreeMap<String, Value>,
+    #[serde(default)]
+    last: BTreeMap<String, i64>,
+    preferences: Option<Value>,
+    #[serde(default)]
+    placement: Map<String, Value>,
+    #[serde(default)]
+    spec: Map<String, Value>,
+    /// The decision, as `scheduling::told` words it.
+    pub(super) result: String,
+    /// A line of the explanation that this plugin alone can have caused.
+    pub(super) explanation: Option<String>,
+}
+
+/// The README of a plugin.
+pub(super) fn readme(folder: &str) -> String {
+    let path = repository().join("plugins").join(folder).join("README.md");
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The text under a heading of a README.
+pub(super) fn section<'text>(readme: &'text str, heading: &str) -> Option<&'text str> {
+    let (_, text) = readme.split_once(&format!("\n## {heading}\n"))?;
+    Some(text.split_once("\n## ").map_or(text, |(section, _)| section))
+}
+
+impl Example {
+    /// The worked example in a plugin's README.
+    pub(super) fn read(folder: &str) -> Self {
+        let readme = readme(folder);
+        let block = section(&readme, "Worked example")
+            .and_then(|section| section.split_once("```toml\n")?.1.split_once("```"))
+            .unwrap_or_else(|| {
+                panic!(
+                    "plugins/{folder}/README.md has no TOML block under `## Worked example`: \
+                     tests/bundled/example.rs says what belongs into it"
+                )
+            });
+        toml::from_str(block.0).unwrap_or_else(|error| panic!("plugins/{folder}/README.md: {error}"))
+    }
+
+    /// Its clusters and its binding.
+    pub(super) fn objects(&self) -> Vec<Value> {
+        let mut binding = binding("web", self.replicas).strategy(&self.strategy);
+        if !self.last.is_empty() {
+            binding = binding.last(self.last.iter().map(|(name, replicas)| (name.as_str(), *replicas)));
+        }
+        if let Some(preferences) = &self.preferences {
+            binding = binding.preferences(preferences);
+        }
+        for (key, value) in &self.placement {
+            binding = binding.placement(key, value.clone());
+        }
+        for (key, value) in &self.spec {
+            binding = binding.spec(key, value.clone());
+        }
+        let mut objects: Vec<Value> = self
+            .clusters
+            .iter()
+            .map(|(name, written)| manifest(name, written))
+            .collect();
+        objects.push(binding.into());
+        objects
+    }
+}
+
+/// The manifest of a cluster.
+fn manifest(name: &str, written: &Value) -> Value {
+    let fits = written.get("fits").unwrap_or(written).as_i64();
+    let fits = fits.unwrap_or_else(|| panic!("cluster `{name}`: expected `fits`, the number of replicas that fit"));
+    let mut manifest = Value::from(cluster(name, fits));
+    for (part, fields) in written.as_object().into_iter().flatten() {
+        for (field, value) in fields.as_object().into_iter().flatten() {
+            manifest[part][field] = value.clone();
+        }
+    }
+    manifest
+}
