@@ -62,7 +62,7 @@ impl Case {
         let mut object = self.binding.clone();
         // A recorded binding names its resource by its own namespace if it names none.
         let resource = &mut object.spec.resource;
-        if resource.namespace.is_empty() && object.metadata.namespace != "" {
+        if resource.namespace.is_empty() && !object.metadata.namespace.is_empty() {
             resource.namespace.clone_from(&object.metadata.namespace);
         }
         Binding {
