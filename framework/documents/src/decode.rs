@@ -91,7 +91,7 @@ pub fn decode_tree<T: DeserializeOwned + Default>(tree: &Node, prefix: &FieldPat
     for _ in 0..PROBLEMS_MAX {
         let mut fault = match T::deserialize(NodeDeserializer(&remaining)) {
             Ok(value) => return value,
-            Err(error) => Fault::from(error),
+            Err(error) => Fault::from(error.in_value(&remaining)),
         };
         // A key that is missing although it is there was reported and skipped.
         let is_reported = match &fault.cause {
