@@ -76,7 +76,7 @@ pub(crate) fn plugin_package(folder: &str) -> String {
 /// Every bundled plugin and the binaries of the host, built as the tests themselves are.
 pub(crate) fn workspace() -> &'static Artifacts {
     static WORKSPACE: LazyLock<Artifacts> = LazyLock::new(|| {
-        let mut arguments = vec!["--package=divvy-host".to_owned()];
+        let mut arguments = vec!["--package=divvy-cli".to_owned()];
         arguments.extend(
             plugin_folders()
                 .iter()

@@ -159,7 +159,7 @@ fn a_plugin_of_a_newer_minor_version_schedules_on_this_host() {
 #[test]
 fn a_change_without_a_new_version_is_refused() {
     let library = changed_sdk::plugin_of("unannounced", KEPT_SOURCE, &UNANNOUNCED);
-    let error = divvy_host::plugin::PluginLibrary::load(&library, None).expect_err("its failures differ");
+    let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("its failures differ");
     let message = error.to_string().replace(&library.display().to_string(), "<file>");
     assert_eq!(
         message,

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use divvy_host::detector::{Binding, Detected};
-use divvy_host::fleet::{Fleet, FleetSnapshot};
-use divvy_host::manifests::{Manifests, ReadOptions, read_text};
-use divvy_host::plan::Plan;
-use divvy_host::plugin::PluginDirectories;
-use divvy_host::profile::{ProfileConfiguration, ProfileSource};
-use divvy_host::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, decide, registry};
-use divvy_host::workloads::WorkloadKinds;
+use divvy_karmada::detector::{Binding, Detected};
+use divvy_karmada::workloads::WorkloadKinds;
+use divvy_manifests::{Manifests, ReadOptions, read_text};
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::plan::Plan;
+use divvy_scheduler::plugin::PluginDirectories;
+use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
+use divvy_scheduler::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, decide, registry};
 use serde_json::Value;
 
 use crate::artifacts;

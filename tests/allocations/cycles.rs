@@ -1,9 +1,9 @@
 //! Steady-state cycles: how often they allocate must not depend on the number of clusters.
 
-use divvy_host::cycle::{Cycle, CycleInput};
-use divvy_host::detector::Binding;
-use divvy_host::fleet::FleetSnapshot;
-use divvy_host::plan::PlanInput;
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::{Cycle, CycleInput};
+use divvy_scheduler::fleet::FleetSnapshot;
+use divvy_scheduler::plan::PlanInput;
 use serde_json::Value;
 
 use crate::bindings::{bindings, clusters};

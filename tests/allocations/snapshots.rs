@@ -1,8 +1,8 @@
 //! What a snapshot takes, store and arena together, of clusters as fleets have them.
 
-use divvy_host::api::Cluster;
-use divvy_host::fleet::{Fleet, FleetSnapshot};
-use divvy_host::replay::read_recording;
+use divvy_karmada::api::Cluster;
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::replay::read_recording;
 
 use crate::artifacts::repository;
 use crate::counter::bytes_kept;

@@ -5,8 +5,8 @@ mod example;
 
 use std::collections::BTreeSet;
 
-use divvy_host::plugin::PluginLibrary;
-use divvy_host::scheduler::Decision;
+use divvy_scheduler::plugin::PluginLibrary;
+use divvy_scheduler::scheduler::Decision;
 
 use crate::artifacts;
 use crate::manifests::list;

@@ -1,6 +1,6 @@
 //! `divvy profile`, `divvy plugin`, `divvy completions`, help and version.
 
-use divvy_host::plugin::PluginInstance;
+use divvy_scheduler::plugin::PluginInstance;
 
 use super::{check, fixture, run};
 use crate::scheduling::Host;

@@ -1,7 +1,7 @@
 //! Plugins that a profile cannot put together.
 
-use divvy_host::plugin::PluginDirectories;
-use divvy_host::scheduler::RegistryError;
+use divvy_scheduler::plugin::PluginDirectories;
+use divvy_scheduler::scheduler::RegistryError;
 
 use super::settled;
 use crate::artifacts;

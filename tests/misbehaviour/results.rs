@@ -151,7 +151,7 @@ fn preferences_that_do_not_fit_name_the_key() {
 /// A plugin at fault is told apart from a binding that cannot be scheduled: the exit codes differ.
 #[test]
 fn only_a_plugin_at_fault_counts_as_such() {
-    use divvy_host::scheduler::Outcome;
+    use divvy_scheduler::scheduler::Outcome;
     let host = host();
     for (fault, is_plugin_fault) in [
         ("divide too few", true),

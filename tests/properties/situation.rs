@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use divvy_host::scheduler::{Decision, Outcome};
+use divvy_scheduler::scheduler::{Decision, Outcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

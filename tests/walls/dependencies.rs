@@ -52,31 +52,75 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
     found
 }
 
-#[test]
-fn the_sdk_depends_on_neither_kubernetes_nor_a_runtime_nor_the_host() {
-    let sdks = [
-        "divvy-documents",
+/// Crates by what they may know: each with the crates of Divvy that it may depend on directly.
+const CRATES: [(&str, &[&str]); 10] = [
+    ("divvy-documents", &[]),
+    ("divvy-framework-abi", &[]),
+    ("divvy-framework-derive", &[]),
+    (
         "divvy-framework",
-        "divvy-framework-abi",
-        "divvy-framework-derive",
-    ];
-    for sdk in sdks {
-        let forbidden = closure(sdk).into_iter().filter(|name| {
-            [
-                "kube",
-                "k8s-openapi",
-                "tokio",
-                "async-std",
-                "hyper",
-                "divvy-host",
-                "divvy-plugin",
-            ]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-        });
-        let broken = forbidden.map(|name| format!("{sdk} depends on {name}")).collect();
-        check_none(broken, "the SDK knows neither Kubernetes nor a runtime nor the host");
+        &["divvy-documents", "divvy-framework-abi", "divvy-framework-derive"],
+    ),
+    ("divvy-karmada", &["divvy-documents"]),
+    ("divvy-manifests", &["divvy-documents", "divvy-karmada"]),
+    (
+        "divvy-scheduler",
+        &["divvy-documents", "divvy-framework", "divvy-karmada"],
+    ),
+    (
+        "divvy-cli",
+        &[
+            "divvy-documents",
+            "divvy-framework",
+            "divvy-karmada",
+            "divvy-manifests",
+            "divvy-scheduler",
+        ],
+    ),
+    ("divvy-tests", &[]),
+    ("divvy-plugin", &["divvy-framework"]),
+];
+
+#[test]
+fn a_crate_depends_on_nothing_that_it_may_not_know() {
+    let mut broken = Vec::new();
+    for package in metadata().workspace_packages() {
+        let name = package.name.as_str();
+        let found = CRATES.iter().find(|(known, _)| name == *known);
+        let is_plugin = name.starts_with("divvy-plugin-");
+        let Some((_, allowed)) =
+            found.or_else(|| CRATES.iter().find(|(known, _)| is_plugin && *known == "divvy-plugin"))
+        else {
+            broken.push(format!("{name} is not listed"));
+            continue;
+        };
+        let known = dependencies(package, DependencyKind::Normal);
+        let forbidden = known
+            .into_iter()
+            .filter(|known| known.starts_with("divvy-") && !allowed.contains(known));
+        broken.extend(forbidden.map(|known| format!("{name} depends on {known}")));
     }
+    check_none(broken, "crates know only what tests/walls/dependencies.rs lists");
+}
+
+#[test]
+fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
+    let runtimes = ["kube", "k8s-openapi", "tokio", "async-std", "hyper"];
+    let terminals = ["clap", "indicatif", "anstream", "terminal_size", "console"];
+    let mut broken = Vec::new();
+    for (name, _) in CRATES
+        .iter()
+        .filter(|(name, _)| !matches!(*name, "divvy-cli" | "divvy-tests" | "divvy-plugin"))
+    {
+        let pulled = closure(name).into_iter();
+        let forbidden = pulled
+            .filter(|pulled| runtimes.iter().any(|prefix| pulled.starts_with(prefix)) || terminals.contains(pulled));
+        broken.extend(forbidden.map(|pulled| format!("{name} pulls in {pulled}")));
+    }
+    check_none(
+        broken,
+        "the SDK and the scheduler know neither a runtime nor a terminal",
+    );
 }
 
 #[test]
@@ -108,7 +152,7 @@ fn a_plugin_depends_on_the_sdk_and_its_own_arithmetic_alone() {
 
 #[test]
 fn the_host_and_the_sdk_link_no_plugin() {
-    for name in ["divvy-host", "divvy-framework", "divvy-tests"] {
+    for name in ["divvy-cli", "divvy-framework", "divvy-tests"] {
         let linked = closure(name)
             .into_iter()
             .filter(|name| name.starts_with("divvy-plugin-"));
@@ -117,16 +161,9 @@ fn the_host_and_the_sdk_link_no_plugin() {
     }
 }
 
-/// Everything may depend on it, and a plugin is built without its parsers.
+/// A plugin is built without the parsers of profiles and manifests.
 #[test]
-fn the_documents_know_nothing_of_divvy_and_the_sdk_takes_no_parser_of_theirs() {
-    let documents = package("divvy-documents");
-    let known = dependencies(documents, DependencyKind::Normal);
-    let broken = known.into_iter().filter(|name| name.starts_with("divvy-"));
-    check_none(
-        broken.map(ToOwned::to_owned).collect(),
-        "divvy-documents depends on nothing of Divvy",
-    );
+fn the_sdk_takes_no_parser_of_the_documents() {
     let sdk = package("divvy-framework").dependencies.iter();
     let taken: Vec<&String> = sdk
         .filter(|dependency| dependency.name == "divvy-documents")
@@ -141,9 +178,9 @@ fn the_abi_crate_depends_on_its_layer_alone() {
     let abi = package("divvy-framework-abi");
     let found = dependencies(abi, DependencyKind::Normal);
     assert_eq!(found, BTreeSet::from(["abi_stable", "bytemuck"]));
-    for user in ["divvy-framework", "divvy-host"] {
+    for user in ["divvy-framework", "divvy-scheduler"] {
         let names = dependencies(package(user), DependencyKind::Normal);
-        let expected = user == "divvy-host";
+        let expected = user == "divvy-scheduler";
         assert_eq!(names.contains("abi_stable"), expected, "{user} and abi_stable");
     }
 }

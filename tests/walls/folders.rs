@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use divvy_host::plugin::PluginLibrary;
+use divvy_scheduler::plugin::PluginLibrary;
 
 use super::{check_none, read};
 use crate::artifacts::{metadata, plugin, plugin_folders, plugin_package, repository};
@@ -54,7 +54,7 @@ fn a_new_strategy_starts_as_a_copy_with_names_of_its_own() {
     let paths = [
         ".ci/new-strategy",
         "plugins/average",
-        "host/src/profile/default.toml",
+        "host/scheduler/src/profile/default.toml",
         "rustfmt.toml",
     ];
     for path in paths {
@@ -107,7 +107,7 @@ fn a_new_strategy_starts_as_a_copy_with_names_of_its_own() {
         readme.starts_with("# FewestZones\n") && readme.contains("strategy = \"FewestZones\"\n"),
         "{readme}"
     );
-    assert!(text("host/src/profile/default.toml").contains("\n    \"fewest-zones\",\n]"));
+    assert!(text("host/scheduler/src/profile/default.toml").contains("\n    \"fewest-zones\",\n]"));
 }
 
 #[test]

@@ -42,6 +42,17 @@ pub struct ObjectName {
     pub name: String,
 }
 
+impl ObjectName {
+    /// The name of an object; `namespace` is empty for one that has none.
+    pub fn new(kind: &str, namespace: &str, name: &str) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for ObjectName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = if self.name.is_empty() { "(no name)" } else { &self.name };

@@ -1,0 +1,215 @@
+//! `divvy bench`: the time of a cycle and of an event, case by case.
+//!
+//! A cycle is timed as the scheduler runs it: from a finished plan to the verified result, names looked up, selectors
+//! compiled and every plugin's preparation included. An event is the plan made from the binding, then the cycle: the cost of
+//! a binding that changed.
+//!
+//! Rounds alternate between two snapshots that differ in one cluster, since a fleet never holds still in production: work
+//! that is cached per snapshot must not count as speed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::replay::{Case, CaseRunner, PreparedCase, RecordedFleet};
+use divvy_scheduler::scheduler::Profile;
+use serde::Serialize;
+
+use super::Exit;
+use super::replay::{choose, progress, read};
+use super::setup::ProfileArguments;
+use crate::report::console::Console;
+use crate::report::errors::Failure;
+use crate::report::grid::{Cell, Column, Grid};
+use crate::report::structured;
+
+const EXAMPLES: &str = "\
+Examples:
+  divvy bench tests/conformance/bench.jsonl.gz --profile examples/profiles/karmada.toml
+  divvy bench yesterday.jsonl.gz -n 1000 -o json | jq 'map(.p50_us) | max'
+
+The times are those of one core. Compare figures of one run: machines differ, and so do moments.";
+
+/// Minimum number of rounds before the clock starts: caches fill, memory is allocated once.
+const WARM_UP_ROUNDS: usize = 20;
+
+/// The label that the two snapshots of a fleet differ in.
+const ROUND_LABEL: &str = "divvy.io/bench-round";
+
+/// Time how long cycles take on recorded cases.
+///
+/// Reads the same files as `divvy replay` and ignores the recorded decisions. Rounds alternate between two snapshots of
+/// the fleet that differ in one cluster, so that nothing cached per snapshot counts as speed. P50, P99, MAX and
+/// BINDINGS/s are those of the cycle alone; EVENT P50 is the plan made from the binding, then the cycle.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
+pub(super) struct BenchArguments {
+    /// Recordings
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// Cycles and events to time for each case
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    cycles: u32,
+    /// How to print the times
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
+    output: Format,
+}
+
+/// How times are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Aligned columns
+    Table,
+    /// An array, one object per case
+    Json,
+}
+
+/// The times of one case.
+#[derive(Debug, Serialize)]
+struct CaseTimes {
+    case: String,
+    clusters: usize,
+    p50_us: f64,
+    p99_us: f64,
+    max_us: f64,
+    /// Plan and cycle.
+    event_p50_us: f64,
+    bindings_per_second: f64,
+    /// `Scheduled`, or the kind of error that the cycle ends with.
+    result: &'static str,
+}
+
+/// Times cycles.
+pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit, Failure> {
+    let mut all = Vec::new();
+    for file in &arguments.files {
+        let recording = read(file)?;
+        let chosen = choose(&arguments.profile, file, &recording)?;
+        let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
+        let fleets: BTreeMap<&str, [FleetSnapshot; 2]> = recording
+            .fleets
+            .iter()
+            .map(|(name, fleet)| (name.as_str(), alternating(fleet, &profile)))
+            .collect();
+        let mut runner = CaseRunner::new(Arc::clone(&profile));
+        let bar = progress(recording.cases.len());
+        for case in &recording.cases {
+            bar.inc(1);
+            // A recording with a case without its fleet is refused when it is read.
+            let Some(fleets) = fleets.get(case.fleet.as_str()) else {
+                continue;
+            };
+            let mut prepared = runner.prepare(case);
+            all.push(time(
+                &mut runner,
+                case,
+                &mut prepared,
+                fleets,
+                arguments.cycles as usize,
+            ));
+        }
+        bar.finish_and_clear();
+    }
+    console.print(|out| match arguments.output {
+        Format::Table => table(&all).write(out, console.width()),
+        Format::Json => structured::write_value(&all, out),
+    })?;
+    Ok(Exit::Success)
+}
+
+/// A fleet as it was recorded, and with one label of its last cluster changed.
+fn alternating(fleet: &RecordedFleet, profile: &Profile) -> [FleetSnapshot; 2] {
+    let mut store = Fleet::new(profile.needs_raw_clusters());
+    store.extend(&fleet.clusters);
+    let recorded = store.snapshot();
+    if let Some(last) = fleet.clusters.last() {
+        let mut changed = last.clone();
+        changed.metadata.labels.insert(ROUND_LABEL.to_owned(), "odd".to_owned());
+        store.upsert(&changed);
+    }
+    [recorded, store.snapshot()]
+}
+
+fn time(
+    runner: &mut CaseRunner,
+    case: &Case,
+    prepared: &mut PreparedCase,
+    fleets: &[FleetSnapshot; 2],
+    rounds: usize,
+) -> CaseTimes {
+    let fleet = |round: usize| &fleets[round % 2];
+    let mut result = "Scheduled";
+    let cycles = measure(rounds, |round| {
+        // Every round ends alike: the cycle is deterministic, and no recorded selector names the label.
+        result = runner
+            .run(prepared, fleet(round))
+            .map_or_else(|error| error.kind(), |_| "Scheduled");
+    });
+    let events = measure(rounds, |round| {
+        runner.plan_again(prepared);
+        let _ = std::hint::black_box(runner.run(prepared, fleet(round)));
+    });
+    CaseTimes {
+        case: case.name.clone(),
+        clusters: fleets[0].len(),
+        p50_us: percentile(&cycles, 50),
+        p99_us: percentile(&cycles, 99),
+        max_us: percentile(&cycles, 100),
+        event_p50_us: percentile(&events, 50),
+        bindings_per_second: rounds as f64 / cycles.iter().sum::<Duration>().as_secs_f64(),
+        result,
+    }
+}
+
+/// The times of `rounds` calls after the warm-up, sorted. `work` receives the number of its round.
+fn measure(rounds: usize, mut work: impl FnMut(usize)) -> Vec<Duration> {
+    for round in 0..WARM_UP_ROUNDS.max(rounds / 10) {
+        work(round);
+    }
+    let mut times: Vec<Duration> = (0..rounds)
+        .map(|round| {
+            let started = Instant::now();
+            work(round);
+            started.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times
+}
+
+/// A percentile in microseconds by the nearest-rank method: the smallest time that `percent` of the times do not exceed.
+fn percentile(times: &[Duration], percent: usize) -> f64 {
+    let rank = (times.len() * percent).div_ceil(100).max(1) - 1;
+    times.get(rank).copied().unwrap_or_default().as_nanos() as f64 / 1_000.0
+}
+
+fn table(all: &[CaseTimes]) -> Grid {
+    let mut grid = Grid::new(vec![
+        Column::left("CASE"),
+        Column::right("CLUSTERS"),
+        Column::right("P50 µs"),
+        Column::right("P99 µs"),
+        Column::right("MAX µs"),
+        Column::right("EVENT P50 µs"),
+        Column::right("BINDINGS/s"),
+        Column::left("RESULT"),
+    ]);
+    for times in all {
+        grid.cells(vec![
+            Cell::plain(&times.case),
+            Cell::plain(times.clusters.to_string()),
+            Cell::plain(format!("{:.2}", times.p50_us)),
+            Cell::plain(format!("{:.2}", times.p99_us)),
+            Cell::plain(format!("{:.2}", times.max_us)),
+            Cell::plain(format!("{:.2}", times.event_p50_us)),
+            Cell::plain(format!("{:.0}", times.bindings_per_second)),
+            Cell::plain(times.result),
+        ]);
+    }
+    grid
+}

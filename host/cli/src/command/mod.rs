@@ -1,0 +1,167 @@
+//! The command line: what can be asked, and by which words.
+//!
+//! One variant a command, one file a command: a struct of its arguments and `fn run`, which does the work and gives the
+//! exit code. A command that fails says so by a [`Failure`], which is told here, in one place and one form.
+
+mod bench;
+mod completions;
+mod exit;
+mod plugin;
+mod profile;
+mod record;
+mod replay;
+mod schedule;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+pub(crate) use exit::Exit;
+
+use crate::report::console::Console;
+use crate::report::errors::{Complaint, Failure};
+
+/// The environment variable with the levels of the log.
+const LOG_VARIABLE: &str = "DIVVY_LOG";
+
+/// The title of what every command understands.
+const GLOBAL: &str = "Global options";
+
+const EXIT_CODES: &str = "\
+Exit codes, the highest that applies:
+  0  everything was scheduled or skipped
+  1  something could not be scheduled
+  2  wrong usage, profile, plugin or input, or a binding that makes no sense
+  3  a plugin failed, or divvy itself";
+
+const EXAMPLES: &str = "\
+Examples:
+  divvy schedule -f fleet.yaml -f policies/
+  kubectl get clusters,rb -A -o json | divvy schedule -f -
+  divvy profile check --profile production.toml
+  divvy plugin list";
+
+/// Divides the replicas of workloads over Kubernetes clusters, every decision made by a plugin.
+#[derive(Debug, Parser)]
+#[command(
+    name = "divvy",
+    version = version(),
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"),
+    max_term_width = 100,
+)]
+pub(crate) struct CommandLine {
+    #[command(flatten)]
+    general: GeneralArguments,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command understands.
+#[derive(Debug, Args)]
+struct GeneralArguments {
+    /// When to use colour; `auto` honours `NO_COLOR`
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
+    color: ColorChoice,
+    /// Say more: once for what is done, twice for why, three times for everything
+    ///
+    /// `DIVVY_LOG` sets levels one by one: `DIVVY_LOG=divvy_scheduler=debug,divvy::plugin=trace`.
+    #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
+    verbose: u8,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Decide what goes where, from manifests
+    Schedule(schedule::ScheduleArguments),
+    /// Decide recorded cases again and tell every difference
+    Replay(replay::ReplayArguments),
+    /// Time how long cycles take on recorded cases
+    Bench(bench::BenchArguments),
+    /// Show and check profiles: which plugins, in which order, with which configuration
+    #[command(subcommand)]
+    Profile(profile::ProfileCommand),
+    /// List plugins and show what they are configured by
+    #[command(subcommand)]
+    Plugin(plugin::PluginCommand),
+    /// Print completions for a shell
+    Completions(completions::CompletionsArguments),
+}
+
+/// Runs the command that the arguments of this process name.
+pub(crate) fn main() -> ExitCode {
+    let line = CommandLine::parse();
+    let color = match line.general.color {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    let console = Console::new(color, line.general.verbose);
+    let done = log(&console).and_then(|()| match &line.command {
+        Command::Schedule(arguments) => schedule::run(arguments, &console),
+        Command::Replay(arguments) => replay::run(arguments, &console),
+        Command::Bench(arguments) => bench::run(arguments, &console),
+        Command::Profile(command) => profile::run(command, &console),
+        Command::Plugin(command) => plugin::run(command, &console),
+        Command::Completions(arguments) => completions::run(arguments, &console),
+    });
+    let exit = done.unwrap_or_else(|failure: Failure| {
+        failure.tell(&console);
+        failure.exit
+    });
+    exit.into()
+}
+
+/// `0.1.0 (plugin ABI 1.0)`.
+fn version() -> String {
+    format!(
+        "{} (plugin ABI {})",
+        env!("CARGO_PKG_VERSION"),
+        divvy_framework::abi::ABI_VERSION
+    )
+}
+
+/// Sends what the library and the plugins log to standard error.
+fn log(console: &Console) -> Result<(), Failure> {
+    let level = match console.verbosity() {
+        0 => LevelFilter::WARN,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    let levels = match std::env::var(LOG_VARIABLE) {
+        Ok(levels) if !levels.is_empty() => levels.parse::<Targets>().map_err(|error| {
+            Failure::usage(
+                Complaint::new(format!("{LOG_VARIABLE}: `{levels}` is not a list of log levels"))
+                    .with_hint("write `debug`, or `divvy_scheduler=debug,divvy::plugin=trace`")
+                    .with_cause(error.to_string()),
+            )
+        })?,
+        _ => Targets::new().with_default(level),
+    };
+    let format = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never)
+        .without_time()
+        .with_target(console.verbosity() > 1);
+    tracing_subscriber::registry().with(levels).with(format).init();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    //! The definitions themselves.
+
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        super::CommandLine::command().debug_assert();
+    }
+}

@@ -1,0 +1,193 @@
+//! `divvy plugin`: which plugins there are, and what each can be told.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use divvy_scheduler::plugin::{LoadError, PluginDirectories, PluginLibrary};
+use divvy_scheduler::profile::ProfileConfiguration;
+
+use super::Exit;
+use super::setup::ProfileArguments;
+use crate::report::console::Console;
+use crate::report::errors::{Complaint, Failure};
+use crate::report::plugins::{self, Found};
+
+/// List plugins and show what they are configured by.
+#[derive(Debug, Subcommand)]
+pub(super) enum PluginCommand {
+    /// List every plugin that is found, and every file that should be one and is not
+    ///
+    /// Looked for are the folders of the command line, the folder of the binary, `../lib/divvy/plugins` from there,
+    /// those of `DIVVY_PLUGIN_PATH`, and those of the profile.
+    #[command(after_help = "\
+Examples:
+  divvy plugin list
+  divvy plugin list -o json | jq -r '.[] | \"\\(.name) \\(.sha256)\"'
+  divvy plugin list --profile production.toml   # with those that it names by path")]
+    List(ListArguments),
+    /// Show what a plugin is, what configures it, and what a policy may tell it
+    #[command(after_help = "\
+Examples:
+  divvy plugin show static-weight
+  divvy plugin show ./target/release/libmy_strategy.so
+  divvy plugin show specified -o json | jq .preferencesSchema")]
+    Show(ShowArguments),
+}
+
+/// Arguments of `divvy plugin list`.
+#[derive(Debug, Args)]
+pub(super) struct ListArguments {
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// How to print the list
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = ListFormat::Table)]
+    output: ListFormat,
+}
+
+/// Arguments of `divvy plugin show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowArguments {
+    /// The plugin's name, or the path of its library
+    #[arg(value_name = "NAME")]
+    plugin: String,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// How to print it; JSON has the JSON Schemas
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
+    output: Format,
+}
+
+/// How the list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ListFormat {
+    /// For people
+    Table,
+    /// For people, with SDK version, checksum and path
+    Wide,
+    /// For programs
+    Json,
+}
+
+/// How a plugin is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+/// Lists or shows.
+pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Failure> {
+    match command {
+        PluginCommand::List(arguments) => list(arguments, console),
+        PluginCommand::Show(arguments) => show(arguments, console),
+    }
+}
+
+fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
+    let chosen = arguments.profile.read()?;
+    let directories = directories(&arguments.profile, &chosen.configuration)?;
+    let found = find(&directories, &chosen.configuration);
+    console.print(|out| match arguments.output {
+        ListFormat::Table => plugins::write_table(&found, false, console.width(), out),
+        ListFormat::Wide => plugins::write_table(&found, true, console.width(), out),
+        ListFormat::Json => plugins::write_json(&found, out),
+    })?;
+    let is_broken = found.iter().any(|found| found.library.is_err());
+    if found.is_empty() {
+        return Err(Failure::usage(
+            Complaint::new(format!("no plugin found; looked in {directories}"))
+                .with_hint("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH"),
+        ));
+    }
+    Ok(if is_broken { Exit::Usage } else { Exit::Success })
+}
+
+fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
+    let chosen = arguments.profile.read()?;
+    let directories = directories(&arguments.profile, &chosen.configuration)?;
+    let name = arguments.plugin.as_str();
+    let path = match named_by_profile(&chosen.configuration, name) {
+        Some(path) => path,
+        None if name.contains('/') => PathBuf::from(name),
+        None => directories.find(name).ok_or_else(|| not_found(name, &directories))?,
+    };
+    let library = PluginLibrary::load(&path, None).map_err(|error| Failure::usage(complaint(&error)))?;
+    console.print(|out| match arguments.output {
+        Format::Table => plugins::write_one(&library, console.width(), out),
+        Format::Json => plugins::write_one_json(&library, out),
+    })?;
+    Ok(Exit::Success)
+}
+
+/// Where a command about plugins looks: everywhere a profile would.
+fn directories(arguments: &ProfileArguments, profile: &ProfileConfiguration) -> Result<PluginDirectories, Failure> {
+    let usual = arguments.directories()?;
+    Ok(usual.followed_by(profile.plugin_directories.iter().cloned()))
+}
+
+/// The library that the profile names for a plugin.
+fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<PathBuf> {
+    profile.plugin.get(plugin)?.path.clone()
+}
+
+/// Every file that is named like a plugin, and everything that the profile names, opened; sorted by name.
+fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
+    let mut paths = directories.list();
+    let used = names_of(profile);
+    for name in &used {
+        let path = named_by_profile(profile, name)
+            .or_else(|| name.contains('/').then(|| PathBuf::from(name)))
+            .or_else(|| directories.find(name));
+        if let Some(path) = path {
+            paths.insert(name.clone(), path);
+        }
+    }
+    paths
+        .into_iter()
+        .map(|(name, path)| {
+            let checksum = profile.plugin.get(&name).and_then(|table| table.sha256.as_deref());
+            Found {
+                library: PluginLibrary::load(&path, checksum),
+                in_profile: used.contains(&name),
+                path: absolute(&path),
+                name,
+            }
+        })
+        .collect()
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The plugins that a profile names, in the order of the cycle.
+fn names_of(profile: &ProfileConfiguration) -> Vec<String> {
+    let filters = profile.filters.iter().flatten().cloned();
+    let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());
+    let assign = profile.assign.iter().flatten().cloned();
+    filters
+        .chain(scores)
+        .chain(profile.select.clone())
+        .chain(assign)
+        .collect()
+}
+
+fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
+    let present = directories.list();
+    let complaint = Complaint::new(format!("plugin `{name}` not found; looked in {directories}"));
+    let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
+    Failure::usage(match nearest {
+        Some(nearest) => complaint.with_hint(format!("did you mean `{nearest}`?")),
+        None => complaint.with_hint("`divvy plugin list` shows those that are found"),
+    })
+}
+
+fn complaint(error: &LoadError) -> Complaint {
+    Complaint {
+        hint: error.hint(),
+        detail: error.detail().map(ToOwned::to_owned),
+        ..Complaint::new(error.to_string()).with_causes_of(error)
+    }
+}

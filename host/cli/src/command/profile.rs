@@ -1,0 +1,133 @@
+//! `divvy profile`: what a profile says, and whether it holds.
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand};
+use divvy_scheduler::profile::BUILT_IN;
+use divvy_scheduler::scheduler::Profile;
+
+use super::Exit;
+use super::setup::{ChosenProfile, ProfileArguments};
+use crate::report::console::Console;
+use crate::report::errors::Failure;
+use crate::report::style;
+use crate::report::text::{counted, wrapped};
+
+/// The columns before the text of a summary's line.
+const TITLE_COLUMNS: usize = 14;
+
+/// Show and check profiles.
+#[derive(Debug, Subcommand)]
+pub(super) enum ProfileCommand {
+    /// Print the profile in force as TOML, with what it extends filled in
+    #[command(after_help = "\
+Examples:
+  divvy profile show > mine.toml          # the built-in profile, commented: a file to start from
+  divvy profile show --profile mine.toml  # what it comes to")]
+    Show(ShowArguments),
+    /// Find everything that is wrong with a profile; opens and constructs its plugins
+    #[command(after_help = "\
+Examples:
+  divvy profile check --profile production.toml          # every profile of the file
+  divvy profile check --profile production.toml#batch")]
+    Check(CheckArguments),
+}
+
+/// Arguments of `divvy profile show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowArguments {
+    #[command(flatten)]
+    profile: ProfileArguments,
+}
+
+/// Arguments of `divvy profile check`.
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    #[command(flatten)]
+    profile: ProfileArguments,
+}
+
+/// Shows or checks.
+pub(super) fn run(command: &ProfileCommand, console: &Console) -> Result<Exit, Failure> {
+    match command {
+        ProfileCommand::Show(arguments) => show(arguments, console),
+        ProfileCommand::Check(arguments) => check(arguments, console),
+    }
+}
+
+fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
+    let ChosenProfile { source, configuration } = arguments.profile.read()?;
+    let text = match source.is_built_in() {
+        true => BUILT_IN.to_owned(),
+        false => format!(
+            "# Profile `{}` of {}, with what it extends filled in.\n\n{}",
+            configuration.name,
+            source.name(),
+            configuration.to_toml()
+        ),
+    };
+    console.print(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Success)
+}
+
+/// Builds every profile, so that one that fails does not hide the next.
+fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure> {
+    let directories = arguments.profile.directories()?;
+    let mut failure: Option<Failure> = None;
+    for chosen in arguments.profile.read_all()? {
+        match chosen.build(&directories) {
+            Ok(profile) => console.print(|out| summary(&chosen, &profile, console.width(), out))?,
+            Err(of_profile) => match &mut failure {
+                Some(failure) => failure.complaints.extend(of_profile.complaints),
+                None => failure = Some(of_profile),
+            },
+        }
+    }
+    match failure {
+        None => Ok(Exit::Success),
+        Some(mut failure) => {
+            let count = counted(failure.complaints.len(), "problem");
+            failure.conclusion = Some(format!("{count} in the profile"));
+            Err(failure)
+        }
+    }
+}
+
+fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    let (good, faint) = (style::GOOD, style::FAINT);
+    let file = chosen.source.name();
+    writeln!(out, "{good}ok{good:#}: profile `{}` ({file})", profile.name())?;
+    let filters: Vec<&str> = profile.filters().map(|plugin| plugin.name()).collect();
+    let scores: Vec<String> = profile
+        .scores()
+        .map(|(plugin, weight)| format!("{} × {weight}", plugin.name()))
+        .collect();
+    let strategies: Vec<String> = profile
+        .strategies()
+        .map(|strategy| {
+            let (name, plugin) = (strategy.name(), strategy.plugin().name());
+            // `StaticWeight` says that it is `static-weight`; only another plugin is named.
+            if plugin.replace('-', "").eq_ignore_ascii_case(name) {
+                name.to_owned()
+            } else {
+                format!("{name} ({plugin})")
+            }
+        })
+        .collect();
+    let lines = [
+        ("filters", filters.join(", ")),
+        ("scores", scores.join(", ")),
+        ("select", profile.select().name().to_owned()),
+        ("strategies", strategies.join(", ")),
+        ("seed", profile.plan_options().seed.to_string()),
+    ];
+    for (title, text) in lines {
+        let text = if text.is_empty() { "none".to_owned() } else { text };
+        let room = columns.map(|columns| columns.saturating_sub(TITLE_COLUMNS));
+        for (number, line) in wrapped(&text, room).iter().enumerate() {
+            let title = if number == 0 { title } else { "" };
+            writeln!(out, "  {faint}{title:10}{faint:#}  {line}")?;
+        }
+    }
+    Ok(())
+}

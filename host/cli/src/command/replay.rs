@@ -1,0 +1,277 @@
+//! `divvy replay`: recorded cases decided again, and every difference told.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
+use divvy_scheduler::replay::{CaseRunner, Expectation, Mismatch, Recording, RecordingHeader, compare, read_recording};
+use divvy_scheduler::scheduler::Profile;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use super::Exit;
+use super::setup::{ChosenProfile, ProfileArguments};
+use crate::report::console::Console;
+use crate::report::errors::{Complaint, Failure};
+use crate::report::structured;
+
+const EXAMPLES: &str = "\
+Examples:
+  # Does this profile decide as Karmada did?
+  divvy replay tests/conformance/karmada-parity.jsonl.gz --profile examples/profiles/karmada.toml
+
+  # Does the new build of a plugin decide as yesterday's did?
+  divvy schedule -f dump/ --record yesterday.jsonl.gz
+  divvy replay yesterday.jsonl.gz --plugin-directory new/
+
+Exit codes: 0 no case differs, 1 some do, 2 wrong usage, profile, plugin or recording.";
+
+/// Decide recorded cases again and tell every difference.
+///
+/// A recording is JSON Lines, plain or gzip: fleets, cases with what was decided, and who decided. Each case is one cycle
+/// on its binding as given. Without `--profile` the profile that a recording carries is used.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
+pub(super) struct ReplayArguments {
+    /// Recordings
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// How to print the differences
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
+    output: Format,
+}
+
+/// How differences are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// A line a difference, then the summary
+    Table,
+    /// One object
+    Json,
+}
+
+/// A case that was decided otherwise.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Difference {
+    file: String,
+    line: usize,
+    case: String,
+    stage: &'static str,
+    expected: Expectation,
+    actual: Expectation,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    message: String,
+}
+
+/// What a replay found.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Replayed {
+    passed: usize,
+    failed: usize,
+    mismatches: Vec<Difference>,
+}
+
+/// Replays.
+pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit, Failure> {
+    let mut replayed = Replayed::default();
+    for file in &arguments.files {
+        let recording = read(file)?;
+        if let Some(case) = recording.cases.iter().find(|case| case.expect.is_none()) {
+            let message = format!(
+                "{}:{}: case `{}` says not what was decided",
+                file.display(),
+                case.line,
+                case.name
+            );
+            let hint = "`divvy bench` times cases without comparing them";
+            return Err(Failure::usage(Complaint::new(message).with_hint(hint)));
+        }
+        let chosen = choose(&arguments.profile, file, &recording)?;
+        let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
+        if let Some(header) = &recording.header {
+            tell_changes(file, header, &chosen.configuration, &profile, console);
+        }
+        replay(file, &recording, &profile, &mut replayed);
+    }
+    console.print(|out| match arguments.output {
+        Format::Table => write_table(&replayed, out),
+        Format::Json => structured::write_value(&replayed, out),
+    })?;
+    Ok(if replayed.failed == 0 {
+        Exit::Success
+    } else {
+        Exit::Unschedulable
+    })
+}
+
+/// Reads a recording.
+pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
+    read_recording(file).map_err(|error| Failure::usage(Complaint::new(error.to_string()).with_causes_of(&error)))
+}
+
+/// The profile asked for; without one the profile that the recording carries, else the built-in one.
+pub(super) fn choose(
+    arguments: &ProfileArguments,
+    file: &Path,
+    recording: &Recording,
+) -> Result<ChosenProfile, Failure> {
+    match &recording.header {
+        Some(header) if !arguments.is_given() => {
+            let name = PathBuf::from(format!("{} (its recorded profile)", file.display()));
+            let source = ProfileSource::parse(Some(name), &header.profile);
+            let configuration = source.profile(Some(&header.profile_name))?;
+            Ok(ChosenProfile { source, configuration })
+        }
+        _ => arguments.read(),
+    }
+}
+
+/// The fleets of a recording as snapshots.
+fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<String, FleetSnapshot> {
+    let snapshot = |clusters: &[divvy_karmada::api::Cluster]| {
+        let mut fleet = Fleet::new(profile.needs_raw_clusters());
+        fleet.extend(clusters);
+        fleet.snapshot()
+    };
+    recording
+        .fleets
+        .iter()
+        .map(|(name, fleet)| (name.clone(), snapshot(&fleet.clusters)))
+        .collect()
+}
+
+fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: &mut Replayed) {
+    let fleets = fleets(recording, profile);
+    let mut runner = CaseRunner::new(Arc::clone(profile));
+    let progress = progress(recording.cases.len());
+    for case in &recording.cases {
+        progress.inc(1);
+        let (Some(expected), Some(fleet)) = (&case.expect, fleets.get(&case.fleet)) else {
+            continue;
+        };
+        let prepared = runner.prepare(case);
+        let actual = runner.decide(&prepared, fleet);
+        match compare(expected, actual) {
+            Ok(()) => replayed.passed += 1,
+            Err(mismatch) => {
+                replayed.failed += 1;
+                let Mismatch {
+                    expected,
+                    actual,
+                    stage,
+                    message,
+                } = mismatch;
+                replayed.mismatches.push(Difference {
+                    file: file.display().to_string(),
+                    line: case.line,
+                    case: case.name.clone(),
+                    stage,
+                    expected,
+                    actual,
+                    message,
+                });
+            }
+        }
+    }
+    progress.finish_and_clear();
+}
+
+/// A progress bar on standard error, if that is a terminal.
+pub(super) fn progress(length: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::stderr());
+    // A template that does not parse leaves the usual bar.
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {eta}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Says where profile and plugins are not those of the recording.
+fn tell_changes(
+    file: &Path,
+    header: &RecordingHeader,
+    configuration: &ProfileConfiguration,
+    profile: &Profile,
+    console: &Console,
+) {
+    let mut changes = Vec::new();
+    if header.profile != configuration.to_toml() {
+        changes.push(format!("profile `{}` is not the recorded one", configuration.name));
+    }
+    let seed = configuration.seed.unwrap_or(0);
+    if header.seed != seed {
+        changes.push(format!("the seed is {seed}, recorded {}", header.seed));
+    }
+    for recorded in &header.plugins {
+        let now = profile.plugins().find(|plugin| plugin.name() == recorded.name);
+        match now.map(|plugin| plugin.library()) {
+            None => changes.push(format!("plugin `{}` is not used any more", recorded.name)),
+            Some(library) if library.version() != recorded.version => changes.push(format!(
+                "plugin `{}` has version {}, recorded {}",
+                recorded.name,
+                library.version(),
+                recorded.version
+            )),
+            Some(library) if library.checksum() != recorded.sha256 => changes.push(format!(
+                "plugin `{}` {} is another build than the recorded one",
+                recorded.name, recorded.version
+            )),
+            Some(_) => {}
+        }
+    }
+    for plugin in profile.plugins() {
+        if !header.plugins.iter().any(|recorded| recorded.name == plugin.name()) {
+            changes.push(format!("plugin `{}` was not used when it was recorded", plugin.name()));
+        }
+    }
+    console.tell(|out| {
+        for change in &changes {
+            writeln!(out, "note: {}: {change}", file.display())?;
+        }
+        Ok(())
+    });
+}
+
+/// A line a difference; the summary alone on the last line.
+fn write_table(replayed: &Replayed, out: &mut dyn Write) -> std::io::Result<()> {
+    for difference in &replayed.mismatches {
+        write!(
+            out,
+            "{}:{}: {}: expected {}, got {}, first differs at {}",
+            difference.file,
+            difference.line,
+            difference.case,
+            in_words(&difference.expected),
+            in_words(&difference.actual),
+            difference.stage
+        )?;
+        match difference.message.as_str() {
+            "" => writeln!(out)?,
+            message => writeln!(out, " ({message})")?,
+        }
+    }
+    writeln!(out, "{} passed, {} failed", replayed.passed, replayed.failed)
+}
+
+/// `member1=3 member2=0`, or the kind of error.
+fn in_words(expectation: &Expectation) -> String {
+    match expectation {
+        Expectation::Error(kind) => kind.clone(),
+        Expectation::Clusters(clusters) if clusters.is_empty() => "no cluster".to_owned(),
+        Expectation::Clusters(clusters) => {
+            let parts: Vec<String> = clusters
+                .iter()
+                .map(|cluster| format!("{}={}", cluster.name, cluster.replicas))
+                .collect();
+            parts.join(" ")
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! `divvy schedule`: from manifests to what goes where.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use divvy_karmada::detector::{Binding, Detected};
+use divvy_karmada::workloads::WorkloadKinds;
+use divvy_manifests::{Input, Manifests, ReadOptions};
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::plan::{PlanInput, PlanResult};
+use divvy_scheduler::profile::ProfileConfiguration;
+use divvy_scheduler::scheduler::{Profile, Scheduler, decide};
+use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
+
+use super::setup::ProfileArguments;
+use super::{EXIT_CODES, Exit, record};
+use crate::report::console::Console;
+use crate::report::entry::{ProfileSummary, Report};
+use crate::report::errors::{Complaint, Failure};
+use crate::report::table::{self, TableOptions};
+use crate::report::{structured, warnings};
+
+const EXAMPLES: &str = "\
+Examples:
+  # What would be where, from files and folders
+  divvy schedule -f fleet.yaml -f policies/
+
+  # From a live control plane
+  kubectl get clusters,resourcebindings -A -o json | divvy schedule -f -
+
+  # What another strategy would do, and why
+  divvy schedule -f fleet.yaml --strategy Average --explain
+
+  # Keep what was decided, and check a new build of a plugin against it
+  divvy schedule -f dump/ --record yesterday.jsonl.gz
+  divvy replay yesterday.jsonl.gz --plugin-directory new/
+
+  # All bindings against one ledger, by priority, as JSON
+  divvy schedule -f dump/ --assume -o json | jq '.[].result'
+
+In the table, CHANGE is against the binding's last result, and FREE is how many more replicas \
+fit after this decision: below zero where a strategy that ignores capacity gave a cluster more \
+than it holds.";
+
+/// Decide what goes where, from manifests.
+///
+/// Reads clusters, policies, bindings and workloads as YAML or JSON, decides each binding on its own against the
+/// clusters as they are given, and prints the result. Nothing is changed anywhere.
+#[derive(Debug, Args)]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
+pub(super) struct ScheduleArguments {
+    /// Manifests: a file, a folder (read whole), or `-` for standard input; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true)]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// Divide every binding by this strategy, whatever its policy says
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Option<String>,
+    /// How to print the result
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
+    output: Format,
+    /// Say why: rejections, scores, what fits, what the strategy made of it
+    #[arg(long)]
+    explain: bool,
+    /// Draw ties from this seed instead of the profile's
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Write what was decided to a file that `divvy replay` decides again; gzip if it ends in `.gz`
+    #[arg(long, value_name = "FILE", conflicts_with = "assume")]
+    record: Option<PathBuf>,
+    /// Let each result take its growth from those after it, in the order of priority, then name
+    #[arg(long)]
+    assume: bool,
+}
+
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Aligned columns for people
+    Table,
+    /// The table with a line a cluster, last results, scores, regions, plugins and policies
+    Wide,
+    /// An array, one object a binding
+    Json,
+    /// The same as YAML
+    Yaml,
+}
+
+/// Schedules.
+pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
+    let directories = arguments.profile.directories()?;
+    let mut chosen = arguments.profile.read()?;
+    if arguments.seed.is_some() {
+        chosen.configuration.seed = arguments.seed;
+    }
+    let profile = chosen.build(&directories)?;
+    if let Some(strategy) = &arguments.strategy {
+        check_strategy(strategy, &profile)?;
+    }
+    let profile = Arc::new(profile.overriding_strategy(arguments.strategy.clone()));
+    let (manifests, detected) = read(arguments, &chosen.configuration, &profile);
+    let mut scheduler = Scheduler::new(Arc::clone(&profile))
+        .explaining(arguments.explain)
+        .assuming(arguments.assume);
+    let plans: Vec<PlanResult> = detected
+        .bindings
+        .iter()
+        .map(|binding| scheduler.plan(binding))
+        .collect();
+    warnings::tell(&manifests, &detected, &plans, console);
+    if !manifests.problems.is_empty() {
+        return Err(Failure::input(&manifests.problems));
+    }
+    let fleet = fleet(&manifests, &profile);
+    let started = Instant::now();
+    let decisions = decide(&mut scheduler, &detected.bindings, &fleet);
+    tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
+    let report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
+    if let Some(file) = &arguments.record {
+        record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
+    }
+    print(&report, arguments, console)?;
+    warnings::tell_unmatched(&detected, console);
+    Ok(report.exit())
+}
+
+/// Refuses a strategy that nothing serves, before anything is read.
+fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
+    // The rules by which names in manifests are understood hold here too, so they decide.
+    let context = StrategyContext {
+        declarations: profile.declarations(),
+        strategy_override: Some(strategy),
+        affinity_groups_as_tiers: false,
+    };
+    let understood = resolve_strategy(&PlanInput::new(&Binding::default()), context);
+    match understood {
+        Err(InvalidBinding::UnknownStrategy { known, .. }) => {
+            let message = format!("unknown strategy `{strategy}`");
+            let hint = match known.as_slice() {
+                [] => "the profile has no strategy: name plugins in `assign`".to_owned(),
+                known => format!("known, nearest first: {}", known.join(", ")),
+            };
+            Err(Failure::usage(Complaint::new(message).with_hint(hint)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the manifests and detects their bindings.
+fn read(
+    arguments: &ScheduleArguments,
+    configuration: &ProfileConfiguration,
+    profile: &Profile,
+) -> (Manifests, Detected) {
+    let workload_kinds = WorkloadKinds::new(&configuration.workload);
+    let inputs: Vec<Input> = arguments
+        .inputs
+        .iter()
+        .map(|input| Input::from(input.as_str()))
+        .collect();
+    let started = Instant::now();
+    let mut read = divvy_manifests::read(
+        &inputs,
+        &mut std::io::stdin().lock(),
+        &ReadOptions {
+            workload_kinds: workload_kinds.clone(),
+            keep_cluster_json: profile.needs_raw_clusters(),
+            ..ReadOptions::default()
+        },
+    );
+    tracing::info!(
+        clusters = read.clusters.len(),
+        policies = read.policies.len(),
+        bindings = read.bindings.len(),
+        resources = read.resources.len(),
+        ignored = read.ignored,
+        elapsed = ?started.elapsed(),
+        "manifests read"
+    );
+    let detected = read.detect(workload_kinds);
+    (read, detected)
+}
+
+/// The clusters as one snapshot.
+fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
+    let mut fleet = Fleet::new(profile.needs_raw_clusters());
+    let clusters = manifests.clusters.iter();
+    fleet.extend_with_json(clusters.map(|cluster| (&cluster.object, cluster.json.as_deref())));
+    fleet.snapshot()
+}
+
+fn print(report: &Report<'_>, arguments: &ScheduleArguments, console: &Console) -> Result<(), Failure> {
+    let options = TableOptions {
+        wide: arguments.output == Format::Wide,
+        explain: arguments.explain,
+        bars: console.has_bars(),
+        columns: console.width(),
+    };
+    console.print(|out: &mut dyn Write| match arguments.output {
+        Format::Table | Format::Wide => table::write(report, options, out),
+        Format::Json => structured::write_json(report, out),
+        Format::Yaml => structured::write_yaml(report, out),
+    })
+}

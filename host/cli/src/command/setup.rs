@@ -1,0 +1,171 @@
+//! The beginning of most commands: the requested profile and its plugins.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use divvy_documents::FieldPath;
+use divvy_scheduler::plugin::{LoadError, PluginDirectories};
+use divvy_scheduler::profile::{BUILT_IN_NAME, PluginTable, ProfileConfiguration, ProfileSource};
+use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
+
+use crate::report::errors::{Complaint, Failure};
+
+/// Which profile, and where its plugins are.
+#[derive(Debug, Args)]
+pub(super) struct ProfileArguments {
+    /// The profile: a file, `FILE#NAME` for one of several in it, or the built-in `default`
+    #[arg(long, value_name = "PROFILE")]
+    profile: Option<String>,
+    /// A folder with plugins, searched before all others; may be repeated
+    #[arg(long = "plugin-directory", value_name = "DIRECTORY")]
+    plugin_directories: Vec<PathBuf>,
+}
+
+/// A profile and its file.
+#[derive(Debug)]
+pub(super) struct ChosenProfile {
+    /// Its file, or the built-in text.
+    pub(super) source: ProfileSource,
+    /// Its content.
+    pub(super) configuration: ProfileConfiguration,
+}
+
+impl ProfileArguments {
+    /// True if a profile was requested.
+    pub(super) fn is_given(&self) -> bool {
+        self.profile.is_some()
+    }
+
+    /// The profile that is meant.
+    pub(super) fn read(&self) -> Result<ChosenProfile, Failure> {
+        let (source, name) = self.source()?;
+        let configuration = source.profile(name.as_deref())?;
+        tracing::info!(profile = configuration.name, file = source.name(), "profile read");
+        Ok(ChosenProfile { source, configuration })
+    }
+
+    /// Every profile that is meant: all those of a file if none is named.
+    pub(super) fn read_all(&self) -> Result<Vec<ChosenProfile>, Failure> {
+        let (source, name) = self.source()?;
+        let profiles = match name {
+            Some(name) => vec![source.profile(Some(&name))?],
+            None => source.profiles()?,
+        };
+        let chosen = profiles.into_iter().map(|configuration| ChosenProfile {
+            source: source.clone(),
+            configuration,
+        });
+        Ok(chosen.collect())
+    }
+
+    /// The file, and the name after `#`. A file is taken before a name, so that a profile file may be called `default`.
+    fn source(&self) -> Result<(ProfileSource, Option<String>), Failure> {
+        let Some(argument) = self.profile.as_deref() else {
+            return Ok((ProfileSource::built_in(), None));
+        };
+        if Path::new(argument).is_file() {
+            return Ok((ProfileSource::read(Path::new(argument))?, None));
+        }
+        if argument == BUILT_IN_NAME {
+            return Ok((ProfileSource::built_in(), None));
+        }
+        let (file, name) = match argument.rsplit_once('#') {
+            Some((file, name)) => (file, Some(name.to_owned())),
+            None => (argument, None),
+        };
+        let source = ProfileSource::read(Path::new(file)).map_err(|error| {
+            let hint = format!("`--profile` takes a file, `FILE#NAME`, or `{BUILT_IN_NAME}`, which is built in");
+            Failure::usage(Complaint::new(error.to_string()).with_hint(hint).with_causes_of(&error))
+        })?;
+        Ok((source, name))
+    }
+
+    /// Where plugins are looked for, the folders of the command line first.
+    pub(super) fn directories(&self) -> Result<PluginDirectories, Failure> {
+        if let Some(missing) = self.plugin_directories.iter().find(|directory| !directory.is_dir()) {
+            let message = format!("plugin directory `{}` is not a folder", missing.display());
+            return Err(Failure::usage(Complaint::new(message)));
+        }
+        let usual = PluginDirectories::of_process();
+        let given = PluginDirectories::new(self.plugin_directories.iter().cloned());
+        Ok(given.followed_by(usual.iter().map(Path::to_owned)))
+    }
+}
+
+impl ChosenProfile {
+    /// The profile with its plugins found, opened and constructed.
+    pub(super) fn build(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
+        let profile = registry::build(&self.configuration, directories).map_err(|errors| {
+            let complaints = errors.iter().map(|error| self.complaint(error)).collect();
+            Failure::of_all(complaints)
+        })?;
+        for plugin in profile.plugins() {
+            let library = plugin.library();
+            tracing::info!(
+                plugin = library.name(),
+                version = library.version(),
+                path = %library.path().display(),
+                "plugin loaded"
+            );
+        }
+        Ok(profile)
+    }
+
+    /// A registry's error with its place in the profile.
+    fn complaint(&self, error: &RegistryError) -> Complaint {
+        let place = match error.key().or_else(|| self.key_of_plugin(error)) {
+            Some(key) => self.source.place(&self.configuration.name, &FieldPath::dotted(&key)),
+            None => self.source.name(),
+        };
+        Complaint {
+            hint: error.hint(),
+            detail: error.detail().map(ToOwned::to_owned),
+            ..Complaint::new(format!("{place}: {error}")).with_causes_of(error)
+        }
+    }
+
+    /// The key at fault where the error itself cannot know it, because it knows the plugin or its file alone.
+    fn key_of_plugin(&self, error: &RegistryError) -> Option<String> {
+        let configuration = &self.configuration;
+        let plugin = match error {
+            RegistryError::Load(LoadError::ChecksumMismatch { expected, .. }) => {
+                let names_it = |table: &PluginTable| table.sha256.as_ref() == Some(expected);
+                let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
+                return Some(format!("plugin.{plugin}.sha256"));
+            }
+            RegistryError::Load(LoadError::FileMissing { path } | LoadError::NotALibrary { path, .. }) => {
+                let names_it = |table: &PluginTable| table.path.as_deref().is_some_and(|given| path.ends_with(given));
+                let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
+                return Some(format!("plugin.{plugin}.path"));
+            }
+            RegistryError::Load(
+                LoadError::WrongName { expected: plugin, .. }
+                | LoadError::AbiMismatch { plugin, .. }
+                | LoadError::LayoutMismatch { plugin, .. }
+                | LoadError::ConstructorError { plugin, .. }
+                | LoadError::ConstructorPanic { plugin, .. },
+            )
+            | RegistryError::NotFound { plugin, .. }
+            | RegistryError::WrongExtensionPoint { plugin, .. }
+            | RegistryError::DuplicateName { plugin, .. } => plugin,
+            RegistryError::TwoForStrategy { second, .. } => second,
+            _ => return None,
+        };
+        let place_in = |list: &Option<Vec<String>>| list.iter().flatten().position(|name| name == plugin);
+        if let Some(place) = place_in(&configuration.filters) {
+            return Some(format!("filters[{place}]"));
+        }
+        if let Some(place) = configuration
+            .scores
+            .iter()
+            .flatten()
+            .position(|entry| &entry.plugin == plugin)
+        {
+            return Some(format!("scores[{place}].plugin"));
+        }
+        if configuration.select.as_ref() == Some(plugin) {
+            return Some("select".to_owned());
+        }
+        place_in(&configuration.assign).map(|place| format!("assign[{place}]"))
+    }
+}

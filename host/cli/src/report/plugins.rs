@@ -1,0 +1,266 @@
+//! What is known of plugins: a list of them, and all of one.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use divvy_scheduler::plugin::{LoadError, PluginLibrary};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::grid::{Cell, Column, Grid};
+use super::structured::write_value;
+use super::style;
+use super::text::{counted, printable};
+
+/// So wide a terminal must be for promises to have a column of their own.
+const PROMISES_COLUMN_MINIMUM: usize = 120;
+
+/// A file that is, or should be, a plugin.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The name by which it was found.
+    pub(crate) name: String,
+    /// Its file, absolute.
+    pub(crate) path: PathBuf,
+    /// Whether the profile names it.
+    pub(crate) in_profile: bool,
+    /// The plugin, or why it cannot be loaded.
+    pub(crate) library: Result<PluginLibrary, LoadError>,
+}
+
+/// A plugin for programs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Description<'a> {
+    name: &'a str,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_profile: Option<bool>,
+    #[serde(flatten)]
+    library: Option<LibraryDescription>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LibraryDescription {
+    version: &'static str,
+    description: &'static str,
+    sdk_version: &'static str,
+    abi_version: String,
+    extension_points: Vec<&'static str>,
+    strategies: Vec<&'static str>,
+    promises: Vec<&'static str>,
+    sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configuration_schema: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preferences_schema: Option<Value>,
+}
+
+impl LibraryDescription {
+    fn of(library: &PluginLibrary, has_schemas: bool) -> Self {
+        let schema = |text: String| has_schemas.then(|| serde_json::from_str(&text).unwrap_or(Value::Null));
+        Self {
+            version: library.version(),
+            description: library.description(),
+            sdk_version: library.sdk_version(),
+            abi_version: library.abi_version().to_string(),
+            extension_points: library.extension_points(),
+            strategies: library.strategies(),
+            promises: library.promise_names(),
+            sha256: library.checksum().to_owned(),
+            configuration_schema: schema(library.configuration_schema()),
+            preferences_schema: schema(library.preferences_schema()),
+        }
+    }
+}
+
+/// Writes the list for people.
+///
+/// # Errors
+///
+/// What the stream fails with.
+pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut titles = vec![
+        Column::left("PLUGIN"),
+        Column::left("VERSION"),
+        Column::left("ABI"),
+        Column::left("SERVES"),
+        Column::left("PROMISES"),
+    ];
+    if wide {
+        titles.extend([Column::left("SDK"), Column::left("SHA256"), Column::left("PATH")]);
+    }
+    let below = columns.is_some_and(|columns| columns < PROMISES_COLUMN_MINIMUM) && !wide;
+    let mut grid = Grid::new(titles);
+    for found in found {
+        match &found.library {
+            Ok(library) => {
+                let name_style = if found.in_profile { style::NAME } else { style::PLAIN };
+                let promises = library.promise_names().join(", ");
+                let mut cells = vec![
+                    Cell::new(library.name(), name_style),
+                    Cell::plain(library.version()),
+                    Cell::plain(library.abi_version().to_string()),
+                    Cell::new(serves(library), style::STRATEGY),
+                    if below { Cell::empty() } else { Cell::plain(&promises) },
+                ];
+                if wide {
+                    cells.extend([
+                        Cell::plain(library.sdk_version()),
+                        Cell::plain(library.checksum()),
+                        Cell::plain(library.path().display().to_string()),
+                    ]);
+                }
+                grid.cells(cells);
+                if below && !promises.is_empty() {
+                    grid.text(2, promises, style::FAINT);
+                }
+            }
+            Err(error) => {
+                grid.cells(vec![Cell::new(&found.name, style::BAD)]);
+                grid.text(2, error.to_string(), style::BAD);
+                if let Some(hint) = error.hint() {
+                    grid.text(2, format!("hint: {hint}"), style::PLAIN);
+                }
+            }
+        }
+    }
+    grid.write(out, columns)?;
+    let broken = found.iter().filter(|found| found.library.is_err()).count();
+    let used = found.iter().filter(|found| found.in_profile).count();
+    let folders: BTreeSet<String> = found
+        .iter()
+        .filter_map(|found| found.path.parent().map(|folder| folder.display().to_string()))
+        .collect();
+    let folders: Vec<String> = folders.into_iter().collect();
+    let broken = match broken {
+        0 => String::new(),
+        count => format!(", {count} broken"),
+    };
+    writeln!(out)?;
+    writeln!(
+        out,
+        "{}, {used} in the profile{broken}, from {}",
+        counted(found.len(), "plugin"),
+        printable(&folders.join(", "))
+    )
+}
+
+/// What a plugin serves: its strategies, else its extension points.
+fn serves(library: &PluginLibrary) -> String {
+    let points = library.extension_points().join(", ");
+    match library.strategies().as_slice() {
+        [] => points,
+        strategies => points.replace("Assign", &format!("Assign: {}", strategies.join(", "))),
+    }
+}
+
+/// Writes the list for programs.
+///
+/// # Errors
+///
+/// What the stream fails with.
+pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
+    let descriptions: Vec<Description<'_>> = found
+        .iter()
+        .map(|found| {
+            let (library, error) = match &found.library {
+                Ok(library) => (Some(LibraryDescription::of(library, false)), None),
+                Err(error) => (None, Some(error)),
+            };
+            Description {
+                name: &found.name,
+                path: found.path.display().to_string(),
+                in_profile: Some(found.in_profile),
+                library,
+                error: error.map(ToString::to_string),
+                hint: error.and_then(LoadError::hint),
+            }
+        })
+        .collect();
+    write_value(&descriptions, out)
+}
+
+/// Writes all that is known of a plugin for programs.
+///
+/// # Errors
+///
+/// What the stream fails with.
+pub(crate) fn write_one_json(library: &PluginLibrary, out: &mut dyn Write) -> io::Result<()> {
+    let description = Description {
+        name: library.name(),
+        path: library.path().display().to_string(),
+        in_profile: None,
+        library: Some(LibraryDescription::of(library, true)),
+        error: None,
+        hint: None,
+    };
+    write_value(&description, out)
+}
+
+/// Writes all that is known of a plugin for people.
+///
+/// # Errors
+///
+/// What the stream fails with.
+pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    let (bold, faint) = (style::NAME, style::FAINT);
+    writeln!(out, "{bold}{}{bold:#} {}", printable(library.name()), library.version())?;
+    writeln!(out, "  {}", printable(library.description()))?;
+    let or_none = |words: Vec<&str>| {
+        if words.is_empty() {
+            "none".to_owned()
+        } else {
+            words.join(", ")
+        }
+    };
+    let lists = library.rule_lists().iter();
+    let lists: Vec<String> = lists
+        .flat_map(|list| {
+            list.fields
+                .iter()
+                .map(move |field| format!("{}[].{}", list.name, field.name))
+        })
+        .collect();
+    let mut lines = vec![("extension points", or_none(library.extension_points()))];
+    if !library.strategies().is_empty() {
+        lines.push(("strategies", or_none(library.strategies())));
+        lines.push(("promises", or_none(library.promise_names())));
+    }
+    if !lists.is_empty() {
+        lines.push(("reads of a policy", lists.join(", ")));
+    }
+    lines.extend([
+        (
+            "built with",
+            format!("SDK {}, ABI {}", library.sdk_version(), library.abi_version()),
+        ),
+        ("path", library.path().display().to_string()),
+        ("sha256", library.checksum().to_owned()),
+    ]);
+    for (title, text) in lines {
+        writeln!(out, "  {faint}{title:17}{faint:#}  {}", printable(&text))?;
+    }
+    writeln!(out)?;
+    let configuration = format!("[profile.plugin.{}.configuration]", library.name());
+    let none = "takes no configuration";
+    super::schema::write(out, columns, &configuration, &library.configuration_schema(), none)?;
+    writeln!(out)?;
+    let none = "reads no preferences of its own";
+    super::schema::write(
+        out,
+        columns,
+        "divvy.io/preferences",
+        &library.preferences_schema(),
+        none,
+    )
+}

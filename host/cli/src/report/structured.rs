@@ -1,0 +1,164 @@
+//! The report as JSON and YAML: the same fields, for programs.
+//!
+//! `binding`, `strategy`, `result`, `clusters` and `message` are always there; what else is known is left out where there
+//! is nothing to say.
+
+use std::io::{self, Write};
+
+use divvy_scheduler::cycle::{CycleError, Explanation};
+use divvy_scheduler::scheduler::Outcome;
+use serde::Serialize;
+
+use super::entry::{Entry, Report};
+
+/// A binding.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    binding: &'a str,
+    kind: &'static str,
+    resource: Resource<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
+    /// The scheduler that the binding names, if it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foreign_scheduler: Option<&'a str>,
+    strategy: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin: Option<&'a str>,
+    result: &'static str,
+    replicas: i64,
+    /// The affinity group that was used.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    affinity: &'a str,
+    clusters: Vec<Target<'a>>,
+    /// The last result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    last: Vec<Target<'a>>,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figures: Option<Figures>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rejections: Vec<Rejection<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<&'a Explanation>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resource<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'a str,
+    name: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct Target<'a> {
+    name: &'a str,
+    replicas: i64,
+}
+
+/// Replicas that were asked for, and how many could be placed.
+#[derive(Debug, Serialize)]
+struct Figures {
+    requested: i64,
+    available: i64,
+}
+
+/// How many clusters were rejected for a reason.
+#[derive(Debug, Serialize)]
+struct Rejection<'a> {
+    clusters: usize,
+    reason: &'a str,
+}
+
+/// Writes JSON: an array, one object per binding.
+///
+/// # Errors
+///
+/// What the stream fails with.
+pub(crate) fn write_json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write_value(&rows(report), out)
+}
+
+/// Writes any value as indented JSON.
+///
+/// # Errors
+///
+/// What the stream fails with.
+pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    writeln!(out)
+}
+
+/// Writes YAML: a sequence, a binding a mapping.
+///
+/// # Errors
+///
+/// What the stream fails with.
+pub(crate) fn write_yaml(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_saphyr::to_string(&rows(report)).map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())?;
+    if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
+}
+
+fn rows<'a>(report: &'a Report<'_>) -> Vec<Row<'a>> {
+    report.entries.iter().map(|entry| row(entry, report)).collect()
+}
+
+fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
+    let Entry { binding, decision } = entry;
+    let resource = &binding.object.spec.resource;
+    let plugin = report.profile.strategies.get(decision.strategy());
+    let (figures, rejections) = match &decision.outcome {
+        Outcome::Failed(CycleError::Unschedulable { figures, .. }) => {
+            let figures = figures.map(|(requested, available)| Figures { requested, available });
+            (figures, Vec::new())
+        }
+        Outcome::Failed(CycleError::NoClusterFit { reasons, .. }) => {
+            let rejections = reasons.iter().map(|(clusters, reason)| Rejection {
+                clusters: *clusters,
+                reason,
+            });
+            (None, rejections.collect())
+        }
+        _ => (None, Vec::new()),
+    };
+    Row {
+        binding: &decision.binding,
+        kind: binding.object.scope().kind(),
+        resource: Resource {
+            api_version: &resource.api_version,
+            kind: &resource.kind,
+            namespace: &resource.namespace,
+            name: &resource.name,
+        },
+        policy: binding.policy.as_ref().map(|policy| policy.object_name().to_string()),
+        foreign_scheduler: binding.foreign_scheduler(&report.profile.scheduler_name),
+        strategy: decision.strategy(),
+        plugin: plugin.map(|plugin| plugin.split(' ').next().unwrap_or(plugin)),
+        result: decision.outcome.word(),
+        replicas: decision.replicas,
+        affinity: &decision.affinity,
+        clusters: match &decision.outcome {
+            Outcome::Scheduled(targets) => sorted(targets.iter().map(|(name, replicas)| (name.as_str(), *replicas))),
+            _ => Vec::new(),
+        },
+        last: sorted(binding.last()),
+        message: entry.message(),
+        hint: entry.hint(),
+        figures,
+        rejections,
+        explanation: decision.explanation.as_ref(),
+    }
+}
+
+fn sorted<'a>(targets: impl Iterator<Item = (&'a str, i64)>) -> Vec<Target<'a>> {
+    let mut targets: Vec<Target<'_>> = targets.map(|(name, replicas)| Target { name, replicas }).collect();
+    targets.sort_by_key(|target| target.name);
+    targets
+}

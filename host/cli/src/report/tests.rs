@@ -1,0 +1,364 @@
+//! Rendering, from constructed decisions: no plugin is loaded.
+
+use divvy_karmada::detector::Detected;
+use divvy_karmada::workloads::WorkloadKinds;
+use divvy_manifests::{ReadOptions, read_text};
+use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::cycle::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::plan::{Plan, PlanInput, PlanOptions, PlanResult};
+use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
+use divvy_scheduler::strategy::{Declaration, Declarations};
+
+use super::entry::{ProfileSummary, Report};
+use super::errors::{Complaint, Failure};
+use super::grid::{Cell, Column, Grid};
+use super::table::{self, TableOptions};
+use super::text::{listed, printable, wrapped};
+use super::{structured, style, warnings};
+use crate::command::Exit;
+
+/// Six bindings of three clusters; `b` has a last result.
+const MANIFESTS: &str = "
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m1}, spec: {region: west}}
+- {apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m2}, spec: {region: east}}
+- {apiVersion: cluster.karmada.io/v1alpha1, kind: Cluster, metadata: {name: m3}}
+- apiVersion: work.karmada.io/v1alpha2
+  kind: ResourceBinding
+  metadata: {name: everywhere, namespace: shop}
+  spec: {replicas: 2, resource: {apiVersion: apps/v1, kind: Deployment, name: e}, placement: {}}
+- apiVersion: work.karmada.io/v1alpha2
+  kind: ResourceBinding
+  metadata: {name: divided, namespace: shop}
+  spec:
+    replicas: 10
+    resource: {apiVersion: apps/v1, kind: Deployment, name: d}
+    clusters: [{name: m1, replicas: 7}, {name: m3, replicas: 1}]
+    placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Average}}
+- apiVersion: work.karmada.io/v1alpha2
+  kind: ResourceBinding
+  metadata: {name: too-large, namespace: shop}
+  spec:
+    replicas: 90
+    schedulerName: volcano
+    resource: {apiVersion: apps/v1, kind: Deployment, name: t}
+    placement: {replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Average}}
+- apiVersion: work.karmada.io/v1alpha2
+  kind: ResourceBinding
+  metadata: {name: paused, namespace: shop}
+  spec:
+    replicas: 1
+    suspension: {scheduling: true}
+    resource: {apiVersion: apps/v1, kind: Deployment, name: p}
+    placement: {}
+";
+
+struct Case {
+    detected: Detected,
+    fleet: FleetSnapshot,
+    decisions: Vec<Decision>,
+}
+
+/// The plan of a binding under two strategies that declare nothing.
+fn plan(binding: &divvy_karmada::detector::Binding) -> PlanResult {
+    let declared = |name: &str| Declaration {
+        strategy: name.to_owned(),
+        lists: Vec::new(),
+        refuses_priorities: false,
+    };
+    let declarations = Declarations(["Average", "Duplicated"].map(declared).to_vec());
+    Plan::new(&PlanInput::new(binding), &declarations, &PlanOptions::default()).into()
+}
+
+impl Case {
+    fn new() -> Self {
+        let mut manifests = read_text("in.yaml", MANIFESTS, &ReadOptions::default());
+        assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
+        let detected = manifests.detect(WorkloadKinds::default());
+        let mut fleet = Fleet::new(false);
+        fleet.extend(manifests.clusters.iter().map(|cluster| &cluster.object));
+        let decisions = detected
+            .bindings
+            .iter()
+            .map(|input| {
+                let outcome = match input.object.metadata.name.as_str() {
+                    "divided" => scheduled(&[("m1", 8), ("m2", 2)]),
+                    "everywhere" => scheduled(&[("m1", 2), ("m2", 2), ("m3", 2)]),
+                    "too-large" => Outcome::Failed(CycleError::Unschedulable {
+                        plugin: "average".to_owned(),
+                        message: "90 replicas requested, 12 fit in the candidate clusters".to_owned(),
+                        figures: Some((90, 12)),
+                    }),
+                    _ => Outcome::Skipped("scheduling is suspended".to_owned()),
+                };
+                let targets = match &outcome {
+                    Outcome::Scheduled(targets) => targets.len(),
+                    _ => 0,
+                };
+                let figures = TargetFigures {
+                    score: 100,
+                    fits_now: Some(3),
+                };
+                Decision {
+                    binding: input.key(),
+                    plan: plan(input),
+                    replicas: input.replicas(),
+                    outcome,
+                    affinity: String::new(),
+                    figures: vec![figures; targets],
+                    explanation: None,
+                }
+            })
+            .collect();
+        Self {
+            detected,
+            fleet: fleet.snapshot(),
+            decisions,
+        }
+    }
+
+    fn report(&self) -> Report<'_> {
+        let summary = ProfileSummary {
+            name: "default".to_owned(),
+            strategies: [("Average".to_owned(), "average 0.1.0".to_owned())].into(),
+            weights: [("locality".to_owned(), 2)].into(),
+            scheduler_name: "default-scheduler".to_owned(),
+            ..ProfileSummary::default()
+        };
+        Report::new(&self.detected.bindings, &self.decisions, &self.fleet, summary)
+    }
+
+    fn table(&self, options: TableOptions) -> String {
+        rendered(|out| table::write(&self.report(), options, out))
+    }
+}
+
+fn scheduled(targets: &[(&str, i64)]) -> Outcome {
+    Outcome::Scheduled(
+        targets
+            .iter()
+            .map(|(name, replicas)| ((*name).to_owned(), *replicas))
+            .collect(),
+    )
+}
+
+/// What a renderer writes, without its colours.
+fn rendered(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut bytes = Vec::new();
+    write(&mut bytes).expect("memory takes everything");
+    let text = String::from_utf8(bytes).expect("reports are text");
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+#[test]
+fn a_table_has_a_line_a_binding_and_a_line_a_cluster() {
+    let expected = "\
+BINDING          STRATEGY    REPLICAS  CHANGE  FREE     RESULT
+shop/divided     Average           10      +2     3  Scheduled
+  m1                                8      +1     2
+  m2                                2     new     1
+  m3                                0    gone
+shop/everywhere  Duplicated    2 each                Scheduled
+  on 3 clusters: m1, m2, m3
+shop/paused      Duplicated         1                  Skipped
+  scheduling is suspended
+shop/too-large   Average           90            Unschedulable
+  90 replicas requested, 12 fit in the candidate clusters
+  meant for scheduler `volcano`, decided all the same
+
+4 bindings: 2 scheduled, 1 unschedulable, 1 skipped
+16 replicas (+3, -1 against the last results) on 3 of 3 clusters
+";
+    assert_eq!(Case::new().table(TableOptions::default()), expected);
+}
+
+#[test]
+fn a_wide_table_has_every_cluster_with_its_region() {
+    let table = Case::new().table(TableOptions {
+        wide: true,
+        ..TableOptions::default()
+    });
+    let titles = "BINDING STRATEGY REPLICAS CHANGE FREE LAST SCORE REGION RESULT PLUGIN KIND";
+    let first = table.lines().next().unwrap_or_default();
+    assert_eq!(first.split_whitespace().collect::<Vec<_>>().join(" "), titles);
+    assert!(table.contains("\n  m2                                2     new     1          100  east\n"));
+    assert!(table.contains("Unschedulable  average 0.1.0  Deployment\n"));
+    assert!(table.ends_with("profile `default`, seed 0; plugins: average 0.1.0\n"));
+}
+
+#[test]
+fn an_explanation_names_filter_score_and_remark() {
+    let mut case = Case::new();
+    let candidate = |name: &str, replicas: Option<i64>, remark: &str| ClusterExplanation {
+        name: name.to_owned(),
+        scores: vec![PluginScore {
+            plugin: "locality".to_owned(),
+            score: 50,
+        }],
+        score: Some(100),
+        fits_now: Some(3),
+        candidate: true,
+        replicas,
+        remarks: vec![remark.to_owned()],
+        ..ClusterExplanation::default()
+    };
+    let rejected = ClusterExplanation {
+        name: "m3".to_owned(),
+        rejected: Some(Note {
+            plugin: "taints".to_owned(),
+            text: "cluster(s) had a taint".to_owned(),
+        }),
+        ..ClusterExplanation::default()
+    };
+    case.decisions[0].explanation = Some(Explanation {
+        clusters: vec![
+            candidate("m1", Some(8), "has most room"),
+            candidate("m2", None, "is full"),
+            rejected,
+        ],
+        notes: vec![Note {
+            plugin: "select".to_owned(),
+            text: "no constraint".to_owned(),
+        }],
+    });
+    let table = case.table(TableOptions {
+        explain: true,
+        ..TableOptions::default()
+    });
+    let expected = "
+  Average by `replicaDivisionPreference`; 2 of 3 clusters are candidates, scored by locality
+  select: no constraint
+  m1                                8      +1     2
+      has most room (fits 3, score 100 = locality 50 × 2)
+  m2                                2     new     1
+      is full (fits 3, score 100 = locality 50 × 2)
+  m3                                0    gone
+  m2: is full (fits 3, score 100 = locality 50 × 2)
+  rejected: 1 cluster(s) had a taint [taints]: m3
+";
+    assert!(table.contains(expected), "{table}");
+}
+
+#[test]
+fn json_and_yaml_have_the_fields_that_programs_rely_on() {
+    let case = Case::new();
+    let json = rendered(|out| structured::write_json(&case.report(), out));
+    let rows: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(rows[0]["binding"], "shop/divided");
+    assert_eq!(rows[0]["result"], "Scheduled");
+    assert_eq!(rows[0]["message"], "");
+    assert_eq!(
+        rows[0]["clusters"],
+        serde_json::json!([{"name": "m1", "replicas": 8}, {"name": "m2", "replicas": 2}])
+    );
+    assert_eq!(
+        rows[3]["figures"],
+        serde_json::json!({"requested": 90, "available": 12})
+    );
+    assert_eq!(rows[3]["foreignScheduler"], "volcano");
+    let yaml = rendered(|out| structured::write_yaml(&case.report(), out));
+    assert!(yaml.starts_with("- binding: shop/divided\n"), "{yaml}");
+}
+
+#[test]
+fn the_highest_exit_code_counts() {
+    let mut case = Case::new();
+    assert_eq!(case.report().exit(), Exit::Unschedulable);
+    case.decisions[1].outcome = Outcome::Failed(CycleError::InvalidBinding {
+        message: "nonsense".to_owned(),
+        hint: Some("write sense".to_owned()),
+    });
+    assert_eq!(case.report().exit(), Exit::Usage);
+    assert!(
+        case.table(TableOptions::default())
+            .contains("\n  nonsense\n  hint: write sense\n")
+    );
+    case.decisions.clear();
+    assert_eq!(case.report().exit(), Exit::Success);
+    assert_eq!(case.table(TableOptions::default()), "");
+}
+
+#[test]
+fn errors_have_hints_and_causes_and_no_control_characters() {
+    let failure = Failure::usage(
+        Complaint::new("no \u{1b}[31mfile")
+            .with_hint("make one")
+            .with_cause("it is gone"),
+    );
+    assert_eq!(
+        rendered(|out| failure.write(out, 0)),
+        "error: no \\u{1b}[31mfile\n  hint: make one\n  cause: it is gone\n"
+    );
+    let manifests = read_text("bad.yaml", "kind: Pod\n", &ReadOptions::default());
+    let told = rendered(|out| Failure::input(&manifests.problems).write(out, 0));
+    assert!(told.starts_with("error: bad.yaml:1: "), "{told}");
+    assert!(
+        told.ends_with("error: 1 problem in the input; nothing is scheduled\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_no_policy_matches_is_said_once() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: lonely}\n";
+    let mut manifests = read_text("in.yaml", text, &ReadOptions::default());
+    let detected = manifests.detect(WorkloadKinds::default());
+    assert_eq!(
+        rendered(|out| warnings::write_unmatched(&detected, out, 0)),
+        "note: no policy matches 1 resource: Pod default/lonely\n"
+    );
+    assert_eq!(
+        rendered(|out| warnings::write(&manifests, &detected, &[], out, 0)),
+        "warning: the input holds no cluster\n\
+         warning: the input holds no binding, and no workload that a policy matches\n"
+    );
+}
+
+#[test]
+fn columns_hold_wide_characters_and_long_names() {
+    let mut grid = Grid::new(vec![
+        Column::left("NAME"),
+        Column::right("COUNT"),
+        Column::leaning("END"),
+    ]);
+    grid.cells(vec![Cell::plain("北京一"), Cell::plain("7"), Cell::plain("ok")]);
+    grid.cells(vec![Cell::plain("a"), Cell::empty(), Cell::plain("not at all")]);
+    grid.cells(vec![
+        Cell::plain("much-too-long-a-name"),
+        Cell::plain("42"),
+        Cell::empty(),
+    ]);
+    grid.text(2, "words that go on and on, and on", style::PLAIN);
+    let expected = "\
+NAME              COUNT  END
+北京一                7   ok
+a                 not at all
+much-too-long-a-name
+                     42
+  words that go on and on,
+    and on
+";
+    assert_eq!(rendered(|out| grid.write(out, Some(28))), expected);
+}
+
+#[test]
+fn a_bar_is_as_long_as_its_share() {
+    let mut grid = Grid::new(vec![Column::left("A"), Column::left("12345678")]);
+    grid.cells(vec![Cell::plain("x"), Cell::bar(1, 2, style::PLAIN)]);
+    grid.cells(vec![Cell::plain("y"), Cell::bar(1, 1_000_000, style::PLAIN)]);
+    grid.cells(vec![Cell::plain("z"), Cell::bar(0, 0, style::PLAIN)]);
+    let drawn = rendered(|out| grid.write(out, None));
+    assert_eq!(drawn, "A  12345678\nx  ████\ny  ▏\nz\n");
+}
+
+#[test]
+fn texts_break_between_words_and_lists_end() {
+    assert_eq!(wrapped("a bb ccc", Some(4)), ["a bb", "ccc"]);
+    assert_eq!(wrapped("unbreakable", Some(4)), ["unbreakable"]);
+    assert_eq!(listed(["a", "b", "c"].into_iter(), 2), "a, b, c");
+    assert_eq!(listed(["a", "b", "c", "d"].into_iter(), 2), "a, b, and 2 more");
+    assert_eq!(printable("line\nbreak\u{7}\u{202e}"), "line break\\u{7}\\u{202e}");
+}

@@ -1,0 +1,102 @@
+//! The last lines of a table: how many bindings ended how, how many replicas are where.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use divvy_scheduler::scheduler::Outcome;
+
+use super::entry::Report;
+use super::style;
+use super::table::TableOptions;
+use super::text::{counted, wrapped};
+
+/// Results in the order in which they are told, with the words for them.
+const RESULTS: [(&str, &str); 5] = [
+    ("Scheduled", "scheduled"),
+    ("NoClusterFit", "without a fitting cluster"),
+    ("Unschedulable", "unschedulable"),
+    ("Error", "in error"),
+    ("Skipped", "skipped"),
+];
+
+/// Writes the totals.
+pub(super) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+    let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| -> io::Result<()> {
+        for part in wrapped(text, options.columns) {
+            writeln!(out, "{style}{part}{style:#}")?;
+        }
+        Ok(())
+    };
+    line(out, &bindings(report), style::NAME)?;
+    line(out, &replicas(report), style::PLAIN)?;
+    if options.wide {
+        let profile = &report.profile;
+        let text = format!(
+            "profile `{}`, seed {}; plugins: {}",
+            profile.name,
+            profile.seed,
+            profile
+                .others
+                .iter()
+                .chain(profile.strategies.values())
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        line(out, &text, style::FAINT)?;
+    }
+    Ok(())
+}
+
+/// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped`.
+fn bindings(report: &Report<'_>) -> String {
+    let parts: Vec<String> = RESULTS
+        .iter()
+        .filter_map(|(word, words)| {
+            let of_word = report
+                .entries
+                .iter()
+                .filter(|entry| entry.decision.outcome.word() == *word);
+            let count = of_word.count();
+            (count > 0).then(|| format!("{count} {words}"))
+        })
+        .collect();
+    format!("{}: {}", counted(report.entries.len(), "binding"), parts.join(", "))
+}
+
+/// `128 replicas (+6, -2 against the last results) on 9 of 12 clusters`.
+fn replicas(report: &Report<'_>) -> String {
+    let mut used = BTreeSet::new();
+    let (mut total, mut grown, mut shrunk) = (0_i128, 0_i128, 0_i128);
+    for entry in &report.entries {
+        if !matches!(entry.decision.outcome, Outcome::Scheduled(_)) {
+            continue;
+        }
+        for share in entry.shares() {
+            if let Some(replicas) = share.replicas {
+                total += i128::from(replicas);
+                used.insert(share.cluster);
+            }
+            if entry.has_last() {
+                let growth = i128::from(share.growth());
+                grown += growth.max(0);
+                shrunk += growth.min(0);
+            }
+        }
+    }
+    let replicas = if total == 1 { "replica" } else { "replicas" };
+    let changes: Vec<String> = [(grown, format!("+{grown}")), (shrunk, shrunk.to_string())]
+        .into_iter()
+        .filter(|(change, _)| *change != 0)
+        .map(|(_, text)| text)
+        .collect();
+    let changes = match changes.as_slice() {
+        [] => String::new(),
+        changes => format!(" ({} against the last results)", changes.join(", ")),
+    };
+    format!(
+        "{total} {replicas}{changes} on {} of {}",
+        used.len(),
+        counted(report.fleet.len(), "cluster")
+    )
+}

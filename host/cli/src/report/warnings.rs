@@ -1,0 +1,127 @@
+//! Warnings and notes on standard error: what was read as best it could be, each once, with where it applies.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use divvy_karmada::detector::{Binding, Detected};
+use divvy_manifests::{Manifests, Warning};
+use divvy_scheduler::plan::PlanResult;
+
+use super::console::Console;
+use super::errors::{headline, place, remark};
+use super::style;
+use super::text::{counted, listed};
+
+/// So many places of one warning are named, and so many names in a note, unless more is asked for.
+const NAMED_MAX: usize = 3;
+
+/// One warning and everything it applies to.
+#[derive(Debug, PartialEq, Eq)]
+struct Group<'a> {
+    message: &'a str,
+    hint: Option<&'a str>,
+    places: Vec<String>,
+}
+
+/// Tells what a person should know of the input, grouped: warnings first, then what nothing was done with.
+pub(crate) fn tell(manifests: &Manifests, detected: &Detected, plans: &[PlanResult], console: &Console) {
+    console.tell(|out| write(manifests, detected, plans, out, console.verbosity()));
+}
+
+pub(super) fn write(
+    manifests: &Manifests,
+    detected: &Detected,
+    plans: &[PlanResult],
+    out: &mut dyn Write,
+    verbosity: u8,
+) -> io::Result<()> {
+    let most = if verbosity > 0 { usize::MAX - 1 } else { NAMED_MAX };
+    for group in groups(detected, plans) {
+        headline(out, "warning", style::WARNING, group.message)?;
+        if let Some(hint) = group.hint {
+            remark(out, "hint", hint)?;
+        }
+        if !group.places.is_empty() {
+            remark(out, "in", &listed(group.places.iter().map(String::as_str), most))?;
+        }
+    }
+    // Of an input with problems it is not known what it would hold.
+    if !manifests.problems.is_empty() {
+        return Ok(());
+    }
+    if manifests.clusters.is_empty() {
+        headline(out, "warning", style::WARNING, "the input holds no cluster")?;
+    }
+    if detected.bindings.is_empty() {
+        let message = "the input holds no binding, and no workload that a policy matches";
+        headline(out, "warning", style::WARNING, message)?;
+    }
+    Ok(())
+}
+
+/// Says once, at the end, what no policy matches.
+pub(crate) fn tell_unmatched(detected: &Detected, console: &Console) {
+    console.tell(|out| write_unmatched(detected, out, console.verbosity()));
+}
+
+pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
+    if detected.unmatched.is_empty() {
+        return Ok(());
+    }
+    let most = if verbosity > 0 { usize::MAX - 1 } else { 2 * NAMED_MAX };
+    let names: Vec<String> = detected.unmatched.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "no policy matches {}: {}",
+        counted(names.len(), "resource"),
+        listed(names.iter().map(String::as_str), most)
+    );
+    headline(out, "note", style::HINT, &message)
+}
+
+/// Warnings by message and hint, in the order in which each came first.
+fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut known = HashMap::new();
+    let of_input = detected
+        .warnings
+        .iter()
+        .map(|warning| (warning, place_of(warning, None)));
+    let of_bindings = detected.bindings.iter().zip(plans).flat_map(|(binding, plan)| {
+        let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings);
+        warnings
+            .iter()
+            .map(move |warning| (warning, place_of(warning, Some(binding))))
+    });
+    for (warning, place_of) in of_input.chain(of_bindings) {
+        let number = *known.entry((&warning.message, &warning.hint)).or_insert(groups.len());
+        if number == groups.len() {
+            groups.push(Group {
+                message: &warning.message,
+                hint: warning.hint.as_deref(),
+                places: Vec::new(),
+            });
+        }
+        if let (Some(group), Some(place_of)) = (groups.get_mut(number), place_of) {
+            group.places.push(place_of);
+        }
+    }
+    groups
+}
+
+/// Where a warning applies: the object it names, else the binding whose strategy it is about.
+fn place_of(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
+    let object = match (&warning.object, binding) {
+        (Some(object), _) => Some(object.to_string()),
+        (None, Some(binding)) => Some(binding.key()),
+        (None, None) => None,
+    };
+    let source = warning
+        .source_of
+        .as_ref()
+        .or(binding.and_then(|binding| binding.source.as_ref()));
+    match (object, source) {
+        (Some(object), Some(source)) => Some(format!("{object} ({})", place(source))),
+        (Some(object), None) => Some(object),
+        (None, source) => source.map(place),
+    }
+}

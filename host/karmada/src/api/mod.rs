@@ -1,0 +1,78 @@
+//! Karmada's and Kubernetes' objects, as far as a scheduler needs them.
+//!
+//! The field names are Karmada's own (`pkg/apis/{cluster,policy,work}` of karmada-io/karmada), plus the
+//! extensions that the proposals print. The rules for reading are those of a Kubernetes client:
+//! fields that are not listed here are ignored, `null` is the same as absent, and a word that a newer
+//! Karmada may add (an operator, a taint effect) is kept as `Unknown` instead of failing the whole object.
+//! The types are written for `serde_json` first: no `flatten`, no untagged detour, so that a fleet of
+//! thousands of clusters parses in one pass.
+//!
+//! What this module does not do: it applies no default (`crate::policy::defaults`), judges no meaning
+//! (`divvy_manifests`) and never talks to an API server. Generated types (k8s-openapi) were
+//! rejected: they are hundreds of thousands of lines, hold quantities as text, and know no Karmada.
+
+mod binding;
+mod cluster;
+mod metadata;
+mod placement;
+mod policy;
+mod preference;
+pub mod quantity;
+mod selector;
+mod taint;
+mod time;
+mod words;
+mod workload;
+
+#[cfg(test)]
+mod tests;
+
+pub use binding::{
+    BindingReference, BindingScope, BindingSuspension, Component, GracefulEvictionTask, NodeClaim, ObjectReference,
+    ReplicaRequirements, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus, SchedulePriority, TargetCluster,
+};
+pub use cluster::{
+    AllocatableModeling, ApiEnablement, ApiResource, Cluster, ClusterSpec, ClusterStatus, ResourceModel,
+    ResourceModelRange, ResourceSummary,
+};
+pub use metadata::{Condition, ObjectMeta, TypeMeta};
+pub use placement::{
+    ClusterAffinity, ClusterAffinityTerm, OverflowClusterAffinity, Placement, SpreadConstraint, SpreadField,
+};
+pub use policy::{
+    PolicySchedulePriority, PolicyScope, PropagationPolicy, PropagationSpec, ResourceSelector, SuspendClusters,
+    Suspension,
+};
+pub use preference::{
+    ClusterPreference, ClusterPreferences, PreferenceEntries, PreferenceList, ReplicaSchedulingStrategy,
+    ReplicaSchedulingType,
+};
+pub use quantity::Quantity;
+pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement};
+pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};
+pub use time::Timestamp;
+pub use workload::Resource;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer};
+
+/// Labels or annotations.
+pub type StringMap = BTreeMap<String, String>;
+
+/// Resources by name (`cpu`, `memory`, `pods`, `nvidia.com/gpu`).
+pub type ResourceList = BTreeMap<String, Quantity>;
+
+/// Reads `null` as the default, as every Go client of Kubernetes does.
+fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Whether a value is its type's default, for fields that Kubernetes leaves out when empty.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

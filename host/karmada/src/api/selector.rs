@@ -1,0 +1,97 @@
+//! Selectors by label and by field.
+//!
+//! Matching of labels follows `metav1.LabelSelectorAsSelector`. What an operator may be used with is
+//! judged in `divvy_manifests`; here an operator that is not known matches nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::words::words;
+use super::{StringMap, is_default, nullable};
+
+words! {
+    /// How a requirement compares.
+    SelectorOperator, expecting "a selector operator" {
+        /// The value is one of those listed.
+        In = "In",
+        /// The value is none of those listed, or there is no value.
+        NotIn = "NotIn",
+        /// There is a value.
+        Exists = "Exists",
+        /// There is no value.
+        DoesNotExist = "DoesNotExist",
+        /// The value is a larger integer. Valid for node selectors only.
+        Gt = "Gt",
+        /// The value is a smaller integer. Valid for node selectors only.
+        Lt = "Lt",
+    }
+}
+
+impl Default for SelectorOperator {
+    fn default() -> Self {
+        Self::Unknown("".into())
+    }
+}
+
+/// One requirement of a label or field selector.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SelectorRequirement {
+    /// The label's key, or the field (`provider`, `region`, `zone`).
+    #[serde(deserialize_with = "nullable")]
+    pub key: String,
+    /// How to compare.
+    #[serde(deserialize_with = "nullable")]
+    pub operator: SelectorOperator,
+    /// What to compare with.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub values: Vec<String>,
+}
+
+/// A requirement on a label.
+pub type LabelSelectorRequirement = SelectorRequirement;
+
+/// A query over labels. All its parts must hold; without parts it matches everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LabelSelector {
+    /// Labels that must be present with just these values.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub match_labels: StringMap,
+    /// Further requirements.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub match_expressions: Vec<LabelSelectorRequirement>,
+}
+
+impl LabelSelector {
+    /// Whether an object with these labels is selected.
+    pub fn matches(&self, labels: &StringMap) -> bool {
+        self.match_labels
+            .iter()
+            .all(|(key, value)| labels.get(key) == Some(value))
+            && self
+                .match_expressions
+                .iter()
+                .all(|requirement| requirement.matches(labels.get(&requirement.key)))
+    }
+}
+
+impl SelectorRequirement {
+    fn matches(&self, value: Option<&String>) -> bool {
+        match self.operator {
+            SelectorOperator::In => value.is_some_and(|value| self.values.contains(value)),
+            SelectorOperator::NotIn => !value.is_some_and(|value| self.values.contains(value)),
+            SelectorOperator::Exists => value.is_some(),
+            SelectorOperator::DoesNotExist => value.is_none(),
+            SelectorOperator::Gt | SelectorOperator::Lt | SelectorOperator::Unknown(_) => false,
+        }
+    }
+}
+
+/// A query over the fields `provider`, `region` and `zone` of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FieldSelector {
+    /// Requirements, all of which must hold.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub match_expressions: Vec<SelectorRequirement>,
+}

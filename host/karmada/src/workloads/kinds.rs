@@ -1,0 +1,144 @@
+//! The table of kinds that have replicas.
+//!
+//! Built in are Kubernetes' own and the common ones from outside: Argo Rollouts, OpenKruise. An entry of the
+//! profile goes before a built-in one of the same API version and kind.
+
+use serde::{Deserialize, Serialize};
+
+use super::pod::PodTemplate;
+use super::{Demand, Fields};
+use crate::api::TypeMeta;
+use divvy_documents::{Cause, FieldPath};
+
+/// One kind that has replicas: an entry of the profile's `[[workload]]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WorkloadKind {
+    /// Group and version, e.g. `argoproj.io/v1alpha1`.
+    pub api_version: String,
+    /// The kind, e.g. `Rollout`.
+    pub kind: String,
+    /// Where the replicas are, e.g. `spec.replicas`. Absent in an object: 1.
+    pub replicas: String,
+    /// Where the pod template is, e.g. `spec.template`; none if the kind has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
+}
+
+/// How the count of a kind is found.
+#[derive(Debug, Clone)]
+enum Count {
+    /// At a path; 1 if absent.
+    At(FieldPath),
+    /// The smaller of parallelism (1 if absent) and completions.
+    Job,
+    /// Always one.
+    One,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    api_version: String,
+    kind: String,
+    count: Count,
+    template: Option<FieldPath>,
+}
+
+/// The kinds that have replicas.
+#[derive(Debug, Clone)]
+pub struct WorkloadKinds {
+    entries: Vec<Entry>,
+}
+
+/// The built-in kinds with `spec.replicas` and `spec.template`.
+const SCALABLE: [(&str, &str); 8] = [
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "ReplicaSet"),
+    ("v1", "ReplicationController"),
+    ("argoproj.io/v1alpha1", "Rollout"),
+    ("apps.kruise.io/v1alpha1", "CloneSet"),
+    ("apps.kruise.io/v1alpha1", "StatefulSet"),
+    ("apps.kruise.io/v1beta1", "StatefulSet"),
+];
+
+impl Default for WorkloadKinds {
+    fn default() -> Self {
+        Self::new(&[])
+    }
+}
+
+impl WorkloadKinds {
+    /// The built-in kinds and these.
+    pub fn new(further: &[WorkloadKind]) -> Self {
+        let configured = further.iter().map(|kind| Entry {
+            api_version: kind.api_version.clone(),
+            kind: kind.kind.clone(),
+            count: Count::At(FieldPath::dotted(&kind.replicas)),
+            template: kind.template.as_deref().map(FieldPath::dotted),
+        });
+        let scalable = SCALABLE.into_iter().map(|(api_version, kind)| Entry {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            count: Count::At(FieldPath::dotted("spec.replicas")),
+            template: Some(FieldPath::dotted("spec.template")),
+        });
+        let job = Entry {
+            api_version: "batch/v1".to_owned(),
+            kind: "Job".to_owned(),
+            count: Count::Job,
+            template: Some(FieldPath::dotted("spec.template")),
+        };
+        let pod = Entry {
+            api_version: "v1".to_owned(),
+            kind: "Pod".to_owned(),
+            count: Count::One,
+            template: Some(FieldPath::root()),
+        };
+        Self {
+            entries: configured.chain(scalable).chain([job, pod]).collect(),
+        }
+    }
+
+    fn find(&self, type_meta: &TypeMeta) -> Option<&Entry> {
+        self.entries
+            .iter()
+            .find(|entry| entry.api_version == type_meta.api_version && entry.kind == type_meta.kind)
+    }
+
+    /// Whether the table names a kind.
+    pub fn contains(&self, type_meta: &TypeMeta) -> bool {
+        self.find(type_meta).is_some()
+    }
+
+    /// What an object of this type and namespace asks for; `None` if it is propagated whole.
+    pub fn demand(&self, type_meta: &TypeMeta, namespace: &str, fields: &mut impl Fields) -> Option<Demand> {
+        let entry = self.find(type_meta)?;
+        let replicas = match &entry.count {
+            Count::At(path) => count(fields, path).unwrap_or(1),
+            Count::Job => {
+                let parallelism = count(fields, &FieldPath::dotted("spec.parallelism")).unwrap_or(1);
+                let completions = count(fields, &FieldPath::dotted("spec.completions"));
+                completions.map_or(parallelism, |completions| parallelism.min(completions))
+            }
+            Count::One => 1,
+        };
+        let requirements = entry.template.as_ref().map(|path| {
+            // A template that is absent asks for nothing, but the kind is a workload all the same.
+            let template = fields.field::<PodTemplate>(path).unwrap_or_default();
+            template.requirements(namespace, path, fields)
+        });
+        Some(Demand { replicas, requirements })
+    }
+}
+
+/// A count that must not be negative.
+fn count(fields: &mut impl Fields, path: &FieldPath) -> Option<i32> {
+    let count = fields.field::<i32>(path)?;
+    if count < 0 {
+        let reason = format!("expected a count of at least 0, got `{count}`");
+        fields.report(path.clone(), Cause::InvalidValue { reason });
+        return Some(0);
+    }
+    Some(count)
+}

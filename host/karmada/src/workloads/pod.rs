@@ -1,0 +1,184 @@
+//! What one pod needs, from its template.
+//!
+//! The rule is Kubernetes' (`PodRequests` of k8s.io/component-helpers): containers add up; an init container
+//! needs its own beside the sidecars started before it; sidecars (init containers that always restart) count
+//! like containers; pod-level resources replace the sum; overhead comes on top; a limit without a request is
+//! the request. Karmada's default interpreter does the same, except that it takes a sidecar for an init
+//! container, which asks for too little.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Fields;
+use crate::api::{NodeClaim, Quantity, ReplicaRequirements, ResourceList, StringMap, Toleration};
+use divvy_documents::{Cause, FieldPath};
+
+/// The part of a pod template that says what a pod needs.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PodTemplate {
+    spec: Option<PodSpec>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct PodSpec {
+    containers: Option<Vec<Container>>,
+    init_containers: Option<Vec<Container>>,
+    resources: Option<ResourceRequirements>,
+    overhead: Option<ResourceList>,
+    node_selector: Option<StringMap>,
+    tolerations: Option<Vec<Toleration>>,
+    affinity: Option<Affinity>,
+    priority_class_name: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Container {
+    resources: Option<ResourceRequirements>,
+    restart_policy: Option<String>,
+}
+
+impl Container {
+    fn is_sidecar(&self) -> bool {
+        self.restart_policy.as_deref() == Some("Always")
+    }
+
+    fn requests(&self) -> ResourceList {
+        self.resources
+            .as_ref()
+            .map(ResourceRequirements::effective)
+            .unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ResourceRequirements {
+    requests: Option<ResourceList>,
+    limits: Option<ResourceList>,
+}
+
+impl ResourceRequirements {
+    /// The requests, and the limits where there is no request.
+    fn effective(&self) -> ResourceList {
+        let mut effective = self.limits.clone().unwrap_or_default();
+        effective.extend(
+            self.requests
+                .iter()
+                .flatten()
+                .map(|(name, amount)| (name.clone(), *amount)),
+        );
+        effective
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Affinity {
+    node_affinity: Option<NodeAffinity>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeAffinity {
+    required_during_scheduling_ignored_during_execution: Option<Value>,
+}
+
+/// Sums of resources, with a note of the first that leaves the range of a quantity.
+#[derive(Default)]
+struct Sums {
+    overflow: Option<String>,
+}
+
+impl Sums {
+    fn add(&mut self, total: &mut ResourceList, more: &ResourceList) {
+        for (name, amount) in more {
+            let sum = total.entry(name.clone()).or_insert(Quantity::ZERO);
+            match sum.checked_add(*amount) {
+                Some(added) => *sum = added,
+                None => self.overflow = Some(name.clone()),
+            }
+        }
+    }
+}
+
+fn raise(total: &mut ResourceList, least: &ResourceList) {
+    for (name, amount) in least {
+        let current = total.entry(name.clone()).or_insert(Quantity::ZERO);
+        *current = (*current).max(*amount);
+    }
+}
+
+impl PodTemplate {
+    /// What a pod of this template, in this namespace, needs. `path` is where the template is.
+    pub(super) fn requirements(
+        self,
+        namespace: &str,
+        path: &FieldPath,
+        fields: &mut impl Fields,
+    ) -> ReplicaRequirements {
+        let spec = self.spec.unwrap_or_default();
+        let mut sums = Sums::default();
+        let mut resource_request = spec.resource_request(&mut sums);
+        if let Some(name) = sums.overflow {
+            let reason = format!("the requests for `{name}` add up to more than a quantity can hold");
+            fields.report(path.key("spec"), Cause::InvalidValue { reason });
+        }
+        resource_request.retain(|name, amount| {
+            if amount.is_negative() {
+                let reason = format!("expected requests for `{name}` of at least 0, got `{amount}`");
+                fields.report(path.key("spec"), Cause::InvalidValue { reason });
+            }
+            !amount.is_zero() && !amount.is_negative()
+        });
+        ReplicaRequirements {
+            resource_request,
+            namespace: namespace.to_owned(),
+            priority_class_name: spec.priority_class_name.clone().unwrap_or_default(),
+            node_claim: spec.node_claim(),
+        }
+    }
+}
+
+impl PodSpec {
+    fn resource_request(&self, sums: &mut Sums) -> ResourceList {
+        let mut running = ResourceList::new();
+        for container in self.containers.iter().flatten() {
+            sums.add(&mut running, &container.requests());
+        }
+        let mut sidecars = ResourceList::new();
+        let mut starting = ResourceList::new();
+        for container in self.init_containers.iter().flatten() {
+            if container.is_sidecar() {
+                sums.add(&mut sidecars, &container.requests());
+                raise(&mut starting, &sidecars);
+            } else {
+                let mut beside = sidecars.clone();
+                sums.add(&mut beside, &container.requests());
+                raise(&mut starting, &beside);
+            }
+        }
+        sums.add(&mut running, &sidecars);
+        raise(&mut running, &starting);
+        if let Some(of_pod) = &self.resources {
+            running.extend(of_pod.effective());
+        }
+        if let Some(overhead) = &self.overhead {
+            sums.add(&mut running, overhead);
+        }
+        running
+    }
+
+    fn node_claim(self) -> Option<NodeClaim> {
+        let node_affinity = self.affinity.and_then(|affinity| affinity.node_affinity);
+        let claim = NodeClaim {
+            hard_node_affinity: node_affinity
+                .and_then(|affinity| affinity.required_during_scheduling_ignored_during_execution),
+            node_selector: self.node_selector.unwrap_or_default(),
+            tolerations: self.tolerations.unwrap_or_default(),
+        };
+        (claim != NodeClaim::default()).then_some(claim)
+    }
+}

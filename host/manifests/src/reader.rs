@@ -1,0 +1,424 @@
+//! Documents into objects: what kind each is, whether it is whole, whether it is there already.
+//!
+//! A kind of Karmada in its own group is read as such; the same kind in another group (Cluster API has a
+//! `Cluster` too) is a resource like any other. Karmada's other objects are counted and left out, because
+//! Karmada never propagates them either.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use divvy_documents::chunks::{self, Chunk, LineCounter};
+use divvy_documents::{Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning, json, yaml};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::fields::DocumentFields;
+use super::validation::{Findings, Validate};
+use super::{Located, Manifests, ReadOptions, scope};
+use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
+use divvy_karmada::policy::is_cluster_scoped;
+use divvy_karmada::workloads::{Fields, WorkloadResource};
+
+/// The namespace of what names none.
+const NAMESPACE_DEFAULT: &str = "default";
+
+/// Reads texts into one set of manifests.
+pub(super) struct Reader<'options> {
+    options: &'options ReadOptions,
+    manifests: Manifests,
+    /// Every object so far, by group, kind, namespace and name.
+    seen: HashMap<(String, ObjectName), Source>,
+}
+
+/// The document that is being read.
+#[derive(Clone)]
+struct Place {
+    file: Arc<Path>,
+    document: usize,
+}
+
+impl Place {
+    fn at(&self, line: usize) -> Source {
+        Source {
+            file: Arc::clone(&self.file),
+            document: self.document,
+            line,
+        }
+    }
+}
+
+/// The fields that decide how an object is read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'text> {
+    api_version: Option<String>,
+    kind: Option<String>,
+    #[serde(borrow)]
+    items: Option<&'text RawValue>,
+}
+
+impl<'options> Reader<'options> {
+    pub(super) fn new(options: &'options ReadOptions) -> Self {
+        Self {
+            options,
+            manifests: Manifests::default(),
+            seen: HashMap::new(),
+        }
+    }
+
+    pub(super) fn options(&self) -> &ReadOptions {
+        self.options
+    }
+
+    pub(super) fn finish(mut self) -> Manifests {
+        scope::remove_namespaces_of_custom_kinds(&mut self.manifests.resources);
+        self.manifests
+    }
+
+    pub(super) fn problem(&mut self, problem: Problem) {
+        self.manifests.problems.push(problem);
+    }
+
+    pub(super) fn warn(&mut self, warning: Warning) {
+        self.manifests.warnings.push(warning);
+    }
+
+    /// Reads the text of one file.
+    pub(super) fn text(&mut self, file: &Path, text: &str) {
+        let mut place = Place {
+            file: file.into(),
+            document: 0,
+        };
+        let chunks = chunks::split(text);
+        if chunks.is_empty() {
+            self.warn(Warning::new(format!("`{}` holds no object", file.display())));
+        }
+        for chunk in &chunks {
+            let is_json = matches!(chunk.text.trim_start().as_bytes().first(), Some(b'{' | b'['));
+            if !(is_json && self.json_chunk(chunk, &mut place)) {
+                self.yaml_chunk(chunk, &mut place);
+            }
+        }
+    }
+
+    /// Reads a chunk as JSON values, one after the other. False, with nothing read, if it is better read as
+    /// YAML.
+    fn json_chunk(&mut self, chunk: &Chunk<'_>, place: &mut Place) -> bool {
+        let mut stream = serde_json::Deserializer::from_str(chunk.text).into_iter::<&RawValue>();
+        let mut values = Vec::new();
+        let mut read_to = 0;
+        let mut failed = false;
+        while let Some(value) = stream.next() {
+            match value {
+                Ok(value) => {
+                    read_to = stream.byte_offset();
+                    values.push(value.get());
+                }
+                Err(_) => {
+                    failed = true;
+                    break;
+                }
+            }
+        }
+        let may_be_yaml = place.file.extension().is_none_or(|extension| extension != "json");
+        if failed && may_be_yaml && yaml::parse(chunk.text, chunk.first_line).1.is_empty() {
+            return false;
+        }
+        let mut lines = LineCounter::new(chunk);
+        for text in values {
+            place.document += 1;
+            let line = lines.line_of(text);
+            self.object(&Document::from_json(text, line), None, place);
+        }
+        if failed {
+            place.document += 1;
+            let rest = chunk.text.get(read_to..).unwrap_or_default();
+            let mut faults = Vec::new();
+            let parsed = json::parse(rest, lines.line_of(rest), &mut faults);
+            faults.extend(parsed.err().map(Fault::from));
+            self.faults(faults, None, place);
+        }
+        true
+    }
+
+    fn yaml_chunk(&mut self, chunk: &Chunk<'_>, place: &mut Place) {
+        let (documents, faults) = yaml::parse(chunk.text, chunk.first_line);
+        if documents.is_empty() && !faults.is_empty() {
+            place.document += 1;
+        }
+        for node in documents {
+            place.document += 1;
+            self.object(&Document::from_tree(node), None, place);
+        }
+        self.faults(faults, None, place);
+    }
+
+    /// Reads one object. `implied` is what the items of a typed list need not repeat.
+    fn object(&mut self, document: &Document<'_>, implied: Option<&TypeMeta>, place: &Place) {
+        if let Some(text) = document.json()
+            && let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text)
+        {
+            let type_meta = TypeMeta {
+                api_version: envelope.api_version.unwrap_or_default(),
+                kind: envelope.kind.unwrap_or_default(),
+            };
+            let items = envelope.items.filter(|_| type_meta.kind.ends_with("List"));
+            if let Some(Ok(items)) = items.map(|items| serde_json::from_str::<Vec<&RawValue>>(items.get())) {
+                let implied = implied_by(&type_meta);
+                let chunk = Chunk {
+                    text,
+                    first_line: document.first_line(),
+                };
+                let mut lines = LineCounter::new(&chunk);
+                for item in items {
+                    let line = lines.line_of(item.get());
+                    self.object(&Document::from_json(item.get(), line), implied.as_ref(), place);
+                }
+                return;
+            }
+            return self.typed(document, type_meta, implied, place);
+        }
+        let mut faults = Vec::new();
+        let tree = document.tree(&mut faults).clone();
+        let is_broken = !faults.is_empty() && matches!(tree.value, NodeValue::Skipped);
+        self.faults(faults, None, place);
+        if is_broken {
+            return;
+        }
+        let NodeValue::Mapping(_) = tree.value else {
+            let cause = Cause::WrongType {
+                expected: "an object with `apiVersion` and `kind`".to_owned(),
+                actual: tree.describe(),
+            };
+            let hint =
+                matches!(tree.value, NodeValue::List(_)).then(|| "several objects are a `kind: List`".to_owned());
+            let fault = Fault::new(FieldPath::root(), tree.line, cause);
+            return self.fault(Fault { hint, ..fault }, None, place);
+        };
+        let text = |key| tree.text(key).unwrap_or_default().to_owned();
+        let type_meta = TypeMeta {
+            api_version: text("apiVersion"),
+            kind: text("kind"),
+        };
+        match tree.get("items").map(|items| &items.value) {
+            Some(NodeValue::List(items)) if type_meta.kind.ends_with("List") => {
+                let implied = implied_by(&type_meta);
+                for item in items.iter() {
+                    self.object(&Document::from_tree(item.clone()), implied.as_ref(), place);
+                }
+            }
+            _ => self.typed(document, type_meta, implied, place),
+        }
+    }
+
+    /// Reads an object whose type is known.
+    fn typed(&mut self, document: &Document<'_>, own: TypeMeta, implied: Option<&TypeMeta>, place: &Place) {
+        let type_meta = match implied {
+            Some(implied) if own.kind.is_empty() && own.api_version.is_empty() => implied.clone(),
+            _ => own,
+        };
+        if type_meta.kind.is_empty() || type_meta.api_version.is_empty() {
+            return self.without_type(document, &type_meta, place);
+        }
+        let known: &[(&str, &str)] = &[
+            ("Cluster", Cluster::API_VERSION),
+            ("PropagationPolicy", PropagationPolicy::API_VERSION),
+            ("ClusterPropagationPolicy", PropagationPolicy::API_VERSION),
+            ("ResourceBinding", ResourceBinding::API_VERSION),
+            ("ClusterResourceBinding", ResourceBinding::API_VERSION),
+        ];
+        let group = type_meta.group();
+        let expected = known
+            .iter()
+            .find(|(kind, version)| *kind == type_meta.kind && version.split('/').next() == Some(group));
+        match expected {
+            Some((_, version)) if *version != type_meta.api_version => {
+                let cause = Cause::UnsupportedVersion {
+                    kind: type_meta.kind.clone(),
+                    expected: (*version).to_owned(),
+                    actual: type_meta.api_version.clone(),
+                };
+                let path = FieldPath::dotted("apiVersion");
+                let mut faults = Vec::new();
+                let line = document.tree(&mut faults).line_of(&path);
+                self.fault(Fault::new(path, line, cause), None, place);
+            }
+            Some(("Cluster", _)) => {
+                if let Some(mut cluster) = self.checked::<Cluster>(document, type_meta, place) {
+                    cluster.json = self.options.keep_cluster_json.then(|| match document.json() {
+                        Some(text) => text.into(),
+                        None => document.tree(&mut Vec::new()).to_json().to_string().into(),
+                    });
+                    self.manifests.clusters.push(cluster);
+                }
+            }
+            Some(("PropagationPolicy" | "ClusterPropagationPolicy", _)) => {
+                let policy = self.checked(document, type_meta, place);
+                self.manifests.policies.extend(policy);
+            }
+            Some(_) => {
+                let binding = self.checked(document, type_meta, place);
+                self.manifests.bindings.extend(binding);
+            }
+            None if group == "karmada.io" || group.ends_with(".karmada.io") => self.manifests.ignored += 1,
+            None => self.resource(document, type_meta, place),
+        }
+    }
+
+    fn without_type(&mut self, document: &Document<'_>, type_meta: &TypeMeta, place: &Place) {
+        let mut faults = Vec::new();
+        let tree = document.tree(&mut faults).clone();
+        let fields = [("apiVersion", &type_meta.api_version), ("kind", &type_meta.kind)];
+        if matches!(tree.value, NodeValue::Skipped) {
+            return self.faults(faults, None, place);
+        }
+        for (field, _) in fields.into_iter().filter(|(_, value)| value.is_empty()) {
+            let cause = match tree.get(field) {
+                Some(node) if !matches!(node.value, NodeValue::Null) => Cause::WrongType {
+                    expected: "a string".to_owned(),
+                    actual: node.describe(),
+                },
+                _ => Cause::Missing {
+                    expected: format!("`{field}`"),
+                },
+            };
+            let path = FieldPath::dotted(field);
+            let line = tree.line_of(&path);
+            faults.push(Fault::new(path, line, cause));
+        }
+        self.faults(faults, None, place);
+    }
+
+    /// Reads and judges an object of Karmada's. `None` if anything is wrong with it.
+    fn checked<T: DeserializeOwned + Default + Validate>(
+        &mut self,
+        document: &Document<'_>,
+        type_meta: TypeMeta,
+        place: &Place,
+    ) -> Option<Located<T>> {
+        let mut faults = Vec::new();
+        let mut object: T = document.decode(&mut faults);
+        let mut findings = Findings::default();
+        object.validate(&mut findings);
+        add_findings(findings, document, &mut faults);
+        let (api_version, kind, metadata) = object.head();
+        default_namespace(metadata, type_meta.kind.starts_with("Cluster"));
+        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
+        let is_whole = faults.is_empty();
+        self.faults(faults, Some(&name), place);
+        let is_first = self.is_first(&type_meta, name, document, place);
+        (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
+        let source = place.at(document.first_line());
+        (is_first && is_whole).then_some(Located {
+            object,
+            source,
+            json: None,
+        })
+    }
+
+    fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
+        let mut faults = Vec::new();
+        let value: serde_json::Value = match document.json().map(serde_json::from_str) {
+            Some(Ok(value)) => value,
+            _ => document.tree(&mut faults).to_json(),
+        };
+        let mut fields = DocumentFields {
+            value: &value,
+            document,
+            faults: &mut faults,
+        };
+        let mut metadata: ObjectMeta = fields.field(&FieldPath::dotted("metadata")).unwrap_or_default();
+        default_namespace(&mut metadata, is_cluster_scoped(&type_meta));
+        let demand = self
+            .options
+            .workload_kinds
+            .demand(&type_meta, &metadata.namespace, &mut fields);
+        let mut findings = Findings::default();
+        findings.metadata(&metadata);
+        add_findings(findings, document, &mut faults);
+        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
+        let is_whole = faults.is_empty();
+        self.faults(faults, Some(&name), place);
+        if self.is_first(&type_meta, name, document, place) && is_whole {
+            let resource = Resource {
+                type_meta,
+                metadata,
+                value,
+            };
+            let source = place.at(document.first_line());
+            let object = WorkloadResource { resource, demand };
+            self.manifests.resources.push(Located {
+                object,
+                source,
+                json: None,
+            });
+        }
+    }
+
+    /// True if an object is new; one that is given twice is reported.
+    fn is_first(&mut self, type_meta: &TypeMeta, name: ObjectName, document: &Document<'_>, place: &Place) -> bool {
+        if name.name.is_empty() {
+            return true;
+        }
+        let source = place.at(document.first_line());
+        let key = (type_meta.group().to_owned(), name.clone());
+        if let Some(first) = self.seen.get(&key) {
+            let cause = Cause::DuplicateObject { first: first.clone() };
+            let line = document.first_line();
+            self.fault(Fault::new(FieldPath::root(), line, cause), Some(&name), place);
+            return false;
+        }
+        self.seen.insert(key, source);
+        true
+    }
+
+    fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {
+        for fault in faults {
+            self.fault(fault, object, place);
+        }
+    }
+
+    fn fault(&mut self, fault: Fault, object: Option<&ObjectName>, place: &Place) {
+        let source = place.at(fault.line);
+        self.problem(Problem {
+            object: object.cloned(),
+            ..fault.into_problem(source)
+        });
+    }
+}
+
+/// The type that items of a list such as `ClusterList` need not repeat.
+fn implied_by(list: &TypeMeta) -> Option<TypeMeta> {
+    let kind = list.kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+    Some(TypeMeta {
+        api_version: list.api_version.clone(),
+        kind: kind.to_owned(),
+    })
+}
+
+fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
+    if is_cluster_scoped {
+        metadata.namespace.clear();
+    } else if metadata.namespace.is_empty() {
+        metadata.namespace.push_str(NAMESPACE_DEFAULT);
+    }
+}
+
+/// Adds what validation found, except for fields that could not be read in the first place.
+fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
+    let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });
+    let unreadable: Vec<FieldPath> = faults
+        .iter()
+        .filter(is_unreadable)
+        .map(|fault| fault.path.clone())
+        .collect();
+    for (path, cause) in findings.found {
+        if unreadable.iter().any(|unreadable| path.is_within(unreadable)) {
+            continue;
+        }
+        let line = document.tree(faults).line_of(&path);
+        faults.push(Fault::new(path, line, cause));
+    }
+}

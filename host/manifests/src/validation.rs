@@ -1,0 +1,374 @@
+//! Objects that an API server or Karmada's webhooks would refuse, although every type is right.
+//!
+//! Rules: `pkg/util/validation` and the webhooks of karmada-io/karmada, and `metav1.LabelSelectorAsSelector`.
+//! Not checked here: names of strategies, and whether preferences make sense together. Those are the meaning
+//! of one binding and make its row an error, not the whole input.
+
+use divvy_documents::names::quoted_list;
+use divvy_documents::{Cause, Fault, FieldPath, read_value};
+use serde_json::Value;
+
+use divvy_karmada::api::{
+    Cluster, ClusterAffinity, ClusterPreference, ClusterPreferences, FieldSelector, LabelSelector, ObjectMeta,
+    Placement, PreferenceEntries, PropagationPolicy, ReplicaSchedulingType, ResourceBinding, SelectorOperator,
+    SelectorRequirement, SpreadConstraint, SpreadField, TaintEffect, Toleration, TolerationOperator,
+};
+
+/// The longest name of an affinity group that Karmada takes.
+const AFFINITY_NAME_LENGTH_MAX: usize = 32;
+
+/// The fields of a cluster that a field selector may name.
+const SELECTABLE_FIELDS: [&str; 3] = ["provider", "region", "zone"];
+
+/// Collects what is wrong with one object.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) found: Vec<(FieldPath, Cause)>,
+}
+
+/// An object of Karmada's, which can be wrong although it could be read.
+pub(super) trait Validate {
+    /// Its API version, kind and metadata.
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta);
+
+    fn validate(&self, findings: &mut Findings);
+}
+
+impl Findings {
+    fn add(&mut self, path: FieldPath, cause: Cause) {
+        self.found.push((path, cause));
+    }
+
+    fn invalid(&mut self, path: FieldPath, reason: impl Into<String>) {
+        self.add(path, Cause::InvalidValue { reason: reason.into() });
+    }
+
+    fn selector(&mut self, path: FieldPath, reason: impl Into<String>) {
+        self.add(path, Cause::InvalidSelector { reason: reason.into() });
+    }
+
+    fn required(&mut self, path: FieldPath, value: &str, expected: &str) {
+        if value.is_empty() {
+            self.add(
+                path,
+                Cause::Missing {
+                    expected: expected.to_owned(),
+                },
+            );
+        }
+    }
+
+    /// Metadata of any object.
+    pub(super) fn metadata(&mut self, metadata: &ObjectMeta) {
+        self.required(FieldPath::dotted("metadata.name"), &metadata.name, "a name");
+    }
+}
+
+impl Validate for Cluster {
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
+        (&mut self.api_version, &mut self.kind, &mut self.metadata)
+    }
+
+    fn validate(&self, findings: &mut Findings) {
+        findings.metadata(&self.metadata);
+        let taints = FieldPath::dotted("spec.taints");
+        for (index, taint) in self.spec.taints.iter().enumerate() {
+            let path = taints.index(index);
+            findings.required(path.key("key"), &taint.key, "the taint's key");
+            if let TaintEffect::Unknown(word) = &taint.effect {
+                let known = quoted_list(TaintEffect::KNOWN);
+                findings.invalid(path.key("effect"), format!("expected one of {known}, got `{word}`"));
+            }
+        }
+    }
+}
+
+impl Validate for PropagationPolicy {
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
+        (&mut self.api_version, &mut self.kind, &mut self.metadata)
+    }
+
+    fn validate(&self, findings: &mut Findings) {
+        findings.metadata(&self.metadata);
+        let selectors = FieldPath::dotted("spec.resourceSelectors");
+        for (index, selector) in self.spec.resource_selectors.iter().enumerate() {
+            let path = selectors.index(index);
+            findings.required(
+                path.key("apiVersion"),
+                &selector.api_version,
+                "an API version like `apps/v1`",
+            );
+            findings.required(path.key("kind"), &selector.kind, "a kind like `Deployment`");
+            if let Some(labels) = &selector.label_selector {
+                validate_labels(labels, &path.key("labelSelector"), findings);
+            }
+        }
+        validate_placement(&self.spec.placement, &FieldPath::dotted("spec.placement"), findings);
+    }
+}
+
+impl Validate for ResourceBinding {
+    fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
+        (&mut self.api_version, &mut self.kind, &mut self.metadata)
+    }
+
+    fn validate(&self, findings: &mut Findings) {
+        findings.metadata(&self.metadata);
+        let spec = FieldPath::root().key("spec");
+        let resource = spec.key("resource");
+        let of_resource = &self.spec.resource;
+        findings.required(
+            resource.key("apiVersion"),
+            &of_resource.api_version,
+            "the resource's API version",
+        );
+        findings.required(resource.key("kind"), &of_resource.kind, "the resource's kind");
+        findings.required(resource.key("name"), &of_resource.name, "the resource's name");
+        validate_count(self.spec.replicas.unwrap_or(0), spec.key("replicas"), findings);
+        for (index, component) in self.spec.components.iter().enumerate() {
+            let path = spec.key("components").index(index);
+            validate_count(component.replicas, path.key("replicas"), findings);
+        }
+        let mut names = std::collections::HashSet::new();
+        for (index, target) in self.spec.clusters.iter().enumerate() {
+            let path = spec.key("clusters").index(index);
+            findings.required(path.key("name"), &target.name, "the cluster's name");
+            validate_count(target.replicas, path.key("replicas"), findings);
+            if !names.insert(&target.name) && !target.name.is_empty() {
+                findings.invalid(
+                    path.key("name"),
+                    format!("the cluster `{}` is listed twice", target.name),
+                );
+            }
+        }
+        if let Some(placement) = &self.spec.placement {
+            validate_placement(placement, &spec.key("placement"), findings);
+        }
+    }
+}
+
+fn validate_count(count: i32, path: FieldPath, findings: &mut Findings) {
+    if count < 0 {
+        findings.invalid(path, format!("expected a count of at least 0, got `{count}`"));
+    }
+}
+
+fn validate_placement(placement: &Placement, path: &FieldPath, findings: &mut Findings) {
+    if let Some(affinity) = &placement.cluster_affinity {
+        validate_affinity(affinity, &path.key("clusterAffinity"), findings);
+        if !placement.cluster_affinities.is_empty() {
+            let reason = "`clusterAffinity` and `clusterAffinities` cannot both be given";
+            findings.invalid(path.key("clusterAffinities"), reason);
+        }
+    }
+    validate_affinity_terms(placement, &path.key("clusterAffinities"), findings);
+    for (index, toleration) in placement.cluster_tolerations.iter().enumerate() {
+        validate_toleration(toleration, &path.key("clusterTolerations").index(index), findings);
+    }
+    for (index, constraint) in placement.spread_constraints.iter().enumerate() {
+        validate_spread(constraint, &path.key("spreadConstraints").index(index), findings);
+    }
+    validate_preferences(placement, path, findings);
+}
+
+fn validate_affinity_terms(placement: &Placement, path: &FieldPath, findings: &mut Findings) {
+    let mut names = std::collections::HashSet::new();
+    for (index, term) in placement.cluster_affinities.iter().enumerate() {
+        let path = path.index(index);
+        let name = &term.affinity_name;
+        findings.required(path.key("affinityName"), name, "the group's name");
+        if name.chars().count() > AFFINITY_NAME_LENGTH_MAX {
+            let reason = format!(
+                "expected at most {AFFINITY_NAME_LENGTH_MAX} characters, got {}",
+                name.chars().count()
+            );
+            findings.invalid(path.key("affinityName"), reason);
+        }
+        if !name.is_empty() && !names.insert(name) {
+            findings.invalid(path.key("affinityName"), format!("the group `{name}` is given twice"));
+        }
+        validate_affinity(&term.affinity, &path, findings);
+        for (index, tier) in term.overflow_affinities.iter().enumerate() {
+            validate_affinity(&tier.affinity, &path.key("overflowAffinities").index(index), findings);
+        }
+    }
+}
+
+fn validate_affinity(affinity: &ClusterAffinity, path: &FieldPath, findings: &mut Findings) {
+    if let Some(labels) = &affinity.label_selector {
+        validate_labels(labels, &path.key("labelSelector"), findings);
+    }
+    if let Some(fields) = &affinity.field_selector {
+        validate_fields(fields, &path.key("fieldSelector"), findings);
+    }
+}
+
+fn validate_labels(selector: &LabelSelector, path: &FieldPath, findings: &mut Findings) {
+    for (index, requirement) in selector.match_expressions.iter().enumerate() {
+        let path = path.key("matchExpressions").index(index);
+        findings.required(path.key("key"), &requirement.key, "a label's key");
+        let allowed = &SelectorOperator::KNOWN[..4];
+        match requirement.operator {
+            SelectorOperator::In | SelectorOperator::NotIn => needs_values(requirement, &path, findings),
+            SelectorOperator::Exists | SelectorOperator::DoesNotExist if !requirement.values.is_empty() => {
+                let reason = format!("the operator `{}` takes no values", requirement.operator);
+                findings.selector(path.key("values"), reason);
+            }
+            SelectorOperator::Exists | SelectorOperator::DoesNotExist => {}
+            _ => refuse_operator(requirement, allowed, &path, findings),
+        }
+    }
+}
+
+fn validate_fields(selector: &FieldSelector, path: &FieldPath, findings: &mut Findings) {
+    for (index, requirement) in selector.match_expressions.iter().enumerate() {
+        let path = path.key("matchExpressions").index(index);
+        if !SELECTABLE_FIELDS.contains(&requirement.key.as_str()) {
+            let known = quoted_list(SELECTABLE_FIELDS);
+            findings.selector(
+                path.key("key"),
+                format!("expected one of {known}, got `{}`", requirement.key),
+            );
+        }
+        match requirement.operator {
+            SelectorOperator::In | SelectorOperator::NotIn => needs_values(requirement, &path, findings),
+            _ => refuse_operator(requirement, &SelectorOperator::KNOWN[..2], &path, findings),
+        }
+    }
+}
+
+fn needs_values(requirement: &SelectorRequirement, path: &FieldPath, findings: &mut Findings) {
+    if requirement.values.is_empty() {
+        let reason = format!("the operator `{}` needs at least one value", requirement.operator);
+        findings.selector(path.key("values"), reason);
+    }
+}
+
+fn refuse_operator(requirement: &SelectorRequirement, allowed: &[&str], path: &FieldPath, findings: &mut Findings) {
+    let reason = format!(
+        "expected one of {}, got `{}`",
+        quoted_list(allowed),
+        requirement.operator
+    );
+    findings.selector(path.key("operator"), reason);
+}
+
+fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut Findings) {
+    if let Some(TolerationOperator::Unknown(word)) = &toleration.operator
+        && !word.is_empty()
+    {
+        let known = quoted_list(TolerationOperator::KNOWN);
+        findings.invalid(path.key("operator"), format!("expected one of {known}, got `{word}`"));
+    }
+    if let Some(TaintEffect::Unknown(word)) = &toleration.effect
+        && !word.is_empty()
+    {
+        let known = quoted_list(TaintEffect::KNOWN);
+        findings.invalid(path.key("effect"), format!("expected one of {known}, got `{word}`"));
+    }
+    let tolerates_any_value = toleration.operator == Some(TolerationOperator::Exists);
+    if tolerates_any_value && !toleration.value.is_empty() {
+        findings.invalid(path.key("value"), "the operator `Exists` takes no value");
+    }
+    if toleration.key.is_empty() && !tolerates_any_value {
+        findings.invalid(path.key("operator"), "without a key the operator must be `Exists`");
+    }
+}
+
+fn validate_spread(constraint: &SpreadConstraint, path: &FieldPath, findings: &mut Findings) {
+    match &constraint.spread_by_field {
+        Some(SpreadField::Unknown(word)) if !word.is_empty() => {
+            let known = quoted_list(SpreadField::KNOWN);
+            findings.invalid(
+                path.key("spreadByField"),
+                format!("expected one of {known}, got `{word}`"),
+            );
+        }
+        Some(_) if !constraint.spread_by_label.is_empty() => {
+            let reason = "`spreadByField` and `spreadByLabel` cannot both be given";
+            findings.invalid(path.key("spreadByLabel"), reason);
+        }
+        _ => {}
+    }
+    for (name, count) in [
+        ("minGroups", constraint.min_groups),
+        ("maxGroups", constraint.max_groups),
+    ] {
+        if count < 0 {
+            findings.invalid(path.key(name), format!("expected at least 0, got `{count}`"));
+        }
+    }
+    if constraint.max_groups > 0 && constraint.max_groups < constraint.min_groups {
+        let reason = format!(
+            "expected at least `minGroups` ({}), got `{}`",
+            constraint.min_groups, constraint.max_groups
+        );
+        findings.invalid(path.key("maxGroups"), reason);
+    }
+}
+
+fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut Findings) {
+    for (list, entries) in placement.cluster_priority.iter().flatten() {
+        let path = path.key("clusterPriority").key(list);
+        for (index, entry) in entries.as_array().into_iter().flatten().enumerate() {
+            validate_written(entry, &path.index(index), findings);
+        }
+    }
+    let Some(scheduling) = &placement.replica_scheduling else {
+        return;
+    };
+    let path = path.key("replicaScheduling");
+    if let Some(ReplicaSchedulingType::Unknown(word)) = &scheduling.replica_scheduling_type
+        && !word.is_empty()
+    {
+        let known = quoted_list(ReplicaSchedulingType::KNOWN);
+        findings.invalid(
+            path.key("replicaSchedulingType"),
+            format!("expected one of {known}, got `{word}`"),
+        );
+    }
+    if let Some(weights) = &scheduling.weight_preference {
+        let path = path.key("weightPreference");
+        if !weights.dynamic_weight.is_empty() && !weights.is_dynamic() {
+            let known = ClusterPreferences::AVAILABLE_REPLICAS;
+            let reason = format!("expected `{known}`, got `{}`", weights.dynamic_weight);
+            findings.invalid(path.key("dynamicWeight"), reason);
+        }
+    }
+    for given in scheduling.lists() {
+        let path = path.key(given.object).key(given.list);
+        match given.entries {
+            PreferenceEntries::Typed(entries) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    validate_entry(entry, &path.index(index), findings);
+                }
+            }
+            PreferenceEntries::Written(entries) => {
+                for (index, entry) in entries.iter().enumerate() {
+                    validate_written(entry, &path.index(index), findings);
+                }
+            }
+        }
+    }
+}
+
+/// An entry of a list that this crate does not define, if it looks like one of preferences.
+fn validate_written(entry: &Value, path: &FieldPath, findings: &mut Findings) {
+    if entry.get("targetCluster").is_none() {
+        return;
+    }
+    match read_value::<ClusterPreference>(entry) {
+        Ok(entry) => validate_entry(&entry, path, findings),
+        Err(error) => {
+            let fault = Fault::from(error);
+            findings.add(path.join(&fault.path), fault.cause);
+        }
+    }
+}
+
+fn validate_entry(entry: &ClusterPreference, path: &FieldPath, findings: &mut Findings) {
+    if let Some(target) = &entry.target_cluster {
+        validate_affinity(target, &path.key("targetCluster"), findings);
+    }
+    validate_affinity(&entry.misplaced, path, findings);
+}

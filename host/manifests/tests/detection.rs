@@ -1,0 +1,180 @@
+//! From manifests to bindings: merging, skipping, naming.
+
+use divvy_karmada::detector::{Binding, Detected, SkipReason};
+use divvy_karmada::workloads::{WorkloadKind, WorkloadKinds};
+use divvy_manifests::{ReadOptions, read_text};
+
+const NGINX: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nginx}\nspec:\n  replicas: 4\n";
+
+#[track_caller]
+fn detected_with(text: &str, workload_kinds: &WorkloadKinds) -> Detected {
+    let options = ReadOptions {
+        workload_kinds: workload_kinds.clone(),
+        ..ReadOptions::default()
+    };
+    let mut manifests = read_text("f.yaml", text, &options);
+    assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
+    manifests.detect(workload_kinds.clone())
+}
+
+#[track_caller]
+fn detected(text: &str) -> Detected {
+    detected_with(text, &WorkloadKinds::default())
+}
+
+#[track_caller]
+fn only(text: &str) -> Binding {
+    let mut bindings = detected(text).bindings;
+    assert_eq!(bindings.len(), 1);
+    bindings.remove(0)
+}
+
+const POLICY: &str = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p}\nspec:\n  schedulerName: other\n  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]\n";
+
+fn binding(spec: &str) -> String {
+    format!(
+        "apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nmetadata: {{name: nginx-deployment, namespace: default, uid: u1}}\nspec:\n  resource: {{apiVersion: apps/v1, kind: Deployment, namespace: default, name: nginx}}\n{spec}"
+    )
+}
+
+#[test]
+fn a_binding_is_the_truth_and_its_workload_supplies_the_rest() {
+    let input = only(&format!(
+        "{NGINX}  template: {{spec: {{containers: [{{resources: {{requests: {{cpu: 1}}}}}}]}}}}\n---\n{POLICY}---\n{}",
+        binding("  clusters: [{name: m1, replicas: 3}]\n")
+    ));
+    assert_eq!((input.object.metadata.uid.as_str(), input.replicas()), ("u1", 4));
+    assert_eq!(input.last().collect::<Vec<_>>(), [("m1", 3)]);
+    let requirements = input.object.spec.replica_requirements.as_ref();
+    let cpu = requirements.map(|needs| needs.resource_request["cpu"].milli_value());
+    assert_eq!(cpu, Some(1_000));
+    let policy = input.policy.as_ref().map(|policy| policy.object_name().to_string());
+    assert_eq!(policy.as_deref(), Some("PropagationPolicy default/p"));
+    assert_eq!(input.foreign_scheduler("default-scheduler"), Some("other"));
+    assert_eq!(input.foreign_scheduler("other"), None);
+
+    let input = only(&format!("{NGINX}---\n{}", binding("  replicas: 7\n  placement: {}\n")));
+    assert_eq!(input.replicas(), 7);
+}
+
+#[test]
+fn bindings_that_are_not_scheduled_say_why() {
+    for (spec, reason, text) in [
+        (
+            "  suspension: {scheduling: true}\n",
+            SkipReason::Suspended,
+            "scheduling is suspended",
+        ),
+        (
+            "  requiredBy: [{namespace: default, name: web-deployment}]\n",
+            SkipReason::Follows(vec!["default/web-deployment".to_owned()]),
+            "follows `default/web-deployment`",
+        ),
+    ] {
+        let input = only(&binding(spec));
+        assert_eq!(
+            input.skip_reason().as_ref().map(ToString::to_string).as_deref(),
+            Some(text)
+        );
+        assert_eq!(input.skip_reason(), Some(reason));
+    }
+    let deleting = binding("").replace("uid: u1", "deletionTimestamp: 2026-01-01T00:00:00Z");
+    assert_eq!(only(&deleting).skip_reason(), Some(SkipReason::Deleting));
+    for spec in [
+        "  requiredBy: [{name: x}]\n  placement: {}\n",
+        "  suspension: {dispatching: true}\n  placement: {}\n",
+    ] {
+        assert_eq!(only(&binding(spec)).skip_reason(), None);
+    }
+}
+
+#[test]
+fn only_a_later_request_is_fresh() {
+    for (spec, fresh) in [
+        (
+            "  rescheduleTriggeredAt: 2026-01-02T00:00:00Z\nstatus: {lastScheduledTime: 2026-01-01T00:00:00Z}\n",
+            true,
+        ),
+        (
+            "  rescheduleTriggeredAt: 2026-01-01T00:00:00Z\nstatus: {lastScheduledTime: 2026-01-01T00:00:00Z}\n",
+            false,
+        ),
+        ("  rescheduleTriggeredAt: 2026-01-01T00:00:00Z\n", false),
+        ("status: {lastScheduledTime: 2026-01-01T00:00:00Z}\n", false),
+    ] {
+        assert_eq!(only(&binding(spec)).is_fresh(), fresh, "{spec}");
+    }
+}
+
+#[test]
+fn what_nobody_matches_is_said_once() {
+    let detected = detected(&format!(
+        "{NGINX}---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: n}}\n"
+    ));
+    let names: Vec<_> = detected.unmatched.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["Deployment default/nginx", "Namespace n"]);
+}
+
+#[test]
+fn resources_without_replicas_are_propagated_whole() {
+    let policy = "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: {name: p}\nspec:\n  resourceSelectors:\n  - {apiVersion: v1, kind: ConfigMap}\n  - {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole}\n  - {apiVersion: example.io/v1, kind: Machine}\n  - {apiVersion: example.io/v1, kind: Fleet}\n";
+    let text = format!(
+        "{policy}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: 'system:x'}}\n---\napiVersion: example.io/v1\nkind: Machine\nmetadata: {{name: m}}\nspec: {{replicas: 3}}\n---\napiVersion: example.io/v1\nkind: Machine\nmetadata: {{name: m2}}\nspec: {{replicas: 3}}\n---\napiVersion: example.io/v1\nkind: Fleet\nmetadata: {{name: f}}\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: fleets.example.io}}\nspec: {{group: example.io, scope: Cluster, names: {{kind: Fleet}}}}\n"
+    );
+    let found = detected(&text);
+    let keys: Vec<_> = found
+        .bindings
+        .iter()
+        .map(|input| (input.object.scope().kind(), input.key(), input.is_workload()))
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            ("ClusterResourceBinding", "f-fleet".to_owned(), false),
+            ("ClusterResourceBinding", "system.x-clusterrole".to_owned(), false),
+            ("ResourceBinding", "default/c-configmap".to_owned(), false),
+            ("ResourceBinding", "default/m-machine".to_owned(), false),
+            ("ResourceBinding", "default/m2-machine".to_owned(), false),
+        ]
+    );
+    assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
+    assert!(found.warnings[0].message.contains("`[[workload]]`"));
+
+    let machine = WorkloadKind {
+        api_version: "example.io/v1".to_owned(),
+        kind: "Machine".to_owned(),
+        replicas: "spec.replicas".to_owned(),
+        template: None,
+    };
+    let found = detected_with(&text, &WorkloadKinds::new(&[machine]));
+    assert_eq!((found.bindings[3].replicas(), found.warnings.len()), (3, 0));
+}
+
+#[test]
+fn the_order_of_documents_changes_nothing() {
+    let documents = [
+        NGINX.to_owned(),
+        POLICY.to_owned(),
+        NGINX.replace("nginx", "web"),
+        binding("  replicas: 2\n"),
+    ];
+    let keys = |order: [usize; 4]| -> Vec<(String, i64)> {
+        let text: Vec<&str> = order.iter().map(|index| documents[*index].as_str()).collect();
+        detected(&text.join("---\n"))
+            .bindings
+            .iter()
+            .map(|input| (input.key(), input.replicas()))
+            .collect()
+    };
+    let expected = keys([0, 1, 2, 3]);
+    assert_eq!(
+        expected,
+        [
+            ("default/nginx-deployment".to_owned(), 2),
+            ("default/web-deployment".to_owned(), 4)
+        ]
+    );
+    for order in [[3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+        assert_eq!(keys(order), expected);
+    }
+}

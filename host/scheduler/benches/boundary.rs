@@ -1,0 +1,142 @@
+//! What the plugin boundary costs: the same arithmetic through a plugin's library and called directly.
+//!
+//! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench boundary`. Two measures, each the median of
+//! interleaved pairs against the whole cycle at 1,000 clusters:
+//!
+//! - *calls*: everything a cycle sends across and nothing else. Every bundled plugin's `prepare` does nothing, so timing
+//!   it times the crossing: the request, the call through the library's table, the guard against panics, the answer. A
+//!   cycle crosses twice a plugin. Views are built once a cycle and crossed by address, whatever the call.
+//! - *assign*: DynamicWeight's division through the plugin, its context and its memory included, less the same function
+//!   of the SDK called directly on the same columns.
+
+mod stages;
+mod support;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use divvy_framework::division::dynamic::divide_by_dynamic_weight;
+use divvy_framework::division::{self, Rounding, Scratch, ties};
+use divvy_scheduler::cycle::{Cycle, CycleInput};
+
+use stages::Stages;
+
+/// The case.
+const FLEET: &str = "n1000-api1";
+const CASE: &str = "n1000-api1-dynamic";
+
+/// Interleaved pairs.
+const PAIRS: usize = 101;
+
+/// Repetitions of what is timed, so that the clock does not matter.
+const ROUNDS: u32 = 200;
+
+/// The boundary may take so much of a cycle.
+const GOAL: f64 = 0.03;
+
+fn main() {
+    let (profile, recording) = (support::profile(), support::recording());
+    let fleet = support::snapshot(&recording, FLEET);
+    let case = recording.cases.iter().find(|case| case.name == CASE);
+    let plan = support::plan(&profile, case.expect("the recording has the case"));
+    let input = CycleInput {
+        profile: &profile,
+        fleet: &fleet,
+        plan: &plan,
+        group: &plan.groups[0],
+        fresh: false,
+    };
+    let mut cycle = Cycle::new();
+    let mut stages = Stages::new(&profile, &fleet, &plan);
+    let view_of = Stages::new(&profile, &fleet, &plan);
+    let view = view_of.view();
+    let (rows, fits_now, last) = view_of.candidates();
+    let mut direct = Direct {
+        request: division::Request {
+            replicas: plan.replicas,
+            fits_now,
+            last,
+            cycle: division::Cycle::Steady,
+        },
+        rows,
+        descends: ties::karmada_descends(view.names.resource_uid.read(view.pool.as_str())),
+        result: vec![0; rows.len()],
+        scratch: Scratch::default(),
+    };
+    direct.divide();
+    assert_eq!(direct.result, stages.result, "both divide alike");
+
+    let strategy = profile.strategy(&plan.strategy).expect("the profile has the strategy");
+    let called = || {
+        let scores = profile.scores().map(|(plugin, _)| plugin);
+        profile
+            .filters()
+            .chain(scores)
+            .chain([profile.select(), strategy.plugin()])
+    };
+    let crossings = 2 * called().count();
+    let mut calls = Vec::new();
+    let mut assign = Vec::new();
+    let mut whole = Vec::new();
+    for _ in 0..PAIRS {
+        let cycle_time = timed(|| {
+            black_box(cycle.run(&input, None).map(<[_]>::len)).expect("the cycle succeeds");
+        });
+        let prepares = timed(|| {
+            for plugin in called() {
+                black_box(plugin.prepare(&view)).expect("the plugin prepares");
+            }
+        });
+        let through = timed(|| stages.assign());
+        let directly = timed(|| direct.divide());
+        whole.push(cycle_time * 1e6);
+        calls.push(2.0 * prepares / cycle_time);
+        assign.push((through - directly) / cycle_time);
+    }
+    let (whole, calls, assign) = (median(whole), median(calls), median(assign));
+    println!("{CASE}: cycle {whole:.2} µs, median of {PAIRS} pairs");
+    println!("calls:  {crossings} crossings {:>6.2} % of the cycle", 100.0 * calls);
+    println!("assign: plugin less direct {:>6.2} % of the cycle", 100.0 * assign);
+    let verdict = if calls.max(assign) <= GOAL { "met" } else { "missed" };
+    println!("goal:   at most {:.0} %: {verdict}", 100.0 * GOAL);
+}
+
+/// DynamicWeight without a plugin.
+struct Direct<'a> {
+    request: division::Request<'a>,
+    rows: &'a [u32],
+    descends: bool,
+    result: Vec<i64>,
+    scratch: Scratch,
+}
+
+impl Direct<'_> {
+    fn divide(&mut self) {
+        let (rows, descends) = (self.rows, self.descends);
+        let ties = |place: usize| ties::karmada_tie_key(descends, rows[place].into());
+        self.result.fill(0);
+        divide_by_dynamic_weight(
+            &self.request,
+            Rounding::Karmada,
+            ties,
+            &mut self.result,
+            &mut self.scratch,
+        )
+        .expect("the clusters hold the replicas");
+        black_box(&self.result);
+    }
+}
+
+/// Seconds that one run of `work` takes, the mean over some.
+fn timed(mut work: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..ROUNDS {
+        work();
+    }
+    start.elapsed().as_secs_f64() / f64::from(ROUNDS)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,70 @@
+//! Whole cycles and their stages, by strategy and number of clusters, through the libraries that are shipped.
+//!
+//! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench cycle`. Cases and profile are those by which
+//! `divvy bench` compares itself with Karmada. A stage is the calls of its plugins; what the host does around them is in
+//! the whole cycle alone.
+
+mod stages;
+mod support;
+
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use divvy_scheduler::cycle::{Cycle, CycleInput};
+
+use stages::Stages;
+
+fn cycles(criterion: &mut Criterion) {
+    let (profile, recording) = (support::profile(), support::recording());
+    for (fleet, clusters) in &recording.fleets {
+        let snapshot = support::snapshot(&recording, fleet);
+        for case in recording.cases.iter().filter(|case| case.fleet == *fleet) {
+            let plan = support::plan(&profile, case);
+            let input = CycleInput {
+                profile: &profile,
+                fleet: &snapshot,
+                plan: &plan,
+                group: &plan.groups[0],
+                fresh: false,
+            };
+            let name = case.name.strip_prefix(fleet.as_str()).unwrap_or(&case.name);
+            let (_, apis) = fleet.split_once('-').unwrap_or_default();
+            let id = BenchmarkId::new(
+                format!("{}-{apis}", name.trim_start_matches('-')),
+                clusters.clusters.len(),
+            );
+            let mut cycle = Cycle::new();
+            criterion.benchmark_group("cycle").bench_function(id, |bencher| {
+                bencher.iter(|| cycle.run(&input, None).map(<[_]>::len));
+            });
+        }
+    }
+}
+
+fn stages(criterion: &mut Criterion) {
+    let (profile, recording) = (support::profile(), support::recording());
+    for (fleet, clusters) in recording.fleets.iter().filter(|(fleet, _)| fleet.ends_with("api1")) {
+        let snapshot = support::snapshot(&recording, fleet);
+        for case in recording.cases.iter().filter(|case| case.fleet == *fleet) {
+            let plan = support::plan(&profile, case);
+            let name = case.name.strip_prefix(fleet.as_str()).unwrap_or(&case.name);
+            let mut stages = Stages::new(&profile, &snapshot, &plan);
+            for (stage, run) in Stages::ALL {
+                let id = BenchmarkId::new(format!("{stage}{name}"), clusters.clusters.len());
+                criterion
+                    .benchmark_group("stage")
+                    .bench_function(id, |bencher| bencher.iter(|| run(&mut stages)));
+            }
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(800))
+        .sample_size(30);
+    targets = cycles, stages
+}
+criterion_main!(benches);

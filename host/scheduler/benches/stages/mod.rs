@@ -1,0 +1,208 @@
+//! The calls of a cycle one stage at a time, with the columns that the stages before it made.
+
+use std::ptr::from_ref;
+
+use divvy_framework::abi::arena::ABSENT;
+use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, ScoreCall, SelectCall};
+use divvy_framework::abi::{AbiSlice, AbiSliceMut};
+use divvy_framework::driver::{self, CycleOptions, Resolution};
+use divvy_scheduler::fleet::{FleetSnapshot, estimate};
+use divvy_scheduler::plan::Plan;
+use divvy_scheduler::scheduler::{Profile, Strategy};
+
+/// One binding against one snapshot, with the columns of all stages filled.
+pub(crate) struct Stages<'a> {
+    profile: &'a Profile,
+    strategy: Strategy<'a>,
+    fleet: &'a FleetSnapshot,
+    plan: &'a Plan,
+    resolution: Resolution,
+    codes: Vec<u32>,
+    rows: Vec<u32>,
+    zeros: Vec<i64>,
+    absent: Vec<i64>,
+    scores: Vec<i64>,
+    fits_now: Vec<i64>,
+    selected: Vec<u32>,
+    /// Per candidate, in the order of Select.
+    candidates: Vec<u32>,
+    candidates_fit: Vec<i64>,
+    /// Per candidate.
+    pub(crate) result: Vec<i64>,
+}
+
+/// A stage's name and what runs it.
+type Stage = (&'static str, fn(&mut Stages<'_>));
+
+impl<'a> Stages<'a> {
+    /// The stages in their order.
+    pub(crate) const ALL: [Stage; 5] = [
+        ("filter", |stages| stages.filter()),
+        ("score", |stages| stages.score()),
+        ("estimate", |stages| stages.estimate()),
+        ("select", |stages| stages.select()),
+        ("assign", |stages| stages.assign()),
+    ];
+
+    /// Runs every stage once.
+    pub(crate) fn new(profile: &'a Profile, fleet: &'a FleetSnapshot, plan: &'a Plan) -> Self {
+        let mut resolution = Resolution::default();
+        resolution.resolve(fleet.snapshot(), &plan.groups[0].record);
+        let mut stages = Self {
+            profile,
+            strategy: profile.strategy(&plan.strategy).expect("the profile has the strategy"),
+            fleet,
+            plan,
+            resolution,
+            codes: Vec::new(),
+            rows: Vec::new(),
+            zeros: Vec::new(),
+            absent: Vec::new(),
+            scores: Vec::new(),
+            fits_now: Vec::new(),
+            selected: Vec::new(),
+            candidates: Vec::new(),
+            candidates_fit: Vec::new(),
+            result: Vec::new(),
+        };
+        for (_, run) in Self::ALL {
+            run(&mut stages);
+        }
+        stages
+    }
+
+    /// The view that the calls of a cycle read.
+    pub(crate) fn view(&self) -> CycleView<'_> {
+        let options = CycleOptions {
+            seed: self.plan.seed,
+            duplicated: self.strategy.duplicates(),
+            ignore_spread: self.strategy.ignores_spread(),
+            ..CycleOptions::default()
+        };
+        driver::cycle_view(
+            self.fleet.snapshot(),
+            &self.plan.groups[0].record,
+            &self.resolution,
+            options,
+            None,
+        )
+    }
+
+    fn filter(&mut self) {
+        let mut codes = std::mem::take(&mut self.codes);
+        codes.clear();
+        codes.resize(self.fleet.len(), 0);
+        let view = self.view();
+        for plugin in self.profile.filters() {
+            let prepared = plugin.prepare(&view).expect("the plugin prepares");
+            let mut call = FilterCall {
+                cycle: from_ref(&view),
+                prepared: prepared.address(),
+                codes: AbiSliceMut::from_mut_slice(&mut codes),
+                ..FilterCall::default()
+            };
+            plugin.filter(&mut call).expect("the plugin filters");
+        }
+        self.rows.clear();
+        let feasible = (0..).zip(&codes).filter(|(_, code)| **code == 0);
+        self.rows.extend(feasible.map(|(row, _)| row));
+        self.codes = codes;
+    }
+
+    fn score(&mut self) {
+        let mut scores = std::mem::take(&mut self.scores);
+        self.absent.resize(self.rows.len(), ABSENT);
+        self.zeros.resize(self.rows.len(), 0);
+        let view = self.view();
+        for (plugin, _) in self.profile.scores() {
+            let prepared = plugin.prepare(&view).expect("the plugin prepares");
+            scores.clear();
+            scores.resize(self.rows.len(), 0);
+            let mut call = ScoreCall {
+                cycle: from_ref(&view),
+                prepared: prepared.address(),
+                rows: AbiSlice::from_slice(&self.rows),
+                last: AbiSlice::from_slice(&self.absent),
+                scores: AbiSliceMut::from_mut_slice(&mut scores),
+                ..ScoreCall::default()
+            };
+            plugin.score(&mut call).expect("the plugin scores");
+        }
+        self.scores = scores;
+    }
+
+    fn estimate(&mut self) {
+        let clusters = self.fleet.snapshot().clusters();
+        let Plan { demand, replicas, .. } = self.plan;
+        estimate::estimate(&clusters, &self.rows, demand, *replicas, None, &mut self.fits_now);
+    }
+
+    fn select(&mut self) {
+        let mut selected = std::mem::take(&mut self.selected);
+        selected.clear();
+        selected.resize(self.rows.len(), 0);
+        let mut count = [0_u64];
+        let view = self.view();
+        let plugin = self.profile.select();
+        let prepared = plugin.prepare(&view).expect("the plugin prepares");
+        let mut call = SelectCall {
+            cycle: from_ref(&view),
+            prepared: prepared.address(),
+            rows: AbiSlice::from_slice(&self.rows),
+            scores: AbiSlice::from_slice(&self.scores),
+            last: AbiSlice::from_slice(&self.absent),
+            fits_now: AbiSlice::from_slice(&self.fits_now),
+            available: AbiSlice::from_slice(&self.fits_now),
+            needed: if self.strategy.duplicates() {
+                -1
+            } else {
+                self.plan.needed
+            },
+            candidates: AbiSliceMut::from_mut_slice(&mut selected),
+            count: AbiSliceMut::from_mut_slice(&mut count),
+            ..SelectCall::default()
+        };
+        plugin.select(&mut call).expect("the plugin selects");
+        selected.truncate(count[0] as usize);
+        let chosen = || selected.iter().map(|&place| place as usize);
+        self.candidates.clear();
+        self.candidates.extend(chosen().map(|place| self.rows[place]));
+        self.candidates_fit.clear();
+        self.candidates_fit.extend(chosen().map(|place| self.fits_now[place]));
+        self.selected = selected;
+    }
+
+    /// Divides through the plugin.
+    pub(crate) fn assign(&mut self) {
+        let mut result = std::mem::take(&mut self.result);
+        result.clear();
+        result.resize(self.candidates.len(), 0);
+        let view = self.view();
+        let plugin = self.strategy.plugin();
+        let prepared = plugin.prepare(&view).expect("the plugin prepares");
+        let mut call = AssignCall {
+            cycle: from_ref(&view),
+            prepared: prepared.address(),
+            replicas: self.plan.replicas,
+            rows: AbiSlice::from_slice(&self.candidates),
+            scores: AbiSlice::from_slice(&self.zeros[..result.len()]),
+            last: AbiSlice::from_slice(&self.zeros[..result.len()]),
+            fits_now: AbiSlice::from_slice(&self.candidates_fit),
+            all_rows: AbiSlice::from_slice(&self.candidates),
+            result: AbiSliceMut::from_mut_slice(&mut result),
+            ..AssignCall::default()
+        };
+        plugin.assign(&mut call).expect("the plugin divides");
+        self.result = result;
+    }
+
+    /// Per candidate: its row, what fits there and its last replicas.
+    #[allow(dead_code, reason = "one of the two benches that share this file asks for it")]
+    pub(crate) fn candidates(&self) -> (&[u32], &[i64], &[i64]) {
+        (
+            &self.candidates,
+            &self.candidates_fit,
+            &self.zeros[..self.candidates.len()],
+        )
+    }
+}

@@ -1,0 +1,70 @@
+//! What the benches share: Karmada's cases, its profile, and the real libraries of the bundled plugins.
+
+use std::path::{Path, PathBuf};
+
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::plan::{Plan, PlanInput};
+use divvy_scheduler::plugin::PluginDirectories;
+use divvy_scheduler::profile::ProfileSource;
+use divvy_scheduler::replay::{Case, Recording, read_recording};
+use divvy_scheduler::scheduler::{Profile, registry};
+
+/// The folder of the repository.
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the crate is two folders below the repository")
+}
+
+/// Where `cargo build --release --workspace` leaves the plugins: one above the folder of this bench.
+fn plugin_directory() -> PathBuf {
+    let bench = std::env::current_exe().expect("this process has a path");
+    let folders = bench.ancestors().nth(2).expect("a bench lies in `deps`");
+    folders.to_owned()
+}
+
+/// The profile that promises parity, its plugins loaded.
+///
+/// # Panics
+///
+/// If they are not built, with what the loader says.
+pub(crate) fn profile() -> Profile {
+    let file = repository().join("examples/profiles/karmada.toml");
+    let source = ProfileSource::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    let configuration = source.profile(None).unwrap_or_else(|error| panic!("{error}"));
+    registry::build(&configuration, &PluginDirectories::new([plugin_directory()])).unwrap_or_else(|errors| {
+        let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        panic!(
+            "{}\nbuild the plugins first: cargo build --release --workspace",
+            messages.join("\n")
+        )
+    })
+}
+
+/// The fleets and cases on which Karmada's own scheduler was timed.
+///
+/// # Panics
+///
+/// If they cannot be read.
+pub(crate) fn recording() -> Recording {
+    let file = repository().join("tests/conformance/bench.jsonl.gz");
+    read_recording(&file).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The snapshot of a case's fleet.
+pub(crate) fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
+    let mut store = Fleet::new(false);
+    store.extend(&recording.fleets[fleet].clusters);
+    store.snapshot()
+}
+
+/// The plan of a case's binding.
+///
+/// # Panics
+///
+/// If the binding cannot be followed.
+pub(crate) fn plan(profile: &Profile, case: &Case) -> Plan {
+    let plan = profile.plan(&PlanInput::new(&case.binding()));
+    plan.unwrap_or_else(|error| panic!("{error}"))
+}

@@ -1,0 +1,63 @@
+//! Writing recordings: what was decided, with everything that a replay needs.
+
+use super::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordingHeader};
+use crate::profile::ProfileConfiguration;
+use crate::scheduler::{Decision, Profile};
+use crate::strategy::{STRATEGY_ANNOTATION, StrategySource};
+use divvy_karmada::api::Cluster;
+use divvy_karmada::detector::Binding;
+
+/// The line that says who decides.
+pub fn recorded_header(profile: &Profile, configuration: &ProfileConfiguration) -> String {
+    line(&Line::Recording(RecordingHeader {
+        divvy: env!("CARGO_PKG_VERSION").to_owned(),
+        profile: configuration.to_toml(),
+        profile_name: configuration.name.clone(),
+        seed: configuration.seed.unwrap_or(0),
+        plugins: profile
+            .plugins()
+            .map(|plugin| RecordedPlugin {
+                name: plugin.name().to_owned(),
+                version: plugin.library().version().to_owned(),
+                sha256: plugin.library().checksum().to_owned(),
+            })
+            .collect(),
+    }))
+}
+
+/// The line of a fleet.
+pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
+    line(&Line::Fleet(RecordedFleet {
+        name: name.to_owned(),
+        clusters,
+    }))
+}
+
+/// The line of a case: the binding with the affinity group that was used, and what its policy said. A strategy that the
+/// caller asked for is written as the binding's annotation.
+pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect: Expectation) -> String {
+    let mut object = binding.object.clone();
+    object
+        .status
+        .scheduler_observed_affinity_name
+        .clone_from(&decision.affinity);
+    if let Ok(plan) = decision.plan.as_ref()
+        && plan.source == StrategySource::Override
+    {
+        let annotations = &mut object.metadata.annotations;
+        annotations.insert(STRATEGY_ANNOTATION.to_owned(), plan.strategy.clone());
+    }
+    line(&Line::Case(Box::new(Case {
+        name: decision.binding.clone(),
+        fleet: fleet.to_owned(),
+        binding: object,
+        policy: binding.policy.clone(),
+        expect: Some(expect),
+        line: 0,
+    })))
+}
+
+fn line(record: &Line) -> String {
+    // Records are plain data: numbers, texts, lists and maps with text keys, which JSON can always hold.
+    serde_json::to_string(record).unwrap_or_default()
+}

@@ -1,0 +1,181 @@
+//! Deciding recorded cases again.
+
+use std::sync::Arc;
+
+use crate::cycle::{Cycle, CycleError, CycleInput};
+use crate::fleet::FleetSnapshot;
+use crate::plan::{Plan, PlanInput};
+use crate::scheduler::Profile;
+use divvy_karmada::api::TargetCluster;
+use divvy_karmada::detector::Binding;
+
+use super::case::{Case, Expectation};
+
+/// A case with the plan of its binding.
+#[derive(Debug)]
+pub struct PreparedCase {
+    binding: Binding,
+    /// The plan and the index of the affinity group to use.
+    plan: Result<(Plan, usize), CycleError>,
+}
+
+/// Decides cases by a profile, over memory that it keeps.
+#[derive(Debug)]
+pub struct CaseRunner {
+    profile: Arc<Profile>,
+    cycle: Cycle,
+}
+
+/// A case that was decided otherwise than recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The recorded decision.
+    pub expected: Expectation,
+    /// Today's decision.
+    pub actual: Expectation,
+    /// The first stage at which the two differ, as far as the result shows.
+    pub stage: &'static str,
+    /// More on the actual result, if it is an error.
+    pub message: String,
+}
+
+impl CaseRunner {
+    /// A runner for a profile.
+    pub fn new(profile: Arc<Profile>) -> Self {
+        Self {
+            profile,
+            cycle: Cycle::new(),
+        }
+    }
+
+    /// Plans a case.
+    pub fn prepare(&self, case: &Case) -> PreparedCase {
+        let binding = case.binding();
+        let plan = self.plan(&binding);
+        PreparedCase { binding, plan }
+    }
+
+    /// Makes the plan of a case again, as an event of a control plane would.
+    pub fn plan_again(&self, case: &mut PreparedCase) {
+        case.plan = self.plan(&case.binding);
+    }
+
+    fn plan(&self, binding: &Binding) -> Result<(Plan, usize), CycleError> {
+        let plan = self.profile.plan(&PlanInput::new(binding));
+        let plan = plan.map_err(|error| CycleError::InvalidBinding {
+            message: error.to_string(),
+            hint: None,
+        })?;
+        // A case is one cycle: with the group that was used, whether or not it started from scratch.
+        let group = plan.first_group(binding.observed_affinity(), false);
+        Ok((plan, group))
+    }
+
+    /// Decides a case: one cycle, one affinity group. The number of clusters in the result.
+    ///
+    /// # Errors
+    ///
+    /// The cycle's error.
+    pub fn run(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<usize, CycleError> {
+        self.targets(case, fleet).map(<[_]>::len)
+    }
+
+    /// Decides a case: its result as a recording has it, and the message of an error.
+    pub fn decide(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> (Expectation, String) {
+        match self.targets(case, fleet) {
+            Ok(targets) => {
+                let clusters = targets
+                    .iter()
+                    .map(|target| TargetCluster {
+                        name: fleet.name(target.row).to_owned(),
+                        replicas: i32::try_from(target.replicas).unwrap_or(i32::MAX),
+                    })
+                    .collect();
+                (Expectation::Clusters(clusters), String::new())
+            }
+            Err(error) => (Expectation::Error(karmada_kind(&error).to_owned()), error.to_string()),
+        }
+    }
+
+    fn targets(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<&[crate::cycle::Target], CycleError> {
+        let (plan, group) = case.plan.as_ref().map_err(CycleError::clone)?;
+        let input = CycleInput {
+            profile: &self.profile,
+            fleet,
+            plan,
+            group: &plan.groups[*group],
+            fresh: case.binding.is_fresh(),
+        };
+        self.cycle.run(&input, None)
+    }
+}
+
+/// The kind that Karmada's scheduler gives an error: what Select refuses is a `SchedulerError` there.
+pub fn karmada_kind(error: &CycleError) -> &'static str {
+    match error {
+        CycleError::NoClusterFit { .. } => "NoClusterFit",
+        CycleError::Unschedulable { .. } => "Unschedulable",
+        _ => "SchedulerError",
+    }
+}
+
+/// Compares a decision with what was recorded.
+pub fn compare(expected: &Expectation, actual: (Expectation, String)) -> Result<(), Mismatch> {
+    let (actual, message) = actual;
+    let expected = sorted(expected.clone());
+    let actual = sorted(actual);
+    if expected == actual {
+        return Ok(());
+    }
+    let stage = match (&expected, &actual) {
+        (Expectation::Error(left), Expectation::Error(right)) => first_stage(left).min(first_stage(right)),
+        (Expectation::Error(kind), _) | (_, Expectation::Error(kind)) => first_stage(kind),
+        (Expectation::Clusters(left), Expectation::Clusters(right)) => {
+            let same = left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left.name == right.name);
+            if same { Stage::Assign } else { Stage::Select }
+        }
+    };
+    Err(Mismatch {
+        expected,
+        actual,
+        stage: stage.name(),
+        message,
+    })
+}
+
+/// Stages of a cycle, in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Filter,
+    Select,
+    Assign,
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Filter => "Filter",
+            Self::Select => "Select",
+            Self::Assign => "Assign",
+        }
+    }
+}
+
+/// The stage that gives an error of a kind.
+fn first_stage(kind: &str) -> Stage {
+    match kind {
+        "NoClusterFit" => Stage::Filter,
+        "Unschedulable" => Stage::Assign,
+        _ => Stage::Select,
+    }
+}
+
+fn sorted(expectation: Expectation) -> Expectation {
+    match expectation {
+        Expectation::Clusters(mut clusters) => {
+            clusters.sort();
+            Expectation::Clusters(clusters)
+        }
+        error => error,
+    }
+}

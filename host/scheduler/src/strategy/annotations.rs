@@ -1,0 +1,94 @@
+//! Divvy's annotations on a binding and its policy: which of them counts, and its place.
+//!
+//! Each annotation is looked up on its own, on the binding first. On one object the proper annotation goes
+//! before the singular `metadata.annotation` of the printed manifests.
+
+use super::error::InvalidBinding;
+use super::request::StrategySource;
+use super::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
+use crate::plan::PlanInput;
+use divvy_documents::Warning;
+use divvy_karmada::api::StringMap;
+
+/// The objects that can carry annotations, in the order in which they count.
+#[derive(Clone, Copy)]
+pub(super) struct Carriers<'a> {
+    binding: Carrier<'a>,
+    policy: Option<Carrier<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Carrier<'a> {
+    name: &'static str,
+    annotations: &'a StringMap,
+    /// The singular `metadata.annotation`.
+    annotation: Option<&'a str>,
+}
+
+impl<'a> Carriers<'a> {
+    pub(super) fn new(input: &PlanInput<'a>) -> Self {
+        Self {
+            binding: Carrier {
+                name: "binding",
+                annotations: input.annotations,
+                annotation: input.annotation,
+            },
+            policy: input.policy.map(|policy| Carrier {
+                name: "policy",
+                annotations: &policy.annotations,
+                annotation: policy.annotation.as_deref(),
+            }),
+        }
+    }
+
+    fn each(self) -> impl Iterator<Item = Carrier<'a>> {
+        [self.binding].into_iter().chain(self.policy)
+    }
+
+    /// The strategy that an annotation names.
+    pub(super) fn strategy(self) -> Option<(&'a str, StrategySource)> {
+        self.each().find_map(|carrier| {
+            let name = carrier.annotations.get(STRATEGY_ANNOTATION)?.trim();
+            let source = match carrier.name {
+                "binding" => StrategySource::BindingAnnotation,
+                _ => StrategySource::PolicyAnnotation,
+            };
+            Some((name, source))
+        })
+    }
+
+    /// The preferences in JSON, and their place.
+    pub(super) fn preferences(self, warnings: &mut Vec<Warning>) -> Option<(&'a str, String)> {
+        self.each().find_map(|carrier| {
+            let name = carrier.name;
+            if let Some(text) = carrier.annotations.get(PREFERENCES_ANNOTATION) {
+                return Some((text.as_str(), format!("the {name}'s `{PREFERENCES_ANNOTATION}`")));
+            }
+            let text = carrier.annotation?;
+            let message = format!(
+                "the {name}'s `metadata.annotation` is no field of Kubernetes; read as the annotation `{PREFERENCES_ANNOTATION}`"
+            );
+            let clean = format!("write `annotations: {{{PREFERENCES_ANNOTATION}: '{text}'}}`");
+            warnings.push(Warning::new(message).with_hint(clean));
+            Some((text, format!("the {name}'s `metadata.annotation`")))
+        })
+    }
+
+    /// True if affinity groups are tiers; `None` if no annotation says.
+    pub(super) fn affinity_groups_as_tiers(self) -> Result<Option<bool>, InvalidBinding> {
+        let found = self.each().find_map(|carrier| {
+            let value = carrier.annotations.get(AFFINITY_GROUPS_ANNOTATION)?;
+            Some((carrier.name, value.trim()))
+        });
+        match found {
+            None => Ok(None),
+            Some((_, "tiers")) => Ok(Some(true)),
+            Some((_, "fallback")) => Ok(Some(false)),
+            Some((carrier, other)) => Err(InvalidBinding::InvalidValue {
+                origin: format!("the {carrier}'s `{AFFINITY_GROUPS_ANNOTATION}`"),
+                expected: "`tiers` or `fallback`".to_owned(),
+                actual: other.to_owned(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The printed manifests of `specified-replicas.md` that deviate from the types printed beside them, and how each is read.
+//!
+//! | written | read as |
+//! |---|---|
+//! | the strategies `SpecifiedClusters`, `SpecifiedRegions`, `Regions` | `Specified` |
+//! | `specifiedClusters: [{name, replicas}]` in preferences | entries of `staticSpecifyList` by cluster name |
+//! | `specifiedIdcs: [{name, replicas}]` | the same by region: an idc is a region |
+//! | `idcs: [{name}]` | one entry for all these regions, whose count is the total |
+//! | any of these, or `staticSpecifyList`, without a strategy | `Specified` |
+//! | `staticSpecifyList` under `extendClusterPreferences` | `extendStaticList` |
+//! | `replicas` in a policy without `replicaScheduling` | `Specified`, all clusters as one group with that total |
+//! | the strategy `Regions` without a list | the same |
+//!
+//! Each comes with a warning that shows the clean form, except the keys of preferences, which have no cleaner one.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::error::{InvalidBinding, describe};
+use super::request::{PreferenceRule, StrategyRequest, StrategySource};
+use divvy_documents::Warning;
+use divvy_karmada::api::{ClusterAffinity, FieldSelector, SelectorOperator, SelectorRequirement};
+
+/// The strategy that the printed manifests mean.
+pub(super) const STRATEGY: &str = "Specified";
+/// Its list, and the list's name under `extendClusterPreferences`.
+pub(super) const LIST: &str = "staticSpecifyList";
+/// The field of its entries.
+const REPLICAS: &str = "replicas";
+/// Other names of the strategy.
+const NAMES: [&str; 3] = ["SpecifiedClusters", "SpecifiedRegions", REGIONS];
+/// The name for a list of regions that share one total.
+const REGIONS: &str = "Regions";
+const CLUSTER_COUNTS: &str = "specifiedClusters";
+const REGION_COUNTS: &str = "specifiedIdcs";
+const GROUP: &str = "idcs";
+
+/// The keys of preferences that belong to the strategy's list.
+pub(super) const KEYS: [&str; 3] = [CLUSTER_COUNTS, REGION_COUNTS, GROUP];
+
+/// The strategy that a name means, with a warning if it is one of the other names.
+pub(super) fn strategy<'name>(name: &'name str, warnings: &mut Vec<Warning>) -> &'name str {
+    if !NAMES.contains(&name) {
+        return name;
+    }
+    let message = format!("the strategy `{name}` is read as `{STRATEGY}`");
+    let hint = format!("write `replicaDivisionPreference: {STRATEGY}`");
+    warnings.push(Warning::new(message).with_hint(hint));
+    STRATEGY
+}
+
+/// The counts that preferences give under keys of their own.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// The key that implies the strategy, if there is one.
+    pub(super) implied_by: Option<&'static str>,
+    /// Counts by cluster and region; `None` if no key gives any.
+    pub(super) rules: Option<Vec<PreferenceRule>>,
+    /// Regions that share one count.
+    group: Option<PreferenceRule>,
+}
+
+/// An entry of `specifiedClusters` and `specifiedIdcs`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedCount {
+    name: String,
+    replicas: i64,
+}
+
+/// An entry of `idcs`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    name: String,
+}
+
+/// Reads the counts. `null` is the same as an absent key.
+pub(super) fn read_counts(preferences: &Map<String, Value>, origin: &str) -> Result<Counts, InvalidBinding> {
+    const COUNTS: &str = "a list of `{\"name\": …, \"replicas\": …}`";
+    let clusters: Option<Vec<NamedCount>> = key(preferences, CLUSTER_COUNTS, COUNTS, origin)?;
+    let regions: Option<Vec<NamedCount>> = key(preferences, REGION_COUNTS, COUNTS, origin)?;
+    let group: Option<Vec<Named>> = key(preferences, GROUP, "a list of `{\"name\": …}`", origin)?;
+    let has_list = preferences.get(LIST).is_some_and(|list| !list.is_null());
+    let counting = [
+        (CLUSTER_COUNTS, clusters.is_some()),
+        (REGION_COUNTS, regions.is_some()),
+        (LIST, has_list),
+    ];
+    let first = counting.into_iter().find_map(|(key, is_given)| is_given.then_some(key));
+    if let (Some(first), true) = (first, group.is_some()) {
+        return Err(InvalidBinding::Conflict {
+            origin: origin.to_owned(),
+            first: first.to_owned(),
+            second: GROUP.to_owned(),
+        });
+    }
+    let is_given = clusters.is_some() || regions.is_some();
+    let mut rules = named_counts(clusters, &format!("{origin}.{CLUSTER_COUNTS}"), |name| {
+        ClusterAffinity::by_names([name])
+    })?;
+    rules.extend(named_counts(regions, &format!("{origin}.{REGION_COUNTS}"), |name| {
+        in_regions(vec![name])
+    })?);
+    Ok(Counts {
+        implied_by: first.or(group.is_some().then_some(GROUP)),
+        rules: is_given.then_some(rules),
+        group: group.map(|regions| PreferenceRule {
+            target: in_regions(regions.into_iter().map(|region| region.name).collect()),
+            fields: BTreeMap::new(),
+            origin: format!("{origin}.{GROUP}"),
+        }),
+    })
+}
+
+impl Counts {
+    /// True if preferences give counts in any way of their own.
+    pub(super) fn are_given(&self) -> bool {
+        self.rules.is_some() || self.group.is_some()
+    }
+
+    /// Makes a list of regions with a total one group, which gets that total.
+    pub(super) fn make_one_group(
+        &self,
+        request: &mut StrategyRequest,
+        written: &str,
+        total: Option<i64>,
+        replicas: i64,
+    ) {
+        let is_list_of_regions = written == REGIONS || request.source == StrategySource::ImpliedByTotal;
+        let every_cluster = || PreferenceRule {
+            // The placement's own affinity has restricted the candidates to the regions already.
+            target: ClusterAffinity::default(),
+            fields: BTreeMap::new(),
+            origin: "spec.replicas".to_owned(),
+        };
+        let group = match &self.group {
+            Some(regions) => Some(regions.clone()),
+            None if request.rules.is_empty() && (is_list_of_regions || total.is_some()) => Some(every_cluster()),
+            None => None,
+        };
+        if let Some(mut group) = group {
+            group.fields.insert(REPLICAS.to_owned(), total.unwrap_or(replicas));
+            request.rules = vec![group];
+        }
+    }
+}
+
+/// The warning that a total without `replicaScheduling` implies the strategy.
+pub(super) fn implied_by_total() -> Warning {
+    Warning::new(
+        "`spec.replicas` of a policy without `replicaScheduling` is read as the total of one group of clusters",
+    )
+    .with_hint(format!(
+        "write `replicaScheduling: {{replicaSchedulingType: Divided, replicaDivisionPreference: {STRATEGY}}}`"
+    ))
+}
+
+/// The clusters of these regions.
+fn in_regions(regions: Vec<String>) -> ClusterAffinity {
+    ClusterAffinity {
+        field_selector: Some(FieldSelector {
+            match_expressions: vec![SelectorRequirement {
+                key: "region".to_owned(),
+                operator: SelectorOperator::In,
+                values: regions,
+            }],
+        }),
+        ..ClusterAffinity::default()
+    }
+}
+
+fn named_counts(
+    entries: Option<Vec<NamedCount>>,
+    origin: &str,
+    target: impl Fn(String) -> ClusterAffinity,
+) -> Result<Vec<PreferenceRule>, InvalidBinding> {
+    let rules = entries.into_iter().flatten().enumerate().map(|(index, entry)| {
+        let origin = format!("{origin}[{index}]");
+        if entry.replicas < 0 {
+            return Err(InvalidBinding::TooSmall {
+                origin,
+                field: REPLICAS.to_owned(),
+                minimum: 0,
+                actual: entry.replicas,
+            });
+        }
+        Ok(PreferenceRule {
+            target: target(entry.name),
+            fields: BTreeMap::from([(REPLICAS.to_owned(), entry.replicas)]),
+            origin,
+        })
+    });
+    rules.collect()
+}
+
+fn key<T: DeserializeOwned>(
+    preferences: &Map<String, Value>,
+    key: &str,
+    expected: &str,
+    origin: &str,
+) -> Result<Option<T>, InvalidBinding> {
+    let Some(field) = preferences.get(key).filter(|field| !field.is_null()) else {
+        return Ok(None);
+    };
+    T::deserialize(field)
+        .map(Some)
+        .map_err(|error| InvalidBinding::WrongType {
+            origin: format!("{origin}.{key}"),
+            expected: expected.to_owned(),
+            actual: format!("{} ({error})", describe(field)),
+        })
+}

@@ -1,0 +1,404 @@
+//! From a binding and its policy to one request.
+
+use std::collections::BTreeMap;
+
+use divvy_documents::names::nearest_first;
+use serde_json::{Map, Value};
+
+use super::annotations::Carriers;
+use super::declared::{Declarations, Road, RuleList, read_entries, read_list};
+use super::error::InvalidBinding;
+use super::oddities::{self, Counts};
+use super::request::{PreferenceRule, StrategyRequest, StrategySource};
+use crate::plan::PlanInput;
+use divvy_documents::Warning;
+use divvy_karmada::api::{
+    ClusterAffinity, ClusterPreferences, PreferenceEntries, ReplicaSchedulingStrategy, ReplicaSchedulingType,
+};
+use divvy_karmada::policy::wire;
+
+/// How a profile and a run want strategies to be found.
+#[derive(Debug, Clone, Copy)]
+pub struct StrategyContext<'a> {
+    /// The strategies that loaded plugins serve.
+    pub declarations: &'a Declarations,
+    /// The strategy for every binding, whatever the manifests say.
+    pub strategy_override: Option<&'a str>,
+    /// True if affinity groups are tiers unless an annotation says otherwise.
+    pub affinity_groups_as_tiers: bool,
+}
+
+/// The key of the proposals' extension fields under `replicaScheduling`, and of the list in them.
+const EXTENSION: &str = "extendClusterPreferences";
+const EXTENSION_LIST: &str = "extendStaticList";
+/// The key of priorities beside a strategy, in preferences and in the placement: the host alone acts on them.
+const CLUSTER_PRIORITY: &str = "clusterPriority";
+/// The key of Karmada's dynamic factor in preferences.
+const DYNAMIC_WEIGHT: &str = "dynamicWeight";
+
+/// Finds the strategy of a binding and brings its preferences into one form.
+///
+/// # Errors
+///
+/// An [`InvalidBinding`]: this binding cannot be scheduled, the others are not affected.
+pub fn resolve_strategy(
+    input: &PlanInput<'_>,
+    context: StrategyContext<'_>,
+) -> Result<StrategyRequest, InvalidBinding> {
+    let mut warnings = Vec::new();
+    let carriers = Carriers::new(input);
+    let annotated = Annotated::read(carriers, context.declarations, &mut warnings)?;
+    let nothing = ReplicaSchedulingStrategy::default();
+    let scheduling = input
+        .placement
+        .and_then(|placement| placement.replica_scheduling.as_ref());
+    let total = input.policy.and_then(|policy| policy.replicas);
+
+    let (written, source) = written_name(scheduling, total, context.strategy_override, carriers, &annotated);
+    if source == StrategySource::ImpliedByTotal {
+        warnings.push(oddities::implied_by_total());
+    }
+    let scheduling = scheduling.unwrap_or(&nothing);
+    let is_dynamic = annotated.is_dynamic
+        || scheduling
+            .weight_preference
+            .as_ref()
+            .is_some_and(ClusterPreferences::is_dynamic);
+    let strategy = served_name(&written, is_dynamic, context.declarations, &source, &mut warnings)?;
+    let affinity_groups_as_tiers = carriers
+        .affinity_groups_as_tiers()?
+        .unwrap_or(context.affinity_groups_as_tiers);
+
+    // Priorities beside the strategy count before those of its own list.
+    let beside = cluster_priority(input, context.declarations, &annotated, &strategy, &mut warnings)?;
+    let own = context
+        .declarations
+        .get(&strategy)
+        .map_or(&[][..], |declared| declared.lists.as_slice());
+    let rules = rules(own, scheduling, &annotated, &mut warnings)?;
+    let priorities = beside.unwrap_or_else(|| priorities_of(own, &rules));
+    warn_of_unread(&strategy, scheduling, context.declarations, &annotated, &mut warnings);
+
+    let mut request = StrategyRequest {
+        rules: rules.into_iter().flat_map(|(_, rules)| rules).collect(),
+        preferences: annotated.rest,
+        priorities,
+        affinity_groups_as_tiers,
+        warnings,
+        strategy,
+        source,
+    };
+    if request.strategy == oddities::STRATEGY {
+        annotated
+            .counts
+            .make_one_group(&mut request, &written, total, input.replicas);
+    }
+    Ok(request)
+}
+
+/// The preferences of an annotation, taken apart.
+#[derive(Debug, Default)]
+struct Annotated {
+    /// The declared lists that it gives, by name.
+    lists: BTreeMap<String, Vec<PreferenceRule>>,
+    counts: Counts,
+    is_dynamic: bool,
+    /// `clusterPriority`, with its place.
+    priority: Option<(Value, String)>,
+    /// The keys that are left for the strategy's plugin.
+    rest: Option<Value>,
+}
+
+impl Annotated {
+    fn read(
+        carriers: Carriers<'_>,
+        declarations: &Declarations,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Self, InvalidBinding> {
+        let Some((text, origin)) = carriers.preferences(warnings) else {
+            return Ok(Self::default());
+        };
+        let mut keys = match serde_json::from_str(text) {
+            Ok(Value::Object(keys)) => keys,
+            Ok(other) => return Err(InvalidBinding::wrong_type(&origin, "an object", &other)),
+            Err(error) => {
+                return Err(InvalidBinding::NotJson {
+                    origin,
+                    reason: error.to_string(),
+                });
+            }
+        };
+        // An empty object that someone wrote is the plugin's to judge; one that is emptied here says nothing more.
+        let was_empty = keys.is_empty();
+        let mut annotated = Self::default();
+        if declarations.lists().any(|(_, list)| list.name == oddities::LIST) {
+            annotated.counts = oddities::read_counts(&keys, &origin)?;
+            keys.retain(|key, _| !oddities::KEYS.contains(&key.as_str()));
+        }
+        for (_, list) in declarations.lists() {
+            if let Some(value) = keys.remove(&list.name).filter(|value| !value.is_null()) {
+                let rules = read_list(&value, list, &format!("{origin}.{}", list.name), warnings)?;
+                annotated.lists.insert(list.name.clone(), rules);
+            }
+        }
+        if let Some(counts) = annotated.counts.rules.clone() {
+            let rules = annotated.lists.entry(oddities::LIST.to_owned()).or_default();
+            rules.splice(0..0, counts);
+        }
+        annotated.is_dynamic = match keys.remove(DYNAMIC_WEIGHT) {
+            None | Some(Value::Null) => false,
+            Some(Value::String(factor)) => factor == ClusterPreferences::AVAILABLE_REPLICAS,
+            Some(other) => {
+                let expected = format!("`{}`", ClusterPreferences::AVAILABLE_REPLICAS);
+                return Err(InvalidBinding::wrong_type(
+                    &format!("{origin}.{DYNAMIC_WEIGHT}"),
+                    &expected,
+                    &other,
+                ));
+            }
+        };
+        let priority = keys.remove(CLUSTER_PRIORITY).filter(|value| !value.is_null());
+        annotated.priority = priority.map(|value| (value, format!("{origin}.{CLUSTER_PRIORITY}")));
+        annotated.rest = (was_empty || !keys.is_empty()).then_some(Value::Object(keys));
+        Ok(annotated)
+    }
+}
+
+/// The strategy's name as it was written, by the first road that applies.
+fn written_name(
+    scheduling: Option<&ReplicaSchedulingStrategy>,
+    total: Option<i64>,
+    strategy_override: Option<&str>,
+    carriers: Carriers<'_>,
+    annotated: &Annotated,
+) -> (String, StrategySource) {
+    if let Some(name) = strategy_override {
+        return (name.to_owned(), StrategySource::Override);
+    }
+    if let Some((name, source)) = carriers.strategy() {
+        return (name.to_owned(), source);
+    }
+    if let Some(key) = annotated.counts.implied_by {
+        let source = StrategySource::ImpliedByPreferences(key.to_owned());
+        return (oddities::STRATEGY.to_owned(), source);
+    }
+    let duplicated = || (wire::DUPLICATED.to_owned(), StrategySource::ReplicaSchedulingType);
+    let Some(scheduling) = scheduling else {
+        return match total {
+            Some(_) => (oddities::STRATEGY.to_owned(), StrategySource::ImpliedByTotal),
+            None => duplicated(),
+        };
+    };
+    if scheduling.replica_scheduling_type == Some(ReplicaSchedulingType::Duplicated) {
+        return duplicated();
+    }
+    let extended = &scheduling.extend_replica_division_preference;
+    if !extended.is_empty() {
+        return (extended.clone(), StrategySource::ExtendReplicaDivisionPreference);
+    }
+    let name = match scheduling.replica_division_preference.as_str() {
+        "" => wire::WEIGHTED,
+        name => name,
+    };
+    (name.to_owned(), StrategySource::ReplicaDivisionPreference)
+}
+
+/// The name that a plugin serves.
+fn served_name(
+    written: &str,
+    is_dynamic: bool,
+    declarations: &Declarations,
+    source: &StrategySource,
+    warnings: &mut Vec<Warning>,
+) -> Result<String, InvalidBinding> {
+    let name = match declarations.get(written) {
+        // A plugin that serves the very name is meant.
+        Some(_) => written,
+        None => oddities::strategy(wire::strategy(written, is_dynamic), warnings),
+    };
+    if declarations.get(name).is_some() {
+        return Ok(name.to_owned());
+    }
+    Err(InvalidBinding::UnknownStrategy {
+        strategy: name.to_owned(),
+        origin: source.to_string(),
+        known: nearest_first(name, &declarations.names()),
+    })
+}
+
+/// The rules of each list that the strategy reads: from the annotation if it gives the list, or else from the placement.
+fn rules<'list>(
+    own: &'list [RuleList],
+    scheduling: &ReplicaSchedulingStrategy,
+    annotated: &Annotated,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<(&'list str, Vec<PreferenceRule>)>, InvalidBinding> {
+    let mut rules = Vec::new();
+    for list in own {
+        let given = match annotated.lists.get(&list.name) {
+            Some(rules) => rules.clone(),
+            None => placed_rules(list, own.first() == Some(list), scheduling, warnings)?,
+        };
+        rules.push((list.name.as_str(), given));
+    }
+    if own.is_empty()
+        && let Some((entries, origin)) = extension(scheduling, warnings)?
+    {
+        // A strategy that declares no list can read whatever the extension fields hold.
+        let road = Road::Extension;
+        rules.push((EXTENSION_LIST, read_entries(entries, None, &origin, road, warnings)?));
+    }
+    Ok(rules)
+}
+
+/// The rules of a list from the placement. The extension fields have no name for a list, so they are those of the
+/// strategy's first.
+fn placed_rules(
+    list: &RuleList,
+    is_first: bool,
+    scheduling: &ReplicaSchedulingStrategy,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<PreferenceRule>, InvalidBinding> {
+    if is_first && let Some((entries, origin)) = extension(scheduling, warnings)? {
+        return read_entries(entries, Some(list), &origin, Road::Extension, warnings);
+    }
+    let mut lists = scheduling.lists().filter(|given| given.object != EXTENSION);
+    match lists.find(|given| given.list == list.name && !given.entries.is_empty()) {
+        Some(given) => {
+            let origin = format!("{}.{}", given.object, given.list);
+            read_entries(given.entries, Some(list), &origin, Road::Field, warnings)
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The entries of the extension fields and their place, if there are any.
+fn extension<'a>(
+    scheduling: &'a ReplicaSchedulingStrategy,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<(PreferenceEntries<'a>, String)>, InvalidBinding> {
+    let entries = |name: &str| {
+        let mut lists = scheduling.lists();
+        lists.find(|given| given.object == EXTENSION && given.list == name && !given.entries.is_empty())
+    };
+    match (entries(oddities::LIST), entries(EXTENSION_LIST)) {
+        (Some(_), Some(_)) => Err(InvalidBinding::Conflict {
+            origin: EXTENSION.to_owned(),
+            first: EXTENSION_LIST.to_owned(),
+            second: oddities::LIST.to_owned(),
+        }),
+        (Some(misnamed), None) => {
+            let message = format!("{EXTENSION}: `{}` is read as `{EXTENSION_LIST}`", misnamed.list);
+            let hint = format!("write `{EXTENSION}: {{{EXTENSION_LIST}: […]}}`");
+            warnings.push(Warning::new(message).with_hint(hint));
+            Ok(Some((misnamed.entries, format!("{EXTENSION}.{}", misnamed.list))))
+        }
+        (None, given) => Ok(given.map(|given| (given.entries, format!("{EXTENSION}.{EXTENSION_LIST}")))),
+    }
+}
+
+/// Warns of lists that another strategy reads. Other keys are the plugin's to judge.
+fn warn_of_unread(
+    strategy: &str,
+    scheduling: &ReplicaSchedulingStrategy,
+    declarations: &Declarations,
+    annotated: &Annotated,
+    warnings: &mut Vec<Warning>,
+) {
+    let own = declarations
+        .get(strategy)
+        .map_or(&[][..], |declared| declared.lists.as_slice());
+    for (reader, list) in declarations.lists() {
+        let name = &list.name;
+        if own.iter().any(|own| own.name == *name) {
+            continue;
+        }
+        let in_placement = scheduling
+            .lists()
+            .any(|given| given.object != EXTENSION && given.list == name && !given.entries.is_empty());
+        let in_annotation =
+            annotated.lists.contains_key(name) || (name == oddities::LIST && annotated.counts.are_given());
+        if in_placement || in_annotation {
+            let message = format!("the strategy `{strategy}` reads no `{name}`; ignored");
+            let hint = format!("the strategy `{}` reads it", reader.strategy);
+            warnings.push(Warning::new(message).with_hint(hint));
+        }
+    }
+}
+
+/// Priorities beside the strategy, in any list that a plugin declares to give priorities.
+fn cluster_priority(
+    input: &PlanInput<'_>,
+    declarations: &Declarations,
+    annotated: &Annotated,
+    strategy: &str,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<Vec<(ClusterAffinity, i64)>>, InvalidBinding> {
+    let lists: Vec<&RuleList> = declarations
+        .lists()
+        .map(|(_, list)| list)
+        .filter(|list| list.priorities)
+        .collect();
+    let in_placement = input
+        .placement
+        .and_then(|placement| placement.cluster_priority.as_ref());
+    let (given, origin, road): (&Map<String, Value>, &str, Road) = match (&annotated.priority, in_placement) {
+        (Some((Value::Object(given), origin)), _) => (given, origin, Road::Annotation),
+        (Some((other, origin)), _) => {
+            let names: Vec<String> = lists.iter().map(|list| format!("`{}`", list.name)).collect();
+            let expected = format!("an object with {}", names.join(" or "));
+            return Err(InvalidBinding::wrong_type(origin, &expected, other));
+        }
+        (None, Some(given)) => (given, CLUSTER_PRIORITY, Road::Field),
+        (None, None) => return Ok(None),
+    };
+    let mut priorities = Vec::new();
+    for list in lists {
+        match given.get(&list.name) {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(entries)) => {
+                let origin = format!("{origin}.{}", list.name);
+                let entries = PreferenceEntries::Written(entries);
+                let rules = read_entries(entries, Some(list), &origin, road, warnings)?;
+                priorities.extend(targets_and_priorities(list, &rules));
+            }
+            Some(other) => {
+                let origin = format!("{origin}.{}", list.name);
+                return Err(InvalidBinding::wrong_type(
+                    &origin,
+                    "a list of objects with `targetCluster`",
+                    other,
+                ));
+            }
+        }
+    }
+    if declarations
+        .get(strategy)
+        .is_some_and(|declared| declared.refuses_priorities)
+    {
+        return Err(InvalidBinding::PriorityNotAllowed {
+            origin: CLUSTER_PRIORITY.to_owned(),
+            strategy: strategy.to_owned(),
+        });
+    }
+    Ok(Some(priorities))
+}
+
+/// The priorities that the strategy's own lists give.
+fn priorities_of(own: &[RuleList], rules: &[(&str, Vec<PreferenceRule>)]) -> Vec<(ClusterAffinity, i64)> {
+    let giving = own.iter().filter(|list| list.priorities);
+    giving
+        .flat_map(|list| {
+            let rules = rules.iter().filter(|(name, _)| *name == list.name);
+            rules.flat_map(|(_, rules)| targets_and_priorities(list, rules))
+        })
+        .collect()
+}
+
+fn targets_and_priorities(list: &RuleList, rules: &[PreferenceRule]) -> Vec<(ClusterAffinity, i64)> {
+    let Some(field) = list.fields.first() else {
+        return Vec::new();
+    };
+    let priority = |rule: &PreferenceRule| Some((rule.target.clone(), *rule.fields.get(&field.name)?));
+    rules.iter().filter_map(priority).collect()
+}

@@ -1,0 +1,222 @@
+//! Every manifest that the proposals print, read as it stands there.
+
+use super::{StrategyContext, StrategyRequest, StrategySource, declarations, resolve_strategy};
+use crate::plan::PlanInput;
+use divvy_karmada::detector::Binding;
+use divvy_karmada::workloads::WorkloadKinds;
+use divvy_manifests::{ReadOptions, read_text};
+
+const NGINX: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nginx}\nspec:\n  replicas: 4\n";
+
+/// The only binding of a manifest, and its request.
+#[track_caller]
+fn only(text: &str) -> (Binding, StrategyRequest) {
+    let mut manifests = read_text("f.yaml", text, &ReadOptions::default());
+    assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
+    let mut bindings = manifests.detect(WorkloadKinds::default()).bindings;
+    assert_eq!(bindings.len(), 1);
+    let binding = bindings.remove(0);
+    let context = StrategyContext {
+        declarations: &declarations(),
+        strategy_override: None,
+        affinity_groups_as_tiers: false,
+    };
+    let request = resolve_strategy(&PlanInput::new(&binding), context).expect("the binding can be followed");
+    (binding, request)
+}
+
+/// The request for a Deployment of 4 replicas under a printed policy.
+#[track_caller]
+fn printed(policy: &str) -> StrategyRequest {
+    let (binding, request) = only(&format!("{NGINX}---\n{policy}"));
+    assert_eq!(
+        (binding.key().as_str(), binding.replicas()),
+        ("default/nginx-deployment", 4)
+    );
+    request
+}
+
+/// Rules in short: targets and fields.
+fn short(request: &StrategyRequest) -> Vec<String> {
+    let rules = request.rules.iter().map(|rule| {
+        let target = serde_json::to_string(&rule.target).unwrap();
+        format!("{target} {:?}", rule.fields)
+    });
+    rules.collect()
+}
+
+fn warnings(request: &StrategyRequest) -> Vec<String> {
+    let all = request.warnings.iter();
+    all.map(|warning| format!("{warning}; hint: {}", warning.hint.as_deref().unwrap_or("none")))
+        .collect()
+}
+
+macro_rules! fixture {
+    ($name:literal) => {
+        include_str!(concat!("../../../../../tests/fixtures/manifests/", $name, ".yaml"))
+    };
+}
+
+const BY_NAME: [&str; 2] = [
+    r#"{"clusterNames":["member1"]} {"replicas": 2}"#,
+    r#"{"clusterNames":["member2"]} {"replicas": 2}"#,
+];
+const BY_REGION: [&str; 2] = [
+    r#"{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["RegionA"]}]}} {"replicas": 2}"#,
+    r#"{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["RegionB"]}]}} {"replicas": 2}"#,
+];
+
+fn beside(list: &str, index: usize, target: &str) -> String {
+    format!(
+        "{list}[{index}]: the clusters stand beside an empty `targetCluster`; read as if they stood under it; \
+         hint: write `{{\"targetCluster\":{target}}}`"
+    )
+}
+
+#[test]
+fn specified_solution_one_is_read_as_printed() {
+    let list = "specifyPreference.staticSpecifyList";
+    let request = printed(fixture!("specified-solution-one-clusters"));
+    assert_eq!(request.strategy, "Specified");
+    assert_eq!(short(&request), BY_NAME);
+    assert_eq!(
+        warnings(&request),
+        [
+            beside(list, 0, r#"{"clusterNames":["member1"]}"#),
+            beside(list, 1, r#"{"clusterNames":["member2"]}"#)
+        ]
+    );
+
+    let request = printed(fixture!("specified-solution-one-regions"));
+    assert_eq!(short(&request), BY_REGION);
+    assert_eq!(request.warnings.len(), 2);
+
+    let request = printed(fixture!("specified-solution-one-total"));
+    assert_eq!(request.strategy, "Specified");
+    assert_eq!(request.source, StrategySource::ImpliedByTotal);
+    assert_eq!(short(&request), [r#"{} {"replicas": 4}"#]);
+    assert_eq!(
+        warnings(&request),
+        [
+            "`spec.replicas` of a policy without `replicaScheduling` is read as the total of one group of clusters; \
+          hint: write `replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Specified}`"
+        ]
+    );
+}
+
+#[test]
+fn specified_solution_two_is_read_as_printed() {
+    let request = printed(fixture!("specified-solution-two-clusters"));
+    assert_eq!(request.strategy, "Specified");
+    assert_eq!(request.source, StrategySource::ExtendReplicaDivisionPreference);
+    assert_eq!(short(&request), BY_NAME);
+    let list = "extendClusterPreferences.staticSpecifyList";
+    assert_eq!(
+        warnings(&request),
+        [
+            "the strategy `SpecifiedClusters` is read as `Specified`; hint: write `replicaDivisionPreference: Specified`".to_owned(),
+            "extendClusterPreferences: `staticSpecifyList` is read as `extendStaticList`; hint: write `extendClusterPreferences: {extendStaticList: […]}`".to_owned(),
+            beside(list, 0, r#"{"clusterNames":["member1"]}"#),
+            beside(list, 1, r#"{"clusterNames":["member2"]}"#),
+        ]
+    );
+
+    let request = printed(fixture!("specified-solution-two-regions"));
+    assert_eq!(short(&request), BY_REGION);
+    let found = warnings(&request);
+    assert_eq!(found.len(), 5);
+    assert_eq!(
+        found[2],
+        "specifyPreference.staticSpecifyList[0]: `extendFields.replicas` belongs to `extendClusterPreferences`; \
+         read as `replicas`; hint: write `replicas: 2`"
+    );
+
+    let request = printed(fixture!("specified-solution-two-total"));
+    assert_eq!(short(&request), [r#"{} {"replicas": 4}"#]);
+    assert_eq!(
+        warnings(&request),
+        ["the strategy `Regions` is read as `Specified`; hint: write `replicaDivisionPreference: Specified`"]
+    );
+}
+
+#[test]
+fn specified_solution_three_is_read_as_printed() {
+    let request = printed(fixture!("specified-solution-three-clusters"));
+    assert_eq!(
+        request.source,
+        StrategySource::ImpliedByPreferences("specifiedClusters".to_owned())
+    );
+    assert_eq!(short(&request), BY_NAME);
+    assert_eq!(
+        warnings(&request),
+        [
+            "the policy's `metadata.annotation` is no field of Kubernetes; read as the annotation `divvy.io/preferences`; \
+          hint: write `annotations: {divvy.io/preferences: '{\"specifiedClusters\": [{\"name\": \"member1\", \"replicas\": 2}, {\"name\": \"member2\", \"replicas\": 2}]}'}`"
+        ]
+    );
+    let request = printed(fixture!("specified-solution-three-regions"));
+    assert_eq!(short(&request), BY_REGION);
+    let request = printed(fixture!("specified-solution-three-total"));
+    assert_eq!(
+        short(&request),
+        [
+            r#"{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["RegionA","RegionB"]}]}} {"replicas": 4}"#
+        ]
+    );
+}
+
+#[test]
+fn the_other_proposals_are_read_as_printed() {
+    let workload = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: foo, namespace: bar}\n";
+    let (binding, request) = only(&format!("{workload}---\n{}", fixture!("average-policy")));
+    assert_eq!((binding.replicas(), request.strategy.as_str()), (1, "Average"));
+    // The first fragment of that proposal has no name.
+    let read = read_text("f.yaml", fixture!("average-skeleton"), &ReadOptions::default());
+    assert_eq!(
+        read.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["f.yaml: document 1, line 3: PropagationPolicy default/(no name): metadata.name: missing: expected a name"]
+    );
+
+    // The next elides its selectors with a comment.
+    let policy =
+        fixture!("priority-policy").replace("#...", "resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]");
+    let request = printed(&policy);
+    assert_eq!(request.strategy, "PriorityAggregated");
+    assert_eq!(
+        request
+            .priorities
+            .iter()
+            .map(|(_, priority)| *priority)
+            .collect::<Vec<_>>(),
+        [2, 1]
+    );
+    assert_eq!(
+        short(&request),
+        [
+            r#"{"clusterNames":["member1","member2"]} {"priority": 2}"#,
+            r#"{"clusterNames":["member3","member4"]} {"priority": 1}"#
+        ]
+    );
+
+    let wrap = |placement: &str| {
+        let indented: String = placement.lines().map(|line| format!("    {line}\n")).collect();
+        format!(
+            "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata:\n  name: p\n  annotations: {{divvy.io/affinity-groups: tiers}}\nspec:\n  resourceSelectors: [{{apiVersion: apps/v1, kind: Deployment}}]\n  placement:\n{indented}"
+        )
+    };
+    let request = printed(&wrap(fixture!("priority-implicit-tiers")));
+    assert_eq!(
+        (request.strategy.as_str(), request.affinity_groups_as_tiers),
+        ("Aggregated", true)
+    );
+    let request = printed(&wrap(fixture!("priority-cluster-priority")));
+    assert_eq!(request.strategy, "Aggregated");
+    assert_eq!(
+        request
+            .priorities
+            .iter()
+            .map(|(_, priority)| *priority)
+            .collect::<Vec<_>>(),
+        [2, 1]
+    );
+}
