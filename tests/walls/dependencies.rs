@@ -54,7 +54,14 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 
 #[test]
 fn the_sdk_depends_on_neither_kubernetes_nor_a_runtime_nor_the_host() {
-    for sdk in ["divvy-framework", "divvy-framework-abi", "divvy-framework-derive"] {
+    let crates = [
+        "divvy-framework",
+        "divvy-framework-abi",
+        "divvy-framework-derive",
+        "divvy-framework-driver",
+        "divvy-framework-view",
+    ];
+    for sdk in crates {
         let forbidden = closure(sdk).into_iter().filter(|name| {
             [
                 "kube",
@@ -111,13 +118,36 @@ fn the_host_and_the_sdk_link_no_plugin() {
     }
 }
 
+/// Reading does not know who builds, and neither knows what an author writes.
+#[test]
+fn the_crates_of_the_sdk_build_on_one_another_in_one_direction() {
+    let of_the_sdk = |name: &str| -> BTreeSet<&'static str> {
+        let all = closure(name).into_iter();
+        all.filter(|name| name.starts_with("divvy-")).collect()
+    };
+    assert_eq!(of_the_sdk("divvy-framework-abi"), BTreeSet::new());
+    assert_eq!(
+        of_the_sdk("divvy-framework-view"),
+        BTreeSet::from(["divvy-framework-abi"])
+    );
+    assert_eq!(
+        of_the_sdk("divvy-framework-driver"),
+        BTreeSet::from(["divvy-framework-abi", "divvy-framework-view"])
+    );
+}
+
 /// The ABI crate is versioned apart: all that its version promises is what it holds.
 #[test]
 fn the_abi_crate_depends_on_its_layer_alone() {
     let abi = package("divvy-framework-abi");
     let found = dependencies(abi, DependencyKind::Normal);
     assert_eq!(found, BTreeSet::from(["abi_stable", "bytemuck"]));
-    for user in ["divvy-framework", "divvy-host"] {
+    for user in [
+        "divvy-framework",
+        "divvy-framework-driver",
+        "divvy-framework-view",
+        "divvy-host",
+    ] {
         let names = dependencies(package(user), DependencyKind::Normal);
         let expected = user == "divvy-host";
         assert_eq!(names.contains("abi_stable"), expected, "{user} and abi_stable");

@@ -2,7 +2,9 @@
 
 use divvy_framework_abi::arena::ABSENT;
 
-use crate::snapshot::{ClusterRecord, ConditionRecord, ConditionStatus, ResourceRecord, TaintEffect, TaintRecord};
+use divvy_framework_driver::snapshot::{ClusterRecord, ConditionRecord, ResourceRecord, TaintRecord};
+
+use crate::clusters::{ConditionStatus, TaintEffect};
 
 /// A cluster of a [`Scenario`](super::Scenario): its properties, and what earlier steps would have found out.
 #[derive(Debug, Clone)]

@@ -19,6 +19,9 @@ mod promises;
 mod scenario;
 
 pub use builders::ClusterBuilder;
+pub use divvy_framework_driver::binding::{
+    AffinityRecord, ExpressionRecord, RuleRecord, SpreadConstraintRecord, TolerationRecord,
+};
 pub use scenario::{Explanation, Scenario};
 /// Preferences and configurations as a test writes them.
 pub use serde_json::{Value, json};

@@ -7,17 +7,20 @@ use divvy_framework_abi::AbiStr;
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::call::{CycleView, text_kind};
 
+use divvy_framework_driver::binding::{
+    AffinityRecord, BindingRecord, BindingRecordBuilder, RuleRecord, SpreadConstraintRecord, TolerationRecord,
+};
+use divvy_framework_driver::cycle::{CycleOptions, Resolution, TextSink, cycle_view};
+use divvy_framework_driver::snapshot::SnapshotStore;
+
 use super::ClusterBuilder;
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
-use crate::binding::{AffinityRecord, BindingRecordBuilder, RuleRecord, SpreadConstraintRecord, TolerationRecord};
 use crate::cycle::Cycle;
 use crate::division::ties;
-use crate::driver::{CycleOptions, Resolution, TextSink, cycle_view};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Failure, Plugin, PrepareContext};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
-use crate::snapshot::SnapshotStore;
 
 /// Clusters and a binding.
 #[derive(Debug, Clone, Default)]
@@ -440,7 +443,7 @@ impl Scenario {
         (0..self.clusters.len() as u32).collect()
     }
 
-    fn column(&self, value: impl Fn(&ClusterBuilder) -> i64) -> Vec<i64> {
+    pub(super) fn column(&self, value: impl Fn(&ClusterBuilder) -> i64) -> Vec<i64> {
         self.clusters.iter().map(value).collect()
     }
 
@@ -476,7 +479,7 @@ impl Scenario {
         Ok((result, said.take()))
     }
 
-    fn record(&self) -> crate::binding::BindingRecord {
+    fn record(&self) -> BindingRecord {
         let mut builder = BindingRecordBuilder::new();
         builder
             .identity("default", "sample-deployment", &self.uid)

@@ -5,7 +5,7 @@ use std::ptr::from_ref;
 use divvy_framework::abi::arena::ABSENT;
 use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, ScoreCall, SelectCall};
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
-use divvy_framework::driver::{self, CycleOptions, Resolution};
+use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 use divvy_host::cycle::BindingPlan;
 use divvy_host::fleet::{FleetSnapshot, estimate};
 use divvy_host::scheduler::{Profile, Strategy};

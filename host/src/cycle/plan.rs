@@ -1,12 +1,12 @@
 //! What a binding asks for, worked out once when it is read: tables for plugins, the demand for the estimate, the groups
 //! of clusters to try.
 
-use divvy_framework::binding::{
-    AffinityRecord, BindingRecord, BindingRecordBuilder, ComponentRecord, ExpressionOperator, ExpressionRecord,
-    ExpressionSource, RuleRecord, SpreadConstraintRecord, SpreadField, TolerationOperator, TolerationRecord,
-};
 use divvy_framework::division::ties;
-use divvy_framework::snapshot::TaintEffect;
+use divvy_framework_driver::binding::{
+    AffinityRecord, BindingRecord, BindingRecordBuilder, ComponentRecord, ExpressionRecord, RuleRecord,
+    SpreadConstraintRecord, TolerationRecord,
+};
+use divvy_framework_view::words::{ExpressionOperator, ExpressionSource, SpreadField, TaintEffect, TolerationOperator};
 
 use crate::api::{self, ClusterAffinity, ReplicaRequirements, SelectorOperator, SelectorRequirement};
 use crate::fleet::estimate::{ComponentDemand, Demand};

@@ -12,7 +12,7 @@ pub use ledger::Ledger;
 pub use record::cluster_record;
 pub(crate) use record::units;
 
-use divvy_framework::snapshot::{ClusterRecord, Snapshot, SnapshotStore};
+use divvy_framework_driver::snapshot::{ClusterRecord, Snapshot, SnapshotStore};
 
 use crate::api::Cluster;
 
@@ -84,7 +84,7 @@ impl Fleet {
         let deleting = snapshot
             .clusters()
             .iter()
-            .filter(divvy_framework::clusters::Cluster::is_deleting)
+            .filter(divvy_framework_view::clusters::Cluster::is_deleting)
             .map(|cluster| cluster.row() as u32)
             .collect();
         FleetSnapshot { snapshot, deleting }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use divvy_framework::snapshot::{
-    ClusterRecord, ConditionRecord, ConditionStatus, ModelRecord, ResourceRecord, ResourceSummaryRecord, TaintEffect,
-    TaintRecord,
+use divvy_framework_driver::snapshot::{
+    ClusterRecord, ConditionRecord, ModelRecord, ResourceRecord, ResourceSummaryRecord, TaintRecord,
 };
+use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 
 use crate::api::{Cluster, Quantity, ResourceSummary, StringMap};
 

@@ -1,6 +1,7 @@
 //! Named cases of each part of an affinity, and several affinities held against one at a time.
 
-use divvy_framework::binding::{AffinityRecord, ExpressionOperator, ExpressionRecord, ExpressionSource};
+use divvy_framework::binding::{ExpressionOperator, ExpressionSource};
+use divvy_framework::testing::{AffinityRecord, ExpressionRecord};
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 

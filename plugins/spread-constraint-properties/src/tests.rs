@@ -1,6 +1,7 @@
 //! Named cases, and several constraints held against one at a time.
 
-use divvy_framework::binding::{SpreadConstraintRecord, SpreadField};
+use divvy_framework::binding::SpreadField;
+use divvy_framework::testing::SpreadConstraintRecord;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 

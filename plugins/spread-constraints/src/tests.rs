@@ -5,8 +5,9 @@ mod karmada;
 mod search;
 mod several;
 
-use divvy_framework::binding::{SpreadConstraintRecord, SpreadField};
+use divvy_framework::binding::SpreadField;
 use divvy_framework::prelude::{Failure, Plugin};
+use divvy_framework::testing::SpreadConstraintRecord;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 
 use crate::constraints::AbsentMaximum;

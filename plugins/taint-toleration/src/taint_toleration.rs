@@ -4,8 +4,8 @@
 //! exempts, and `tolerationSeconds` plays no part: it delays an eviction and never a scheduling.
 
 use divvy_framework::binding::{Toleration, TolerationOperator};
+use divvy_framework::clusters::TaintEffect;
 use divvy_framework::clusters::{Clusters, Symbol, TaintSymbols};
-use divvy_framework::snapshot::TaintEffect;
 
 /// Tolerations as numbers of one snapshot. Kept between cycles for its memory alone.
 #[derive(Debug, Default)]

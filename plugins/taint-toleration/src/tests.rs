@@ -1,7 +1,8 @@
 //! Named cases, and the rule held against Kubernetes' wording of it over texts.
 
-use divvy_framework::binding::{TolerationOperator, TolerationRecord};
-use divvy_framework::snapshot::TaintEffect;
+use divvy_framework::binding::TolerationOperator;
+use divvy_framework::clusters::TaintEffect;
+use divvy_framework::testing::TolerationRecord;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 

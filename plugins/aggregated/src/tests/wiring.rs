@@ -1,7 +1,7 @@
 //! The plugin through the contexts that the host uses: configuration, orders, promises, explanations.
 
-use divvy_framework::binding::AffinityRecord;
 use divvy_framework::prelude::*;
+use divvy_framework::testing::AffinityRecord;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! The plugin through the contexts that the host uses: groups, errors, promises, explanations.
 
-use divvy_framework::binding::{AffinityRecord, RuleRecord};
 use divvy_framework::prelude::*;
+use divvy_framework::testing::{AffinityRecord, RuleRecord};
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 

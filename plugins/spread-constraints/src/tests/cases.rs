@@ -1,7 +1,7 @@
 //! Named cases of each rule but those of several properties.
 
-use divvy_framework::binding::AffinityRecord;
 use divvy_framework::prelude::Configuration;
+use divvy_framework::testing::AffinityRecord;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Karmada's rules taken literally, path by path, and the plugin held against them on random fleets.
 
-use divvy_framework::binding::AffinityRecord;
+use divvy_framework::testing::AffinityRecord;
 use proptest::prelude::*;
 
 use super::search::chosen_by_walking;

@@ -1,7 +1,8 @@
 //! The plugin through the contexts that the host uses: configuration, rules, promises, explanations.
 
-use divvy_framework::binding::{SpreadConstraintRecord, SpreadField};
+use divvy_framework::binding::SpreadField;
 use divvy_framework::prelude::*;
+use divvy_framework::testing::SpreadConstraintRecord;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 use serde_json::json;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use divvy_framework_abi::call::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
-    SpreadConstraintRow, TargetRow, TolerationRow, expression_operator, expression_source, flag, spread_field,
+    SpreadConstraintRow, TargetRow, TolerationRow, expression_source, flag, spread_field,
 };
 use divvy_framework_abi::text::{Span, Text};
 
-use crate::snapshot::TaintEffect;
+use divvy_framework_view::words::{ExpressionOperator, ExpressionSource, SpreadField, TaintEffect, TolerationOperator};
 
 /// A binding as tables of numbers over one string. Made by [`BindingRecordBuilder`].
 #[derive(Debug, Clone, Default)]
@@ -60,51 +60,6 @@ pub struct ExpressionRecord {
     pub values: Vec<String>,
 }
 
-/// What an expression looks at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExpressionSource {
-    /// The label of that key.
-    Label(String),
-    /// The provider.
-    Provider,
-    /// The region.
-    Region,
-    /// The zones.
-    Zone,
-    /// A field that no cluster has.
-    Nothing,
-}
-
-/// The test of an expression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExpressionOperator {
-    /// One of the values.
-    In,
-    /// None of the values, or absent.
-    NotIn,
-    /// Present.
-    Exists,
-    /// Absent.
-    DoesNotExist,
-    /// An integer above the first value.
-    GreaterThan,
-    /// An integer below the first value.
-    LessThan,
-}
-
-impl ExpressionOperator {
-    fn code(self) -> u32 {
-        match self {
-            Self::In => expression_operator::IN,
-            Self::NotIn => expression_operator::NOT_IN,
-            Self::Exists => expression_operator::EXISTS,
-            Self::DoesNotExist => expression_operator::DOES_NOT_EXIST,
-            Self::GreaterThan => expression_operator::GREATER_THAN,
-            Self::LessThan => expression_operator::LESS_THAN,
-        }
-    }
-}
-
 /// A toleration in plain data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TolerationRecord {
@@ -120,17 +75,6 @@ pub struct TolerationRecord {
     pub seconds: Option<i64>,
 }
 
-/// The operator of a toleration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TolerationOperator {
-    /// Key and value are equal; the default.
-    Equal,
-    /// The key is there, whatever its value.
-    Exists,
-    /// An operator that tolerates nothing here.
-    Unknown,
-}
-
 /// A spread constraint in plain data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpreadConstraintRecord {
@@ -140,21 +84,6 @@ pub struct SpreadConstraintRecord {
     pub minimum_groups: i64,
     /// Largest number of groups; 0 or less: no limit.
     pub maximum_groups: i64,
-}
-
-/// What a spread constraint groups clusters by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum SpreadField {
-    /// Each cluster is a group.
-    Cluster,
-    /// By region.
-    Region,
-    /// By zone.
-    Zone,
-    /// By provider.
-    Provider,
-    /// By the value of a label.
-    Label(String),
 }
 
 /// One pod template of a workload with several, in plain data.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use divvy_framework_abi::arena::{ABSENT, Arena, flag};
 
-use super::record::{ClusterRecord, ConditionStatus, ModelRecord};
+use divvy_framework_view::clusters::Clusters;
+use divvy_framework_view::words::ConditionStatus;
+
+use super::record::{ClusterRecord, ModelRecord};
 use super::symbols::Symbols;
-use crate::clusters::Clusters;
 
 /// The clusters at one moment, immutable and cheap to share.
 #[derive(Debug, Clone)]

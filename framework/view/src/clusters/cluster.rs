@@ -3,7 +3,7 @@
 use divvy_framework_abi::arena::{ABSENT, Arena, column, flag};
 
 use super::Symbol;
-use crate::snapshot::{ConditionStatus, TaintEffect};
+use crate::words::{ConditionStatus, TaintEffect};
 
 /// One cluster: what Karmada's `Cluster` holds.
 #[derive(Debug, Clone, Copy)]
@@ -172,7 +172,7 @@ impl<'a> Cluster<'a> {
             .map(move |(((&key, &value), &effect), &time)| Taint {
                 key: arena.text(key),
                 value: arena.text(value),
-                effect: TaintEffect::of_code(effect),
+                effect: TaintEffect::from_code(effect),
                 time_added: stated(time),
             })
     }
@@ -210,7 +210,7 @@ impl<'a> Cluster<'a> {
             .zip(reasons)
             .map(move |((&kind, &status), &reason)| Condition {
                 kind: arena.text(kind),
-                status: ConditionStatus::of_code(status),
+                status: ConditionStatus::from_code(status),
                 reason: arena.text(reason),
             })
     }

@@ -1,4 +1,7 @@
-//! The view of a binding that a cycle hands to plugins.
+//! A binding, as a plugin reads it.
+//!
+//! Its texts are spans into one string with their hashes, its lists are tables of numbers. They were built once, when the
+//! binding was read; a cycle hands out views of them and converts nothing.
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::call::{
@@ -7,10 +10,9 @@ use divvy_framework_abi::call::{
 };
 use divvy_framework_abi::text::{Span, Text};
 
-use super::record::{SpreadField, TolerationOperator};
-use crate::clusters::AffinityTables;
-use crate::clusters::{ClusterMatcher, Clusters, RowSet};
-use crate::snapshot::TaintEffect;
+use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, RowSet};
+use crate::words::TaintEffect;
+pub use crate::words::{ExpressionOperator, ExpressionSource, SpreadField, TolerationOperator};
 
 /// A binding: what Karmada's ResourceBinding or ClusterResourceBinding holds.
 #[derive(Clone, Copy)]
@@ -31,7 +33,9 @@ impl std::fmt::Debug for Binding<'_> {
 }
 
 impl<'a> Binding<'a> {
-    pub(crate) fn new(view: &'a CycleView<'a>) -> Self {
+    /// The binding of a cycle. For hosts: a plugin is given it.
+    #[inline]
+    pub fn new(view: &'a CycleView<'a>) -> Self {
         Self { view }
     }
 
@@ -198,7 +202,7 @@ impl<'a> Binding<'a> {
                 _ => TolerationOperator::Unknown,
             },
             value: row.value.read(pool),
-            effect: TaintEffect::of_code(row.effect),
+            effect: TaintEffect::from_code(row.effect),
             seconds: (row.seconds != ABSENT).then_some(row.seconds),
         })
     }

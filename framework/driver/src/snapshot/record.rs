@@ -1,6 +1,6 @@
 //! A cluster as the store takes it: plain data, quantities already in units.
 
-use divvy_framework_abi::arena::{condition, effect};
+use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 
 /// What Karmada's `Cluster` holds that a plugin could need.
 ///
@@ -53,64 +53,6 @@ pub struct TaintRecord {
     pub time_added: Option<i64>,
 }
 
-/// The effect of a taint, or of a toleration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TaintEffect {
-    /// Every effect; of tolerations alone.
-    Any,
-    /// Nothing new is scheduled there.
-    NoSchedule,
-    /// Others are preferred.
-    PreferNoSchedule,
-    /// What runs there is evicted.
-    NoExecute,
-    /// An effect that Kubernetes does not define.
-    Unknown,
-}
-
-impl TaintEffect {
-    /// The effect that Kubernetes writes as `name`; the empty name is any.
-    pub fn named(name: &str) -> Self {
-        match name {
-            "" => Self::Any,
-            "NoSchedule" => Self::NoSchedule,
-            "PreferNoSchedule" => Self::PreferNoSchedule,
-            "NoExecute" => Self::NoExecute,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// The effect as Kubernetes writes it; empty for any or unknown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NoSchedule => "NoSchedule",
-            Self::PreferNoSchedule => "PreferNoSchedule",
-            Self::NoExecute => "NoExecute",
-            Self::Any | Self::Unknown => "",
-        }
-    }
-
-    pub(crate) fn code(self) -> u32 {
-        match self {
-            Self::Any => effect::ANY,
-            Self::NoSchedule => effect::NO_SCHEDULE,
-            Self::PreferNoSchedule => effect::PREFER_NO_SCHEDULE,
-            Self::NoExecute => effect::NO_EXECUTE,
-            Self::Unknown => effect::UNKNOWN,
-        }
-    }
-
-    pub(crate) fn of_code(code: u32) -> Self {
-        match code {
-            effect::ANY => Self::Any,
-            effect::NO_SCHEDULE => Self::NoSchedule,
-            effect::PREFER_NO_SCHEDULE => Self::PreferNoSchedule,
-            effect::NO_EXECUTE => Self::NoExecute,
-            _ => Self::Unknown,
-        }
-    }
-}
-
 /// A condition of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConditionRecord {
@@ -120,44 +62,6 @@ pub struct ConditionRecord {
     pub status: ConditionStatus,
     /// `reason`.
     pub reason: String,
-}
-
-/// The status of a condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ConditionStatus {
-    /// It holds.
-    True,
-    /// It does not hold.
-    False,
-    /// Nobody knows.
-    Unknown,
-}
-
-impl ConditionStatus {
-    /// The status that Kubernetes writes as `name`.
-    pub fn named(name: &str) -> Self {
-        match name {
-            "True" => Self::True,
-            "False" => Self::False,
-            _ => Self::Unknown,
-        }
-    }
-
-    pub(crate) fn code(self) -> u32 {
-        match self {
-            Self::True => condition::TRUE,
-            Self::False => condition::FALSE,
-            Self::Unknown => condition::UNKNOWN,
-        }
-    }
-
-    pub(crate) fn of_code(code: u32) -> Self {
-        match code {
-            condition::TRUE => Self::True,
-            condition::FALSE => Self::False,
-            _ => Self::Unknown,
-        }
-    }
 }
 
 /// `status.resourceSummary` of a cluster.

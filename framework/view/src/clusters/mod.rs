@@ -8,9 +8,9 @@ mod cluster;
 mod matcher;
 mod taints;
 
+pub use crate::words::{ConditionStatus, TaintEffect};
 pub use cluster::{Cluster, Condition, Model, Resource, Taint};
-pub(crate) use matcher::AffinityTables;
-pub use matcher::{ClusterMatcher, RowSet};
+pub use matcher::{AffinityTables, ClusterMatcher, RowSet};
 pub use taints::{TaintColumns, TaintSymbols};
 
 use divvy_framework_abi::arena::{Arena, column};
@@ -37,7 +37,9 @@ pub struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    pub(crate) fn new(arena: Arena<'a>) -> Self {
+    /// The clusters of an arena. For hosts: a plugin is given them.
+    #[inline]
+    pub fn new(arena: Arena<'a>) -> Self {
         Self { arena }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The host fills a [`SnapshotStore`] with a [`ClusterRecord`] a cluster and asks it for a [`Snapshot`]; tests do the same
 //! through the builders of the `testing` feature. A plugin never sees this module: it reads
-//! [`Clusters`](crate::clusters::Clusters).
+//! [`Clusters`](divvy_framework_view::clusters::Clusters).
 //!
 //! The store interns the texts of a cluster once, when the cluster arrives. An updated cluster is read again alone; the
 //! columns of all are then copied together, as numbers, when the next snapshot is asked for. The alternative, patching
@@ -13,10 +13,7 @@ mod record;
 mod store;
 mod symbols;
 
-pub use record::{
-    ClusterRecord, ConditionRecord, ConditionStatus, ModelRecord, ResourceRecord, ResourceSummaryRecord, TaintEffect,
-    TaintRecord,
-};
+pub use record::{ClusterRecord, ConditionRecord, ModelRecord, ResourceRecord, ResourceSummaryRecord, TaintRecord};
 pub use store::{Snapshot, SnapshotStore};
 
 #[cfg(test)]
