@@ -1,14 +1,17 @@
-//! The owned form of a binding, and the builder that makes it.
+//! A binding as tables of numbers over one string, and the builder that writes them.
+//!
+//! The builder takes texts by reference and stores each once; it owns nothing but the tables.
 
 use std::collections::HashMap;
 
+use divvy_framework_abi::arena::ABSENT;
 use divvy_framework_abi::call::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
-    SpreadConstraintRow, TargetRow, TolerationRow, expression_source, flag, spread_field,
+    SpreadConstraintRow, TargetRow, TolerationRow, expression_source, flag,
 };
 use divvy_framework_abi::text::{Span, Text};
-
-use divvy_framework_view::words::{ExpressionOperator, ExpressionSource, SpreadField, TaintEffect, TolerationOperator};
+use divvy_framework_view::binding::{SpreadConstraint, Toleration};
+use divvy_framework_view::words::{SelectorField, SelectorOperator};
 
 /// A binding as tables of numbers over one string. Made by [`BindingRecordBuilder`].
 #[derive(Debug, Clone, Default)]
@@ -36,83 +39,79 @@ pub struct BindingRecord {
     pub(crate) annotations: Vec<PairRow>,
 }
 
-/// A cluster affinity in plain data.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AffinityRecord {
-    /// Name of the affinity group, if it is one.
-    pub name: String,
-    /// `clusterNames`; empty: any.
-    pub cluster_names: Vec<String>,
-    /// `exclude`.
-    pub exclude: Vec<String>,
-    /// Label selector (`matchLabels` as `In` with one value) and field selector.
-    pub expressions: Vec<ExpressionRecord>,
-}
-
-/// One expression of a selector.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpressionRecord {
-    /// What it looks at.
-    pub source: ExpressionSource,
-    /// The test.
-    pub operator: ExpressionOperator,
-    /// The values that the test needs.
-    pub values: Vec<String>,
-}
-
-/// A toleration in plain data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TolerationRecord {
-    /// Key; empty: every key.
-    pub key: String,
-    /// Operator.
-    pub operator: TolerationOperator,
-    /// Value, for `Equal`.
-    pub value: String,
-    /// Effect.
-    pub effect: TaintEffect,
-    /// `tolerationSeconds`.
-    pub seconds: Option<i64>,
-}
-
-/// A spread constraint in plain data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpreadConstraintRecord {
-    /// By what.
-    pub field: SpreadField,
-    /// Least number of groups.
-    pub minimum_groups: i64,
-    /// Largest number of groups; 0 or less: no limit.
-    pub maximum_groups: i64,
-}
-
-/// One pod template of a workload with several, in plain data.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ComponentRecord {
-    /// Its name.
-    pub name: String,
-    /// Its replicas.
-    pub replicas: i64,
-    /// Resource and quantity of one replica.
-    pub requests: Vec<(String, i64)>,
-}
-
-/// One entry of the list by which a policy says what each group of clusters is to get.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RuleRecord {
-    /// Which clusters.
-    pub target: AffinityRecord,
-    /// Its named numbers, such as `weight`.
-    pub values: Vec<(String, i64)>,
-    /// Where it stands in the policy, for messages.
-    pub origin: String,
-}
-
-/// Builds a [`BindingRecord`]: each text is stored once.
-#[derive(Debug, Default)]
+/// Builds a [`BindingRecord`].
+#[derive(Debug, Clone, Default)]
 pub struct BindingRecordBuilder {
     record: BindingRecord,
-    known: HashMap<String, Text>,
+    /// Kept apart until the end, since the span of them must have no other affinity in between.
+    placement_affinities: Vec<AffinityRow>,
+    known: HashMap<Box<str>, Text>,
+}
+
+/// Writes one affinity: of the placement, of a rule or of a priority. Nothing written: every cluster matches.
+#[derive(Debug)]
+pub struct AffinityWriter<'a> {
+    builder: &'a mut BindingRecordBuilder,
+    row: AffinityRow,
+}
+
+impl AffinityWriter<'_> {
+    /// The name of the affinity group.
+    pub fn name(&mut self, name: &str) -> &mut Self {
+        self.row.name = self.builder.text(name);
+        self
+    }
+
+    /// `clusterNames`: clusters of other names do not match. An empty list restricts nothing.
+    pub fn cluster_names<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
+        self.row.cluster_names = self.builder.texts(names);
+        self
+    }
+
+    /// `exclude`: clusters of these names do not match.
+    pub fn exclude<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
+        self.row.exclude = self.builder.texts(names);
+        self
+    }
+
+    /// Adds a requirement on a label.
+    pub fn label<T: AsRef<str>>(
+        &mut self,
+        key: &str,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        let key = self.builder.text(key);
+        self.expression(expression_source::LABEL, key, operator, values)
+    }
+
+    /// Adds a requirement on a field.
+    pub fn field<T: AsRef<str>>(
+        &mut self,
+        field: SelectorField,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        self.expression(field.code(), Text::EMPTY, operator, values)
+    }
+
+    fn expression<T: AsRef<str>>(
+        &mut self,
+        source: u32,
+        key: Text,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        let row = ExpressionRow {
+            key,
+            values: self.builder.texts(values),
+            source,
+            operator: operator.code(),
+        };
+        self.builder.record.expressions.push(row);
+        self.row.expressions.length += 1;
+        self
+    }
 }
 
 impl BindingRecordBuilder {
@@ -134,13 +133,17 @@ impl BindingRecordBuilder {
             hash: divvy_framework_abi::hash::hash_text(text),
         };
         self.record.pool.push_str(text);
-        self.known.insert(text.to_owned(), entry);
+        self.known.insert(text.into(), entry);
         entry
     }
 
-    fn texts(&mut self, texts: &[String]) -> Span {
-        let entries: Vec<Text> = texts.iter().map(|text| self.text(text)).collect();
-        append(&mut self.record.texts, entries)
+    fn texts<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) -> Span {
+        let start = self.record.texts.len();
+        for text in texts {
+            let text = self.text(text.as_ref());
+            self.record.texts.push(text);
+        }
+        span_from(start, &self.record.texts)
     }
 
     /// Name, namespace and UID of the binding.
@@ -169,42 +172,45 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// Replicas to divide, and whether the resource is a workload at all.
+    /// Replicas to divide, and `true` if the resource is a workload at all.
     pub fn replicas(&mut self, replicas: i64, workload: bool) -> &mut Self {
         self.record.replicas = replicas;
         self.set_flag(flag::WORKLOAD, workload);
         self
     }
 
-    /// Whether the division starts from scratch.
+    /// `true` if the division starts from scratch.
     pub fn fresh(&mut self, fresh: bool) -> &mut Self {
         self.set_flag(flag::FRESH, fresh);
         self
     }
 
-    /// What one replica requests: `cpu` in thousandths, everything else in its own unit.
-    pub fn replica_requests(&mut self, requests: &[(String, i64)]) -> &mut Self {
+    /// Resource and quantity that one replica requests: `cpu` in thousandths, everything else in its own unit.
+    pub fn replica_requests<T: AsRef<str>>(&mut self, requests: impl IntoIterator<Item = (T, i64)>) -> &mut Self {
         self.record.replica_requests = self.requests(requests);
         self
     }
 
-    fn requests(&mut self, requests: &[(String, i64)]) -> Span {
-        let rows: Vec<RequestRow> = requests
-            .iter()
-            .map(|(resource, quantity)| RequestRow {
-                resource: self.text(resource),
-                quantity: *quantity,
-            })
-            .collect();
-        append(&mut self.record.requests, rows)
+    fn requests<T: AsRef<str>>(&mut self, requests: impl IntoIterator<Item = (T, i64)>) -> Span {
+        let start = self.record.requests.len();
+        for (resource, quantity) in requests {
+            let resource = self.text(resource.as_ref());
+            self.record.requests.push(RequestRow { resource, quantity });
+        }
+        span_from(start, &self.record.requests)
     }
 
-    /// Adds a component.
-    pub fn component(&mut self, component: &ComponentRecord) -> &mut Self {
+    /// Adds a pod template of a workload with several: its name, its replicas, and what one of them requests.
+    pub fn component<T: AsRef<str>>(
+        &mut self,
+        name: &str,
+        replicas: i64,
+        requests: impl IntoIterator<Item = (T, i64)>,
+    ) -> &mut Self {
         let row = ComponentRow {
-            name: self.text(&component.name),
-            replicas: component.replicas,
-            requests: self.requests(&component.requests),
+            name: self.text(name),
+            replicas,
+            requests: self.requests(requests),
         };
         self.record.components.push(row);
         self
@@ -224,104 +230,89 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// The affinities of the placement: a cluster must match one of them. None: any cluster.
-    pub fn placement_affinities(&mut self, affinities: &[AffinityRecord]) -> &mut Self {
-        let rows: Vec<AffinityRow> = affinities.iter().map(|affinity| self.affinity(affinity)).collect();
-        self.record.placement_affinities = append(&mut self.record.affinities, rows);
+    /// Adds an affinity of the placement: a cluster must match one of them. None: any cluster.
+    pub fn placement_affinity(&mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> &mut Self {
+        let row = self.affinity(write);
+        self.placement_affinities.push(row);
         self
     }
 
-    fn affinity(&mut self, affinity: &AffinityRecord) -> AffinityRow {
-        let expressions: Vec<ExpressionRow> = affinity
-            .expressions
-            .iter()
-            .map(|expression| {
-                let (source, key) = match &expression.source {
-                    ExpressionSource::Label(key) => (expression_source::LABEL, self.text(key)),
-                    ExpressionSource::Provider => (expression_source::PROVIDER, Text::EMPTY),
-                    ExpressionSource::Region => (expression_source::REGION, Text::EMPTY),
-                    ExpressionSource::Zone => (expression_source::ZONE, Text::EMPTY),
-                    ExpressionSource::Nothing => (expression_source::NOTHING, Text::EMPTY),
-                };
-                ExpressionRow {
-                    key,
-                    values: self.texts(&expression.values),
-                    source,
-                    operator: expression.operator.code(),
-                }
-            })
-            .collect();
-        AffinityRow {
-            name: self.text(&affinity.name),
-            cluster_names: self.texts(&affinity.cluster_names),
-            exclude: self.texts(&affinity.exclude),
-            expressions: append(&mut self.record.expressions, expressions),
+    /// Adds an entry of the list by which a policy says what each group of clusters gets: where the policy has it (for
+    /// messages), its named numbers such as `weight`, and its target.
+    pub fn rule<T: AsRef<str>>(
+        &mut self,
+        origin: &str,
+        values: impl IntoIterator<Item = (T, i64)>,
+        target: impl FnOnce(&mut AffinityWriter<'_>),
+    ) -> &mut Self {
+        let target = self.target(target);
+        let start = self.record.rule_values.len();
+        for (field, value) in values {
+            let field = self.text(field.as_ref());
+            self.record.rule_values.push(RuleValueRow { field, value });
         }
-    }
-
-    /// Adds a toleration.
-    pub fn toleration(&mut self, toleration: &TolerationRecord) -> &mut Self {
-        let row = TolerationRow {
-            key: self.text(&toleration.key),
-            value: self.text(&toleration.value),
-            effect: toleration.effect.code(),
-            operator: match toleration.operator {
-                TolerationOperator::Equal => 0,
-                TolerationOperator::Exists => 1,
-                TolerationOperator::Unknown => 2,
-            },
-            seconds: toleration.seconds.unwrap_or(divvy_framework_abi::arena::ABSENT),
-        };
-        self.record.tolerations.push(row);
-        self
-    }
-
-    /// Adds a spread constraint.
-    pub fn spread_constraint(&mut self, constraint: &SpreadConstraintRecord) -> &mut Self {
-        let (field, label) = match &constraint.field {
-            SpreadField::Cluster => (spread_field::CLUSTER, Text::EMPTY),
-            SpreadField::Region => (spread_field::REGION, Text::EMPTY),
-            SpreadField::Zone => (spread_field::ZONE, Text::EMPTY),
-            SpreadField::Provider => (spread_field::PROVIDER, Text::EMPTY),
-            SpreadField::Label(key) => (spread_field::LABEL, self.text(key)),
-        };
-        self.record.spread_constraints.push(SpreadConstraintRow {
-            label,
-            field,
-            reserved: 0,
-            minimum_groups: constraint.minimum_groups,
-            maximum_groups: constraint.maximum_groups,
-        });
-        self
-    }
-
-    /// Adds a rule of the policy.
-    pub fn rule(&mut self, rule: &RuleRecord) -> &mut Self {
-        let target = self.affinity(&rule.target);
-        let target = append(&mut self.record.affinities, vec![target]).start;
-        let values: Vec<RuleValueRow> = rule
-            .values
-            .iter()
-            .map(|(field, value)| RuleValueRow {
-                field: self.text(field),
-                value: *value,
-            })
-            .collect();
         let row = RuleRow {
             target,
             reserved: 0,
-            values: append(&mut self.record.rule_values, values),
-            origin: self.text(&rule.origin),
+            values: span_from(start, &self.record.rule_values),
+            origin: self.text(origin),
         };
         self.record.rules.push(row);
         self
     }
 
     /// Gives the clusters of an affinity a priority, larger first. Of several that match a cluster the largest counts.
-    pub fn priority(&mut self, target: &AffinityRecord, priority: i64) -> &mut Self {
-        let target = self.affinity(target);
-        let target = append(&mut self.record.affinities, vec![target]).start;
+    pub fn priority(&mut self, priority: i64, target: impl FnOnce(&mut AffinityWriter<'_>)) -> &mut Self {
+        let target = self.target(target);
         self.record.priority_rules.push((target, priority));
+        self
+    }
+
+    /// Writes an affinity that belongs to a rule or a priority; its place.
+    fn target(&mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> u32 {
+        let row = self.affinity(write);
+        self.record.affinities.push(row);
+        self.record.affinities.len() as u32 - 1
+    }
+
+    fn affinity(&mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> AffinityRow {
+        let expressions = span_from(self.record.expressions.len(), &self.record.expressions);
+        let mut writer = AffinityWriter {
+            row: AffinityRow {
+                name: Text::EMPTY,
+                cluster_names: Span::default(),
+                exclude: Span::default(),
+                expressions,
+            },
+            builder: self,
+        };
+        write(&mut writer);
+        writer.row
+    }
+
+    /// Adds a toleration.
+    pub fn toleration(&mut self, toleration: Toleration<'_>) -> &mut Self {
+        let row = TolerationRow {
+            key: self.text(toleration.key),
+            value: self.text(toleration.value),
+            effect: toleration.effect.code(),
+            operator: toleration.operator.code(),
+            seconds: toleration.seconds.unwrap_or(ABSENT),
+        };
+        self.record.tolerations.push(row);
+        self
+    }
+
+    /// Adds a spread constraint.
+    pub fn spread_constraint(&mut self, constraint: SpreadConstraint<'_>) -> &mut Self {
+        let row = SpreadConstraintRow {
+            label: self.text(constraint.label),
+            field: constraint.field.code(),
+            reserved: 0,
+            minimum_groups: constraint.minimum_groups,
+            maximum_groups: constraint.maximum_groups,
+        };
+        self.record.spread_constraints.push(row);
         self
     }
 
@@ -354,19 +345,22 @@ impl BindingRecordBuilder {
         }
     }
 
-    /// The record.
+    /// The binding.
     pub fn build(self) -> BindingRecord {
-        self.record
+        let mut record = self.record;
+        let start = record.affinities.len();
+        record.affinities.extend(self.placement_affinities);
+        record.placement_affinities = span_from(start, &record.affinities);
+        record
     }
 }
 
-fn append<T>(table: &mut Vec<T>, rows: Vec<T>) -> Span {
-    let span = Span {
-        start: table.len() as u32,
-        length: rows.len() as u32,
-    };
-    table.extend(rows);
-    span
+/// The rows of a table from `start` on.
+fn span_from<T>(start: usize, table: &[T]) -> Span {
+    Span {
+        start: start as u32,
+        length: (table.len() - start) as u32,
+    }
 }
 
 impl BindingRecord {

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::words::words;
+use super::words::Word;
 use super::{ClusterAffinity, FieldSelector, LabelSelector, is_default, nullable};
 
-words! {
+divvy_framework_view::words! {
     /// Whether clusters share the replicas or each gets all of them.
     ReplicaSchedulingType, expecting "a replica scheduling type" {
         /// Every candidate gets the full count.
@@ -28,7 +28,7 @@ words! {
 pub struct ReplicaSchedulingStrategy {
     /// Duplicated or divided; absent is divided.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replica_scheduling_type: Option<ReplicaSchedulingType>,
+    pub replica_scheduling_type: Option<Word<ReplicaSchedulingType>>,
     /// How to divide: Karmada's `Weighted` and `Aggregated`, or any strategy's name.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub replica_division_preference: String,

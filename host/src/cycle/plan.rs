@@ -2,13 +2,11 @@
 //! of clusters to try.
 
 use divvy_framework::division::ties;
-use divvy_framework_driver::binding::{
-    AffinityRecord, BindingRecord, BindingRecordBuilder, ComponentRecord, ExpressionRecord, RuleRecord,
-    SpreadConstraintRecord, TolerationRecord,
-};
-use divvy_framework_view::words::{ExpressionOperator, ExpressionSource, SpreadField, TaintEffect, TolerationOperator};
+use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
+use divvy_framework_view::binding::{SpreadConstraint, Toleration};
+use divvy_framework_view::words::{SelectorField, SelectorOperator, SpreadField, TaintEffect, TolerationOperator};
 
-use crate::api::{self, ClusterAffinity, ReplicaRequirements, SelectorOperator, SelectorRequirement};
+use crate::api::{self, ClusterAffinity, ReplicaRequirements, Word};
 use crate::fleet::estimate::{ComponentDemand, Demand};
 use crate::fleet::units;
 use crate::inputs::BindingInput;
@@ -143,7 +141,7 @@ impl BindingPlan {
 /// Whether a spread constraint asks for exactly one cluster.
 fn has_one_cluster_constraint(input: &BindingInput) -> bool {
     input.placement.spread_constraints.iter().any(|constraint| {
-        constraint.spread_by_field == Some(api::SpreadField::Cluster)
+        constraint.spread_by_field == Some(SpreadField::Cluster.into())
             && constraint.min_groups == 1
             && constraint.max_groups == 1
     })
@@ -181,11 +179,11 @@ fn demand_of(input: &BindingInput, requests: &[(String, i64)], is_set: bool) -> 
 }
 
 /// Target and priority of each entry; groups as tiers become descending priorities.
-fn priorities_of(
-    input: &BindingInput,
-    request: &StrategyRequest,
+fn priorities_of<'a>(
+    input: &'a BindingInput,
+    request: &'a StrategyRequest,
     groups_are_tiers: bool,
-) -> Result<Vec<(AffinityRecord, i64)>, PlanError> {
+) -> Result<Vec<(&'a ClusterAffinity, i64)>, PlanError> {
     let own = request.rules_key == PRIORITY_LIST;
     let rules: &[PreferenceRule] = match &request.cluster_priority {
         Some(rules) => rules,
@@ -210,13 +208,13 @@ fn priorities_of(
                 priority,
             });
         }
-        priorities.push((affinity_record("", &rule.target), priority));
+        priorities.push((&rule.target, priority));
     }
     if priorities.is_empty() && groups_are_tiers {
         let terms = &input.placement.cluster_affinities;
         for (number, term) in (0_i64..).zip(terms) {
             let priority = terms.len() as i64 - number;
-            priorities.push((affinity_record(&term.affinity_name, &term.affinity), priority));
+            priorities.push((&term.affinity, priority));
         }
     }
     Ok(priorities)
@@ -226,11 +224,14 @@ fn priorities_of(
 const PRIORITY_LIST: &str = "preferredPriorityList";
 const PRIORITY_FIELD: &str = "priority";
 
+/// An affinity with the name of its group.
+type NamedAffinity<'a> = (&'a str, &'a ClusterAffinity);
+
 /// Name, affinities and whether they overflow, of each group to try.
-fn groups_of(input: &BindingInput, groups_are_tiers: bool) -> Vec<(String, Vec<AffinityRecord>, bool)> {
+fn groups_of(input: &BindingInput, groups_are_tiers: bool) -> Vec<(String, Vec<NamedAffinity<'_>>, bool)> {
     let placement = &input.placement;
     if let Some(affinity) = &placement.cluster_affinity {
-        return vec![(String::new(), vec![affinity_record("", affinity)], false)];
+        return vec![(String::new(), vec![("", affinity)], false)];
     }
     let terms = &placement.cluster_affinities;
     if terms.is_empty() {
@@ -239,18 +240,18 @@ fn groups_of(input: &BindingInput, groups_are_tiers: bool) -> Vec<(String, Vec<A
     if groups_are_tiers {
         let all = terms
             .iter()
-            .map(|term| affinity_record(&term.affinity_name, &term.affinity))
+            .map(|term| (term.affinity_name.as_str(), &term.affinity))
             .collect();
         return vec![(String::new(), all, false)];
     }
     terms
         .iter()
         .map(|term| {
-            let mut affinities = vec![affinity_record(&term.affinity_name, &term.affinity)];
+            let mut affinities = vec![(term.affinity_name.as_str(), &term.affinity)];
             affinities.extend(
                 term.overflow_affinities
                     .iter()
-                    .map(|tier| affinity_record(&tier.affinity_name, &tier.affinity)),
+                    .map(|tier| (tier.affinity_name.as_str(), &tier.affinity)),
             );
             (term.affinity_name.clone(), affinities, true)
         })
@@ -261,8 +262,8 @@ fn record_of(
     input: &BindingInput,
     request: &StrategyRequest,
     identity: &str,
-    affinities: &[AffinityRecord],
-    priorities: &[(AffinityRecord, i64)],
+    affinities: &[NamedAffinity<'_>],
+    priorities: &[(&ClusterAffinity, i64)],
 ) -> BindingRecord {
     let preferences = request
         .preferences
@@ -283,14 +284,13 @@ fn record_of(
         .strategy(&request.strategy, &preferences)
         .replicas(input.replicas, input.is_workload())
         .fresh(input.fresh)
-        .replica_requests(&requests_of(input.requirements.as_ref()))
-        .placement_affinities(affinities);
+        .replica_requests(requests_of(input.requirements.as_ref()));
+    for (name, affinity) in affinities {
+        builder.placement_affinity(|writer| write_affinity(affinity, writer.name(name)));
+    }
     for component in &input.components {
-        builder.component(&ComponentRecord {
-            name: component.name.clone(),
-            replicas: i64::from(component.replicas),
-            requests: requests_of(component.replica_requirements.as_ref()),
-        });
+        let requests = requests_of(component.replica_requirements.as_ref());
+        builder.component(&component.name, i64::from(component.replicas), requests);
     }
     for (cluster, replicas) in &input.last {
         builder.last(cluster, *replicas);
@@ -299,24 +299,17 @@ fn record_of(
         builder.eviction(cluster);
     }
     for toleration in &input.placement.cluster_tolerations {
-        builder.toleration(&toleration_record(toleration));
+        builder.toleration(view_of_toleration(toleration));
     }
     for constraint in &input.placement.spread_constraints {
-        builder.spread_constraint(&spread_constraint_record(constraint));
+        builder.spread_constraint(view_of_constraint(constraint));
     }
     for rule in &request.rules {
-        builder.rule(&RuleRecord {
-            target: affinity_record("", &rule.target),
-            values: rule
-                .fields
-                .iter()
-                .map(|(field, value)| (field.clone(), *value))
-                .collect(),
-            origin: rule.origin.clone(),
-        });
+        let values = rule.fields.iter().map(|(field, &value)| (field, value));
+        builder.rule(&rule.origin, values, |writer| write_affinity(&rule.target, writer));
     }
     for (target, priority) in priorities {
-        builder.priority(target, *priority);
+        builder.priority(*priority, |writer| write_affinity(target, writer));
     }
     for (key, value) in &input.labels {
         builder.label(key, value);
@@ -327,88 +320,55 @@ fn record_of(
     builder.build()
 }
 
-fn affinity_record(name: &str, affinity: &ClusterAffinity) -> AffinityRecord {
-    let mut expressions = Vec::new();
+/// Writes an affinity, all but the name of its group.
+fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
+    writer
+        .cluster_names(&affinity.cluster_names)
+        .exclude(&affinity.exclude_clusters);
     if let Some(selector) = &affinity.label_selector {
         for (key, value) in &selector.match_labels {
-            expressions.push(ExpressionRecord {
-                source: ExpressionSource::Label(key.clone()),
-                operator: ExpressionOperator::In,
-                values: vec![value.clone()],
-            });
+            writer.label(key, SelectorOperator::In, [value]);
         }
         for requirement in &selector.match_expressions {
-            expressions.push(expression(
-                ExpressionSource::Label(requirement.key.clone()),
-                requirement,
-            ));
+            let operator = requirement.operator.known().unwrap_or(SelectorOperator::Unknown);
+            writer.label(&requirement.key, operator, &requirement.values);
         }
     }
     if let Some(selector) = &affinity.field_selector {
         for requirement in &selector.match_expressions {
-            let source = match requirement.key.as_str() {
-                "provider" => ExpressionSource::Provider,
-                "region" => ExpressionSource::Region,
-                "zone" => ExpressionSource::Zone,
-                _ => ExpressionSource::Nothing,
-            };
-            expressions.push(expression(source, requirement));
+            let field = SelectorField::named(&requirement.key).unwrap_or(SelectorField::Unknown);
+            let operator = requirement.operator.known().unwrap_or(SelectorOperator::Unknown);
+            writer.field(field, operator, &requirement.values);
         }
     }
-    AffinityRecord {
-        name: name.to_owned(),
-        cluster_names: affinity.cluster_names.clone(),
-        exclude: affinity.exclude_clusters.clone(),
-        expressions,
-    }
 }
 
-fn expression(source: ExpressionSource, requirement: &SelectorRequirement) -> ExpressionRecord {
-    let (operator, values) = match &requirement.operator {
-        SelectorOperator::In => (ExpressionOperator::In, requirement.values.clone()),
-        SelectorOperator::NotIn => (ExpressionOperator::NotIn, requirement.values.clone()),
-        SelectorOperator::Exists => (ExpressionOperator::Exists, Vec::new()),
-        SelectorOperator::DoesNotExist => (ExpressionOperator::DoesNotExist, Vec::new()),
-        SelectorOperator::Gt => (ExpressionOperator::GreaterThan, requirement.values.clone()),
-        SelectorOperator::Lt => (ExpressionOperator::LessThan, requirement.values.clone()),
-        // An operator that Kubernetes does not know matches nothing: one of no values.
-        SelectorOperator::Unknown(_) => (ExpressionOperator::In, Vec::new()),
-    };
-    ExpressionRecord {
-        source,
-        operator,
-        values,
-    }
-}
-
-fn toleration_record(toleration: &api::Toleration) -> TolerationRecord {
-    TolerationRecord {
-        key: toleration.key.clone(),
+fn view_of_toleration(toleration: &api::Toleration) -> Toleration<'_> {
+    Toleration {
+        key: &toleration.key,
         operator: match &toleration.operator {
-            None | Some(api::TolerationOperator::Equal) => TolerationOperator::Equal,
-            Some(api::TolerationOperator::Exists) => TolerationOperator::Exists,
-            Some(api::TolerationOperator::Unknown(word)) if word.is_empty() => TolerationOperator::Equal,
-            Some(api::TolerationOperator::Unknown(_)) => TolerationOperator::Unknown,
+            None => TolerationOperator::Equal,
+            Some(Word::Unknown(word)) if word.is_empty() => TolerationOperator::Equal,
+            Some(word) => word.known().unwrap_or(TolerationOperator::Unknown),
         },
-        value: toleration.value.clone(),
-        effect: toleration
-            .effect
-            .as_ref()
-            .map_or(TaintEffect::Any, |effect| TaintEffect::named(effect.as_str())),
+        value: &toleration.value,
+        effect: match &toleration.effect {
+            None => TaintEffect::Any,
+            Some(Word::Unknown(word)) if word.is_empty() => TaintEffect::Any,
+            Some(word) => word.known().unwrap_or(TaintEffect::Unknown),
+        },
         seconds: toleration.toleration_seconds,
     }
 }
 
-fn spread_constraint_record(constraint: &api::SpreadConstraint) -> SpreadConstraintRecord {
-    let field = match &constraint.spread_by_field {
-        _ if !constraint.spread_by_label.is_empty() => SpreadField::Label(constraint.spread_by_label.clone()),
-        Some(api::SpreadField::Region) => SpreadField::Region,
-        Some(api::SpreadField::Zone) => SpreadField::Zone,
-        Some(api::SpreadField::Provider) => SpreadField::Provider,
-        None | Some(api::SpreadField::Cluster | api::SpreadField::Unknown(_)) => SpreadField::Cluster,
-    };
-    SpreadConstraintRecord {
-        field,
+fn view_of_constraint(constraint: &api::SpreadConstraint) -> SpreadConstraint<'_> {
+    let field = constraint.spread_by_field.as_ref().and_then(Word::known);
+    SpreadConstraint {
+        field: match constraint.spread_by_label.as_str() {
+            "" => field.unwrap_or(SpreadField::Cluster),
+            _ => SpreadField::Label,
+        },
+        label: &constraint.spread_by_label,
         minimum_groups: constraint.min_groups,
         maximum_groups: constraint.max_groups,
     }

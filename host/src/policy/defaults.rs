@@ -16,16 +16,16 @@ pub fn apply_placement_defaults(placement: &mut Placement) {
     let scheduling = placement
         .replica_scheduling
         .get_or_insert_with(|| ReplicaSchedulingStrategy {
-            replica_scheduling_type: Some(ReplicaSchedulingType::Duplicated),
+            replica_scheduling_type: Some(ReplicaSchedulingType::Duplicated.into()),
             ..ReplicaSchedulingStrategy::default()
         });
     let kind = &mut scheduling.replica_scheduling_type;
     if kind.as_ref().is_none_or(|kind| kind.as_str().is_empty()) {
-        *kind = Some(ReplicaSchedulingType::Divided);
+        *kind = Some(ReplicaSchedulingType::Divided.into());
     }
     let names_none =
         scheduling.replica_division_preference.is_empty() && scheduling.extend_replica_division_preference.is_empty();
-    if *kind == Some(ReplicaSchedulingType::Divided) && names_none {
+    if *kind == Some(ReplicaSchedulingType::Divided.into()) && names_none {
         scheduling.replica_division_preference = WEIGHTED.to_owned();
     }
     for constraint in &mut placement.spread_constraints {
@@ -34,7 +34,7 @@ pub fn apply_placement_defaults(placement: &mut Placement) {
             .as_ref()
             .is_some_and(|field| !field.as_str().is_empty());
         if !has_field && constraint.spread_by_label.is_empty() {
-            constraint.spread_by_field = Some(SpreadField::Cluster);
+            constraint.spread_by_field = Some(SpreadField::Cluster.into());
         }
         if constraint.min_groups == 0 {
             constraint.min_groups = 1;

@@ -67,7 +67,7 @@ impl Compiled {
 /// Why a cluster with that taint is rejected: Karmada's text around Kubernetes' `Taint.ToString`.
 pub(crate) fn reason(clusters: &Clusters<'_>, taint: TaintSymbols) -> String {
     let (key, value) = (clusters.text(taint.key), clusters.text(taint.value));
-    let effect = taint.effect.name();
+    let effect = taint.effect.word();
     if value.is_empty() {
         format!("cluster(s) had untolerated taint {{{key}:{effect}}}")
     } else {

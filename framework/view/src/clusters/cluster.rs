@@ -310,17 +310,10 @@ impl<'a> Cluster<'a> {
         grades.iter().copied().zip(counts.iter().copied())
     }
 
-    /// The whole object as JSON; empty unless the plugin's metadata asks for it (`Needs::RAW_CLUSTER`).
+    /// The whole object as JSON; empty unless the plugin's needs name it (`Needs::raw_cluster`).
     pub fn raw_json(&self) -> &'a str {
-        let offsets = self.arena.column::<u64>(column::RAW_OFFSETS);
-        let (Some(&start), Some(&end)) = (offsets.get(self.row), offsets.get(self.row + 1)) else {
-            return "";
-        };
-        self.arena
-            .column::<u8>(column::RAW_TEXT)
-            .get(start as usize..end as usize)
-            .and_then(|bytes| std::str::from_utf8(bytes).ok())
-            .unwrap_or("")
+        let span = self.arena.span(column::RAW_SPANS, self.row);
+        std::str::from_utf8(span.of(self.arena.column(column::RAW_TEXT))).unwrap_or("")
     }
 
     fn number(&self, column: usize) -> u32 {
