@@ -107,7 +107,6 @@
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers.
 //! - [`random`]: seeded randomness; [`reuse`]: memory that outlives a call.
 //! - [`testing`]: builders with which a plugin is tested as plain Rust (feature `testing`).
-//! - [`snapshot`]: how a host makes what [`clusters`] reads. A plugin does not need it.
 //!
 //! # When what is called
 //!
@@ -199,13 +198,9 @@ compile_error!(
 extern crate self as divvy_framework;
 
 pub mod assign;
-pub mod binding;
-pub mod clusters;
 pub mod configuration;
 pub mod cycle;
 pub mod division;
-#[doc(hidden)]
-pub mod driver;
 #[doc(hidden)]
 pub mod export;
 pub mod filter;
@@ -215,12 +210,12 @@ pub mod random;
 pub mod reuse;
 pub mod score;
 pub mod select;
-pub mod snapshot;
-#[cfg(any(test, doc, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub mod testing;
 
 #[doc(hidden)]
 pub use divvy_framework_abi as abi;
+pub use divvy_framework_view::{binding, clusters};
 pub use tracing;
 
 /// What the derives name.

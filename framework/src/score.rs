@@ -3,8 +3,7 @@
 use crate::cycle::CallContext;
 use crate::plugin::{Failure, Plugin};
 
-/// The largest score a plugin may give.
-pub const MAXIMUM_SCORE: i64 = 100;
+pub use divvy_framework_view::MAXIMUM_SCORE;
 
 /// A plugin that scores the feasible clusters. The host multiplies its scores by the weight that the profile gives the
 /// plugin, and adds up over all plugins.

@@ -2,6 +2,7 @@
 //!
 //! A binary of its own, because it takes malloc's place: see [`counter`].
 //!
+//! - [`changes`]: memory that changes of clusters leave behind.
 //! - [`bindings`]: fleets of any size, and bindings of every bundled strategy.
 //! - [`cycles`]: in the steady state nothing is allocated that depends on the number of clusters.
 //! - [`snapshots`]: what a snapshot takes a cluster.
@@ -9,6 +10,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod bindings;
+mod changes;
 mod counter;
 mod cycles;
 mod snapshots;

@@ -53,25 +53,43 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// Crates by what they may know: each with the crates of Divvy that it may depend on directly.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 12] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
+    ("divvy-framework-view", &["divvy-framework-abi"]),
+    (
+        "divvy-framework-driver",
+        &["divvy-framework-abi", "divvy-framework-view"],
+    ),
     (
         "divvy-framework",
-        &["divvy-documents", "divvy-framework-abi", "divvy-framework-derive"],
+        &[
+            "divvy-documents",
+            "divvy-framework-abi",
+            "divvy-framework-derive",
+            "divvy-framework-driver",
+            "divvy-framework-view",
+        ],
     ),
-    ("divvy-karmada", &["divvy-documents"]),
+    ("divvy-karmada", &["divvy-documents", "divvy-framework-view"]),
     ("divvy-manifests", &["divvy-documents", "divvy-karmada"]),
     (
         "divvy-scheduler",
-        &["divvy-documents", "divvy-framework", "divvy-karmada"],
+        &[
+            "divvy-documents",
+            "divvy-framework",
+            "divvy-framework-driver",
+            "divvy-framework-view",
+            "divvy-karmada",
+        ],
     ),
     (
         "divvy-cli",
         &[
             "divvy-documents",
             "divvy-framework",
+            "divvy-framework-view",
             "divvy-karmada",
             "divvy-manifests",
             "divvy-scheduler",

@@ -3,7 +3,10 @@
 //! An arena is a slice of 64-bit words: a head, a directory of columns, then the columns, each aligned to eight bytes.
 //! Rows are clusters sorted by name, so a row number is also the rank of the cluster's name. Texts are interned: a
 //! [`symbol`](column::SYMBOL_OFFSETS) is a number, equal texts have equal symbols, and symbol 0 is the empty text. What
-//! has a varying number of entries a cluster (labels, taints, zones) is a [`Span`] a cluster into columns of entries.
+//! has a varying number of entries per cluster (labels, taints, zones) is a [`Span`] per cluster into columns of entries.
+//!
+//! Hosts write changed clusters into an arena that no call reads. So spans come in any order and may have gaps between
+//! them, and there may be symbols and sets that no cluster has. But a column of entries is empty if no cluster has any.
 //!
 //! The layout holds no pointer. The same bytes serve a plugin in the process, a process that maps them, and a plugin in
 //! another language. Columns are only ever appended to the directory: a reader that asks for one that is not there gets
@@ -130,8 +133,8 @@ pub mod column {
     pub const CONDITION_STATUSES: usize = 25;
     /// `u32`: symbols of condition reasons.
     pub const CONDITION_REASONS: usize = 26;
-    /// `u32` per resource: symbol of its name. A resource's rows in the four matrices below begin at its place here times
-    /// the number of clusters.
+    /// `u32` per resource: symbol of its name; `u32::MAX` for a place that no resource has. A resource's rows in the four
+    /// matrices below begin at its place here times the number of clusters.
     pub const RESOURCE_NAMES: usize = 27;
     /// `i64` per resource and cluster: allocatable. `cpu` in thousandths, everything else in its own unit, rounded up.
     pub const RESOURCE_ALLOCATABLE: usize = 28;
@@ -172,9 +175,9 @@ pub mod column {
     pub const SYMBOL_HASHES: usize = 45;
     /// `u32` per symbol: the row of the cluster with that name, [`super::NO_ROW`] if there is none.
     pub const SYMBOL_ROWS: usize = 46;
-    /// `u64` per cluster, and one more: where its JSON begins in [`RAW_TEXT`]; empty if no plugin asked for it.
-    pub const RAW_OFFSETS: usize = 47;
-    /// `u8`: the clusters as JSON, one after the other.
+    /// `Span` per cluster into [`RAW_TEXT`]: its JSON; empty if no plugin asked for it.
+    pub const RAW_SPANS: usize = 47;
+    /// `u8`: the clusters as JSON.
     pub const RAW_TEXT: usize = 48;
     /// `u32` per cluster: symbol of `metadata.uid`.
     pub const UID: usize = 49;

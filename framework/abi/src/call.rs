@@ -123,7 +123,7 @@ extern "C" fn ignore_text(_: *const c_void, _: u32, _: u32, _: RStr<'_>) -> u32 
     0
 }
 
-/// A toleration. Operator 0 is `Equal`, 1 is `Exists`.
+/// A toleration.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct TolerationRow {
@@ -133,10 +133,20 @@ pub struct TolerationRow {
     pub value: Text,
     /// A value of [`crate::arena::effect`].
     pub effect: u32,
-    /// 0: `Equal`. 1: `Exists`. Anything else matches nothing.
+    /// A value of [`toleration_operator`].
     pub operator: u32,
     /// `tolerationSeconds`, [`crate::arena::ABSENT`] if not stated.
     pub seconds: i64,
+}
+
+/// Values of [`TolerationRow::operator`].
+pub mod toleration_operator {
+    /// Key and value are equal.
+    pub const EQUAL: u32 = 0;
+    /// The key is there.
+    pub const EXISTS: u32 = 1;
+    /// Any other operator, which matches nothing.
+    pub const UNKNOWN: u32 = 2;
 }
 
 /// A spread constraint: one field, at least and at most so many groups.
@@ -225,6 +235,8 @@ pub mod expression_operator {
     pub const GREATER_THAN: u32 = 4;
     /// The value is an integer below the one given.
     pub const LESS_THAN: u32 = 5;
+    /// Any other operator, which matches nothing.
+    pub const UNKNOWN: u32 = 6;
 }
 
 /// A quantity of a resource that one replica requests.

@@ -1,27 +1,42 @@
 //! The builder of clusters.
 
-use divvy_framework_abi::arena::ABSENT;
+use std::sync::Arc;
 
-use crate::snapshot::{ClusterRecord, ConditionRecord, ConditionStatus, ResourceRecord, TaintEffect, TaintRecord};
+use divvy_framework_abi::arena::ABSENT;
+use divvy_framework_driver::snapshot::{ClusterWriter, SnapshotStore};
+
+use crate::clusters::{Condition, ConditionStatus, Resource, Taint, TaintEffect};
 
 /// A cluster of a [`Scenario`](super::Scenario): its properties, and what earlier steps would have found out.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ClusterBuilder {
-    pub(super) record: ClusterRecord,
+    pub(super) name: String,
+    properties: Vec<Arc<dyn Fn(&mut ClusterWriter<'_>) + Send + Sync>>,
     pub(super) score: i64,
     pub(super) fits_now: i64,
     pub(super) last: i64,
     pub(super) tier: u32,
 }
 
+impl std::fmt::Debug for ClusterBuilder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("ClusterBuilder")
+            .field("name", &self.name)
+            .field("score", &self.score)
+            .field("fits_now", &self.fits_now)
+            .field("last", &self.last)
+            .field("tier", &self.tier)
+            .finish_non_exhaustive()
+    }
+}
+
 impl ClusterBuilder {
     /// A cluster with nothing but a name, in which nothing fits and nothing runs.
     pub fn new(name: &str) -> Self {
         Self {
-            record: ClusterRecord {
-                name: name.to_owned(),
-                ..ClusterRecord::default()
-            },
+            name: name.to_owned(),
+            properties: Vec::new(),
             score: 0,
             fits_now: 0,
             last: ABSENT,
@@ -29,95 +44,111 @@ impl ClusterBuilder {
         }
     }
 
+    /// Adds properties for which there is no method here, through the writer that the host uses.
+    #[must_use]
+    pub fn with(mut self, write: impl Fn(&mut ClusterWriter<'_>) + Send + Sync + 'static) -> Self {
+        self.properties.push(Arc::new(write));
+        self
+    }
+
+    /// Takes the cluster into a store.
+    pub(super) fn write(&self, store: &mut SnapshotStore) {
+        store.upsert(&self.name, |cluster| {
+            for write in &self.properties {
+                write(cluster);
+            }
+        });
+    }
+
     /// `spec.region`.
     #[must_use]
-    pub fn region(mut self, region: &str) -> Self {
-        region.clone_into(&mut self.record.region);
-        self
+    pub fn region(self, region: &str) -> Self {
+        let region = region.to_owned();
+        self.with(move |cluster| _ = cluster.region(&region))
     }
 
     /// `spec.provider`.
     #[must_use]
-    pub fn provider(mut self, provider: &str) -> Self {
-        provider.clone_into(&mut self.record.provider);
-        self
+    pub fn provider(self, provider: &str) -> Self {
+        let provider = provider.to_owned();
+        self.with(move |cluster| _ = cluster.provider(&provider))
     }
 
     /// Adds to `spec.zones`.
     #[must_use]
-    pub fn zone(mut self, zone: &str) -> Self {
-        self.record.zones.push(zone.to_owned());
-        self
+    pub fn zone(self, zone: &str) -> Self {
+        let zone = zone.to_owned();
+        self.with(move |cluster| _ = cluster.zone(&zone))
     }
 
     /// Adds a label.
     #[must_use]
-    pub fn label(mut self, key: &str, value: &str) -> Self {
-        self.record.labels.push((key.to_owned(), value.to_owned()));
-        self
+    pub fn label(self, key: &str, value: &str) -> Self {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        self.with(move |cluster| _ = cluster.label(&key, &value))
     }
 
     /// Adds an annotation.
     #[must_use]
-    pub fn annotation(mut self, key: &str, value: &str) -> Self {
-        self.record.annotations.push((key.to_owned(), value.to_owned()));
-        self
+    pub fn annotation(self, key: &str, value: &str) -> Self {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        self.with(move |cluster| _ = cluster.annotation(&key, &value))
     }
 
     /// Adds a taint.
     #[must_use]
-    pub fn taint(mut self, key: &str, value: &str, effect: TaintEffect) -> Self {
-        self.record.taints.push(TaintRecord {
-            key: key.to_owned(),
-            value: value.to_owned(),
-            effect,
-            time_added: None,
-        });
-        self
+    pub fn taint(self, key: &str, value: &str, effect: TaintEffect) -> Self {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        self.with(move |cluster| {
+            cluster.taint(Taint {
+                key: &key,
+                value: &value,
+                effect,
+                time_added: None,
+            });
+        })
     }
 
     /// Adds an API enablement.
     #[must_use]
-    pub fn api(mut self, group_version: &str, kind: &str) -> Self {
-        self.record
-            .api_enablements
-            .push((group_version.to_owned(), kind.to_owned()));
-        self
+    pub fn api(self, group_version: &str, kind: &str) -> Self {
+        let (group_version, kind) = (group_version.to_owned(), kind.to_owned());
+        self.with(move |cluster| _ = cluster.apis(&group_version, [kind.as_str()]))
     }
 
     /// Adds a condition that is true.
     #[must_use]
-    pub fn condition(mut self, kind: &str) -> Self {
-        self.record.conditions.push(ConditionRecord {
-            kind: kind.to_owned(),
-            status: ConditionStatus::True,
-            reason: String::new(),
-        });
-        self
+    pub fn condition(self, kind: &str) -> Self {
+        let kind = kind.to_owned();
+        self.with(move |cluster| {
+            cluster.condition(Condition {
+                kind: &kind,
+                status: ConditionStatus::True,
+                reason: "",
+            });
+        })
     }
 
     /// Adds a resource to the summary: `cpu` in thousandths, everything else in its own unit.
     #[must_use]
-    pub fn resource(mut self, name: &str, allocatable: i64, allocated: i64) -> Self {
-        self.record
-            .resource_summary
-            .get_or_insert_default()
-            .resources
-            .push(ResourceRecord {
-                name: name.to_owned(),
+    pub fn resource(self, name: &str, allocatable: i64, allocated: i64) -> Self {
+        let name = name.to_owned();
+        self.with(move |cluster| {
+            cluster.resource(Resource {
+                name: &name,
                 allocatable: Some(allocatable),
                 allocated: Some(allocated),
                 allocating: None,
                 remaining: Some(allocatable.saturating_sub(allocated)),
             });
-        self
+        })
     }
 
     /// The object as JSON.
     #[must_use]
-    pub fn raw_json(mut self, json: &str) -> Self {
-        self.record.raw = Some(json.to_owned());
-        self
+    pub fn raw_json(self, json: &str) -> Self {
+        let json = json.to_owned();
+        self.with(move |cluster| _ = cluster.raw_json(json.as_str()))
     }
 
     /// Its score, as all Score plugins together would give it.

@@ -19,6 +19,8 @@ mod promises;
 mod scenario;
 
 pub use builders::ClusterBuilder;
+pub use divvy_framework_driver::binding::AffinityWriter;
+pub use divvy_framework_driver::snapshot::ClusterWriter;
 pub use scenario::{Explanation, Scenario};
 /// Preferences and configurations as a test writes them.
 pub use serde_json::{Value, json};

@@ -3,14 +3,15 @@
 //! A property test calls it with many. It proves nothing; a counterexample is certain.
 
 use divvy_framework_abi::module::promise;
+use divvy_framework_driver::rules::AssignRules;
 
 use super::Scenario;
 use crate::assign::AssignPlugin;
 use crate::plugin::Failure;
 
 impl Scenario {
-    /// Runs Assign with all clusters as candidates and holds the result to what the plugin promises, and to what every
-    /// result must be: nothing negative, and the sum right. A scenario in which the plugin fails breaks no promise.
+    /// Runs Assign with all clusters as candidates and holds the result to the rules by which the host accepts it, and to
+    /// what the plugin promises beyond them. A scenario in which the plugin fails breaks no promise.
     ///
     /// # Errors
     ///
@@ -20,25 +21,16 @@ impl Scenario {
             return Ok(());
         };
         let promised = |bit: u64| P::PROMISES.bits() & bit != 0;
-        let duplicates = promised(promise::DUPLICATES);
-        let is_whole = if duplicates {
-            counts.iter().all(|&count| count == self.replicas)
-        } else {
-            counts.iter().all(|&count| count >= 0) && counts.iter().sum::<i64>() == self.replicas
-        };
-        if !is_whole {
-            return Err(format!("{counts:?} does not divide {} replicas", self.replicas));
+        AssignRules {
+            plugin: P::NAME,
+            replicas: self.replicas,
+            duplicates: promised(promise::DUPLICATES),
+            respects_capacity: promised(promise::RESPECTS_CAPACITY),
+            fits_now: &self.column(|cluster| cluster.fits_now),
+            last: &self.column(|cluster| cluster.last.max(0)),
         }
-        if promised(promise::RESPECTS_CAPACITY) {
-            for (cluster, &count) in self.clusters.iter().zip(&counts) {
-                let capacity = cluster.fits_now.saturating_add(cluster.last.max(0));
-                if count > capacity {
-                    return Err(format!(
-                        "{count} replicas exceed the capacity of {capacity}: {counts:?}"
-                    ));
-                }
-            }
-        }
+        .check(&counts, |place| self.cluster_names()[place].clone())
+        .map_err(|violation| format!("{violation}: {counts:?}"))?;
         if promised(promise::ORDER_INDEPENDENT) {
             self.check_orders(plugin, &counts)?;
         }

@@ -7,17 +7,19 @@ use divvy_framework_abi::AbiStr;
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::call::{CycleView, text_kind};
 
+use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
+use divvy_framework_driver::cycle::{CycleOptions, Resolution, TextSink, cycle_view};
+use divvy_framework_driver::snapshot::SnapshotStore;
+
 use super::ClusterBuilder;
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
-use crate::binding::{AffinityRecord, BindingRecordBuilder, RuleRecord, SpreadConstraintRecord, TolerationRecord};
+use crate::binding::{SpreadConstraint, Toleration};
 use crate::cycle::{CallContext, Cycle};
 use crate::division::ties;
-use crate::driver::{CycleOptions, Resolution, TextSink, cycle_view};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Failure, Plugin, PrepareContext};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
-use crate::snapshot::SnapshotStore;
 
 /// Clusters and a binding.
 #[derive(Debug, Clone, Default)]
@@ -31,12 +33,10 @@ pub struct Scenario {
     uid: String,
     resource: (String, String),
     preferences: String,
-    affinities: Vec<AffinityRecord>,
-    tolerations: Vec<TolerationRecord>,
-    spread_constraints: Vec<SpreadConstraintRecord>,
-    rules: Vec<RuleRecord>,
-    evictions: Vec<String>,
-    pub(super) lost: Vec<(String, i64)>,
+    /// The rest of the binding.
+    binding: BindingRecordBuilder,
+    rules: usize,
+    lost: Vec<(String, i64)>,
     needed: Option<i64>,
     ignores_spread_constraints: bool,
 }
@@ -65,10 +65,9 @@ impl Scenario {
     /// Adds a cluster. Clusters are numbered by name, whatever the order in which they are added.
     #[must_use]
     pub fn cluster(mut self, cluster: ClusterBuilder) -> Self {
-        self.clusters.retain(|known| known.record.name != cluster.record.name);
+        self.clusters.retain(|known| known.name != cluster.name);
         self.clusters.push(cluster);
-        self.clusters
-            .sort_by(|left, right| left.record.name.cmp(&right.record.name));
+        self.clusters.sort_by(|left, right| left.name.cmp(&right.name));
         self
     }
 
@@ -131,42 +130,41 @@ impl Scenario {
     /// Adds a rule: the clusters of these names get this value of `field`.
     #[must_use]
     pub fn rule(self, clusters: &[&str], field: &str, value: i64) -> Self {
-        let origin = format!("rules[{}]", self.rules.len());
-        self.rule_for(RuleRecord {
-            target: AffinityRecord {
-                cluster_names: clusters.iter().map(|&name| name.to_owned()).collect(),
-                ..AffinityRecord::default()
-            },
-            values: vec![(field.to_owned(), value)],
-            origin,
-        })
+        let origin = format!("rules[{}]", self.rules);
+        self.rule_for(&origin, &[(field, value)], |target| _ = target.cluster_names(clusters))
     }
 
-    /// Adds a rule.
+    /// Adds a rule: where the policy has it, its named numbers, and which clusters it is for.
     #[must_use]
-    pub fn rule_for(mut self, rule: RuleRecord) -> Self {
-        self.rules.push(rule);
+    pub fn rule_for(
+        mut self,
+        origin: &str,
+        values: &[(&str, i64)],
+        target: impl FnOnce(&mut AffinityWriter<'_>),
+    ) -> Self {
+        self.rules += 1;
+        self.binding.rule(origin, values.iter().copied(), target);
         self
     }
 
     /// Adds an affinity of the placement: a cluster must match one of them.
     #[must_use]
-    pub fn affinity(mut self, affinity: AffinityRecord) -> Self {
-        self.affinities.push(affinity);
+    pub fn affinity(mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> Self {
+        self.binding.placement_affinity(write);
         self
     }
 
     /// Adds a toleration.
     #[must_use]
-    pub fn toleration(mut self, toleration: TolerationRecord) -> Self {
-        self.tolerations.push(toleration);
+    pub fn toleration(mut self, toleration: Toleration<'_>) -> Self {
+        self.binding.toleration(toleration);
         self
     }
 
     /// Adds a spread constraint.
     #[must_use]
-    pub fn spread_constraint(mut self, constraint: SpreadConstraintRecord) -> Self {
-        self.spread_constraints.push(constraint);
+    pub fn spread_constraint(mut self, constraint: SpreadConstraint<'_>) -> Self {
+        self.binding.spread_constraint(constraint);
         self
     }
 
@@ -180,7 +178,7 @@ impl Scenario {
     /// Adds a cluster that the binding is being evicted from.
     #[must_use]
     pub fn eviction(mut self, cluster: &str) -> Self {
-        self.evictions.push(cluster.to_owned());
+        self.binding.eviction(cluster);
         self
     }
 
@@ -201,10 +199,7 @@ impl Scenario {
 
     /// Names of the clusters, in the order of the results.
     pub fn cluster_names(&self) -> Vec<String> {
-        self.clusters
-            .iter()
-            .map(|cluster| cluster.record.name.clone())
-            .collect()
+        self.clusters.iter().map(|cluster| cluster.name.clone()).collect()
     }
 
     /// Runs Filter: names of the clusters that stay feasible.
@@ -396,22 +391,15 @@ impl Scenario {
         let last: Vec<i64> = clusters().map(|cluster| cluster.last.max(0)).collect();
         let fits_now: Vec<i64> = clusters().map(|cluster| cluster.fits_now).collect();
         let tiers: Vec<u32> = clusters().map(|cluster| cluster.tier).collect();
-        let listed: Vec<&String> = self
-            .affinities
-            .iter()
-            .flat_map(|affinity| &affinity.cluster_names)
-            .collect();
-        let places: Vec<u32> = clusters()
-            .map(|cluster| {
-                listed
-                    .iter()
-                    .position(|name| **name == cluster.record.name)
-                    .map_or(NO_ROW, |place| place as u32)
-            })
-            .collect();
         let all_rows = self.rows();
         self.run(plugin, explain, |cycle, prepared| {
             let mut replicas = vec![0; rows.len()];
+            let affinities = cycle.binding().affinities();
+            let listed: Vec<&str> = affinities.flat_map(|affinity| affinity.cluster_names()).collect();
+            let place = |cluster: &ClusterBuilder| listed.iter().position(|name| *name == cluster.name);
+            let places: Vec<u32> = clusters()
+                .map(|cluster| place(cluster).map_or(NO_ROW, |place| place as u32))
+                .collect();
             let context = AssignContext {
                 call: CallContext { cycle, prepared, rows },
                 replicas: self.replicas,
@@ -442,7 +430,7 @@ impl Scenario {
         (0..self.clusters.len() as u32).collect()
     }
 
-    fn column(&self, value: impl Fn(&ClusterBuilder) -> i64) -> Vec<i64> {
+    pub(super) fn column(&self, value: impl Fn(&ClusterBuilder) -> i64) -> Vec<i64> {
         self.clusters.iter().map(value).collect()
     }
 
@@ -454,7 +442,9 @@ impl Scenario {
         step: impl FnOnce(Cycle<'_>, &P::Prepared) -> Result<T, Failure>,
     ) -> Result<(T, Explanation), Failure> {
         let mut store = SnapshotStore::new();
-        store.extend(self.clusters.iter().map(|cluster| &cluster.record));
+        for cluster in &self.clusters {
+            cluster.write(&mut store);
+        }
         let snapshot = store.snapshot();
         let record = self.record();
         let mut resolution = Resolution::default();
@@ -479,33 +469,18 @@ impl Scenario {
         Ok((result, said.take()))
     }
 
-    fn record(&self) -> crate::binding::BindingRecord {
-        let mut builder = BindingRecordBuilder::new();
+    fn record(&self) -> BindingRecord {
+        let mut builder = self.binding.clone();
         builder
             .identity("default", "sample-deployment", &self.uid)
             .resource(&self.resource.0, &self.resource.1, "default", "sample", &self.uid)
             .strategy("", &self.preferences)
-            .replicas(self.replicas, self.workload.unwrap_or(true))
-            .placement_affinities(&self.affinities);
-        for cluster in &self.clusters {
-            if cluster.last != ABSENT {
-                builder.last(&cluster.record.name, cluster.last);
-            }
+            .replicas(self.replicas, self.workload.unwrap_or(true));
+        for cluster in self.clusters.iter().filter(|cluster| cluster.last != ABSENT) {
+            builder.last(&cluster.name, cluster.last);
         }
         for (cluster, replicas) in &self.lost {
             builder.last(cluster, *replicas);
-        }
-        for cluster in &self.evictions {
-            builder.eviction(cluster);
-        }
-        for toleration in &self.tolerations {
-            builder.toleration(toleration);
-        }
-        for constraint in &self.spread_constraints {
-            builder.spread_constraint(constraint);
-        }
-        for rule in &self.rules {
-            builder.rule(rule);
         }
         builder.build()
     }

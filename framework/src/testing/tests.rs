@@ -1,7 +1,7 @@
 //! The kit itself: what a plugin sees through it.
 
+use crate::clusters::TaintEffect;
 use crate::prelude::*;
-use crate::snapshot::TaintEffect;
 use crate::testing::{ClusterBuilder, Scenario};
 
 /// Says what it sees.
@@ -114,7 +114,7 @@ fn broken_promises_are_found() {
             .cluster(cluster("b", fits_now[1]))
     };
     let broken = |scenario: Scenario| scenario.check_promises(&Liar).expect_err("a promise is broken");
-    assert!(broken(fleet([1, 9]).replicas(2)).contains("exceed the capacity of 1"));
+    assert!(broken(fleet([1, 9]).replicas(2)).contains("capacity 1"));
     assert!(broken(fleet([9, 9]).replicas(2)).contains("in the order [1, 0]"));
     let alone = Scenario::new()
         .cluster(ClusterBuilder::new("a").fits_now(9))

@@ -11,7 +11,7 @@ use serde_json::Value;
 use divvy_karmada::api::{
     Cluster, ClusterAffinity, ClusterPreference, ClusterPreferences, FieldSelector, LabelSelector, ObjectMeta,
     Placement, PreferenceEntries, PropagationPolicy, ReplicaSchedulingType, ResourceBinding, SelectorOperator,
-    SelectorRequirement, SpreadConstraint, SpreadField, TaintEffect, Toleration, TolerationOperator,
+    SelectorRequirement, SpreadConstraint, SpreadField, TaintEffect, Toleration, TolerationOperator, Word,
 };
 
 /// The longest name of an affinity group that Karmada takes.
@@ -75,8 +75,8 @@ impl Validate for Cluster {
         for (index, taint) in self.spec.taints.iter().enumerate() {
             let path = taints.index(index);
             findings.required(path.key("key"), &taint.key, "the taint's key");
-            if let TaintEffect::Unknown(word) = &taint.effect {
-                let known = quoted_list(TaintEffect::KNOWN);
+            if let Word::Unknown(word) = &taint.effect {
+                let known = quoted_list(Word::<TaintEffect>::KNOWN);
                 findings.invalid(path.key("effect"), format!("expected one of {known}, got `{word}`"));
             }
         }
@@ -207,14 +207,14 @@ fn validate_labels(selector: &LabelSelector, path: &FieldPath, findings: &mut Fi
     for (index, requirement) in selector.match_expressions.iter().enumerate() {
         let path = path.key("matchExpressions").index(index);
         findings.required(path.key("key"), &requirement.key, "a label's key");
-        let allowed = &SelectorOperator::KNOWN[..4];
-        match requirement.operator {
-            SelectorOperator::In | SelectorOperator::NotIn => needs_values(requirement, &path, findings),
-            SelectorOperator::Exists | SelectorOperator::DoesNotExist if !requirement.values.is_empty() => {
+        let allowed = &Word::<SelectorOperator>::KNOWN[..4];
+        match requirement.operator.known() {
+            Some(SelectorOperator::In | SelectorOperator::NotIn) => needs_values(requirement, &path, findings),
+            Some(SelectorOperator::Exists | SelectorOperator::DoesNotExist) if !requirement.values.is_empty() => {
                 let reason = format!("the operator `{}` takes no values", requirement.operator);
                 findings.selector(path.key("values"), reason);
             }
-            SelectorOperator::Exists | SelectorOperator::DoesNotExist => {}
+            Some(SelectorOperator::Exists | SelectorOperator::DoesNotExist) => {}
             _ => refuse_operator(requirement, allowed, &path, findings),
         }
     }
@@ -230,9 +230,9 @@ fn validate_fields(selector: &FieldSelector, path: &FieldPath, findings: &mut Fi
                 format!("expected one of {known}, got `{}`", requirement.key),
             );
         }
-        match requirement.operator {
-            SelectorOperator::In | SelectorOperator::NotIn => needs_values(requirement, &path, findings),
-            _ => refuse_operator(requirement, &SelectorOperator::KNOWN[..2], &path, findings),
+        match requirement.operator.known() {
+            Some(SelectorOperator::In | SelectorOperator::NotIn) => needs_values(requirement, &path, findings),
+            _ => refuse_operator(requirement, &Word::<SelectorOperator>::KNOWN[..2], &path, findings),
         }
     }
 }
@@ -254,19 +254,19 @@ fn refuse_operator(requirement: &SelectorRequirement, allowed: &[&str], path: &F
 }
 
 fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut Findings) {
-    if let Some(TolerationOperator::Unknown(word)) = &toleration.operator
+    if let Some(Word::Unknown(word)) = &toleration.operator
         && !word.is_empty()
     {
-        let known = quoted_list(TolerationOperator::KNOWN);
+        let known = quoted_list(Word::<TolerationOperator>::KNOWN);
         findings.invalid(path.key("operator"), format!("expected one of {known}, got `{word}`"));
     }
-    if let Some(TaintEffect::Unknown(word)) = &toleration.effect
+    if let Some(Word::Unknown(word)) = &toleration.effect
         && !word.is_empty()
     {
-        let known = quoted_list(TaintEffect::KNOWN);
+        let known = quoted_list(Word::<TaintEffect>::KNOWN);
         findings.invalid(path.key("effect"), format!("expected one of {known}, got `{word}`"));
     }
-    let tolerates_any_value = toleration.operator == Some(TolerationOperator::Exists);
+    let tolerates_any_value = toleration.operator == Some(TolerationOperator::Exists.into());
     if tolerates_any_value && !toleration.value.is_empty() {
         findings.invalid(path.key("value"), "the operator `Exists` takes no value");
     }
@@ -277,8 +277,8 @@ fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut
 
 fn validate_spread(constraint: &SpreadConstraint, path: &FieldPath, findings: &mut Findings) {
     match &constraint.spread_by_field {
-        Some(SpreadField::Unknown(word)) if !word.is_empty() => {
-            let known = quoted_list(SpreadField::KNOWN);
+        Some(Word::Unknown(word)) if !word.is_empty() => {
+            let known = quoted_list(Word::<SpreadField>::KNOWN);
             findings.invalid(
                 path.key("spreadByField"),
                 format!("expected one of {known}, got `{word}`"),
@@ -318,10 +318,10 @@ fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut 
         return;
     };
     let path = path.key("replicaScheduling");
-    if let Some(ReplicaSchedulingType::Unknown(word)) = &scheduling.replica_scheduling_type
+    if let Some(Word::Unknown(word)) = &scheduling.replica_scheduling_type
         && !word.is_empty()
     {
-        let known = quoted_list(ReplicaSchedulingType::KNOWN);
+        let known = quoted_list(Word::<ReplicaSchedulingType>::KNOWN);
         findings.invalid(
             path.key("replicaSchedulingType"),
             format!("expected one of {known}, got `{word}`"),

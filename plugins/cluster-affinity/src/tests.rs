@@ -1,7 +1,7 @@
 //! Named cases of each part of an affinity, and several affinities held against one at a time.
 
-use divvy_framework::binding::{AffinityRecord, ExpressionOperator, ExpressionRecord, ExpressionSource};
-use divvy_framework::testing::{ClusterBuilder, Scenario};
+use divvy_framework::binding::{SelectorField, SelectorOperator};
+use divvy_framework::testing::{AffinityWriter, ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
 use crate::ClusterAffinity;
@@ -30,23 +30,23 @@ fn fleet() -> Scenario {
         .cluster(ClusterBuilder::new("c"))
 }
 
-fn names(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
+/// Writes an affinity.
+type Affinity = Box<dyn Fn(&mut AffinityWriter<'_>)>;
+
+fn names(names: &'static [&str], exclude: &'static [&str]) -> Affinity {
+    Box::new(move |affinity| _ = affinity.cluster_names(names).exclude(exclude))
 }
 
-fn expression(source: ExpressionSource, operator: ExpressionOperator, values: &[&str]) -> AffinityRecord {
-    AffinityRecord {
-        expressions: vec![ExpressionRecord {
-            source,
-            operator,
-            values: names(values),
-        }],
-        ..AffinityRecord::default()
-    }
+fn field(field: SelectorField, operator: SelectorOperator, values: &'static [&str]) -> Affinity {
+    Box::new(move |affinity| _ = affinity.field(field, operator, values))
 }
 
-fn label(operator: ExpressionOperator, values: &[&str]) -> AffinityRecord {
-    expression(ExpressionSource::Label("tier".to_owned()), operator, values)
+fn label_of(key: &'static str, operator: SelectorOperator, values: &'static [&str]) -> Affinity {
+    Box::new(move |affinity| _ = affinity.label(key, operator, values))
+}
+
+fn label(operator: SelectorOperator, values: &'static [&str]) -> Affinity {
+    label_of("tier", operator, values)
 }
 
 fn feasible(scenario: &Scenario) -> Vec<String> {
@@ -58,63 +58,41 @@ fn feasible(scenario: &Scenario) -> Vec<String> {
 
 #[test]
 fn each_part_of_an_affinity() {
-    use ExpressionOperator::{DoesNotExist, Exists, GreaterThan, In, LessThan, NotIn};
-    use ExpressionSource::{Nothing, Provider, Region, Zone};
-    let generation = || ExpressionSource::Label("generation".to_owned());
-    let cases: [(&str, AffinityRecord, &[&str]); 20] = [
-        ("an empty one", AffinityRecord::default(), &["a", "b", "c"]),
+    use SelectorField::{Provider, Region, Unknown, Zone};
+    use SelectorOperator::{DoesNotExist, Exists, Gt, In, Lt, NotIn};
+    let cases: [(&str, Affinity, &[&str]); 21] = [
+        ("an empty one", names(&[], &[]), &["a", "b", "c"]),
         (
             "names, one of them unknown",
-            AffinityRecord {
-                cluster_names: names(&["c", "a", "gone"]),
-                ..AffinityRecord::default()
-            },
+            names(&["c", "a", "gone"], &[]),
             &["a", "c"],
         ),
-        (
-            "only unknown names",
-            AffinityRecord {
-                cluster_names: names(&["gone"]),
-                ..AffinityRecord::default()
-            },
-            &[],
-        ),
-        (
-            "an exclusion beats a name",
-            AffinityRecord {
-                cluster_names: names(&["a", "b"]),
-                exclude: names(&["b"]),
-                ..AffinityRecord::default()
-            },
-            &["a"],
-        ),
+        ("only unknown names", names(&["gone"], &[]), &[]),
+        ("an exclusion beats a name", names(&["a", "b"], &["b"]), &["a"]),
         ("label in", label(In, &["gold", "bronze"]), &["a"]),
         ("label not in, or absent", label(NotIn, &["gold"]), &["b", "c"]),
         ("label exists", label(Exists, &[]), &["a", "b"]),
         ("label does not exist", label(DoesNotExist, &[]), &["c"]),
-        ("label above", expression(generation(), GreaterThan, &["9"]), &["a"]),
-        ("label below", expression(generation(), LessThan, &["9"]), &["b"]),
-        (
-            "label above no number",
-            expression(generation(), GreaterThan, &["x"]),
-            &[],
-        ),
-        ("region in", expression(Region, In, &["eu"]), &["a"]),
-        (
-            "region not in, or not set",
-            expression(Region, NotIn, &["eu"]),
-            &["b", "c"],
-        ),
-        ("provider exists", expression(Provider, Exists, &[]), &["a", "b"]),
-        ("one of the zones in", expression(Zone, In, &["eu-2", "us-2"]), &["a"]),
-        ("none of the zones in", expression(Zone, NotIn, &["eu-2"]), &["b", "c"]),
-        ("zones exist", expression(Zone, Exists, &[]), &["a", "b"]),
-        ("zones do not exist", expression(Zone, DoesNotExist, &[]), &["c"]),
-        ("a field that no cluster has, in", expression(Nothing, In, &["x"]), &[]),
+        ("label above", label_of("generation", Gt, &["9"]), &["a"]),
+        ("label below", label_of("generation", Lt, &["9"]), &["b"]),
+        ("label above no number", label_of("generation", Gt, &["x"]), &[]),
+        ("region in", field(Region, In, &["eu"]), &["a"]),
+        ("region not in, or not set", field(Region, NotIn, &["eu"]), &["b", "c"]),
+        ("provider exists", field(Provider, Exists, &[]), &["a", "b"]),
+        ("one of the zones in", field(Zone, In, &["eu-2", "us-2"]), &["a"]),
+        ("none of the zones in", field(Zone, NotIn, &["eu-2"]), &["b", "c"]),
+        ("zones exist", field(Zone, Exists, &[]), &["a", "b"]),
+        ("zones do not exist", field(Zone, DoesNotExist, &[]), &["c"]),
+        ("a field that no cluster has, in", field(Unknown, In, &["x"]), &[]),
         (
             "a field that no cluster has, not in",
-            expression(Nothing, NotIn, &["x"]),
+            field(Unknown, NotIn, &["x"]),
             &["a", "b", "c"],
+        ),
+        (
+            "an operator that Kubernetes does not define",
+            label(SelectorOperator::Unknown, &["gold"]),
+            &[],
         ),
     ];
     for (name, affinity, expected) in cases {
@@ -131,19 +109,16 @@ fn without_affinity_every_cluster_passes() {
 fn a_cluster_of_the_last_result_is_not_exempt() {
     let scenario = fleet()
         .cluster(ClusterBuilder::new("d").last(5))
-        .affinity(label(ExpressionOperator::In, &["gold"]));
+        .affinity(label(SelectorOperator::In, &["gold"]));
     assert_eq!(feasible(&scenario), ["a"]);
 }
 
 #[test]
 fn one_of_several_affinities_is_enough() {
-    let gold = label(ExpressionOperator::In, &["gold"]);
-    let silver = label(ExpressionOperator::In, &["silver"]);
-    assert_eq!(feasible(&fleet().affinity(gold.clone()).affinity(silver)), ["a", "b"]);
-    assert_eq!(
-        feasible(&fleet().affinity(gold).affinity(AffinityRecord::default())),
-        ["a", "b", "c"]
-    );
+    let gold = label(SelectorOperator::In, &["gold"]);
+    let silver = label(SelectorOperator::In, &["silver"]);
+    assert_eq!(feasible(&fleet().affinity(&gold).affinity(silver)), ["a", "b"]);
+    assert_eq!(feasible(&fleet().affinity(gold).affinity(|_| {})), ["a", "b", "c"]);
 }
 
 proptest! {
@@ -151,23 +126,18 @@ proptest! {
     fn several_affinities_match_what_any_of_them_matches(
         affinities in prop::collection::vec((prop::collection::vec(0..5_usize, 0..4), 0..4_usize, 0..3_usize), 1..4),
     ) {
-        use ExpressionOperator::{DoesNotExist, In, NotIn};
+        use SelectorOperator::{DoesNotExist, In, NotIn};
         const NAMES: [&str; 5] = ["a", "b", "c", "d", "gone"];
-        let affinities: Vec<AffinityRecord> = affinities
-            .into_iter()
-            .map(|(chosen, operator, value)| {
-                let mut affinity = match operator {
-                    3 => AffinityRecord::default(),
-                    operator => label([In, NotIn, DoesNotExist][operator], &[["gold", "silver", "iron"][value]]),
-                };
-                affinity.cluster_names = chosen.into_iter().map(|name| NAMES[name].to_owned()).collect();
-                affinity
-            })
-            .collect();
         let mut all = fleet();
         let mut expected: Vec<String> = Vec::new();
-        for affinity in affinities {
-            expected.extend(feasible(&fleet().affinity(affinity.clone())));
+        for (chosen, operator, value) in affinities {
+            let affinity = |affinity: &mut AffinityWriter<'_>| {
+                affinity.cluster_names(chosen.iter().map(|&name| NAMES[name]));
+                if let Some(&operator) = [In, NotIn, DoesNotExist].get(operator) {
+                    affinity.label("tier", operator, [["gold", "silver", "iron"][value]]);
+                }
+            };
+            expected.extend(feasible(&fleet().affinity(affinity)));
             all = all.affinity(affinity);
         }
         expected.sort();

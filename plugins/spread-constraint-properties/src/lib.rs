@@ -37,7 +37,7 @@ impl FilterPlugin for SpreadConstraintProperties {
         let clusters = context.clusters();
         // In the order of the policy: the first property that a cluster lacks is the reason.
         for constraint in context.binding().spread_constraints() {
-            if let Some(property) = Property::of(constraint.field) {
+            if let Some(property) = Property::of(constraint) {
                 let column = property.column(&clusters);
                 result.retain(|row| column.is_set(row), |_| property.reason());
             }

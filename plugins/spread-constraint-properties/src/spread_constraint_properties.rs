@@ -4,7 +4,7 @@
 //! as in Karmada. Constraints by label go beyond Karmada: the cluster needs the label, if only with an empty value. The
 //! property is needed even where the strategy makes Select leave the constraint out of account, as in Karmada.
 
-use divvy_framework::binding::SpreadField;
+use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::clusters::{Clusters, Symbol};
 
 /// A property of a cluster that a spread constraint groups by.
@@ -21,14 +21,14 @@ pub(crate) enum Property {
 }
 
 impl Property {
-    /// What a constraint by that field needs; nothing for a constraint by cluster.
-    pub(crate) fn of(field: SpreadField) -> Option<Self> {
-        match field {
+    /// What a constraint needs; nothing for a constraint by cluster.
+    pub(crate) fn of(constraint: SpreadConstraint<'_>) -> Option<Self> {
+        match constraint.field {
             SpreadField::Cluster => None,
             SpreadField::Region => Some(Self::Region),
             SpreadField::Zone => Some(Self::Zones),
             SpreadField::Provider => Some(Self::Provider),
-            SpreadField::Label(key) => Some(Self::Label(key)),
+            SpreadField::Label => Some(Self::Label(constraint.label.to_owned())),
         }
     }
 

@@ -1,21 +1,25 @@
 //! Named cases, and several constraints held against one at a time.
 
-use divvy_framework::binding::{SpreadConstraintRecord, SpreadField};
+use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
 use crate::SpreadConstraintProperties;
 
-fn by(field: SpreadField) -> SpreadConstraintRecord {
-    SpreadConstraintRecord {
+fn by(field: SpreadField) -> SpreadConstraint<'static> {
+    SpreadConstraint {
         field,
+        label: "",
         minimum_groups: 1,
         maximum_groups: 2,
     }
 }
 
-fn by_label(key: &str) -> SpreadConstraintRecord {
-    by(SpreadField::Label(key.to_owned()))
+fn by_label(label: &str) -> SpreadConstraint<'_> {
+    SpreadConstraint {
+        label,
+        ..by(SpreadField::Label)
+    }
 }
 
 /// `all` has every property; each other cluster lacks the one that it is named after.
@@ -51,7 +55,7 @@ fn each_field_needs_its_property() {
         ),
     ];
     for (constraint, expected) in cases {
-        let scenario = fleet().spread_constraint(constraint.clone());
+        let scenario = fleet().spread_constraint(constraint);
         let (_, rejected) = scenario.filter(&SpreadConstraintProperties).expect("it filters");
         let expected: Vec<(String, String)> = expected
             .into_iter()
@@ -99,7 +103,7 @@ proptest! {
                 _ => by_label("rack"),
             };
             let kept = fleet()
-                .spread_constraint(constraint.clone())
+                .spread_constraint(constraint)
                 .feasible(&SpreadConstraintProperties)
                 .unwrap();
             expected.retain(|name| kept.contains(name));

@@ -151,9 +151,9 @@ impl Plan {
                 SpreadField::Provider => Property::Provider,
                 SpreadField::Region => Property::Region,
                 SpreadField::Zone => Property::Zone,
-                SpreadField::Label(key) => {
-                    let symbol = clusters.symbol(&key);
-                    Property::Label(key, symbol)
+                SpreadField::Label => {
+                    let key = constraint.label;
+                    Property::Label(key.to_owned(), clusters.symbol(key))
                 }
             };
             properties.retain(|(known, _)| *known != property);

@@ -5,7 +5,7 @@ mod karmada;
 mod search;
 mod several;
 
-use divvy_framework::binding::{SpreadConstraintRecord, SpreadField};
+use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::prelude::{Failure, Plugin};
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 
@@ -16,16 +16,20 @@ fn plugin(absent_maximum: AbsentMaximum) -> SpreadConstraints {
     SpreadConstraints::new(SpreadConstraintsConfiguration { absent_maximum }).expect("it needs nothing")
 }
 
-fn by(field: SpreadField, minimum: i64, maximum: i64) -> SpreadConstraintRecord {
-    SpreadConstraintRecord {
+fn by(field: SpreadField, minimum: i64, maximum: i64) -> SpreadConstraint<'static> {
+    SpreadConstraint {
         field,
+        label: "",
         minimum_groups: minimum,
         maximum_groups: maximum,
     }
 }
 
-fn by_label(key: &str, minimum: i64, maximum: i64) -> SpreadConstraintRecord {
-    by(SpreadField::Label(key.to_owned()), minimum, maximum)
+fn by_label(label: &str, minimum: i64, maximum: i64) -> SpreadConstraint<'_> {
+    SpreadConstraint {
+        label,
+        ..by(SpreadField::Label, minimum, maximum)
+    }
 }
 
 /// The candidates, or the text of the refusal.

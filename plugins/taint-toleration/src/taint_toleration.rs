@@ -4,8 +4,8 @@
 //! exempts, and `tolerationSeconds` plays no part: it delays an eviction and never a scheduling.
 
 use divvy_framework::binding::{Toleration, TolerationOperator};
+use divvy_framework::clusters::TaintEffect;
 use divvy_framework::clusters::{Clusters, Symbol, TaintSymbols};
-use divvy_framework::snapshot::TaintEffect;
 
 /// Tolerations as numbers of one snapshot. Kept between cycles for its memory alone.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Compiled {
 /// Why a cluster with that taint is rejected: Karmada's text around Kubernetes' `Taint.ToString`.
 pub(crate) fn reason(clusters: &Clusters<'_>, taint: TaintSymbols) -> String {
     let (key, value) = (clusters.text(taint.key), clusters.text(taint.value));
-    let effect = taint.effect.name();
+    let effect = taint.effect.word();
     if value.is_empty() {
         format!("cluster(s) had untolerated taint {{{key}:{effect}}}")
     } else {

@@ -1,7 +1,7 @@
 //! Named cases, and the rule held against Kubernetes' wording of it over texts.
 
-use divvy_framework::binding::{TolerationOperator, TolerationRecord};
-use divvy_framework::snapshot::TaintEffect;
+use divvy_framework::binding::{Toleration, TolerationOperator};
+use divvy_framework::clusters::TaintEffect;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
@@ -13,11 +13,11 @@ const EFFECTS: [TaintEffect; 3] = [
     TaintEffect::PreferNoSchedule,
 ];
 
-fn toleration(key: &str, operator: TolerationOperator, value: &str, effect: TaintEffect) -> TolerationRecord {
-    TolerationRecord {
-        key: key.to_owned(),
+fn toleration<'a>(key: &'a str, operator: TolerationOperator, value: &'a str, effect: TaintEffect) -> Toleration<'a> {
+    Toleration {
+        key,
         operator,
-        value: value.to_owned(),
+        value,
         effect,
         seconds: None,
     }
@@ -122,7 +122,7 @@ fn clusters_of_the_last_result_pass_whatever_their_replicas() {
 }
 
 /// Kubernetes' rule over texts.
-fn tolerates(toleration: &TolerationRecord, key: &str, value: &str, effect: TaintEffect) -> bool {
+fn tolerates(toleration: &Toleration<'_>, key: &str, value: &str, effect: TaintEffect) -> bool {
     (toleration.effect == TaintEffect::Any || toleration.effect == effect)
         && (toleration.key.is_empty() || toleration.key == key)
         && match toleration.operator {
@@ -140,7 +140,7 @@ proptest! {
     ) {
         const KEYS: [&str; 4] = ["gpu", "zone", "spot", ""];
         const VALUES: [&str; 4] = ["", "yes", "no", "unheard-of"];
-        let tolerations: Vec<TolerationRecord> = tolerations
+        let tolerations: Vec<Toleration<'_>> = tolerations
             .into_iter()
             .map(|(key, operator, value, effect)| {
                 use TolerationOperator::{Equal, Exists, Unknown};
@@ -150,7 +150,7 @@ proptest! {
             .collect();
         let mut scenario = Scenario::new();
         for toleration in &tolerations {
-            scenario = scenario.toleration(toleration.clone());
+            scenario = scenario.toleration(*toleration);
         }
         let mut expected = Vec::new();
         for (place, taints) in clusters.iter().enumerate() {

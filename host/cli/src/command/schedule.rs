@@ -189,7 +189,9 @@ fn read(
 fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
     let mut fleet = Fleet::new(profile.needs_raw_clusters());
     let clusters = manifests.clusters.iter();
-    fleet.extend_with_json(clusters.map(|cluster| (&cluster.object, cluster.json.as_deref())));
+    for cluster in clusters {
+        fleet.upsert_with_json(&cluster.object, cluster.json.as_deref());
+    }
     fleet.snapshot()
 }
 

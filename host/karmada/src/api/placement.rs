@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::words::words;
+use super::words::Word;
 use super::{FieldSelector, LabelSelector, ReplicaSchedulingStrategy, Toleration, is_default, nullable};
 
 /// The rule by which clusters are chosen and replicas divided.
@@ -175,19 +175,7 @@ impl From<OverflowClusterAffinity> for FlatAffinityTerm {
     }
 }
 
-words! {
-    /// The field of a cluster by which clusters are grouped for spreading.
-    SpreadField, expecting "a field to spread by" {
-        /// Each cluster is its own group.
-        Cluster = "cluster",
-        /// By region.
-        Region = "region",
-        /// By zone.
-        Zone = "zone",
-        /// By provider.
-        Provider = "provider",
-    }
-}
+pub use divvy_framework_view::words::SpreadField;
 
 /// How many groups of clusters to choose.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -195,7 +183,7 @@ words! {
 pub struct SpreadConstraint {
     /// The field to group by. Not together with `spread_by_label`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spread_by_field: Option<SpreadField>,
+    pub spread_by_field: Option<Word<SpreadField>>,
     /// The label key to group by.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub spread_by_label: String,

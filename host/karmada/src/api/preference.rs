@@ -13,10 +13,10 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::words::words;
+use super::words::Word;
 use super::{ClusterAffinity, is_default, nullable};
 
-words! {
+divvy_framework_view::words! {
     /// Whether clusters share the replicas or each gets all of them.
     ReplicaSchedulingType, expecting "a replica scheduling type" {
         /// Every candidate gets the full count.
@@ -30,7 +30,7 @@ words! {
 #[derive(Debug, Clone, Default, PartialEq, Hash)]
 pub struct ReplicaSchedulingStrategy {
     /// Duplicated or divided; absent is divided.
-    pub replica_scheduling_type: Option<ReplicaSchedulingType>,
+    pub replica_scheduling_type: Option<Word<ReplicaSchedulingType>>,
     /// How to divide: Karmada's `Weighted` and `Aggregated`, or any strategy's name.
     pub replica_division_preference: String,
     /// Weights.

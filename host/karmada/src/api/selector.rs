@@ -5,32 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::words::words;
+use super::words::Word;
 use super::{StringMap, is_default, nullable};
 
-words! {
-    /// How a requirement compares.
-    SelectorOperator, expecting "a selector operator" {
-        /// The value is one of those listed.
-        In = "In",
-        /// The value is none of those listed, or there is no value.
-        NotIn = "NotIn",
-        /// There is a value.
-        Exists = "Exists",
-        /// There is no value.
-        DoesNotExist = "DoesNotExist",
-        /// The value is a larger integer. Valid for node selectors only.
-        Gt = "Gt",
-        /// The value is a smaller integer. Valid for node selectors only.
-        Lt = "Lt",
-    }
-}
-
-impl Default for SelectorOperator {
-    fn default() -> Self {
-        Self::Unknown("".into())
-    }
-}
+pub use divvy_framework_view::words::SelectorOperator;
 
 /// One requirement of a label or field selector.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,7 +19,7 @@ pub struct SelectorRequirement {
     pub key: String,
     /// How to compare.
     #[serde(deserialize_with = "nullable")]
-    pub operator: SelectorOperator,
+    pub operator: Word<SelectorOperator>,
     /// What to compare with.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub values: Vec<String>,
@@ -77,12 +55,12 @@ impl LabelSelector {
 
 impl SelectorRequirement {
     fn matches(&self, value: Option<&String>) -> bool {
-        match self.operator {
-            SelectorOperator::In => value.is_some_and(|value| self.values.contains(value)),
-            SelectorOperator::NotIn => !value.is_some_and(|value| self.values.contains(value)),
-            SelectorOperator::Exists => value.is_some(),
-            SelectorOperator::DoesNotExist => value.is_none(),
-            SelectorOperator::Gt | SelectorOperator::Lt | SelectorOperator::Unknown(_) => false,
+        match self.operator.known() {
+            Some(SelectorOperator::In) => value.is_some_and(|value| self.values.contains(value)),
+            Some(SelectorOperator::NotIn) => !value.is_some_and(|value| self.values.contains(value)),
+            Some(SelectorOperator::Exists) => value.is_some(),
+            Some(SelectorOperator::DoesNotExist) => value.is_none(),
+            Some(SelectorOperator::Gt | SelectorOperator::Lt | SelectorOperator::Unknown) | None => false,
         }
     }
 }

@@ -4,36 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::words::words;
+use super::words::Word;
 use super::{Timestamp, is_default, nullable};
 
-words! {
-    /// What a taint does to what does not tolerate it.
-    TaintEffect, expecting "a taint effect" {
-        /// Nothing new is scheduled.
-        NoSchedule = "NoSchedule",
-        /// Nothing new is scheduled where it can be avoided.
-        PreferNoSchedule = "PreferNoSchedule",
-        /// Nothing new is scheduled, and what runs is evicted.
-        NoExecute = "NoExecute",
-    }
-}
-
-impl Default for TaintEffect {
-    fn default() -> Self {
-        Self::Unknown("".into())
-    }
-}
-
-words! {
-    /// How a toleration compares its value with the taint's.
-    TolerationOperator, expecting "a toleration operator" {
-        /// The values are equal. The default.
-        Equal = "Equal",
-        /// Any value is tolerated.
-        Exists = "Exists",
-    }
-}
+pub use divvy_framework_view::words::{TaintEffect, TolerationOperator};
 
 /// A taint of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -47,7 +21,7 @@ pub struct Taint {
     pub value: String,
     /// The effect.
     #[serde(deserialize_with = "nullable")]
-    pub effect: TaintEffect,
+    pub effect: Word<TaintEffect>,
     /// When the taint was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_added: Option<Timestamp>,
@@ -62,13 +36,13 @@ pub struct Toleration {
     pub key: String,
     /// How to compare.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub operator: Option<TolerationOperator>,
+    pub operator: Option<Word<TolerationOperator>>,
     /// The value to compare with.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub value: String,
     /// The effect that is tolerated; none is every effect.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub effect: Option<TaintEffect>,
+    pub effect: Option<Word<TaintEffect>>,
     /// For how many seconds an eviction is put off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub toleration_seconds: Option<i64>,

@@ -39,7 +39,7 @@ fn words_of_a_newer_karmada_do_not_fail_an_object() {
     )
     .unwrap();
     let field = policy.spec.placement.spread_constraints[0].spread_by_field.as_ref();
-    assert_eq!(field.map(super::SpreadField::as_str), Some("rack"));
+    assert_eq!(field.map(super::Word::as_str), Some("rack"));
 }
 
 #[test]

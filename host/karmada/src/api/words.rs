@@ -1,76 +1,87 @@
-//! Enumerations that Kubernetes writes as words.
+//! Words of Kubernetes in a manifest: a known one as its enumeration, any other as it was written.
 //!
-//! A word that is not known is kept (`Unknown`) so that one new value in a newer Karmada does not make a
-//! whole object unreadable; `divvy_manifests` reports it where it matters.
+//! An unknown word is kept so that one new value in a newer Karmada does not make a whole object unreadable;
+//! `divvy_manifests` reports it where it matters.
 
-/// Declares an enumeration of words with a variant for everything else.
-macro_rules! words {
-    (
-        $(#[$meta:meta])*
-        $name:ident, expecting $expecting:literal {
-            $( $(#[$variant_meta:meta])* $variant:ident = $text:literal, )+
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name {
-            $( $(#[$variant_meta])* $variant, )+
-            /// A word that this version does not know, kept as it was written.
-            Unknown(Box<str>),
-        }
+use std::fmt;
+use std::marker::PhantomData;
 
-        impl $name {
-            /// Every known word, in the order of the API's documentation.
-            pub const KNOWN: &'static [&'static str] = &[$($text),+];
+use divvy_framework_view::words;
 
-            /// The word as it stands in a manifest.
-            pub fn as_str(&self) -> &str {
-                match self {
-                    $( Self::$variant => $text, )+
-                    Self::Unknown(word) => word,
-                }
-            }
-        }
-
-        impl From<&str> for $name {
-            fn from(word: &str) -> Self {
-                match word {
-                    $( $text => Self::$variant, )+
-                    other => Self::Unknown(other.into()),
-                }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str(self.as_str())
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Word;
-                impl serde::de::Visitor<'_> for Word {
-                    type Value = $name;
-
-                    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        formatter.write_str($expecting)
-                    }
-
-                    fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<$name, E> {
-                        Ok($name::from(word))
-                    }
-                }
-                deserializer.deserialize_str(Word)
-            }
-        }
-    };
+/// A word of an enumeration, as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Word<E> {
+    /// A word of the enumeration.
+    Known(E),
+    /// A word that this version does not know.
+    Unknown(Box<str>),
 }
 
-pub(crate) use words;
+impl<E: words::Word> Word<E> {
+    /// Every known word, in the order of the API's documentation.
+    pub const KNOWN: &'static [&'static str] = E::KNOWN;
+
+    /// The word as a manifest has it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Known(variant) => variant.word(),
+            Self::Unknown(word) => word,
+        }
+    }
+
+    /// The variant of a known word.
+    pub fn known(&self) -> Option<E> {
+        match self {
+            Self::Known(variant) => Some(*variant),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+impl<E> Default for Word<E> {
+    fn default() -> Self {
+        Self::Unknown("".into())
+    }
+}
+
+impl<E> From<E> for Word<E> {
+    fn from(variant: E) -> Self {
+        Self::Known(variant)
+    }
+}
+
+impl<E: PartialEq> PartialEq<E> for Word<E> {
+    fn eq(&self, variant: &E) -> bool {
+        matches!(self, Self::Known(known) if known == variant)
+    }
+}
+
+impl<E: words::Word> fmt::Display for Word<E> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl<E: words::Word> serde::Serialize for Word<E> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de, E: words::Word> serde::Deserialize<'de> for Word<E> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<E>(PhantomData<E>);
+        impl<E: words::Word> serde::de::Visitor<'_> for Visitor<E> {
+            type Value = Word<E>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(E::EXPECTED)
+            }
+
+            fn visit_str<F: serde::de::Error>(self, word: &str) -> Result<Word<E>, F> {
+                Ok(E::named(word).map_or_else(|| Word::Unknown(word.into()), Word::Known))
+            }
+        }
+        deserializer.deserialize_str(Visitor(PhantomData))
+    }
+}

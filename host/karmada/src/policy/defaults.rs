@@ -12,7 +12,7 @@ pub fn default_spread_constraint(constraint: &SpreadConstraint) -> SpreadConstra
     let field = constraint.spread_by_field.as_ref();
     let has_field = field.is_some_and(|field| !field.as_str().is_empty());
     if !has_field && constraint.spread_by_label.is_empty() {
-        constraint.spread_by_field = Some(SpreadField::Cluster);
+        constraint.spread_by_field = Some(SpreadField::Cluster.into());
     }
     if constraint.min_groups == 0 {
         constraint.min_groups = 1;

@@ -5,7 +5,7 @@ use std::ptr::from_ref;
 use divvy_framework::abi::arena::ABSENT;
 use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, ScoreCall, SelectCall};
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
-use divvy_framework::driver::{self, CycleOptions, Resolution};
+use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 use divvy_scheduler::fleet::{FleetSnapshot, estimate};
 use divvy_scheduler::plan::Plan;
 use divvy_scheduler::scheduler::{Profile, Strategy};

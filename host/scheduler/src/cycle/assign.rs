@@ -2,7 +2,7 @@
 
 use divvy_framework::abi::call::{AssignCall, CycleView};
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
-use divvy_framework::driver;
+use divvy_framework_driver::cycle as driver;
 
 use super::error::CycleError;
 use super::run::{Candidates, Cycle, CycleInput, Target};

@@ -17,9 +17,9 @@ mod score;
 mod select;
 mod sink;
 mod tiers;
-pub mod verify;
 mod walk;
 
+pub use divvy_framework_driver::rules as verify;
 pub use error::CycleError;
 pub use explanation::Explanation;
 pub use run::{Cycle, CycleInput, Target};

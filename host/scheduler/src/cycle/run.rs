@@ -3,7 +3,7 @@
 use divvy_framework::abi::arena::{ABSENT, NO_ROW};
 use divvy_framework::abi::call::CycleView;
 use divvy_framework::abi::object::Prepared;
-use divvy_framework::driver::{self, CycleOptions, Resolution};
+use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 
 use super::error::CycleError;
 use super::explanation::{ClusterExplanation, Explanation, Note};

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use divvy_framework::abi::AbiStr;
 use divvy_framework::abi::call::text_kind;
-use divvy_framework::driver::TextSink;
+use divvy_framework_driver::cycle::TextSink;
 
 /// The code of a cluster that is being deleted. Codes of reasons begin after it.
 pub(super) const DELETING_CODE: u32 = 1;

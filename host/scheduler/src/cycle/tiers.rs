@@ -5,7 +5,7 @@
 //! worst. Where a policy has both, overflow comes first and priorities count inside each overflow tier. Select sees both
 //! as one rank, the best being 0.
 
-use divvy_framework::driver;
+use divvy_framework_driver::cycle as driver;
 
 use super::run::{Cycle, CycleInput};
 

@@ -2,9 +2,9 @@
 //!
 //! Two walks, one inside the other: over the overflow tiers, and in each over the priorities of its clusters.
 
-use divvy_framework::clusters::RowSet;
 use divvy_framework::division::tiers::{LastTier, divide_among_tiers};
 use divvy_framework::division::{self, DivisionError};
+use divvy_framework_view::clusters::RowSet;
 
 use super::assign::{Division, Share};
 use super::error::CycleError;

@@ -6,7 +6,7 @@
 //!
 //! Column by column: the outer loops run over resources, the inner ones over clusters.
 
-use divvy_framework::clusters::{Cluster, Clusters, Model, ResourceColumns};
+use divvy_framework_view::clusters::{Cluster, Clusters, Model, ResourceColumns};
 
 use super::Ledger;
 

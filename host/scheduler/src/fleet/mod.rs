@@ -9,10 +9,10 @@ mod ledger;
 mod record;
 
 pub use ledger::Ledger;
-pub use record::cluster_record;
 pub(crate) use record::units;
+use record::write_cluster;
 
-use divvy_framework::snapshot::{ClusterRecord, Snapshot, SnapshotStore};
+use divvy_framework_driver::snapshot::{Snapshot, SnapshotStore};
 
 use divvy_karmada::api::Cluster;
 
@@ -23,15 +23,14 @@ pub struct Fleet {
     keeps_raw: bool,
 }
 
-/// The clusters at one moment.
+/// The clusters at one moment. Cheap to clone and to hand to threads.
 #[derive(Debug, Clone)]
 pub struct FleetSnapshot {
     snapshot: Snapshot,
-    deleting: Vec<u32>,
 }
 
 impl Fleet {
-    /// No cluster yet. `keeps_raw`: whether a loaded plugin asks for the clusters as JSON.
+    /// No cluster yet. `keeps_raw`: a loaded plugin asks for the clusters as JSON.
     pub fn new(keeps_raw: bool) -> Self {
         Self {
             store: SnapshotStore::new(),
@@ -41,53 +40,39 @@ impl Fleet {
 
     /// Takes a cluster in, in place of an older one of that name. The others are not touched.
     pub fn upsert(&mut self, cluster: &Cluster) {
-        self.store.upsert(&cluster_record(cluster, self.keeps_raw));
+        self.upsert_with_json(cluster, None);
     }
 
-    /// Takes many clusters in.
-    pub fn extend<'clusters>(&mut self, clusters: impl IntoIterator<Item = &'clusters Cluster>) {
-        let records: Vec<ClusterRecord> = clusters
-            .into_iter()
-            .map(|cluster| cluster_record(cluster, self.keeps_raw))
-            .collect();
-        self.store.extend(&records);
-    }
-
-    /// Takes many clusters in, each with its JSON as it was written, where that is at hand.
-    pub fn extend_with_json<'clusters>(
-        &mut self,
-        clusters: impl IntoIterator<Item = (&'clusters Cluster, Option<&'clusters str>)>,
-    ) {
+    /// Takes a cluster in with its JSON as it was written, where that is at hand.
+    pub fn upsert_with_json(&mut self, cluster: &Cluster, json: Option<&str>) {
         let keeps_raw = self.keeps_raw;
-        let records: Vec<ClusterRecord> = clusters
-            .into_iter()
-            .map(|(cluster, json)| {
-                let written = json.filter(|_| keeps_raw);
-                let mut record = cluster_record(cluster, keeps_raw && written.is_none());
-                if let Some(json) = written {
-                    record.raw = Some(json.to_owned());
-                }
-                record
-            })
-            .collect();
-        self.store.extend(&records);
+        self.store.upsert(&cluster.metadata.name, |writer| {
+            write_cluster(cluster, writer);
+            match json {
+                _ if !keeps_raw => {}
+                Some(json) => _ = writer.raw_json(json),
+                None => _ = writer.raw_json(serde_json::to_string(cluster).unwrap_or_default()),
+            }
+        });
     }
 
-    /// Takes a cluster out; whether there was one.
+    /// Takes many clusters in; of several with one name the last stays.
+    pub fn extend<'clusters>(&mut self, clusters: impl IntoIterator<Item = &'clusters Cluster>) {
+        for cluster in clusters {
+            self.upsert(cluster);
+        }
+    }
+
+    /// Takes a cluster out; `true` if there was one.
     pub fn remove(&mut self, name: &str) -> bool {
         self.store.remove(name)
     }
 
     /// The clusters as they are now.
     pub fn snapshot(&mut self) -> FleetSnapshot {
-        let snapshot = self.store.snapshot();
-        let deleting = snapshot
-            .clusters()
-            .iter()
-            .filter(divvy_framework::clusters::Cluster::is_deleting)
-            .map(|cluster| cluster.row() as u32)
-            .collect();
-        FleetSnapshot { snapshot, deleting }
+        FleetSnapshot {
+            snapshot: self.store.snapshot(),
+        }
     }
 }
 
@@ -99,7 +84,7 @@ impl FleetSnapshot {
 
     /// Rows of the clusters that are being deleted.
     pub fn deleting(&self) -> &[u32] {
-        &self.deleting
+        self.snapshot.deleting()
     }
 
     /// The number of clusters.

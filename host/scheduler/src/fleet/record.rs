@@ -1,91 +1,72 @@
-//! From Karmada's `Cluster` to the record that a snapshot takes in.
+//! From Karmada's `Cluster` straight into a snapshot's store.
 
 use std::collections::BTreeSet;
 
-use divvy_framework::snapshot::{
-    ClusterRecord, ConditionRecord, ConditionStatus, ModelRecord, ResourceRecord, ResourceSummaryRecord, TaintEffect,
-    TaintRecord,
-};
+use divvy_framework_driver::snapshot::ClusterWriter;
+use divvy_framework_view::clusters::{Condition, Resource, Taint};
+use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 
-use divvy_karmada::api::{Cluster, Quantity, ResourceSummary, StringMap};
+use divvy_karmada::api::{Cluster, Quantity, ResourceSummary};
 
 /// The name of the resource that is counted in thousandths.
 pub(crate) const CPU: &str = "cpu";
 
-/// A cluster as a snapshot takes it in; with its JSON if a plugin asks for that.
-pub fn cluster_record(cluster: &Cluster, keeps_raw: bool) -> ClusterRecord {
+/// Writes a cluster into a store, all but its name.
+pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
     let Cluster {
         metadata, spec, status, ..
     } = cluster;
-    ClusterRecord {
-        name: metadata.name.clone(),
-        uid: metadata.uid.clone(),
-        labels: pairs(&metadata.labels),
-        annotations: pairs(&metadata.annotations),
-        deleting: metadata.is_deleting(),
-        region: spec.region.clone(),
-        provider: spec.provider.clone(),
-        zone: spec.zone.clone(),
-        zones: spec.zones.clone(),
-        taints: spec
-            .taints
-            .iter()
-            .map(|taint| TaintRecord {
-                key: taint.key.clone(),
-                value: taint.value.clone(),
-                effect: match taint.effect.as_str() {
-                    // A taint without effect is none that Kubernetes defines, while a toleration without is any.
-                    "" => TaintEffect::Unknown,
-                    effect => TaintEffect::named(effect),
-                },
-                time_added: taint
-                    .time_added
-                    .and_then(|time| i64::try_from(time.as_nanoseconds().div_euclid(1_000_000_000)).ok()),
-            })
-            .collect(),
-        models: spec
-            .resource_models
-            .iter()
-            .map(|model| ModelRecord {
-                grade: i64::from(model.grade),
-                ranges: model
-                    .ranges
-                    .iter()
-                    .map(|range| {
-                        (
-                            range.name.clone(),
-                            units(&range.name, range.min),
-                            units(&range.name, range.max),
-                        )
-                    })
-                    .collect(),
-            })
-            .collect(),
-        api_enablements: status
-            .api_enablements
-            .iter()
-            .flat_map(|api| {
-                api.resources
-                    .iter()
-                    .map(|resource| (api.group_version.clone(), resource.kind.clone()))
-            })
-            .collect(),
-        conditions: status
-            .conditions
-            .iter()
-            .map(|condition| ConditionRecord {
-                kind: condition.kind.clone(),
-                status: ConditionStatus::named(&condition.status),
-                reason: condition.reason.clone(),
-            })
-            .collect(),
-        resource_summary: status.resource_summary.as_ref().map(resource_summary),
-        raw: keeps_raw.then(|| serde_json::to_string(cluster).unwrap_or_default()),
+    writer
+        .uid(&metadata.uid)
+        .region(&spec.region)
+        .provider(&spec.provider)
+        .deprecated_zone(&spec.zone);
+    if metadata.is_deleting() {
+        writer.deleting();
     }
-}
-
-fn pairs(map: &StringMap) -> Vec<(String, String)> {
-    map.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    for (key, value) in &metadata.labels {
+        writer.label(key, value);
+    }
+    for (key, value) in &metadata.annotations {
+        writer.annotation(key, value);
+    }
+    for zone in &spec.zones {
+        writer.zone(zone);
+    }
+    for taint in &spec.taints {
+        writer.taint(Taint {
+            key: &taint.key,
+            value: &taint.value,
+            // A taint without effect is none that Kubernetes defines, while a toleration without is any.
+            effect: taint.effect.known().unwrap_or(TaintEffect::Unknown),
+            time_added: taint
+                .time_added
+                .and_then(|time| i64::try_from(time.as_nanoseconds().div_euclid(1_000_000_000)).ok()),
+        });
+    }
+    for model in &spec.resource_models {
+        let ranges = model.ranges.iter().map(|range| {
+            let name = range.name.as_str();
+            (name, units(name, range.min), units(name, range.max))
+        });
+        writer.model(i64::from(model.grade), ranges);
+    }
+    for api in &status.api_enablements {
+        writer.apis(
+            &api.group_version,
+            api.resources.iter().map(|resource| resource.kind.as_str()),
+        );
+    }
+    for condition in &status.conditions {
+        writer.condition(Condition {
+            kind: &condition.kind,
+            status: ConditionStatus::named(&condition.status).unwrap_or(ConditionStatus::Unknown),
+            reason: &condition.reason,
+        });
+    }
+    if let Some(summary) = &status.resource_summary {
+        write_summary(summary, writer);
+    }
 }
 
 /// A quantity in the units of the snapshot: thousandths of `cpu`, everything else whole.
@@ -97,37 +78,32 @@ pub(crate) fn units(resource: &str, quantity: Quantity) -> i64 {
     }
 }
 
-fn resource_summary(summary: &ResourceSummary) -> ResourceSummaryRecord {
+fn write_summary(summary: &ResourceSummary, writer: &mut ClusterWriter<'_>) {
+    writer.resource_summary();
     let names: BTreeSet<&String> = [&summary.allocatable, &summary.allocated, &summary.allocating]
         .into_iter()
         .flat_map(|list| list.keys())
         .collect();
-    ResourceSummaryRecord {
-        resources: names
-            .into_iter()
-            .map(|name| {
-                let allocatable = summary.allocatable.get(name).copied();
-                let allocated = summary.allocated.get(name).copied();
-                let allocating = summary.allocating.get(name).copied();
-                ResourceRecord {
-                    name: name.clone(),
-                    allocatable: allocatable.map(|quantity| units(name, quantity)),
-                    allocated: allocated.map(|quantity| units(name, quantity)),
-                    allocating: allocating.map(|quantity| units(name, quantity)),
-                    remaining: allocatable.map(|quantity| {
-                        let left = quantity
-                            .checked_sub(allocated.unwrap_or_default())
-                            .and_then(|left| left.checked_sub(allocating.unwrap_or_default()));
-                        // A difference beyond what 128 bits of billionths hold is an overcommitment like any other.
-                        left.map_or(0, |left| units(name, left))
-                    }),
-                }
-            })
-            .collect(),
-        modelings: summary
-            .allocatable_modelings
-            .iter()
-            .map(|modeling| (i64::from(modeling.grade), modeling.count))
-            .collect(),
+    for name in names {
+        let allocatable = summary.allocatable.get(name).copied();
+        let allocated = summary.allocated.get(name).copied();
+        let allocating = summary.allocating.get(name).copied();
+        let in_units = |quantity| units(name, quantity);
+        writer.resource(Resource {
+            name,
+            allocatable: allocatable.map(in_units),
+            allocated: allocated.map(in_units),
+            allocating: allocating.map(in_units),
+            remaining: allocatable.map(|quantity| {
+                let left = quantity
+                    .checked_sub(allocated.unwrap_or_default())
+                    .and_then(|left| left.checked_sub(allocating.unwrap_or_default()));
+                // A difference beyond what 128 bits of billionths hold is an overcommitment like any other.
+                left.map_or(0, in_units)
+            }),
+        });
+    }
+    for modeling in &summary.allocatable_modelings {
+        writer.modeling(i64::from(modeling.grade), modeling.count);
     }
 }

@@ -13,17 +13,17 @@ mod tables;
 pub use cache::{PlanResult, Plans};
 pub use input::PlanInput;
 
-use divvy_framework::binding::{AffinityRecord, BindingRecord};
 use divvy_framework::division::ties;
+use divvy_framework_driver::binding::BindingRecord;
 
 use crate::fleet::estimate::{ComponentDemand, Demand};
 use crate::strategy::{
     Declarations, InvalidBinding, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
 };
 use divvy_documents::Warning;
-use divvy_karmada::api::{Placement, SpreadConstraint, SpreadField};
+use divvy_karmada::api::{ClusterAffinity, Placement, SpreadConstraint, SpreadField};
 use divvy_karmada::policy::default_spread_constraint;
-use tables::{affinity_record, binding_tables, requests};
+use tables::{NamedAffinity, binding_tables, requests};
 
 /// The plan of a binding.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ impl Plan {
                 }
             })
             .collect();
-        let requests = requests(input.requests);
+        let requests = owned(requests(input.requests));
         Ok(Self {
             replicas: input.replicas,
             whole: !divides,
@@ -146,9 +146,17 @@ impl Plan {
     }
 }
 
+fn owned<'a>(requests: impl Iterator<Item = (&'a str, i64)>) -> Vec<(String, i64)> {
+    requests
+        .map(|(resource, quantity)| (resource.to_owned(), quantity))
+        .collect()
+}
+
 /// True if a spread constraint asks for exactly one cluster.
 fn is_exactly_one_cluster(constraint: &SpreadConstraint) -> bool {
-    constraint.spread_by_field == Some(SpreadField::Cluster) && constraint.min_groups == 1 && constraint.max_groups == 1
+    constraint.spread_by_field == Some(SpreadField::Cluster.into())
+        && constraint.min_groups == 1
+        && constraint.max_groups == 1
 }
 
 fn demand(input: &PlanInput<'_>, replica_requests: &[(String, i64)], is_set: bool) -> Demand {
@@ -158,7 +166,7 @@ fn demand(input: &PlanInput<'_>, replica_requests: &[(String, i64)], is_set: boo
             components
                 .map(|(_, replicas, component)| ComponentDemand {
                     replicas: *replicas,
-                    requests: requests(*component),
+                    requests: owned(requests(*component)),
                 })
                 .collect(),
         )
@@ -172,40 +180,39 @@ fn demand(input: &PlanInput<'_>, replica_requests: &[(String, i64)], is_set: boo
 }
 
 /// Target and priority of each entry; groups as tiers become descending priorities where no entry gives any.
-fn priorities(placement: &Placement, request: &StrategyRequest, groups_are_tiers: bool) -> Vec<(AffinityRecord, i64)> {
+fn priorities<'a>(
+    placement: &'a Placement,
+    request: &'a StrategyRequest,
+    groups_are_tiers: bool,
+) -> Vec<(&'a ClusterAffinity, i64)> {
     let given = request.priorities.iter();
-    let mut priorities: Vec<_> = given
-        .map(|(target, priority)| (affinity_record("", target), *priority))
-        .collect();
+    let mut priorities: Vec<_> = given.map(|(target, priority)| (target, *priority)).collect();
     if priorities.is_empty() && groups_are_tiers {
         let terms = placement.cluster_affinities.iter().rev();
-        priorities.extend(
-            terms
-                .zip(1..)
-                .map(|(term, priority)| (affinity_record(&term.affinity_name, &term.affinity), priority)),
-        );
+        priorities.extend(terms.zip(1..).map(|(term, priority)| (&term.affinity, priority)));
         priorities.reverse();
     }
     priorities
 }
 
 /// Name, affinities and whether they overflow, of each group to try.
-fn groups(placement: &Placement, groups_are_tiers: bool) -> Vec<(String, Vec<AffinityRecord>, bool)> {
+fn groups(placement: &Placement, groups_are_tiers: bool) -> Vec<(String, Vec<NamedAffinity<'_>>, bool)> {
     if let Some(affinity) = &placement.cluster_affinity {
-        return vec![(String::new(), vec![affinity_record("", affinity)], false)];
+        return vec![(String::new(), vec![("", affinity)], false)];
     }
     let terms = placement.cluster_affinities.iter();
-    let group = |term: &divvy_karmada::api::ClusterAffinityTerm| affinity_record(&term.affinity_name, &term.affinity);
     if terms.len() == 0 || groups_are_tiers {
-        return vec![(String::new(), terms.map(group).collect(), false)];
+        let all = terms.map(|term| (term.affinity_name.as_str(), &term.affinity));
+        return vec![(String::new(), all.collect(), false)];
     }
     terms
         .map(|term| {
             let overflow = term.overflow_affinities.iter();
-            let overflow = overflow.map(|tier| affinity_record(&tier.affinity_name, &tier.affinity));
+            let overflow = overflow.map(|tier| (tier.affinity_name.as_str(), &tier.affinity));
+            let first = (term.affinity_name.as_str(), &term.affinity);
             (
                 term.affinity_name.clone(),
-                std::iter::once(group(term)).chain(overflow).collect(),
+                std::iter::once(first).chain(overflow).collect(),
                 true,
             )
         })

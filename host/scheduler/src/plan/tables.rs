@@ -1,33 +1,30 @@
 //! A binding's part of a plan as the tables that plugins read.
 
-use divvy_framework::binding::{
-    AffinityRecord, BindingRecord, BindingRecordBuilder, ComponentRecord, ExpressionOperator, ExpressionRecord,
-    ExpressionSource, RuleRecord, SpreadConstraintRecord, SpreadField, TolerationOperator, TolerationRecord,
-};
-use divvy_framework::snapshot::TaintEffect;
+use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
+use divvy_framework_view::binding::{SpreadConstraint, Toleration};
+use divvy_framework_view::words::{SelectorField, SelectorOperator, SpreadField, TaintEffect, TolerationOperator};
+use divvy_karmada::api::{self, ClusterAffinity, ResourceList, Word};
 
 use super::PlanInput;
 use crate::fleet::units;
 use crate::strategy::StrategyRequest;
-use divvy_karmada::api::{
-    self, ClusterAffinity, ResourceList, SelectorOperator, SelectorRequirement, SpreadConstraint,
-};
+
+/// An affinity with the name of its group.
+pub(super) type NamedAffinity<'a> = (&'a str, &'a ClusterAffinity);
 
 /// Resource and quantity of each request, in the units of the snapshot.
-pub(super) fn requests(list: Option<&ResourceList>) -> Vec<(String, i64)> {
+pub(super) fn requests(list: Option<&ResourceList>) -> impl Iterator<Item = (&str, i64)> {
     let entries = list.into_iter().flatten();
-    entries
-        .map(|(resource, quantity)| (resource.clone(), units(resource, *quantity)))
-        .collect()
+    entries.map(|(resource, quantity)| (resource.as_str(), units(resource, *quantity)))
 }
 
 /// The tables of a binding whose placement has these affinities.
 pub(super) fn binding_tables(
     input: &PlanInput<'_>,
     request: &StrategyRequest,
-    spread_constraints: &[SpreadConstraint],
-    affinities: &[AffinityRecord],
-    priorities: &[(AffinityRecord, i64)],
+    spread_constraints: &[api::SpreadConstraint],
+    affinities: &[NamedAffinity<'_>],
+    priorities: &[(&ClusterAffinity, i64)],
 ) -> BindingRecord {
     let preferences = request
         .preferences
@@ -41,14 +38,12 @@ pub(super) fn binding_tables(
         .resource(api_version, kind, namespace, name, uid)
         .strategy(&request.strategy, &preferences)
         .replicas(input.replicas, input.is_workload)
-        .replica_requests(&requests(input.requests))
-        .placement_affinities(affinities);
+        .replica_requests(requests(input.requests));
+    for (name, affinity) in affinities {
+        builder.placement_affinity(|writer| write_affinity(affinity, writer.name(name)));
+    }
     for (name, replicas, component_requests) in &input.components {
-        builder.component(&ComponentRecord {
-            name: (*name).to_owned(),
-            replicas: *replicas,
-            requests: requests(*component_requests),
-        });
+        builder.component(name, *replicas, requests(*component_requests));
     }
     for target in input.last {
         builder.last(&target.name, i64::from(target.replicas));
@@ -61,24 +56,17 @@ pub(super) fn binding_tables(
         .iter()
         .flat_map(|placement| &placement.cluster_tolerations)
     {
-        builder.toleration(&toleration_record(toleration));
+        builder.toleration(view_of_toleration(toleration));
     }
     for constraint in spread_constraints {
-        builder.spread_constraint(&spread_constraint_record(constraint));
+        builder.spread_constraint(view_of_constraint(constraint));
     }
     for rule in &request.rules {
-        builder.rule(&RuleRecord {
-            target: affinity_record("", &rule.target),
-            values: rule
-                .fields
-                .iter()
-                .map(|(field, value)| (field.clone(), *value))
-                .collect(),
-            origin: rule.origin.clone(),
-        });
+        let values = rule.fields.iter().map(|(field, &value)| (field, value));
+        builder.rule(&rule.origin, values, |writer| write_affinity(&rule.target, writer));
     }
     for (target, priority) in priorities {
-        builder.priority(target, *priority);
+        builder.priority(*priority, |writer| write_affinity(target, writer));
     }
     for (key, value) in input.labels {
         builder.label(key, value);
@@ -89,88 +77,55 @@ pub(super) fn binding_tables(
     builder.build()
 }
 
-pub(super) fn affinity_record(name: &str, affinity: &ClusterAffinity) -> AffinityRecord {
-    let mut expressions = Vec::new();
+/// Writes an affinity, all but the name of its group.
+fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
+    writer
+        .cluster_names(&affinity.cluster_names)
+        .exclude(&affinity.exclude_clusters);
     if let Some(selector) = &affinity.label_selector {
         for (key, value) in &selector.match_labels {
-            expressions.push(ExpressionRecord {
-                source: ExpressionSource::Label(key.clone()),
-                operator: ExpressionOperator::In,
-                values: vec![value.clone()],
-            });
+            writer.label(key, SelectorOperator::In, [value]);
         }
         for requirement in &selector.match_expressions {
-            expressions.push(expression(
-                ExpressionSource::Label(requirement.key.clone()),
-                requirement,
-            ));
+            let operator = requirement.operator.known().unwrap_or(SelectorOperator::Unknown);
+            writer.label(&requirement.key, operator, &requirement.values);
         }
     }
     if let Some(selector) = &affinity.field_selector {
         for requirement in &selector.match_expressions {
-            let source = match requirement.key.as_str() {
-                "provider" => ExpressionSource::Provider,
-                "region" => ExpressionSource::Region,
-                "zone" => ExpressionSource::Zone,
-                _ => ExpressionSource::Nothing,
-            };
-            expressions.push(expression(source, requirement));
+            let field = SelectorField::named(&requirement.key).unwrap_or(SelectorField::Unknown);
+            let operator = requirement.operator.known().unwrap_or(SelectorOperator::Unknown);
+            writer.field(field, operator, &requirement.values);
         }
     }
-    AffinityRecord {
-        name: name.to_owned(),
-        cluster_names: affinity.cluster_names.clone(),
-        exclude: affinity.exclude_clusters.clone(),
-        expressions,
-    }
 }
 
-fn expression(source: ExpressionSource, requirement: &SelectorRequirement) -> ExpressionRecord {
-    let (operator, values) = match &requirement.operator {
-        SelectorOperator::In => (ExpressionOperator::In, requirement.values.clone()),
-        SelectorOperator::NotIn => (ExpressionOperator::NotIn, requirement.values.clone()),
-        SelectorOperator::Exists => (ExpressionOperator::Exists, Vec::new()),
-        SelectorOperator::DoesNotExist => (ExpressionOperator::DoesNotExist, Vec::new()),
-        SelectorOperator::Gt => (ExpressionOperator::GreaterThan, requirement.values.clone()),
-        SelectorOperator::Lt => (ExpressionOperator::LessThan, requirement.values.clone()),
-        // An operator that Kubernetes does not know matches nothing: one of no values.
-        SelectorOperator::Unknown(_) => (ExpressionOperator::In, Vec::new()),
-    };
-    ExpressionRecord {
-        source,
-        operator,
-        values,
-    }
-}
-
-fn toleration_record(toleration: &api::Toleration) -> TolerationRecord {
-    TolerationRecord {
-        key: toleration.key.clone(),
+fn view_of_toleration(toleration: &api::Toleration) -> Toleration<'_> {
+    Toleration {
+        key: &toleration.key,
         operator: match &toleration.operator {
-            None | Some(api::TolerationOperator::Equal) => TolerationOperator::Equal,
-            Some(api::TolerationOperator::Exists) => TolerationOperator::Exists,
-            Some(api::TolerationOperator::Unknown(word)) if word.is_empty() => TolerationOperator::Equal,
-            Some(api::TolerationOperator::Unknown(_)) => TolerationOperator::Unknown,
+            None => TolerationOperator::Equal,
+            Some(Word::Unknown(word)) if word.is_empty() => TolerationOperator::Equal,
+            Some(word) => word.known().unwrap_or(TolerationOperator::Unknown),
         },
-        value: toleration.value.clone(),
-        effect: toleration
-            .effect
-            .as_ref()
-            .map_or(TaintEffect::Any, |effect| TaintEffect::named(effect.as_str())),
+        value: &toleration.value,
+        effect: match &toleration.effect {
+            None => TaintEffect::Any,
+            Some(Word::Unknown(word)) if word.is_empty() => TaintEffect::Any,
+            Some(word) => word.known().unwrap_or(TaintEffect::Unknown),
+        },
         seconds: toleration.toleration_seconds,
     }
 }
 
-fn spread_constraint_record(constraint: &api::SpreadConstraint) -> SpreadConstraintRecord {
-    let field = match &constraint.spread_by_field {
-        _ if !constraint.spread_by_label.is_empty() => SpreadField::Label(constraint.spread_by_label.clone()),
-        Some(api::SpreadField::Region) => SpreadField::Region,
-        Some(api::SpreadField::Zone) => SpreadField::Zone,
-        Some(api::SpreadField::Provider) => SpreadField::Provider,
-        None | Some(api::SpreadField::Cluster | api::SpreadField::Unknown(_)) => SpreadField::Cluster,
-    };
-    SpreadConstraintRecord {
-        field,
+fn view_of_constraint(constraint: &api::SpreadConstraint) -> SpreadConstraint<'_> {
+    let field = constraint.spread_by_field.as_ref().and_then(Word::known);
+    SpreadConstraint {
+        field: match constraint.spread_by_label.as_str() {
+            "" => field.unwrap_or(SpreadField::Cluster),
+            _ => SpreadField::Label,
+        },
+        label: &constraint.spread_by_label,
         minimum_groups: constraint.min_groups,
         maximum_groups: constraint.max_groups,
     }

@@ -165,7 +165,7 @@ fn in_regions(regions: Vec<String>) -> ClusterAffinity {
         field_selector: Some(FieldSelector {
             match_expressions: vec![SelectorRequirement {
                 key: "region".to_owned(),
-                operator: SelectorOperator::In,
+                operator: SelectorOperator::In.into(),
                 values: regions,
             }],
         }),

@@ -189,7 +189,7 @@ fn written_name(
             None => duplicated(),
         };
     };
-    if scheduling.replica_scheduling_type == Some(ReplicaSchedulingType::Duplicated) {
+    if scheduling.replica_scheduling_type == Some(ReplicaSchedulingType::Duplicated.into()) {
         return duplicated();
     }
     let extended = &scheduling.extend_replica_division_preference;

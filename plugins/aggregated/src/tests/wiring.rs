@@ -1,6 +1,5 @@
 //! The plugin through the contexts that the host uses: configuration, orders, promises, explanations.
 
-use divvy_framework::binding::AffinityRecord;
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
@@ -33,13 +32,9 @@ fn fill_and_method_are_configured() {
 
 #[test]
 fn equal_capacities_go_by_the_policys_list_then_by_name() {
-    let list = |names: &[&str]| AffinityRecord {
-        cluster_names: names.iter().map(|&name| name.to_owned()).collect(),
-        ..AffinityRecord::default()
-    };
     let scenario = fleet(&[(10, 0); 3]).replicas(10);
     assert_eq!(scenario.assign(&plugin(json!({}))), Ok(vec![10, 0, 0]));
-    let listed = scenario.affinity(list(&["member02", "member01"]));
+    let listed = scenario.affinity(|affinity| _ = affinity.cluster_names(["member02", "member01"]));
     assert_eq!(listed.assign(&plugin(json!({}))), Ok(vec![0, 0, 10]));
 }
 

@@ -1,6 +1,5 @@
 //! The plugin through the contexts that the host uses: groups, errors, promises, explanations.
 
-use divvy_framework::binding::{AffinityRecord, RuleRecord};
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
@@ -19,15 +18,8 @@ fn fleet(last: &[i64]) -> Scenario {
         })
 }
 
-fn uncounted(clusters: &[&str], origin: &str) -> RuleRecord {
-    RuleRecord {
-        target: AffinityRecord {
-            cluster_names: clusters.iter().map(|&name| name.to_owned()).collect(),
-            ..AffinityRecord::default()
-        },
-        values: Vec::new(),
-        origin: origin.to_owned(),
-    }
+fn uncounted(scenario: Scenario, clusters: &[&str], origin: &str) -> Scenario {
+    scenario.rule_for(origin, &[], |target| _ = target.cluster_names(clusters))
 }
 
 fn refusal(scenario: &Scenario) -> String {
@@ -56,9 +48,8 @@ fn counts_are_for_groups() {
 
 #[test]
 fn entries_without_counts_form_one_group() {
-    let scenario = fleet(&[2, 1, 4])
-        .rule_for(uncounted(&["member0"], "idcs[0]"))
-        .rule_for(uncounted(&["member1", "member2"], "idcs[1]"));
+    let scenario = uncounted(fleet(&[2, 1, 4]), &["member0"], "idcs[0]");
+    let scenario = uncounted(scenario, &["member1", "member2"], "idcs[1]");
     assert_eq!(scenario.clone().replicas(11).assign(&plugin()), Ok(vec![3, 3, 5]));
     assert_eq!(scenario.clone().replicas(3).assign(&plugin()), Ok(vec![1, 0, 2]));
     assert_eq!(

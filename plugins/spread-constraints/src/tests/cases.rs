@@ -1,6 +1,5 @@
 //! Named cases of each rule but those of several properties.
 
-use divvy_framework::binding::AffinityRecord;
 use divvy_framework::prelude::Configuration;
 
 use super::*;
@@ -74,9 +73,7 @@ fn a_maximum_of_clusters_never_cuts_off_a_preferred_one() {
         &scenario,
         "no enough resource when selecting 2 clusters: 11 of 12 replicas fit",
     );
-    let overflowing = scenario
-        .affinity(AffinityRecord::default())
-        .affinity(AffinityRecord::default());
+    let overflowing = scenario.affinity(|_| {}).affinity(|_| {});
     check("Karmada's overflow affinities", &overflowing, &["a", "d"]);
 }
 

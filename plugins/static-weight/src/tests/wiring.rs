@@ -1,6 +1,6 @@
 //! The plugin through the contexts that the host uses: configuration, rules, promises, explanations.
 
-use divvy_framework::binding::{SpreadConstraintRecord, SpreadField};
+use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
@@ -70,8 +70,9 @@ fn karmadas_tie_rule_is_one_bit_of_the_uid() {
 
 #[test]
 fn explanations_name_weight_share_and_rule() {
-    let constraint = SpreadConstraintRecord {
+    let constraint = SpreadConstraint {
         field: SpreadField::Region,
+        label: "",
         minimum_groups: 1,
         maximum_groups: 1,
     };

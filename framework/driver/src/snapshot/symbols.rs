@@ -2,14 +2,13 @@
 
 use divvy_framework_abi::hash::hash_text;
 
-/// Texts and their numbers. Symbol 0 is the empty text. Symbols are never given up while the table lives.
+/// Texts and their numbers. Symbol 0 is the empty text.
 #[derive(Debug)]
 pub(super) struct Symbols {
     pub(super) text: Vec<u8>,
     pub(super) offsets: Vec<u64>,
     pub(super) hashes: Vec<u64>,
-    /// Symbol plus one at the hash of its text; a power of two long and at most half full.
-    pub(super) table: Vec<u32>,
+    table: Vec<u32>,
 }
 
 impl Default for Symbols {
@@ -31,18 +30,23 @@ impl Symbols {
     }
 
     /// The symbol of `text`, made if it is new.
+    #[inline]
     pub(super) fn intern(&mut self, text: &str) -> u32 {
-        let hash = hash_text(text);
+        self.intern_hashed(text.as_bytes(), hash_text(text))
+    }
+
+    /// The symbol of a text whose hash is known, made if it is new.
+    pub(super) fn intern_hashed(&mut self, text: &[u8], hash: u64) -> u32 {
         let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
         while let Some(symbol) = self.table[slot].checked_sub(1) {
-            if self.hashes[symbol as usize] == hash && self.bytes(symbol) == text.as_bytes() {
+            if self.hashes[symbol as usize] == hash && self.bytes(symbol) == text {
                 return symbol;
             }
             slot = (slot + 1) & mask;
         }
         let symbol = self.hashes.len() as u32;
-        self.text.extend_from_slice(text.as_bytes());
+        self.text.extend_from_slice(text);
         self.offsets.push(self.text.len() as u64);
         self.hashes.push(hash);
         self.table[slot] = symbol + 1;
@@ -60,15 +64,21 @@ impl Symbols {
 
     fn grow(&mut self) {
         let length = self.table.len() * 2;
-        let mask = length - 1;
         self.table.clear();
         self.table.resize(length, 0);
-        for (symbol, &hash) in self.hashes.iter().enumerate() {
-            let mut slot = hash as usize & mask;
-            while self.table[slot] != 0 {
-                slot = (slot + 1) & mask;
-            }
-            self.table[slot] = symbol as u32 + 1;
+        for (symbol, &hash) in (0..).zip(&self.hashes) {
+            enter(&mut self.table, hash, symbol);
         }
     }
+}
+
+/// Enters a symbol that is not there into an open-addressing table: a power of two long, symbol plus one at the hash of its
+/// text, never full.
+pub(super) fn enter(table: &mut [u32], hash: u64, symbol: u32) {
+    let mask = table.len() - 1;
+    let mut slot = hash as usize & mask;
+    while table[slot] != 0 {
+        slot = (slot + 1) & mask;
+    }
+    table[slot] = symbol + 1;
 }

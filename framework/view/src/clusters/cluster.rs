@@ -3,7 +3,7 @@
 use divvy_framework_abi::arena::{ABSENT, Arena, column, flag};
 
 use super::Symbol;
-use crate::snapshot::{ConditionStatus, TaintEffect};
+use crate::words::{ConditionStatus, TaintEffect};
 
 /// One cluster: what Karmada's `Cluster` holds.
 #[derive(Debug, Clone, Copy)]
@@ -172,7 +172,7 @@ impl<'a> Cluster<'a> {
             .map(move |(((&key, &value), &effect), &time)| Taint {
                 key: arena.text(key),
                 value: arena.text(value),
-                effect: TaintEffect::of_code(effect),
+                effect: TaintEffect::from_code(effect),
                 time_added: stated(time),
             })
     }
@@ -210,7 +210,7 @@ impl<'a> Cluster<'a> {
             .zip(reasons)
             .map(move |((&kind, &status), &reason)| Condition {
                 kind: arena.text(kind),
-                status: ConditionStatus::of_code(status),
+                status: ConditionStatus::from_code(status),
                 reason: arena.text(reason),
             })
     }
@@ -310,17 +310,10 @@ impl<'a> Cluster<'a> {
         grades.iter().copied().zip(counts.iter().copied())
     }
 
-    /// The whole object as JSON; empty unless the plugin's metadata asks for it (`Needs::RAW_CLUSTER`).
+    /// The whole object as JSON; empty unless the plugin's needs name it (`Needs::raw_cluster`).
     pub fn raw_json(&self) -> &'a str {
-        let offsets = self.arena.column::<u64>(column::RAW_OFFSETS);
-        let (Some(&start), Some(&end)) = (offsets.get(self.row), offsets.get(self.row + 1)) else {
-            return "";
-        };
-        self.arena
-            .column::<u8>(column::RAW_TEXT)
-            .get(start as usize..end as usize)
-            .and_then(|bytes| std::str::from_utf8(bytes).ok())
-            .unwrap_or("")
+        let span = self.arena.span(column::RAW_SPANS, self.row);
+        std::str::from_utf8(span.of(self.arena.column(column::RAW_TEXT))).unwrap_or("")
     }
 
     fn number(&self, column: usize) -> u32 {

@@ -8,9 +8,9 @@ mod cluster;
 mod matcher;
 mod taints;
 
+pub use crate::words::{ConditionStatus, TaintEffect};
 pub use cluster::{Cluster, Condition, Model, Resource, Taint};
-pub(crate) use matcher::AffinityTables;
-pub use matcher::{ClusterMatcher, RowSet};
+pub use matcher::{AffinityTables, ClusterMatcher, RowSet};
 pub use taints::{TaintColumns, TaintSymbols};
 
 use divvy_framework_abi::arena::{Arena, column};
@@ -37,7 +37,9 @@ pub struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    pub(crate) fn new(arena: Arena<'a>) -> Self {
+    /// The clusters of an arena. For hosts: a plugin is given them.
+    #[inline]
+    pub fn new(arena: Arena<'a>) -> Self {
         Self { arena }
     }
 
@@ -73,7 +75,8 @@ impl<'a> Clusters<'a> {
         self.arena.row(name).map(|row| row as usize)
     }
 
-    /// The symbol of a text; `None` if no cluster mentions it anywhere.
+    /// The symbol of a text; `None` if no cluster mentions it anywhere. A text that clusters have mentioned before may have a
+    /// symbol too: one that no column holds.
     #[inline]
     pub fn symbol(&self, text: &str) -> Option<Symbol> {
         self.arena.symbol(text).map(Symbol)
@@ -118,7 +121,7 @@ impl<'a> Clusters<'a> {
         self.arena.column(column::API_SET)
     }
 
-    /// How many distinct sets of API enablements there are.
+    /// The number of distinct sets of API enablements, those that no cluster has any more included.
     pub fn api_set_count(&self) -> usize {
         self.arena
             .column::<divvy_framework_abi::text::Span>(column::API_SET_SPANS)
@@ -184,8 +187,10 @@ impl<'a> Clusters<'a> {
     }
 
     /// The names of all resources that any cluster's summary names.
-    pub fn resource_names(&self) -> &'a [Symbol] {
-        self.arena.column(column::RESOURCE_NAMES)
+    pub fn resource_names(&self) -> impl Iterator<Item = Symbol> + use<'a> {
+        let names: &'a [Symbol] = self.arena.column(column::RESOURCE_NAMES);
+        // A place that no resource has is marked so.
+        names.iter().copied().filter(|name| name.0 != u32::MAX)
     }
 }
 

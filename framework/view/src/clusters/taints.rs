@@ -7,7 +7,7 @@ use divvy_framework_abi::arena::{Arena, column};
 use divvy_framework_abi::text::Span;
 
 use super::Symbol;
-use crate::snapshot::TaintEffect;
+use crate::words::TaintEffect;
 
 /// The taints of all clusters of a snapshot.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ impl<'a> TaintColumns<'a> {
             .map(|((&key, &value), &effect)| TaintSymbols {
                 key,
                 value,
-                effect: TaintEffect::of_code(effect),
+                effect: TaintEffect::from_code(effect),
             })
     }
 }

@@ -57,10 +57,13 @@ impl RowSet {
 
 /// The tables that an affinity's spans point into.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AffinityTables<'a> {
-    pub(crate) pool: &'a str,
-    pub(crate) texts: &'a [Text],
-    pub(crate) expressions: &'a [ExpressionRow],
+pub struct AffinityTables<'a> {
+    /// The string of the binding's texts.
+    pub pool: &'a str,
+    /// Names and values.
+    pub texts: &'a [Text],
+    /// Expressions of selectors.
+    pub expressions: &'a [ExpressionRow],
 }
 
 /// An affinity, compiled against a snapshot.
@@ -153,7 +156,9 @@ impl<'a> Labels<'a> {
 }
 
 impl<'a> ClusterMatcher<'a> {
-    pub(crate) fn compile(arena: Arena<'a>, affinity: &AffinityRow, tables: AffinityTables<'_>) -> Self {
+    /// Compiles an affinity against a snapshot. For hosts: a plugin has
+    /// [`Affinity::compile`](crate::binding::Affinity::compile).
+    pub fn compile(arena: Arena<'a>, affinity: &AffinityRow, tables: AffinityTables<'_>) -> Self {
         let rows_of = |span: Span| {
             let names = span.of(tables.texts);
             let found = names

@@ -1,7 +1,4 @@
-//! For hosts and test kits: how a binding and a snapshot become the view that every call of a cycle reads.
-//!
-//! Plugin authors do not need this module. It lives in the SDK because the host and the `testing` feature must make the
-//! view in the same way, and because a record's tables are nobody else's business.
+//! A binding and a snapshot as the view that every call of a cycle reads.
 
 use std::ffi::c_void;
 
@@ -11,8 +8,9 @@ use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::call::{CycleView, TextFunction, flag};
 use divvy_framework_abi::text::Span;
 
+use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher};
+
 use crate::binding::BindingRecord;
-use crate::clusters::{AffinityTables, ClusterMatcher};
 use crate::snapshot::Snapshot;
 
 /// What a binding's names mean in a snapshot. Kept between cycles for its memory alone.

@@ -3,7 +3,7 @@
 //! What the result's type rules out needs no rule here: Filter cannot accept a cluster that an earlier filter rejected,
 //! and Assign gives one count a candidate, so it can neither name a cluster that is no candidate nor name one twice.
 
-use divvy_framework::score::MAXIMUM_SCORE;
+use divvy_framework_view::MAXIMUM_SCORE;
 
 /// A rule that a plugin's result breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

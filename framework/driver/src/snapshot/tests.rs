@@ -1,32 +1,36 @@
 //! The store and what clusters look like through a snapshot.
 
-use super::{ClusterRecord, ResourceRecord, ResourceSummaryRecord, SnapshotStore};
+use divvy_framework_view::clusters::Resource;
 
-fn cluster(name: &str, region: &str) -> ClusterRecord {
-    ClusterRecord {
-        name: name.to_owned(),
-        region: region.to_owned(),
-        labels: vec![("tier".to_owned(), format!("{name}-tier"))],
-        api_enablements: vec![("apps/v1".to_owned(), "Deployment".to_owned())],
-        resource_summary: Some(ResourceSummaryRecord {
-            resources: vec![ResourceRecord {
-                name: "cpu".to_owned(),
-                allocatable: Some(4000),
-                allocated: Some(1500),
-                allocating: None,
-                remaining: Some(2500),
-            }],
-            modelings: vec![(0, 3)],
-        }),
-        ..ClusterRecord::default()
-    }
+use super::{ClusterWriter, SnapshotStore};
+
+mod patches;
+
+fn upsert(store: &mut SnapshotStore, name: &str, region: &str) {
+    store.upsert(name, |cluster| write(cluster, name, region));
+}
+
+fn write(cluster: &mut ClusterWriter<'_>, name: &str, region: &str) {
+    cluster
+        .region(region)
+        .label("tier", &format!("{name}-tier"))
+        .apis("apps/v1", ["Deployment"])
+        .resource(Resource {
+            name: "cpu",
+            allocatable: Some(4000),
+            allocated: Some(1500),
+            allocating: None,
+            remaining: Some(2500),
+        })
+        .modeling(0, 3);
 }
 
 #[test]
 fn rows_are_sorted_by_name_whatever_the_order_of_arrival() {
     let mut store = SnapshotStore::new();
-    store.extend(&[cluster("b", "eu"), cluster("a", "us"), cluster("b", "asia")]);
-    store.upsert(&cluster("aa", "eu"));
+    for (name, region) in [("b", "eu"), ("a", "us"), ("b", "asia"), ("aa", "eu")] {
+        upsert(&mut store, name, region);
+    }
     let snapshot = store.snapshot();
     let clusters = snapshot.clusters();
     let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name()).collect();
@@ -40,7 +44,7 @@ fn rows_are_sorted_by_name_whatever_the_order_of_arrival() {
 #[test]
 fn a_cluster_reads_back_as_it_was() {
     let mut store = SnapshotStore::new();
-    store.upsert(&cluster("a", "us"));
+    upsert(&mut store, "a", "us");
     let snapshot = store.snapshot();
     let read = snapshot.clusters().get(0);
     assert_eq!(read.label("tier"), Some("a-tier"));
@@ -60,9 +64,9 @@ fn a_cluster_reads_back_as_it_was() {
 #[test]
 fn a_snapshot_does_not_change_when_the_store_does() {
     let mut store = SnapshotStore::new();
-    store.upsert(&cluster("a", "us"));
+    upsert(&mut store, "a", "us");
     let before = store.snapshot();
-    store.upsert(&cluster("a", "eu"));
+    upsert(&mut store, "a", "eu");
     assert!(store.remove("nothing").eq(&false));
     let after = store.snapshot();
     assert_eq!(before.clusters().get(0).region(), "us");
@@ -74,7 +78,8 @@ fn a_snapshot_does_not_change_when_the_store_does() {
 #[test]
 fn equal_sets_of_apis_are_kept_once() {
     let mut store = SnapshotStore::new();
-    store.extend(&[cluster("a", "x"), cluster("b", "y")]);
+    upsert(&mut store, "a", "x");
+    upsert(&mut store, "b", "y");
     let snapshot = store.snapshot();
     let clusters = snapshot.clusters();
     assert_eq!(clusters.api_sets()[0], clusters.api_sets()[1]);

@@ -1,16 +1,17 @@
-//! The view of a binding that a cycle hands to plugins.
+//! A binding, as a plugin reads it.
+//!
+//! Its texts are spans into one string with their hashes, its lists are tables of numbers. They were built once, when the
+//! binding was read; a cycle hands out views of them and converts nothing.
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::call::{
     AffinityRow, ComponentRow, CycleView, PairRow, RequestRow, RuleRow, SpreadConstraintRow, TolerationRow, flag,
-    spread_field,
 };
 use divvy_framework_abi::text::{Span, Text};
 
-use super::record::{SpreadField, TolerationOperator};
-use crate::clusters::AffinityTables;
-use crate::clusters::{ClusterMatcher, Clusters, RowSet};
-use crate::snapshot::TaintEffect;
+use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, RowSet};
+use crate::words::TaintEffect;
+pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationOperator};
 
 /// A binding: what Karmada's ResourceBinding or ClusterResourceBinding holds.
 #[derive(Clone, Copy)]
@@ -31,7 +32,9 @@ impl std::fmt::Debug for Binding<'_> {
 }
 
 impl<'a> Binding<'a> {
-    pub(crate) fn new(view: &'a CycleView<'a>) -> Self {
+    /// The binding of a cycle. For hosts: a plugin is given it.
+    #[inline]
+    pub fn new(view: &'a CycleView<'a>) -> Self {
         Self { view }
     }
 
@@ -192,13 +195,9 @@ impl<'a> Binding<'a> {
         let rows: &'a [TolerationRow] = self.view.tolerations.as_slice();
         rows.iter().map(move |row| Toleration {
             key: row.key.read(pool),
-            operator: match row.operator {
-                0 => TolerationOperator::Equal,
-                1 => TolerationOperator::Exists,
-                _ => TolerationOperator::Unknown,
-            },
+            operator: TolerationOperator::from_code(row.operator),
             value: row.value.read(pool),
-            effect: TaintEffect::of_code(row.effect),
+            effect: TaintEffect::from_code(row.effect),
             seconds: (row.seconds != ABSENT).then_some(row.seconds),
         })
     }
@@ -208,13 +207,7 @@ impl<'a> Binding<'a> {
         let pool = self.view.pool.as_str();
         let rows: &'a [SpreadConstraintRow] = self.view.spread_constraints.as_slice();
         rows.iter().map(move |row| SpreadConstraint {
-            field: match row.field {
-                spread_field::CLUSTER => SpreadField::Cluster,
-                spread_field::REGION => SpreadField::Region,
-                spread_field::ZONE => SpreadField::Zone,
-                spread_field::PROVIDER => SpreadField::Provider,
-                _ => SpreadField::Label(row.label.read(pool).to_owned()),
-            },
+            field: SpreadField::from_code(row.field),
             label: row.label.read(pool),
             minimum_groups: row.minimum_groups,
             maximum_groups: row.maximum_groups,
@@ -318,11 +311,11 @@ pub struct Toleration<'a> {
 }
 
 /// A spread constraint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpreadConstraint<'a> {
     /// By what.
     pub field: SpreadField,
-    /// The label's key, if by label.
+    /// The label's key, if by label; else empty.
     pub label: &'a str,
     /// Least number of groups.
     pub minimum_groups: i64,

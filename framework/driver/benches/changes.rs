@@ -1,0 +1,156 @@
+//! What one changed cluster costs, from `upsert` to a snapshot that can be used, and what building the arena anew costs.
+//!
+//! The fleet is that of a large installation: 5,000 clusters that serve 29 API groups each, half of them with taints.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use divvy_framework_driver::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
+use divvy_framework_view::clusters::{Condition, Resource, Taint};
+use divvy_framework_view::words::{ConditionStatus, TaintEffect};
+
+const CLUSTERS: usize = 5_000;
+
+const RESOURCES: [&str; 5] = ["cpu", "ephemeral-storage", "memory", "nvidia.com/gpu", "pods"];
+
+/// Writes a cluster whose changing parts are those of a `version`.
+fn write(writer: &mut ClusterWriter<'_>, number: usize, version: usize) {
+    writer
+        .uid(&format!("00000000-0000-4000-8000-{number:012}"))
+        .region(["eu", "us", "asia"][number % 3])
+        .provider(["aws", "gcp"][number % 2])
+        .zone(["a", "b"][number % 2]);
+    for key in ["env", "tier", "team", "owner", "network"] {
+        writer.label(key, &format!("{key}-{}", number % 7));
+    }
+    writer.label("revision", &format!("revision-{number}-{version}"));
+    for _ in 0..(number + version) % 2 {
+        writer.taint(Taint {
+            key: "cluster.karmada.io/not-ready",
+            value: "",
+            effect: TaintEffect::NoSchedule,
+            time_added: Some(version as i64),
+        });
+    }
+    for group in 0..29 {
+        let group = format!("group{group}.example.io/v1");
+        writer.apis(&group, ["Deployment", "Job", "Widget", "Gadget"]);
+    }
+    for kind in ["Ready", "CompleteAPIEnablements"] {
+        writer.condition(Condition {
+            kind,
+            status: ConditionStatus::True,
+            reason: "ClusterReady",
+        });
+    }
+    for name in RESOURCES {
+        let allocated = (number + version) as i64 % 50;
+        writer.resource(Resource {
+            name,
+            allocatable: Some(100),
+            allocated: Some(allocated),
+            allocating: None,
+            remaining: Some(100 - allocated),
+        });
+    }
+    for grade in 0..5 {
+        writer.model(
+            grade,
+            [
+                ("cpu", grade * 1_000, grade * 2_000),
+                ("memory", grade << 30, grade << 31),
+            ],
+        );
+        writer.modeling(grade, (number + version) as i64 % 9);
+    }
+}
+
+fn name(number: usize) -> String {
+    format!("member-{number:05}")
+}
+
+fn fleet() -> SnapshotStore {
+    let mut store = SnapshotStore::new();
+    for number in 0..CLUSTERS {
+        store.upsert(&name(number), |writer| write(writer, number, 0));
+    }
+    store
+}
+
+/// Changes one cluster after the other.
+struct Changes {
+    store: SnapshotStore,
+    names: Vec<String>,
+    version: usize,
+}
+
+impl Changes {
+    fn new() -> Self {
+        let mut store = fleet();
+        store.snapshot();
+        Self {
+            store,
+            names: (0..CLUSTERS).map(name).collect(),
+            version: 0,
+        }
+    }
+
+    fn next(&mut self) -> Snapshot {
+        self.version += 1;
+        let (number, version) = (self.version * 37 % CLUSTERS, self.version);
+        self.store
+            .upsert(&self.names[number], |writer| write(writer, number, version));
+        self.store.snapshot()
+    }
+}
+
+fn changes(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("5000-clusters");
+    group.bench_function("change", |bencher| {
+        let mut changes = Changes::new();
+        bencher.iter(|| black_box(changes.next()));
+    });
+    group.bench_function("change-while-the-last-snapshot-is-held", |bencher| {
+        let mut changes = Changes::new();
+        let mut held = changes.next();
+        bencher.iter(|| held = changes.next());
+        drop(held);
+    });
+    group.bench_function("rebuild", |bencher| {
+        let mut store = fleet();
+        bencher.iter(|| {
+            // A cluster that comes or goes has the arena built anew.
+            if !store.remove("another") {
+                store.upsert("another", |_| {});
+            }
+            black_box(store.snapshot())
+        });
+    });
+    group.finish();
+    percentiles();
+}
+
+/// The distribution over many changes, rebuilds among them: criterion's estimate is of their mean.
+fn percentiles() {
+    let mut changes = Changes::new();
+    let mut times: Vec<Duration> = (0..50_000)
+        .map(|_| {
+            let start = Instant::now();
+            black_box(changes.next());
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!(
+        "one change of 50,000: median {:?}, p99 {:?}, p99.9 {:?}, maximum {:?}",
+        at(0.5),
+        at(0.99),
+        at(0.999),
+        at(1.0)
+    );
+}
+
+criterion_group!(benches, changes);
+criterion_main!(benches);

@@ -1,0 +1,415 @@
+//! A binding as tables of numbers over one string, and the builder that writes them.
+//!
+//! The builder takes texts by reference and stores each once; it owns nothing but the tables.
+
+use std::collections::HashMap;
+
+use divvy_framework_abi::arena::ABSENT;
+use divvy_framework_abi::call::{
+    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
+    SpreadConstraintRow, TargetRow, TolerationRow, expression_source, flag,
+};
+use divvy_framework_abi::text::{Span, Text};
+use divvy_framework_view::binding::{SpreadConstraint, Toleration};
+use divvy_framework_view::words::{SelectorField, SelectorOperator};
+
+/// A binding as tables of numbers over one string. Made by [`BindingRecordBuilder`].
+#[derive(Debug, Clone, Default)]
+pub struct BindingRecord {
+    pub(crate) pool: String,
+    pub(crate) flags: u64,
+    pub(crate) replicas: i64,
+    pub(crate) names: BindingNames,
+    pub(crate) texts: Vec<Text>,
+    pub(crate) affinities: Vec<AffinityRow>,
+    pub(crate) expressions: Vec<ExpressionRow>,
+    pub(crate) placement_affinities: Span,
+    pub(crate) tolerations: Vec<TolerationRow>,
+    pub(crate) spread_constraints: Vec<SpreadConstraintRow>,
+    pub(crate) requests: Vec<RequestRow>,
+    pub(crate) replica_requests: Span,
+    pub(crate) components: Vec<ComponentRow>,
+    pub(crate) last: Vec<TargetRow>,
+    pub(crate) evictions: Vec<Text>,
+    pub(crate) rules: Vec<RuleRow>,
+    pub(crate) rule_values: Vec<RuleValueRow>,
+    /// Affinity and priority: the host makes tiers of them, plugins see the tiers.
+    pub(crate) priority_rules: Vec<(u32, i64)>,
+    pub(crate) labels: Vec<PairRow>,
+    pub(crate) annotations: Vec<PairRow>,
+}
+
+/// Builds a [`BindingRecord`].
+#[derive(Debug, Clone, Default)]
+pub struct BindingRecordBuilder {
+    record: BindingRecord,
+    /// Kept apart until the end, since the span of them must have no other affinity in between.
+    placement_affinities: Vec<AffinityRow>,
+    known: HashMap<Box<str>, Text>,
+}
+
+/// Writes one affinity: of the placement, of a rule or of a priority. Nothing written: every cluster matches.
+#[derive(Debug)]
+pub struct AffinityWriter<'a> {
+    builder: &'a mut BindingRecordBuilder,
+    row: AffinityRow,
+}
+
+impl AffinityWriter<'_> {
+    /// The name of the affinity group.
+    pub fn name(&mut self, name: &str) -> &mut Self {
+        self.row.name = self.builder.text(name);
+        self
+    }
+
+    /// `clusterNames`: clusters of other names do not match. An empty list restricts nothing.
+    pub fn cluster_names<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
+        self.row.cluster_names = self.builder.texts(names);
+        self
+    }
+
+    /// `exclude`: clusters of these names do not match.
+    pub fn exclude<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
+        self.row.exclude = self.builder.texts(names);
+        self
+    }
+
+    /// Adds a requirement on a label.
+    pub fn label<T: AsRef<str>>(
+        &mut self,
+        key: &str,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        let key = self.builder.text(key);
+        self.expression(expression_source::LABEL, key, operator, values)
+    }
+
+    /// Adds a requirement on a field.
+    pub fn field<T: AsRef<str>>(
+        &mut self,
+        field: SelectorField,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        self.expression(field.code(), Text::EMPTY, operator, values)
+    }
+
+    fn expression<T: AsRef<str>>(
+        &mut self,
+        source: u32,
+        key: Text,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        let row = ExpressionRow {
+            key,
+            values: self.builder.texts(values),
+            source,
+            operator: operator.code(),
+        };
+        self.builder.record.expressions.push(row);
+        self.row.expressions.length += 1;
+        self
+    }
+}
+
+impl BindingRecordBuilder {
+    /// A builder of a binding of no replicas.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn text(&mut self, text: &str) -> Text {
+        if text.is_empty() {
+            return Text::EMPTY;
+        }
+        if let Some(&known) = self.known.get(text) {
+            return known;
+        }
+        let entry = Text {
+            start: self.record.pool.len() as u32,
+            length: text.len() as u32,
+            hash: divvy_framework_abi::hash::hash_text(text),
+        };
+        self.record.pool.push_str(text);
+        self.known.insert(text.into(), entry);
+        entry
+    }
+
+    fn texts<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) -> Span {
+        let start = self.record.texts.len();
+        for text in texts {
+            let text = self.text(text.as_ref());
+            self.record.texts.push(text);
+        }
+        span_from(start, &self.record.texts)
+    }
+
+    /// Name, namespace and UID of the binding.
+    pub fn identity(&mut self, namespace: &str, name: &str, uid: &str) -> &mut Self {
+        self.record.names.namespace = self.text(namespace);
+        self.record.names.name = self.text(name);
+        self.record.names.uid = self.text(uid);
+        self.set_flag(flag::NAMESPACED, !namespace.is_empty());
+        self
+    }
+
+    /// The resource that is bound.
+    pub fn resource(&mut self, api_version: &str, kind: &str, namespace: &str, name: &str, uid: &str) -> &mut Self {
+        self.record.names.resource_api_version = self.text(api_version);
+        self.record.names.resource_kind = self.text(kind);
+        self.record.names.resource_namespace = self.text(namespace);
+        self.record.names.resource_name = self.text(name);
+        self.record.names.resource_uid = self.text(uid);
+        self
+    }
+
+    /// The strategy's name, and its preferences as JSON (empty: none).
+    pub fn strategy(&mut self, strategy: &str, preferences: &str) -> &mut Self {
+        self.record.names.strategy = self.text(strategy);
+        self.record.names.preferences = self.text(preferences);
+        self
+    }
+
+    /// Replicas to divide, and `true` if the resource is a workload at all.
+    pub fn replicas(&mut self, replicas: i64, workload: bool) -> &mut Self {
+        self.record.replicas = replicas;
+        self.set_flag(flag::WORKLOAD, workload);
+        self
+    }
+
+    /// `true` if the division starts from scratch.
+    pub fn fresh(&mut self, fresh: bool) -> &mut Self {
+        self.set_flag(flag::FRESH, fresh);
+        self
+    }
+
+    /// Resource and quantity that one replica requests: `cpu` in thousandths, everything else in its own unit.
+    pub fn replica_requests<T: AsRef<str>>(&mut self, requests: impl IntoIterator<Item = (T, i64)>) -> &mut Self {
+        self.record.replica_requests = self.requests(requests);
+        self
+    }
+
+    fn requests<T: AsRef<str>>(&mut self, requests: impl IntoIterator<Item = (T, i64)>) -> Span {
+        let start = self.record.requests.len();
+        for (resource, quantity) in requests {
+            let resource = self.text(resource.as_ref());
+            self.record.requests.push(RequestRow { resource, quantity });
+        }
+        span_from(start, &self.record.requests)
+    }
+
+    /// Adds a pod template of a workload with several: its name, its replicas, and what one of them requests.
+    pub fn component<T: AsRef<str>>(
+        &mut self,
+        name: &str,
+        replicas: i64,
+        requests: impl IntoIterator<Item = (T, i64)>,
+    ) -> &mut Self {
+        let row = ComponentRow {
+            name: self.text(name),
+            replicas,
+            requests: self.requests(requests),
+        };
+        self.record.components.push(row);
+        self
+    }
+
+    /// Adds a cluster of the last result.
+    pub fn last(&mut self, cluster: &str, replicas: i64) -> &mut Self {
+        let cluster = self.text(cluster);
+        self.record.last.push(TargetRow { cluster, replicas });
+        self
+    }
+
+    /// Adds a cluster that the binding is being evicted from.
+    pub fn eviction(&mut self, cluster: &str) -> &mut Self {
+        let cluster = self.text(cluster);
+        self.record.evictions.push(cluster);
+        self
+    }
+
+    /// Adds an affinity of the placement: a cluster must match one of them. None: any cluster.
+    pub fn placement_affinity(&mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> &mut Self {
+        let row = self.affinity(write);
+        self.placement_affinities.push(row);
+        self
+    }
+
+    /// Adds an entry of the list by which a policy says what each group of clusters gets: where the policy has it (for
+    /// messages), its named numbers such as `weight`, and its target.
+    pub fn rule<T: AsRef<str>>(
+        &mut self,
+        origin: &str,
+        values: impl IntoIterator<Item = (T, i64)>,
+        target: impl FnOnce(&mut AffinityWriter<'_>),
+    ) -> &mut Self {
+        let target = self.target(target);
+        let start = self.record.rule_values.len();
+        for (field, value) in values {
+            let field = self.text(field.as_ref());
+            self.record.rule_values.push(RuleValueRow { field, value });
+        }
+        let row = RuleRow {
+            target,
+            reserved: 0,
+            values: span_from(start, &self.record.rule_values),
+            origin: self.text(origin),
+        };
+        self.record.rules.push(row);
+        self
+    }
+
+    /// Gives the clusters of an affinity a priority, larger first. Of several that match a cluster the largest counts.
+    pub fn priority(&mut self, priority: i64, target: impl FnOnce(&mut AffinityWriter<'_>)) -> &mut Self {
+        let target = self.target(target);
+        self.record.priority_rules.push((target, priority));
+        self
+    }
+
+    /// Writes an affinity that belongs to a rule or a priority; its place.
+    fn target(&mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> u32 {
+        let row = self.affinity(write);
+        self.record.affinities.push(row);
+        self.record.affinities.len() as u32 - 1
+    }
+
+    fn affinity(&mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> AffinityRow {
+        let expressions = span_from(self.record.expressions.len(), &self.record.expressions);
+        let mut writer = AffinityWriter {
+            row: AffinityRow {
+                name: Text::EMPTY,
+                cluster_names: Span::default(),
+                exclude: Span::default(),
+                expressions,
+            },
+            builder: self,
+        };
+        write(&mut writer);
+        writer.row
+    }
+
+    /// Adds a toleration.
+    pub fn toleration(&mut self, toleration: Toleration<'_>) -> &mut Self {
+        let row = TolerationRow {
+            key: self.text(toleration.key),
+            value: self.text(toleration.value),
+            effect: toleration.effect.code(),
+            operator: toleration.operator.code(),
+            seconds: toleration.seconds.unwrap_or(ABSENT),
+        };
+        self.record.tolerations.push(row);
+        self
+    }
+
+    /// Adds a spread constraint.
+    pub fn spread_constraint(&mut self, constraint: SpreadConstraint<'_>) -> &mut Self {
+        let row = SpreadConstraintRow {
+            label: self.text(constraint.label),
+            field: constraint.field.code(),
+            reserved: 0,
+            minimum_groups: constraint.minimum_groups,
+            maximum_groups: constraint.maximum_groups,
+        };
+        self.record.spread_constraints.push(row);
+        self
+    }
+
+    /// Adds a label of the binding.
+    pub fn label(&mut self, key: &str, value: &str) -> &mut Self {
+        let row = self.pair(key, value);
+        self.record.labels.push(row);
+        self
+    }
+
+    /// Adds an annotation of the binding.
+    pub fn annotation(&mut self, key: &str, value: &str) -> &mut Self {
+        let row = self.pair(key, value);
+        self.record.annotations.push(row);
+        self
+    }
+
+    fn pair(&mut self, key: &str, value: &str) -> PairRow {
+        PairRow {
+            key: self.text(key),
+            value: self.text(value),
+        }
+    }
+
+    fn set_flag(&mut self, bit: u64, set: bool) {
+        if set {
+            self.record.flags |= bit;
+        } else {
+            self.record.flags &= !bit;
+        }
+    }
+
+    /// The binding.
+    pub fn build(self) -> BindingRecord {
+        let mut record = self.record;
+        let start = record.affinities.len();
+        record.affinities.extend(self.placement_affinities);
+        record.placement_affinities = span_from(start, &record.affinities);
+        record
+    }
+}
+
+/// The rows of a table from `start` on.
+fn span_from<T>(start: usize, table: &[T]) -> Span {
+    Span {
+        start: start as u32,
+        length: (table.len() - start) as u32,
+    }
+}
+
+impl BindingRecord {
+    /// Replicas to divide.
+    pub fn replicas(&self) -> i64 {
+        self.replicas
+    }
+
+    /// Whether the policy gives clusters priorities.
+    pub fn has_priorities(&self) -> bool {
+        !self.priority_rules.is_empty()
+    }
+
+    /// How many affinities the placement has: more than one makes tiers of overflow.
+    pub fn placement_affinity_count(&self) -> usize {
+        self.placement_affinities.length as usize
+    }
+
+    /// Whether the resource has replicas to divide.
+    pub fn is_workload(&self) -> bool {
+        self.flags & flag::WORKLOAD != 0
+    }
+
+    /// Whether the division starts from scratch.
+    pub fn is_fresh(&self) -> bool {
+        self.flags & flag::FRESH != 0
+    }
+
+    /// Whether the placement has spread constraints.
+    pub fn has_spread_constraints(&self) -> bool {
+        !self.spread_constraints.is_empty()
+    }
+
+    /// The last result: cluster and replicas.
+    pub fn last(&self) -> impl ExactSizeIterator<Item = (&str, i64)> {
+        self.last
+            .iter()
+            .map(|target| (target.cluster.read(&self.pool), target.replicas))
+    }
+
+    /// Whether a rule gives its clusters any positive value.
+    pub fn rule_is_positive(&self, rule: usize) -> bool {
+        self.rules
+            .get(rule)
+            .is_some_and(|rule| rule.values.of(&self.rule_values).iter().any(|value| value.value > 0))
+    }
+
+    /// The number of rules of the policy.
+    pub fn rule_count(&self) -> usize {
+        self.rules.len()
+    }
+}

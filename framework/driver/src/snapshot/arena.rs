@@ -1,0 +1,494 @@
+//! An arena with room in it: columns that a changed cluster is written into in place.
+//!
+//! A list of a row (labels, taints, …) that fits where it was is written there; a longer one moves to the end of its
+//! columns. What it leaves behind is garbage until the arena is built anew, which happens when a column has no room left.
+//! An arena is built by writing every row into an empty one, so that there is one way to write a row.
+
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use divvy_framework_abi::arena::{ABSENT, ColumnEntry, HEAD_WORDS, MAGIC, NO_ROW, column};
+use divvy_framework_abi::text::Span;
+
+use super::contents::Contents;
+use super::row::Row;
+use super::symbols;
+
+/// A column that had no room for what was to be written. The arena is half written, and of no use any more.
+#[derive(Debug)]
+pub(super) struct Full;
+
+/// A list per row: a column of spans, and the columns of entries that they point into, with the bytes of an entry.
+struct List {
+    spans: usize,
+    columns: &'static [(usize, usize)],
+    length: fn(&Row) -> usize,
+}
+
+const ZONES: usize = 0;
+const LABELS: usize = 1;
+const ANNOTATIONS: usize = 2;
+const TAINTS: usize = 3;
+const CONDITIONS: usize = 4;
+const MODELINGS: usize = 5;
+const RAW: usize = 6;
+
+static LISTS: [List; 7] = [
+    List {
+        spans: column::ZONE_SPANS,
+        columns: &[(column::ZONES, 4)],
+        length: |row| row.zones.len(),
+    },
+    List {
+        spans: column::LABEL_SPANS,
+        columns: &[(column::LABEL_KEYS, 4), (column::LABEL_VALUES, 4)],
+        length: |row| row.labels.len(),
+    },
+    List {
+        spans: column::ANNOTATION_SPANS,
+        columns: &[(column::ANNOTATION_KEYS, 4), (column::ANNOTATION_VALUES, 4)],
+        length: |row| row.annotations.len(),
+    },
+    List {
+        spans: column::TAINT_SPANS,
+        columns: &[
+            (column::TAINT_KEYS, 4),
+            (column::TAINT_VALUES, 4),
+            (column::TAINT_EFFECTS, 4),
+            (column::TAINT_TIMES, 8),
+        ],
+        length: |row| row.taints.len(),
+    },
+    List {
+        spans: column::CONDITION_SPANS,
+        columns: &[
+            (column::CONDITION_TYPES, 4),
+            (column::CONDITION_STATUSES, 4),
+            (column::CONDITION_REASONS, 4),
+        ],
+        length: |row| row.conditions.len(),
+    },
+    List {
+        spans: column::MODELING_SPANS,
+        columns: &[(column::MODELING_GRADES, 8), (column::MODELING_COUNTS, 8)],
+        length: |row| row.modelings.len(),
+    },
+    List {
+        spans: column::RAW_SPANS,
+        columns: &[(column::RAW_TEXT, 1)],
+        length: |row| row.raw.len(),
+    },
+];
+
+/// The columns of one number per row.
+const PER_ROW: [usize; 9] = [
+    column::NAME,
+    column::NAME_HASH,
+    column::UID,
+    column::FLAGS,
+    column::REGION,
+    column::PROVIDER,
+    column::ZONE,
+    column::API_SET,
+    column::MODEL_SET,
+];
+
+/// The four matrices of resources, in the order of a row's quantities.
+const MATRICES: [usize; 4] = [
+    column::RESOURCE_ALLOCATABLE,
+    column::RESOURCE_ALLOCATED,
+    column::RESOURCE_ALLOCATING,
+    column::RESOURCE_REMAINING,
+];
+
+/// Entries for which a list of `used` gets room: a quarter more, and some.
+fn with_room(used: usize) -> usize {
+    used + used / 4 + 64
+}
+
+/// How far the columns of a list are used.
+#[derive(Debug, Clone, Copy, Default)]
+struct Usage {
+    /// Entries from the start, garbage included.
+    end: usize,
+    /// Entries that rows point to.
+    live: usize,
+}
+
+/// An arena that is kept in step with the contents of a store.
+#[derive(Debug)]
+pub(super) struct RoomyArena {
+    words: Arc<Vec<u64>>,
+    /// Bytes of each column, its room included.
+    capacity: [usize; column::COUNT],
+    usage: [Usage; LISTS.len()],
+    /// Rows that have changed since they were written.
+    stale: Vec<u32>,
+}
+
+impl RoomyArena {
+    /// An arena of all that a store holds.
+    pub(super) fn new(contents: &Contents) -> Self {
+        let capacity = capacities(contents);
+        let directory = column::COUNT * size_of::<ColumnEntry>() / size_of::<u64>();
+        let mut next = HEAD_WORDS + directory;
+        let mut head = vec![MAGIC, contents.rows.len() as u64, column::COUNT as u64, 0];
+        for bytes in capacity {
+            head.extend([next as u64, 0]);
+            next += bytes.div_ceil(8);
+        }
+        // Zeroed pages come from the system for nothing.
+        let mut words = vec![0; next];
+        words[..head.len()].copy_from_slice(&head);
+        let mut usage = [Usage::default(); LISTS.len()];
+        let mut writer = Writer {
+            words: &mut words,
+            capacity: &capacity,
+            usage: &mut usage,
+        };
+        for column in PER_ROW.into_iter().chain(LISTS.iter().map(|list| list.spans)) {
+            writer.set_used(column, capacity[column]);
+        }
+        for matrix in MATRICES {
+            writer.column::<i64>(matrix).fill(ABSENT);
+        }
+        let written = writer.write_shared(contents).and_then(|()| {
+            for (number, row) in contents.rows.iter().enumerate() {
+                writer.column(column::SYMBOL_ROWS)[row.name as usize] = number as u32;
+                writer.write_row(number, contents)?;
+            }
+            Ok(())
+        });
+        debug_assert!(written.is_ok(), "the capacities are those of the contents");
+        Self {
+            words: Arc::new(words),
+            capacity,
+            usage,
+            stale: Vec::new(),
+        }
+    }
+
+    /// Notes that a row has changed. `false`: so many have that the arena had better be built anew.
+    pub(super) fn mark(&mut self, row: usize, rows: usize) -> bool {
+        if self.stale.last() != Some(&(row as u32)) {
+            self.stale.push(row as u32);
+        }
+        self.stale.len() <= rows
+    }
+
+    /// `true` if no row has changed since the arena was written.
+    pub(super) fn is_current(&self) -> bool {
+        self.stale.is_empty()
+    }
+
+    /// The arena as it is now, for readers. While any of them keeps it, it is not written.
+    pub(super) fn share(&self) -> Arc<Vec<u64>> {
+        Arc::clone(&self.words)
+    }
+
+    /// Writes the rows that have changed. `None`: a reader holds the arena.
+    pub(super) fn catch_up(&mut self, contents: &Contents) -> Option<Result<(), Full>> {
+        let mut writer = Writer {
+            words: Arc::get_mut(&mut self.words)?,
+            capacity: &self.capacity,
+            usage: &mut self.usage,
+        };
+        let rows = self.stale.drain(..);
+        Some(writer.write_shared(contents).and_then(|()| {
+            for row in rows {
+                writer.write_row(row as usize, contents)?;
+            }
+            Ok(())
+        }))
+    }
+}
+
+fn capacities(contents: &Contents) -> [usize; column::COUNT] {
+    let rows = contents.rows.len();
+    let mut capacity = [rows * 4; column::COUNT];
+    capacity[column::NAME_HASH] = rows * 8;
+    for list in &LISTS {
+        let entries: usize = contents.rows.iter().map(|row| (list.length)(row)).sum();
+        // What is not there at all (annotations, JSON) mostly stays so.
+        let entries = if entries == 0 { 0 } else { with_room(entries) };
+        capacity[list.spans] = rows * size_of::<Span>();
+        for &(column, size) in list.columns {
+            capacity[column] = entries * size;
+        }
+    }
+    let resources = contents.resources.names.len();
+    let resources = resources + resources / 4 + 1;
+    capacity[column::RESOURCE_NAMES] = resources * 4;
+    for matrix in MATRICES {
+        capacity[matrix] = resources * rows * 8;
+    }
+    let symbols = with_room(contents.symbols.len());
+    capacity[column::SYMBOL_TEXT] = with_room(contents.symbols.text.len()) + 4096;
+    capacity[column::SYMBOL_OFFSETS] = (symbols + 1) * 8;
+    capacity[column::SYMBOL_HASHES] = symbols * 8;
+    capacity[column::SYMBOL_ROWS] = symbols * 4;
+    capacity[column::SYMBOL_TABLE] = (symbols * 2).next_power_of_two() * 4;
+    let apis = &contents.apis.lists;
+    capacity[column::API_SET_SPANS] = with_room(apis.len()) * size_of::<Span>();
+    let entries = with_room(apis.iter().map(|set| set.len()).sum());
+    capacity[column::API_GROUP_VERSIONS] = entries * 4;
+    capacity[column::API_KINDS] = entries * 4;
+    let models = || contents.models.lists.iter().flat_map(|set| set.iter());
+    capacity[column::MODEL_SET_SPANS] = with_room(contents.models.lists.len()) * size_of::<Span>();
+    let count = with_room(models().count());
+    capacity[column::MODEL_GRADES] = count * 8;
+    capacity[column::MODEL_RANGE_SPANS] = count * size_of::<Span>();
+    let ranges = with_room(models().map(|model| model.ranges.len()).sum());
+    capacity[column::MODEL_RANGE_RESOURCES] = ranges * 4;
+    capacity[column::MODEL_RANGE_MINIMUMS] = ranges * 8;
+    capacity[column::MODEL_RANGE_MAXIMUMS] = ranges * 8;
+    capacity
+}
+
+/// Writes into the words of an arena that no reader holds.
+struct Writer<'a> {
+    words: &'a mut [u64],
+    capacity: &'a [usize; column::COUNT],
+    usage: &'a mut [Usage; LISTS.len()],
+}
+
+impl Writer<'_> {
+    /// The bytes of a column that readers see.
+    fn used(&self, column: usize) -> usize {
+        self.words[HEAD_WORDS + column * 2 + 1] as usize
+    }
+
+    fn set_used(&mut self, column: usize, bytes: usize) {
+        self.words[HEAD_WORDS + column * 2 + 1] = bytes as u64;
+    }
+
+    /// A column with its room.
+    #[inline]
+    fn column<T: Pod>(&mut self, column: usize) -> &mut [T] {
+        let first = self.words[HEAD_WORDS + column * 2] as usize;
+        let words = &mut self.words[first..first + self.capacity[column].div_ceil(8)];
+        bytemuck::cast_slice_mut(words)
+    }
+
+    /// Writes the value of a row into a column of one value per row.
+    #[inline]
+    fn set<T: Pod>(&mut self, column: usize, row: usize, value: T) {
+        self.column(column)[row] = value;
+    }
+
+    /// Writes values from a place on.
+    #[inline]
+    fn put<T: Pod>(&mut self, column: usize, start: usize, values: impl Iterator<Item = T>) {
+        for (cell, value) in self.column(column)[start..].iter_mut().zip(values) {
+            *cell = value;
+        }
+    }
+
+    /// Appends values to a column that only grows.
+    fn append<T: Pod>(&mut self, column: usize, values: impl Iterator<Item = T>) -> Result<(), Full> {
+        let mut used = self.used(column) / size_of::<T>();
+        let capacity = self.capacity[column] / size_of::<T>();
+        let cells = &mut self.column::<T>(column)[..capacity];
+        for value in values {
+            *cells.get_mut(used).ok_or(Full)? = value;
+            used += 1;
+        }
+        self.set_used(column, used * size_of::<T>());
+        Ok(())
+    }
+
+    /// Appends to a column of spans one of `length` entries, behind the one before.
+    fn append_span(&mut self, column: usize, length: usize) -> Result<(), Full> {
+        let known = self.used(column) / size_of::<Span>();
+        let last = known.checked_sub(1).map(|last| self.column::<Span>(column)[last]);
+        let start = last.map_or(0, |last| last.start + last.length);
+        let length = length as u32;
+        self.append(column, std::iter::once(Span { start, length }))
+    }
+
+    /// Room for a row's list of `length` entries; where it begins.
+    fn reserve(&mut self, list: usize, row: usize, length: usize) -> Result<usize, Full> {
+        let List { spans, columns, .. } = LISTS[list];
+        let span = self.column::<Span>(spans)[row];
+        let usage = &mut self.usage[list];
+        let (old_start, old_length) = (span.start as usize, span.length as usize);
+        let start = if length <= old_length || old_start + old_length == usage.end {
+            old_start
+        } else {
+            usage.end
+        };
+        // JSON alone can come to more than a span reaches: the clusters beyond are left without.
+        let length = if start + length > u32::MAX as usize { 0 } else { length };
+        let (column, size) = columns[0];
+        if length > 0 && (start + length) * size > self.capacity[column] {
+            return Err(Full);
+        }
+        usage.live = usage.live + length - old_length;
+        // Columns without entries mean that no row has any: readers rely on that.
+        usage.end = if usage.live == 0 {
+            0
+        } else {
+            usage.end.max(start + length)
+        };
+        let end = usage.end;
+        for &(column, size) in columns {
+            self.set_used(column, end * size);
+        }
+        self.column::<Span>(spans)[row] = Span {
+            start: start as u32,
+            length: length as u32,
+        };
+        Ok(start)
+    }
+
+    /// Writes what rows share, as far as it is new.
+    fn write_shared(&mut self, contents: &Contents) -> Result<(), Full> {
+        self.write_symbols(contents)?;
+        let rows = contents.rows.len();
+        let names = &contents.resources.names;
+        if names.len() * 4 > self.capacity[column::RESOURCE_NAMES] {
+            return Err(Full);
+        }
+        self.put(column::RESOURCE_NAMES, 0, names.iter().copied());
+        self.set_used(column::RESOURCE_NAMES, names.len() * 4);
+        for matrix in MATRICES {
+            self.set_used(matrix, names.len() * rows * 8);
+        }
+        let known = self.used(column::API_SET_SPANS) / size_of::<Span>();
+        for set in &contents.apis.lists[known..] {
+            self.append_span(column::API_SET_SPANS, set.len())?;
+            self.append(column::API_GROUP_VERSIONS, set.iter().map(|api| api.0))?;
+            self.append(column::API_KINDS, set.iter().map(|api| api.1))?;
+        }
+        let known = self.used(column::MODEL_SET_SPANS) / size_of::<Span>();
+        for set in &contents.models.lists[known..] {
+            self.append_span(column::MODEL_SET_SPANS, set.len())?;
+            self.append(column::MODEL_GRADES, set.iter().map(|model| model.grade))?;
+            for model in set.iter() {
+                self.append_span(column::MODEL_RANGE_SPANS, model.ranges.len())?;
+                let ranges = || model.ranges.iter();
+                self.append(column::MODEL_RANGE_RESOURCES, ranges().map(|range| range.0))?;
+                self.append(column::MODEL_RANGE_MINIMUMS, ranges().map(|range| range.1))?;
+                self.append(column::MODEL_RANGE_MAXIMUMS, ranges().map(|range| range.2))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_symbols(&mut self, contents: &Contents) -> Result<(), Full> {
+        let symbols = &contents.symbols;
+        let known = self.used(column::SYMBOL_HASHES) / 8;
+        if known == 0 {
+            self.append(column::SYMBOL_OFFSETS, std::iter::once(0_u64))?;
+        }
+        let hashes = &symbols.hashes[known..];
+        let text = self.used(column::SYMBOL_TEXT);
+        self.append(column::SYMBOL_TEXT, symbols.text[text..].iter().copied())?;
+        self.append(column::SYMBOL_OFFSETS, symbols.offsets[known + 1..].iter().copied())?;
+        self.append(column::SYMBOL_HASHES, hashes.iter().copied())?;
+        self.append(column::SYMBOL_ROWS, hashes.iter().map(|_| NO_ROW))?;
+        let bytes = self.capacity[column::SYMBOL_TABLE];
+        self.set_used(column::SYMBOL_TABLE, bytes);
+        let table = &mut self.column(column::SYMBOL_TABLE)[..bytes / 4];
+        for (symbol, &hash) in (known as u32..).zip(hashes) {
+            symbols::enter(table, hash, symbol);
+        }
+        Ok(())
+    }
+
+    fn write_row(&mut self, number: usize, contents: &Contents) -> Result<(), Full> {
+        let row = &*contents.rows[number];
+        for (column, value) in [
+            (column::NAME, row.name),
+            (column::UID, row.uid),
+            (column::FLAGS, row.flags),
+            (column::REGION, row.region),
+            (column::PROVIDER, row.provider),
+            (column::ZONE, row.zone),
+            (column::API_SET, row.api_set),
+            (column::MODEL_SET, row.model_set),
+        ] {
+            self.set(column, number, value);
+        }
+        self.set(column::NAME_HASH, number, contents.symbols.hashes[row.name as usize]);
+        let start = self.reserve(ZONES, number, row.zones.len())?;
+        self.put(column::ZONES, start, row.zones.iter().copied());
+        let start = self.reserve(LABELS, number, row.labels.len())?;
+        self.put(column::LABEL_KEYS, start, row.labels.iter().map(|pair| pair.0));
+        self.put(column::LABEL_VALUES, start, row.labels.iter().map(|pair| pair.1));
+        let start = self.reserve(ANNOTATIONS, number, row.annotations.len())?;
+        self.put(
+            column::ANNOTATION_KEYS,
+            start,
+            row.annotations.iter().map(|pair| pair.0),
+        );
+        self.put(
+            column::ANNOTATION_VALUES,
+            start,
+            row.annotations.iter().map(|pair| pair.1),
+        );
+        let start = self.reserve(TAINTS, number, row.taints.len())?;
+        self.put(column::TAINT_KEYS, start, row.taints.iter().map(|taint| taint.key));
+        self.put(column::TAINT_VALUES, start, row.taints.iter().map(|taint| taint.value));
+        self.put(
+            column::TAINT_EFFECTS,
+            start,
+            row.taints.iter().map(|taint| taint.effect),
+        );
+        self.put(
+            column::TAINT_TIMES,
+            start,
+            row.taints.iter().map(|taint| taint.time_added),
+        );
+        let start = self.reserve(CONDITIONS, number, row.conditions.len())?;
+        self.put(
+            column::CONDITION_TYPES,
+            start,
+            row.conditions.iter().map(|condition| condition.0),
+        );
+        self.put(
+            column::CONDITION_STATUSES,
+            start,
+            row.conditions.iter().map(|condition| condition.1),
+        );
+        self.put(
+            column::CONDITION_REASONS,
+            start,
+            row.conditions.iter().map(|condition| condition.2),
+        );
+        let start = self.reserve(MODELINGS, number, row.modelings.len())?;
+        self.put(
+            column::MODELING_GRADES,
+            start,
+            row.modelings.iter().map(|modeling| modeling.0),
+        );
+        self.put(
+            column::MODELING_COUNTS,
+            start,
+            row.modelings.iter().map(|modeling| modeling.1),
+        );
+        let start = self.reserve(RAW, number, row.raw.len())?;
+        self.put(column::RAW_TEXT, start, row.raw.bytes());
+        self.write_resources(number, contents);
+        Ok(())
+    }
+
+    fn write_resources(&mut self, number: usize, contents: &Contents) {
+        let rows = contents.rows.len();
+        let row = &*contents.rows[number];
+        for (quantity, matrix) in MATRICES.into_iter().enumerate() {
+            let used = contents.resources.names.len() * rows;
+            let cells = &mut self.column::<i64>(matrix)[..used];
+            cells
+                .iter_mut()
+                .skip(number)
+                .step_by(rows)
+                .for_each(|cell| *cell = ABSENT);
+            for (name, quantities) in &row.resources {
+                if let Some(place) = contents.resources.place(*name) {
+                    cells[place * rows + number] = quantities[quantity];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The clusters as numbers: rows, the texts and sets that they share, and how what nobody shares any more is given back.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use super::row::{Draft, ModelRow, Row};
+use super::symbols::Symbols;
+
+/// The symbol of no text: marks a resource's place that no cluster uses.
+pub(super) const NO_SYMBOL: u32 = u32::MAX;
+
+/// A list that many clusters share, kept once: sets of API enablements, sets of resource models.
+#[derive(Debug)]
+pub(super) struct Shared<T> {
+    pub(super) lists: Vec<Arc<[T]>>,
+    numbers: HashMap<Arc<[T]>, u32>,
+}
+
+impl<T: Hash + Eq + Clone> Default for Shared<T> {
+    fn default() -> Self {
+        let mut shared = Self {
+            lists: Vec::new(),
+            numbers: HashMap::new(),
+        };
+        shared.number(&[]);
+        shared
+    }
+}
+
+impl<T: Hash + Eq + Clone> Shared<T> {
+    /// The number of `list`; that of the empty list is 0.
+    fn number(&mut self, list: &[T]) -> u32 {
+        if let Some(&number) = self.numbers.get(list) {
+            return number;
+        }
+        let list: Arc<[T]> = list.into();
+        let number = self.lists.len() as u32;
+        self.lists.push(Arc::clone(&list));
+        self.numbers.insert(list, number);
+        number
+    }
+}
+
+/// The resources that any cluster's summary names. A resource keeps its place in the matrices as long as a cluster names it;
+/// then the place is free for another.
+#[derive(Debug, Default)]
+pub(super) struct Resources {
+    /// Per place: the symbol of the resource, [`NO_SYMBOL`] if the place is free.
+    pub(super) names: Vec<u32>,
+    /// Per place: how many clusters name it.
+    users: Vec<u32>,
+}
+
+impl Resources {
+    pub(super) fn place(&self, name: u32) -> Option<usize> {
+        self.names.iter().position(|&known| known == name)
+    }
+
+    fn add(&mut self, row: &Row) {
+        for &(name, _) in &row.resources {
+            let place = self.place(name).or_else(|| self.place(NO_SYMBOL)).unwrap_or_else(|| {
+                self.names.push(name);
+                self.users.push(0);
+                self.names.len() - 1
+            });
+            self.names[place] = name;
+            self.users[place] += 1;
+        }
+    }
+
+    fn take_away(&mut self, row: &Row) {
+        for &(name, _) in &row.resources {
+            if let Some(place) = self.place(name) {
+                self.users[place] -= 1;
+                if self.users[place] == 0 {
+                    self.names[place] = NO_SYMBOL;
+                }
+            }
+        }
+    }
+}
+
+/// How much is kept before it is looked through for what no cluster uses any more.
+#[derive(Debug, Default)]
+struct Limits {
+    symbols: usize,
+    text: usize,
+    sets: usize,
+}
+
+/// Rows, and what they share.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) symbols: Symbols,
+    pub(super) resources: Resources,
+    pub(super) apis: Shared<(u32, u32)>,
+    pub(super) models: Shared<ModelRow>,
+    /// Sorted by name. Boxed, so that an insertion moves pointers.
+    #[allow(clippy::vec_box, reason = "a row is 300 bytes, and insertion moves half of them")]
+    pub(super) rows: Vec<Box<Row>>,
+    limits: Limits,
+}
+
+/// What taking a cluster in came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It was there, just so.
+    None,
+    /// The row has changed; `true`: also whether the cluster is being deleted.
+    Row(usize, bool),
+    /// There is a row more.
+    Rows,
+}
+
+impl Contents {
+    pub(super) fn find(&self, name: &str) -> Result<usize, usize> {
+        self.rows
+            .binary_search_by(|row| self.symbols.bytes(row.name).cmp(name.as_bytes()))
+    }
+
+    /// Takes the cluster of a draft in.
+    pub(super) fn take(&mut self, name: &str, draft: &mut Draft) -> Change {
+        draft.apis.sort_unstable();
+        draft.apis.dedup();
+        draft.row.api_set = self.apis.number(&draft.apis);
+        draft.row.model_set = self.models.number(&draft.models);
+        let row = &draft.row;
+        match self.find(name) {
+            Ok(number) => {
+                let known = &mut self.rows[number];
+                if **known == *row {
+                    return Change::None;
+                }
+                let deletion = known.is_deleting() != row.is_deleting();
+                self.resources.take_away(known);
+                self.resources.add(row);
+                // A clone takes no more memory than it needs.
+                **known = row.clone();
+                Change::Row(number, deletion)
+            }
+            Err(number) => {
+                self.resources.add(row);
+                self.rows.insert(number, Box::new(row.clone()));
+                Change::Rows
+            }
+        }
+    }
+
+    /// Takes a cluster out; `true` if there was one.
+    pub(super) fn remove(&mut self, name: &str) -> bool {
+        let Ok(number) = self.find(name) else { return false };
+        let row = self.rows.remove(number);
+        self.resources.take_away(&row);
+        true
+    }
+
+    /// `true` if so much has been added since the last compaction that half of what is kept may be garbage.
+    pub(super) fn wants_compaction(&self) -> bool {
+        self.symbols.len() > self.limits.symbols
+            || self.symbols.text.len() > self.limits.text
+            || self.apis.lists.len() + self.models.lists.len() > self.limits.sets
+    }
+
+    /// Gives back every text and set that no cluster uses. All symbols and numbers of sets change.
+    pub(super) fn compact(&mut self) {
+        let old = std::mem::take(&mut self.symbols);
+        let apis = std::mem::take(&mut self.apis);
+        let models = std::mem::take(&mut self.models);
+        self.resources = Resources::default();
+        let mut new_symbols = vec![NO_SYMBOL; old.len()];
+        let mut new_apis = vec![None; apis.lists.len()];
+        let mut new_models = vec![None; models.lists.len()];
+        let symbols = &mut self.symbols;
+        let mut renumber = |symbol: &mut u32| {
+            let new = &mut new_symbols[*symbol as usize];
+            if *new == NO_SYMBOL {
+                *new = symbols.intern_hashed(old.bytes(*symbol), old.hashes[*symbol as usize]);
+            }
+            *symbol = *new;
+        };
+        for row in &mut self.rows {
+            row.visit_symbols(&mut renumber);
+            let number = row.api_set as usize;
+            row.api_set = *new_apis[number].get_or_insert_with(|| {
+                let mut list = apis.lists[number].to_vec();
+                for (group_version, kind) in &mut list {
+                    renumber(group_version);
+                    renumber(kind);
+                }
+                list.sort_unstable();
+                self.apis.number(&list)
+            });
+            let number = row.model_set as usize;
+            row.model_set = *new_models[number].get_or_insert_with(|| {
+                let mut list = models.lists[number].to_vec();
+                for (resource, _, _) in list.iter_mut().flat_map(|model| &mut model.ranges) {
+                    renumber(resource);
+                }
+                self.models.number(&list)
+            });
+            self.resources.add(row);
+        }
+        self.limits = Limits {
+            symbols: 2 * self.symbols.len() + 4096,
+            text: 2 * self.symbols.text.len() + 65536,
+            sets: 2 * (self.apis.lists.len() + self.models.lists.len()) + 64,
+        };
+    }
+}

@@ -1,0 +1,97 @@
+//! Memory over the months: a store gives back what changed clusters leave behind.
+
+use std::time::Instant;
+
+use divvy_framework_driver::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
+use divvy_framework_view::clusters::{Condition, Resource, Taint};
+use divvy_framework_view::words::{ConditionStatus, TaintEffect};
+
+use crate::counter::bytes_kept;
+
+const CLUSTERS: usize = 1_000;
+
+/// Changes in all.
+const CHANGES: usize = 1_000_000;
+
+/// Changes until every cluster has each of its texts of a kind of its own: from then on memory must stay.
+const WARM_UP: usize = 50_000;
+
+/// Memory may grow by so much of itself: lists that have just grown are up to half empty.
+const SLACK_PERCENT: i64 = 15;
+
+/// Writes cluster `number`; of its texts one has never been there before, and which it is changes from time to time.
+fn write(writer: &mut ClusterWriter<'_>, number: usize, change: usize) {
+    let unheard = format!("never-seen-before-{change}");
+    let in_turn = |turn: usize| if change % 5 == turn { unheard.as_str() } else { "known" };
+    writer
+        .region(["eu", "us", "asia"][number % 3])
+        .label("tier", in_turn(0));
+    writer.taint(Taint {
+        key: in_turn(1),
+        value: "",
+        effect: TaintEffect::NoSchedule,
+        time_added: None,
+    });
+    writer.condition(Condition {
+        kind: "Ready",
+        status: ConditionStatus::True,
+        reason: in_turn(2),
+    });
+    writer.apis("apps/v1", ["Deployment", in_turn(3)]);
+    for name in ["cpu", "memory", in_turn(4)] {
+        writer.resource(Resource {
+            name,
+            allocatable: Some(change as i64),
+            allocated: None,
+            allocating: None,
+            remaining: Some(change as i64),
+        });
+    }
+}
+
+/// Changes one cluster after the other. Now and then a cycle still holds the snapshot before.
+fn run(store: &mut SnapshotStore, changes: std::ops::Range<usize>) {
+    let mut held: Option<Snapshot> = None;
+    for change in changes {
+        let number = change % CLUSTERS;
+        store.upsert(&format!("member-{number:04}"), |writer| write(writer, number, change));
+        let snapshot = store.snapshot();
+        held = (change % 3 == 0).then_some(snapshot);
+    }
+    drop(held);
+}
+
+#[test]
+fn a_million_changes_leave_memory_where_it_was() {
+    let start = Instant::now();
+    let (before, mut store) = bytes_kept(|| {
+        let mut store = SnapshotStore::new();
+        run(&mut store, 0..WARM_UP);
+        store
+    });
+    let step = (CHANGES - WARM_UP) / 5;
+    let mut grown = 0;
+    for first in (WARM_UP..CHANGES).step_by(step) {
+        let (bytes, ()) = bytes_kept(|| run(&mut store, first..first + step));
+        grown += bytes;
+        println!(
+            "{} changes: {} KiB, {:?}",
+            first + step,
+            (before + grown) / 1024,
+            start.elapsed()
+        );
+        assert!(
+            grown * 100 < before * SLACK_PERCENT,
+            "{before} bytes after {WARM_UP} changes, {} after {}",
+            before + grown,
+            first + step
+        );
+    }
+    let snapshot = store.snapshot();
+    assert_eq!(snapshot.clusters().len(), CLUSTERS);
+    assert!(
+        snapshot.clusters().symbol_count() < 10 * CLUSTERS,
+        "{} symbols",
+        snapshot.clusters().symbol_count()
+    );
+}
