@@ -179,12 +179,6 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// `true` if the division starts from scratch.
-    pub fn fresh(&mut self, fresh: bool) -> &mut Self {
-        self.set_flag(flag::FRESH, fresh);
-        self
-    }
-
     /// Resource and quantity that one replica requests: `cpu` in thousandths, everything else in its own unit.
     pub fn replica_requests<T: AsRef<str>>(&mut self, requests: impl IntoIterator<Item = (T, i64)>) -> &mut Self {
         self.record.replica_requests = self.requests(requests);
@@ -382,11 +376,6 @@ impl BindingRecord {
     /// Whether the resource has replicas to divide.
     pub fn is_workload(&self) -> bool {
         self.flags & flag::WORKLOAD != 0
-    }
-
-    /// Whether the division starts from scratch.
-    pub fn is_fresh(&self) -> bool {
-        self.flags & flag::FRESH != 0
     }
 
     /// Whether the placement has spread constraints.
