@@ -7,11 +7,14 @@ use divvy_framework_driver::snapshot::{ClusterWriter, SnapshotStore};
 
 use crate::clusters::{Condition, ConditionStatus, Resource, Taint, TaintEffect};
 
+/// Writes a property. Shared, so that a cluster can be cloned.
+type Property = Arc<dyn Fn(&mut ClusterWriter<'_>) + Send + Sync>;
+
 /// A cluster of a [`Scenario`](super::Scenario): its properties, and what earlier steps would have found out.
 #[derive(Clone)]
 pub struct ClusterBuilder {
     pub(super) name: String,
-    properties: Vec<Arc<dyn Fn(&mut ClusterWriter<'_>) + Send + Sync>>,
+    properties: Vec<Property>,
     pub(super) score: i64,
     pub(super) fits_now: i64,
     pub(super) last: i64,

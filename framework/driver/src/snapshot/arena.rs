@@ -101,9 +101,9 @@ const MATRICES: [usize; 4] = [
     column::RESOURCE_REMAINING,
 ];
 
-/// Entries for which a list of `used` gets room: a quarter more, and some.
+/// Entries for which a list of `used` gets room: half as many again, and some.
 fn with_room(used: usize) -> usize {
-    used + used / 4 + 64
+    used + used / 2 + 64
 }
 
 /// How far the columns of a list are used.
@@ -124,6 +124,8 @@ pub(super) struct RoomyArena {
     usage: [Usage; LISTS.len()],
     /// Rows that have changed since they were written.
     stale: Vec<u32>,
+    /// Cells of the matrices that have lost their quantity since: row and place of the resource.
+    dropped: Vec<(u32, u32)>,
 }
 
 impl RoomyArena {
@@ -165,15 +167,19 @@ impl RoomyArena {
             capacity,
             usage,
             stale: Vec::new(),
+            dropped: Vec::new(),
         }
     }
 
-    /// Notes that a row has changed. `false`: so many have that the arena had better be built anew.
-    pub(super) fn mark(&mut self, row: usize, rows: usize) -> bool {
-        if self.stale.last() != Some(&(row as u32)) {
-            self.stale.push(row as u32);
+    /// Notes that a row has changed and no longer has the resources at some places. `false`: so much has changed that the
+    /// arena had better be built anew.
+    pub(super) fn mark(&mut self, row: usize, dropped: &[u32], rows: usize) -> bool {
+        let row = row as u32;
+        if self.stale.last() != Some(&row) {
+            self.stale.push(row);
         }
-        self.stale.len() <= rows
+        self.dropped.extend(dropped.iter().map(|&place| (row, place)));
+        self.stale.len().max(self.dropped.len() / 8) <= rows
     }
 
     /// `true` if no row has changed since the arena was written.
@@ -193,9 +199,15 @@ impl RoomyArena {
             capacity: &self.capacity,
             usage: &mut self.usage,
         };
-        let rows = self.stale.drain(..);
+        let (stale, dropped) = (self.stale.drain(..), self.dropped.drain(..));
         Some(writer.write_shared(contents).and_then(|()| {
-            for row in rows {
+            let rows = contents.rows.len();
+            for (row, place) in dropped {
+                for matrix in MATRICES {
+                    writer.set(matrix, place as usize * rows + row as usize, ABSENT);
+                }
+            }
+            for row in stale {
                 writer.write_row(row as usize, contents)?;
             }
             Ok(())
@@ -475,18 +487,10 @@ impl Writer<'_> {
 
     fn write_resources(&mut self, number: usize, contents: &Contents) {
         let rows = contents.rows.len();
-        let row = &*contents.rows[number];
-        for (quantity, matrix) in MATRICES.into_iter().enumerate() {
-            let used = contents.resources.names.len() * rows;
-            let cells = &mut self.column::<i64>(matrix)[..used];
-            cells
-                .iter_mut()
-                .skip(number)
-                .step_by(rows)
-                .for_each(|cell| *cell = ABSENT);
-            for (name, quantities) in &row.resources {
-                if let Some(place) = contents.resources.place(*name) {
-                    cells[place * rows + number] = quantities[quantity];
+        for (name, quantities) in &contents.rows[number].resources {
+            if let Some(place) = contents.resources.place(*name) {
+                for (matrix, quantity) in MATRICES.into_iter().zip(quantities) {
+                    self.set(matrix, place * rows + number, *quantity);
                 }
             }
         }
