@@ -22,7 +22,7 @@ const SLACK_PERCENT: i64 = 15;
 /// Writes cluster `number`; of its texts one has never been there before, and which it is changes from time to time.
 fn write(writer: &mut ClusterWriter<'_>, number: usize, change: usize) {
     let unheard = format!("never-seen-before-{change}");
-    let in_turn = |turn: usize| if change % 5 == turn { unheard.as_str() } else { "known" };
+    let in_turn = |turn: usize| if change % 7 == turn { unheard.as_str() } else { "known" };
     writer
         .region(["eu", "us", "asia"][number % 3])
         .label("tier", in_turn(0));

@@ -1,9 +1,11 @@
 //! What holds of each strategy whatever the input, from random manifests through its real library to decisions.
 //!
+//! - [`patches`]: changed clusters decide as those that were always so.
 //! - [`results`]: sums, capacity, independence of the order of the input.
 //! - [`steadiness`]: what a division keeps of the last one, as its rules define it.
 //! - [`shapes`]: what each strategy is for: evenness, few clusters, proportions, preferred clusters first.
 
+mod patches;
 mod results;
 mod shapes;
 mod situation;

@@ -29,6 +29,7 @@ impl Text {
     };
 
     /// The text in the string that it was made for; empty for a span that does not lie in `pool`.
+    #[inline]
     pub fn read(self, pool: &str) -> &str {
         let start = self.start as usize;
         start

@@ -7,7 +7,7 @@ use divvy_framework_driver::snapshot::{ClusterWriter, SnapshotStore};
 
 use crate::clusters::{Condition, ConditionStatus, Resource, Taint, TaintEffect};
 
-/// A property that is written when the snapshot is built.
+/// Writes a property. Shared, so that a cluster can be cloned.
 type Property = Arc<dyn Fn(&mut ClusterWriter<'_>) + Send + Sync>;
 
 /// A cluster of a [`Scenario`](super::Scenario): its properties, and what earlier steps would have found out.

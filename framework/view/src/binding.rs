@@ -38,6 +38,7 @@ impl<'a> Binding<'a> {
         Self { view }
     }
 
+    #[inline]
     fn read(&self, text: Text) -> &'a str {
         text.read(self.view.pool.as_str())
     }
@@ -386,6 +387,7 @@ impl<'a> Rule<'a> {
     }
 
     /// The rows of the clusters that the entry matches, ascending: of the whole snapshot, candidates or not.
+    #[inline]
     pub fn rows(&self) -> &'a [u32] {
         self.binding
             .view
@@ -398,6 +400,7 @@ impl<'a> Rule<'a> {
     }
 
     /// Whether the entry matches the cluster in that row.
+    #[inline]
     pub fn matches(&self, row: usize) -> bool {
         u32::try_from(row).is_ok_and(|row| self.rows().binary_search(&row).is_ok())
     }

@@ -2,7 +2,7 @@
 //!
 //! - [`clusters`]: the clusters, object by object or column by column, and the matchers of affinities.
 //! - [`binding`]: the binding of a cycle.
-//! - [`words`]: the enumerations of both, with Kubernetes' words and the ABI's codes.
+//! - [`words`](mod@words): the enumerations of both, with Kubernetes' words and the ABI's codes.
 //!
 //! Every view reads memory that another party laid out, and reads it checked: a damaged arena gives empty answers, never
 //! undefined behaviour. Who builds the arena is unknown here, and so is what an author of a plugin writes.

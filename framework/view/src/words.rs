@@ -209,6 +209,7 @@ words! {
 
 impl SelectorField {
     /// The code in the ABI.
+    #[inline]
     pub fn code(self) -> u32 {
         match self {
             Self::Provider => expression_source::PROVIDER,

@@ -25,60 +25,63 @@ struct List {
     length: fn(&Row) -> usize,
 }
 
-const ZONES: usize = 0;
-const LABELS: usize = 1;
-const ANNOTATIONS: usize = 2;
-const TAINTS: usize = 3;
-const CONDITIONS: usize = 4;
-const MODELINGS: usize = 5;
-const RAW: usize = 6;
+/// Declares the lists of a row: the column of spans, and per column of entries its type and what it takes of an entry.
+macro_rules! lists {
+    ($( $field:ident in $spans:ident { $( $column:ident: $type:ty = $value:expr, )+ } )+) => {
+        const LISTS: &[List] = &[$(
+            List {
+                spans: column::$spans,
+                columns: &[$( (column::$column, size_of::<$type>()), )+],
+                length: |row| row.$field.len(),
+            },
+        )+];
 
-static LISTS: [List; 7] = [
-    List {
-        spans: column::ZONE_SPANS,
-        columns: &[(column::ZONES, 4)],
-        length: |row| row.zones.len(),
-    },
-    List {
-        spans: column::LABEL_SPANS,
-        columns: &[(column::LABEL_KEYS, 4), (column::LABEL_VALUES, 4)],
-        length: |row| row.labels.len(),
-    },
-    List {
-        spans: column::ANNOTATION_SPANS,
-        columns: &[(column::ANNOTATION_KEYS, 4), (column::ANNOTATION_VALUES, 4)],
-        length: |row| row.annotations.len(),
-    },
-    List {
-        spans: column::TAINT_SPANS,
-        columns: &[
-            (column::TAINT_KEYS, 4),
-            (column::TAINT_VALUES, 4),
-            (column::TAINT_EFFECTS, 4),
-            (column::TAINT_TIMES, 8),
-        ],
-        length: |row| row.taints.len(),
-    },
-    List {
-        spans: column::CONDITION_SPANS,
-        columns: &[
-            (column::CONDITION_TYPES, 4),
-            (column::CONDITION_STATUSES, 4),
-            (column::CONDITION_REASONS, 4),
-        ],
-        length: |row| row.conditions.len(),
-    },
-    List {
-        spans: column::MODELING_SPANS,
-        columns: &[(column::MODELING_GRADES, 8), (column::MODELING_COUNTS, 8)],
-        length: |row| row.modelings.len(),
-    },
-    List {
-        spans: column::RAW_SPANS,
-        columns: &[(column::RAW_TEXT, 1)],
-        length: |row| row.raw.len(),
-    },
-];
+        impl Writer<'_> {
+            fn write_lists(&mut self, number: usize, row: &Row) -> Result<(), Full> {
+                let mut list = 0;
+                $(
+                    let start = self.reserve(list, number, row.$field.len())?;
+                    $( self.put::<$type>(column::$column, start, row.$field.iter().map($value)); )+
+                    list += 1;
+                )+
+                debug_assert_eq!(list, LISTS.len());
+                Ok(())
+            }
+        }
+    };
+}
+
+lists! {
+    zones in ZONE_SPANS {
+        ZONES: u32 = |zone| *zone,
+    }
+    labels in LABEL_SPANS {
+        LABEL_KEYS: u32 = |label| label.0,
+        LABEL_VALUES: u32 = |label| label.1,
+    }
+    annotations in ANNOTATION_SPANS {
+        ANNOTATION_KEYS: u32 = |annotation| annotation.0,
+        ANNOTATION_VALUES: u32 = |annotation| annotation.1,
+    }
+    taints in TAINT_SPANS {
+        TAINT_KEYS: u32 = |taint| taint.key,
+        TAINT_VALUES: u32 = |taint| taint.value,
+        TAINT_EFFECTS: u32 = |taint| taint.effect,
+        TAINT_TIMES: i64 = |taint| taint.time_added,
+    }
+    conditions in CONDITION_SPANS {
+        CONDITION_TYPES: u32 = |condition| condition.0,
+        CONDITION_STATUSES: u32 = |condition| condition.1,
+        CONDITION_REASONS: u32 = |condition| condition.2,
+    }
+    modelings in MODELING_SPANS {
+        MODELING_GRADES: i64 = |modeling| modeling.0,
+        MODELING_COUNTS: i64 = |modeling| modeling.1,
+    }
+    raw in RAW_SPANS {
+        RAW_TEXT: u8 = |byte| *byte,
+    }
+}
 
 /// The columns of one number per row.
 const PER_ROW: [usize; 9] = [
@@ -101,9 +104,9 @@ const MATRICES: [usize; 4] = [
     column::RESOURCE_REMAINING,
 ];
 
-/// Entries for which a list of `used` gets room: a quarter more, and some.
+/// Entries for which a list of `used` gets room: half as many again, and some.
 fn with_room(used: usize) -> usize {
-    used + used / 4 + 64
+    used + used / 2 + 64
 }
 
 /// How far the columns of a list are used.
@@ -124,6 +127,8 @@ pub(super) struct RoomyArena {
     usage: [Usage; LISTS.len()],
     /// Rows that have changed since they were written.
     stale: Vec<u32>,
+    /// Cells of the matrices that have lost their quantity since: row and place of the resource.
+    dropped: Vec<(u32, u32)>,
 }
 
 impl RoomyArena {
@@ -165,15 +170,19 @@ impl RoomyArena {
             capacity,
             usage,
             stale: Vec::new(),
+            dropped: Vec::new(),
         }
     }
 
-    /// Notes that a row has changed. `false`: so many have that the arena had better be built anew.
-    pub(super) fn mark(&mut self, row: usize, rows: usize) -> bool {
-        if self.stale.last() != Some(&(row as u32)) {
-            self.stale.push(row as u32);
+    /// Notes that a row has changed and no longer has the resources at some places. `false`: so much has changed that the
+    /// arena had better be built anew.
+    pub(super) fn mark(&mut self, row: usize, dropped: &[u32], rows: usize) -> bool {
+        let row = row as u32;
+        if self.stale.last() != Some(&row) {
+            self.stale.push(row);
         }
-        self.stale.len() <= rows
+        self.dropped.extend(dropped.iter().map(|&place| (row, place)));
+        self.stale.len().max(self.dropped.len() / 8) <= rows
     }
 
     /// `true` if no row has changed since the arena was written.
@@ -193,9 +202,15 @@ impl RoomyArena {
             capacity: &self.capacity,
             usage: &mut self.usage,
         };
-        let rows = self.stale.drain(..);
+        let (stale, dropped) = (self.stale.drain(..), self.dropped.drain(..));
         Some(writer.write_shared(contents).and_then(|()| {
-            for row in rows {
+            let rows = contents.rows.len();
+            for (row, place) in dropped {
+                for matrix in MATRICES {
+                    writer.set(matrix, place as usize * rows + row as usize, ABSENT);
+                }
+            }
+            for row in stale {
                 writer.write_row(row as usize, contents)?;
             }
             Ok(())
@@ -207,7 +222,7 @@ fn capacities(contents: &Contents) -> [usize; column::COUNT] {
     let rows = contents.rows.len();
     let mut capacity = [rows * 4; column::COUNT];
     capacity[column::NAME_HASH] = rows * 8;
-    for list in &LISTS {
+    for list in LISTS {
         let entries: usize = contents.rows.iter().map(|row| (list.length)(row)).sum();
         // What is not there at all (annotations, JSON) mostly stays so.
         let entries = if entries == 0 { 0 } else { with_room(entries) };
@@ -411,82 +426,17 @@ impl Writer<'_> {
             self.set(column, number, value);
         }
         self.set(column::NAME_HASH, number, contents.symbols.hashes[row.name as usize]);
-        let start = self.reserve(ZONES, number, row.zones.len())?;
-        self.put(column::ZONES, start, row.zones.iter().copied());
-        let start = self.reserve(LABELS, number, row.labels.len())?;
-        self.put(column::LABEL_KEYS, start, row.labels.iter().map(|pair| pair.0));
-        self.put(column::LABEL_VALUES, start, row.labels.iter().map(|pair| pair.1));
-        let start = self.reserve(ANNOTATIONS, number, row.annotations.len())?;
-        self.put(
-            column::ANNOTATION_KEYS,
-            start,
-            row.annotations.iter().map(|pair| pair.0),
-        );
-        self.put(
-            column::ANNOTATION_VALUES,
-            start,
-            row.annotations.iter().map(|pair| pair.1),
-        );
-        let start = self.reserve(TAINTS, number, row.taints.len())?;
-        self.put(column::TAINT_KEYS, start, row.taints.iter().map(|taint| taint.key));
-        self.put(column::TAINT_VALUES, start, row.taints.iter().map(|taint| taint.value));
-        self.put(
-            column::TAINT_EFFECTS,
-            start,
-            row.taints.iter().map(|taint| taint.effect),
-        );
-        self.put(
-            column::TAINT_TIMES,
-            start,
-            row.taints.iter().map(|taint| taint.time_added),
-        );
-        let start = self.reserve(CONDITIONS, number, row.conditions.len())?;
-        self.put(
-            column::CONDITION_TYPES,
-            start,
-            row.conditions.iter().map(|condition| condition.0),
-        );
-        self.put(
-            column::CONDITION_STATUSES,
-            start,
-            row.conditions.iter().map(|condition| condition.1),
-        );
-        self.put(
-            column::CONDITION_REASONS,
-            start,
-            row.conditions.iter().map(|condition| condition.2),
-        );
-        let start = self.reserve(MODELINGS, number, row.modelings.len())?;
-        self.put(
-            column::MODELING_GRADES,
-            start,
-            row.modelings.iter().map(|modeling| modeling.0),
-        );
-        self.put(
-            column::MODELING_COUNTS,
-            start,
-            row.modelings.iter().map(|modeling| modeling.1),
-        );
-        let start = self.reserve(RAW, number, row.raw.len())?;
-        self.put(column::RAW_TEXT, start, row.raw.bytes());
+        self.write_lists(number, row)?;
         self.write_resources(number, contents);
         Ok(())
     }
 
     fn write_resources(&mut self, number: usize, contents: &Contents) {
         let rows = contents.rows.len();
-        let row = &*contents.rows[number];
-        for (quantity, matrix) in MATRICES.into_iter().enumerate() {
-            let used = contents.resources.names.len() * rows;
-            let cells = &mut self.column::<i64>(matrix)[..used];
-            cells
-                .iter_mut()
-                .skip(number)
-                .step_by(rows)
-                .for_each(|cell| *cell = ABSENT);
-            for (name, quantities) in &row.resources {
-                if let Some(place) = contents.resources.place(*name) {
-                    cells[place * rows + number] = quantities[quantity];
+        for (name, quantities) in &contents.rows[number].resources {
+            if let Some(place) = contents.resources.place(*name) {
+                for (matrix, quantity) in MATRICES.into_iter().zip(quantities) {
+                    self.set(matrix, place * rows + number, *quantity);
                 }
             }
         }

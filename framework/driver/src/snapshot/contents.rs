@@ -99,6 +99,8 @@ pub(super) struct Contents {
     /// Sorted by name. Boxed, so that an insertion moves pointers.
     #[allow(clippy::vec_box, reason = "a row is 300 bytes, and insertion moves half of them")]
     pub(super) rows: Vec<Box<Row>>,
+    /// Places of resources that the row of the last change no longer has.
+    pub(super) dropped: Vec<u32>,
     limits: Limits,
 }
 
@@ -133,8 +135,16 @@ impl Contents {
                     return Change::None;
                 }
                 let deletion = known.is_deleting() != row.is_deleting();
-                self.resources.take_away(known);
+                self.dropped.clear();
+                for (name, _) in &known.resources {
+                    if !row.resources.iter().any(|(kept, _)| kept == name) {
+                        self.dropped
+                            .extend(self.resources.place(*name).map(|place| place as u32));
+                    }
+                }
+                // In this order a resource that stays keeps its place.
                 self.resources.add(row);
+                self.resources.take_away(known);
                 // A clone takes no more memory than it needs.
                 **known = row.clone();
                 Change::Row(number, deletion)

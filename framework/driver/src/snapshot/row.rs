@@ -25,7 +25,8 @@ pub(super) struct Row {
     pub(super) modelings: Vec<(i64, i64)>,
     /// Symbol of the resource; allocatable, allocated, allocating, remaining.
     pub(super) resources: Vec<(u32, [i64; 4])>,
-    pub(super) raw: Box<str>,
+    /// UTF-8.
+    pub(super) raw: Box<[u8]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,7 +262,7 @@ impl ClusterWriter<'_> {
 
     /// The whole object as JSON, if a plugin asks for it.
     pub fn raw_json(&mut self, json: impl Into<Box<str>>) -> &mut Self {
-        self.draft.row.raw = json.into();
+        self.draft.row.raw = json.into().into_boxed_bytes();
         self
     }
 

@@ -139,7 +139,7 @@ impl SnapshotStore {
     fn mark(&mut self, row: usize, deletion: bool) {
         let rows = self.len();
         for arena in [&mut self.front, &mut self.spare] {
-            arena.take_if(|arena| !arena.mark(row, rows));
+            arena.take_if(|arena| !arena.mark(row, &self.contents.dropped, rows));
         }
         if deletion {
             self.deleting = None;

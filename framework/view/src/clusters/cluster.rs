@@ -63,41 +63,49 @@ pub struct Model<'a> {
 }
 
 impl<'a> Cluster<'a> {
+    #[inline]
     pub(crate) fn new(arena: Arena<'a>, row: usize) -> Self {
         Self { arena, row }
     }
 
     /// The row in the snapshot; also the rank of the cluster's name.
+    #[inline]
     pub fn row(&self) -> usize {
         self.row
     }
 
     /// `metadata.name`.
+    #[inline]
     pub fn name(&self) -> &'a str {
         self.symbol_text(column::NAME)
     }
 
     /// `metadata.uid`.
+    #[inline]
     pub fn uid(&self) -> &'a str {
         self.symbol_text(column::UID)
     }
 
     /// `spec.region`; empty if not set.
+    #[inline]
     pub fn region(&self) -> &'a str {
         self.symbol_text(column::REGION)
     }
 
     /// `spec.provider`; empty if not set.
+    #[inline]
     pub fn provider(&self) -> &'a str {
         self.symbol_text(column::PROVIDER)
     }
 
     /// The deprecated `spec.zone`; empty if not set.
+    #[inline]
     pub fn zone(&self) -> &'a str {
         self.symbol_text(column::ZONE)
     }
 
     /// `spec.zones`, as symbols.
+    #[inline]
     pub fn zone_symbols(&self) -> &'a [Symbol] {
         self.arena
             .span(column::ZONE_SPANS, self.row)
@@ -105,6 +113,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// `spec.zones`.
+    #[inline]
     pub fn zones(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let arena = self.arena;
         self.zone_symbols().iter().map(move |zone| arena.text(zone.0))
@@ -117,6 +126,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// `metadata.labels`.
+    #[inline]
     pub fn labels(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let arena = self.arena;
         self.label_symbols()
@@ -124,6 +134,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// The value of a label.
+    #[inline]
     pub fn label(&self, key: &str) -> Option<&'a str> {
         let key = self.arena.symbol(key)?;
         self.label_symbols()
@@ -140,6 +151,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// `metadata.annotations`.
+    #[inline]
     pub fn annotations(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let arena = self.arena;
         self.pairs(
@@ -151,6 +163,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// The value of an annotation.
+    #[inline]
     pub fn annotation(&self, key: &str) -> Option<&'a str> {
         self.annotations()
             .find(|(candidate, _)| *candidate == key)
@@ -158,6 +171,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// `spec.taints`.
+    #[inline]
     pub fn taints(&self) -> impl Iterator<Item = Taint<'a>> + use<'a> {
         let arena = self.arena;
         let span = arena.span(column::TAINT_SPANS, self.row);
@@ -178,26 +192,31 @@ impl<'a> Cluster<'a> {
     }
 
     /// Whether it is being deleted.
+    #[inline]
     pub fn is_deleting(&self) -> bool {
         self.flag(flag::DELETING)
     }
 
     /// Whether its condition `Ready` is true.
+    #[inline]
     pub fn is_ready(&self) -> bool {
         self.flag(flag::READY)
     }
 
     /// Whether its condition `CompleteAPIEnablements` is true: only then does an absent API mean that it is not there.
+    #[inline]
     pub fn has_complete_api_enablements(&self) -> bool {
         self.flag(flag::COMPLETE_API_ENABLEMENTS)
     }
 
     /// Whether its status has a resource summary.
+    #[inline]
     pub fn has_resource_summary(&self) -> bool {
         self.flag(flag::RESOURCE_SUMMARY)
     }
 
     /// `status.conditions`.
+    #[inline]
     pub fn conditions(&self) -> impl Iterator<Item = Condition<'a>> + use<'a> {
         let arena = self.arena;
         let span = arena.span(column::CONDITION_SPANS, self.row);
@@ -216,11 +235,13 @@ impl<'a> Cluster<'a> {
     }
 
     /// Its set of API enablements.
+    #[inline]
     pub fn api_set(&self) -> u32 {
         self.number(column::API_SET)
     }
 
     /// `status.apiEnablements`: group version and kind.
+    #[inline]
     pub fn api_enablements(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let arena = self.arena;
         let span = arena.span(column::API_SET_SPANS, self.api_set() as usize);
@@ -233,6 +254,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// What it has of a resource; `None` if its summary does not name it.
+    #[inline]
     pub fn resource(&self, name: &str) -> Option<Resource<'a>> {
         self.resources().find(|resource| resource.name == name)
     }
@@ -266,6 +288,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Its set of resource models, which clusters share; 0 is the empty one.
+    #[inline]
     pub fn model_set(&self) -> u32 {
         self.number(column::MODEL_SET)
     }
@@ -303,6 +326,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// `status.resourceSummary.allocatableModelings`: grade and number of nodes.
+    #[inline]
     pub fn modelings(&self) -> impl Iterator<Item = (i64, i64)> + use<'a> {
         let span = self.arena.span(column::MODELING_SPANS, self.row);
         let grades = span.of(self.arena.column::<i64>(column::MODELING_GRADES));
@@ -311,23 +335,28 @@ impl<'a> Cluster<'a> {
     }
 
     /// The whole object as JSON; empty unless the plugin's needs name it (`Needs::raw_cluster`).
+    #[inline]
     pub fn raw_json(&self) -> &'a str {
         let span = self.arena.span(column::RAW_SPANS, self.row);
         std::str::from_utf8(span.of(self.arena.column(column::RAW_TEXT))).unwrap_or("")
     }
 
+    #[inline]
     fn number(&self, column: usize) -> u32 {
         self.arena.column::<u32>(column).get(self.row).copied().unwrap_or(0)
     }
 
+    #[inline]
     fn flag(&self, bit: u32) -> bool {
         self.number(column::FLAGS) & bit != 0
     }
 
+    #[inline]
     fn symbol_text(&self, column: usize) -> &'a str {
         self.arena.text(self.number(column))
     }
 
+    #[inline]
     fn pairs(&self, spans: usize, keys: usize, values: usize) -> impl Iterator<Item = (Symbol, Symbol)> + use<'a> {
         let span = self.arena.span(spans, self.row);
         let keys: &'a [Symbol] = span.of(self.arena.column(keys));

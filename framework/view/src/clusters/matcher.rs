@@ -16,6 +16,7 @@ pub struct RowSet {
 
 impl RowSet {
     /// An empty set for `rows` clusters.
+    #[inline]
     pub fn new(rows: usize) -> Self {
         Self {
             words: vec![0; rows.div_ceil(64)],
@@ -43,6 +44,7 @@ impl RowSet {
     }
 
     /// The rows, ascending.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(place, &word)| {
             let mut rest = word;
@@ -127,6 +129,7 @@ struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
+    #[inline]
     fn new(arena: Arena<'a>) -> Self {
         Self {
             spans: arena.column(column::LABEL_SPANS),
@@ -208,6 +211,7 @@ impl<'a> ClusterMatcher<'a> {
     }
 
     /// Whether every cluster matches, whatever it is.
+    #[inline]
     pub fn matches_all(&self) -> bool {
         self.names.is_none() && self.exclude.is_none() && self.expressions.is_empty()
     }
@@ -298,6 +302,7 @@ impl Expression<'_> {
         }
     }
 
+    #[inline]
     fn compare(&self, arena: Arena<'_>, value: u32, holds: impl Fn(i64, i64) -> bool) -> bool {
         match (arena.text(value).parse(), self.bound) {
             (Ok(value), Some(bound)) => holds(value, bound),
@@ -305,6 +310,7 @@ impl Expression<'_> {
         }
     }
 
+    #[inline]
     fn holds_for_zones(&self, arena: Arena<'_>, row: usize) -> bool {
         let zones: &[u32] = arena.span(column::ZONE_SPANS, row).of(arena.column(column::ZONES));
         let any_listed = || zones.iter().any(|zone| self.values.contains(zone));

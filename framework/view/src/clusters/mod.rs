@@ -25,6 +25,7 @@ impl Symbol {
     pub const EMPTY: Self = Self(0);
 
     /// The symbol as a number, dense from 0: fit to index a table.
+    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -43,6 +44,7 @@ impl<'a> Clusters<'a> {
         Self { arena }
     }
 
+    #[inline]
     pub(crate) fn arena(&self) -> Arena<'a> {
         self.arena
     }
@@ -54,6 +56,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// Whether there is no cluster.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -65,12 +68,14 @@ impl<'a> Clusters<'a> {
     }
 
     /// All clusters, by name.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'a>> + use<'a> {
         let clusters = *self;
         (0..clusters.len()).map(move |row| clusters.get(row))
     }
 
     /// The row of the cluster of that name.
+    #[inline]
     pub fn row(&self, name: &str) -> Option<usize> {
         self.arena.row(name).map(|row| row as usize)
     }
@@ -89,11 +94,13 @@ impl<'a> Clusters<'a> {
     }
 
     /// How many symbols the snapshot has: the size of a table indexed by [`Symbol::index`].
+    #[inline]
     pub fn symbol_count(&self) -> usize {
         self.arena.column::<u64>(column::SYMBOL_HASHES).len()
     }
 
     /// Per cluster: the symbol of its name.
+    #[inline]
     pub fn names(&self) -> &'a [Symbol] {
         self.arena.column(column::NAME)
     }
@@ -105,11 +112,13 @@ impl<'a> Clusters<'a> {
     }
 
     /// Per cluster: the symbol of its region.
+    #[inline]
     pub fn regions(&self) -> &'a [Symbol] {
         self.arena.column(column::REGION)
     }
 
     /// Per cluster: the symbol of its provider.
+    #[inline]
     pub fn providers(&self) -> &'a [Symbol] {
         self.arena.column(column::PROVIDER)
     }
@@ -122,6 +131,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// The number of distinct sets of API enablements, those that no cluster has any more included.
+    #[inline]
     pub fn api_set_count(&self) -> usize {
         self.arena
             .column::<divvy_framework_abi::text::Span>(column::API_SET_SPANS)
@@ -129,6 +139,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// Whether a set of API enablements has a kind in a group version.
+    #[inline]
     pub fn api_set_has(&self, set: u32, group_version: Symbol, kind: Symbol) -> bool {
         let span = self.arena.span(column::API_SET_SPANS, set as usize);
         let group_versions = span.of(self.arena.column::<Symbol>(column::API_GROUP_VERSIONS));
@@ -140,11 +151,13 @@ impl<'a> Clusters<'a> {
     }
 
     /// Per cluster: how many taints it has, as the length of its span.
+    #[inline]
     pub(crate) fn spans(&self, spans: usize) -> &'a [divvy_framework_abi::text::Span] {
         self.arena.column(spans)
     }
 
     /// Whether any cluster at all has a taint.
+    #[inline]
     pub fn any_tainted(&self) -> bool {
         !self.arena.column::<u32>(column::TAINT_KEYS).is_empty()
     }
@@ -156,16 +169,19 @@ impl<'a> Clusters<'a> {
     }
 
     /// Per cluster: whether it has a taint, without looking at which.
+    #[inline]
     pub fn tainted(&self) -> impl Iterator<Item = bool> + use<'a> {
         self.spans(column::TAINT_SPANS).iter().map(|span| span.length > 0)
     }
 
     /// Whether any cluster reports its nodes by resource models.
+    #[inline]
     pub fn any_modelings(&self) -> bool {
         !self.arena.column::<i64>(column::MODELING_GRADES).is_empty()
     }
 
     /// What the clusters have of a resource; `None` if no cluster's summary names it.
+    #[inline]
     pub fn resource(&self, name: &str) -> Option<ResourceColumns<'a>> {
         let symbol = self.arena.symbol(name)?;
         let place = self
@@ -187,6 +203,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// The names of all resources that any cluster's summary names.
+    #[inline]
     pub fn resource_names(&self) -> impl Iterator<Item = Symbol> + use<'a> {
         let names: &'a [Symbol] = self.arena.column(column::RESOURCE_NAMES);
         // A place that no resource has is marked so.

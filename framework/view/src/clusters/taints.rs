@@ -30,6 +30,7 @@ pub struct TaintSymbols {
 }
 
 impl<'a> TaintColumns<'a> {
+    #[inline]
     pub(super) fn new(arena: Arena<'a>) -> Self {
         Self {
             spans: arena.column(column::TAINT_SPANS),
