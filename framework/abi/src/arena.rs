@@ -247,15 +247,18 @@ impl<'a> Arena<'a> {
     /// The text of a symbol; empty for a symbol that the arena does not have.
     #[inline]
     pub fn text(&self, symbol: u32) -> &'a str {
+        std::str::from_utf8(self.text_bytes(symbol)).unwrap_or("")
+    }
+
+    #[inline]
+    fn text_bytes(&self, symbol: u32) -> &'a [u8] {
         let offsets = self.column::<u64>(column::SYMBOL_OFFSETS);
         let index = symbol as usize;
         let (Some(&start), Some(&end)) = (offsets.get(index), offsets.get(index + 1)) else {
-            return "";
+            return &[];
         };
-        self.column::<u8>(column::SYMBOL_TEXT)
-            .get(start as usize..end as usize)
-            .and_then(|bytes| std::str::from_utf8(bytes).ok())
-            .unwrap_or("")
+        let text = self.column::<u8>(column::SYMBOL_TEXT);
+        text.get(start as usize..end as usize).unwrap_or(&[])
     }
 
     /// The symbol of a text whose hash is known; `None` if no cluster mentions it.
@@ -268,7 +271,7 @@ impl<'a> Arena<'a> {
         // The table is never full, but a damaged one must not make this endless.
         for _ in 0..table.len() {
             let symbol = table[slot].checked_sub(1)?;
-            if hashes.get(symbol as usize) == Some(&hash) && self.text(symbol) == text {
+            if hashes.get(symbol as usize) == Some(&hash) && self.text_bytes(symbol) == text.as_bytes() {
                 return Some(symbol);
             }
             slot = (slot + 1) & mask;

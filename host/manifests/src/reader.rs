@@ -286,7 +286,11 @@ impl<'options> Reader<'options> {
             };
             let path = FieldPath::dotted(field);
             let line = tree.line_of(&path);
-            faults.push(Fault::new(path, line, cause));
+            let hint = cause.hint();
+            faults.push(Fault {
+                hint,
+                ..Fault::new(path, line, cause)
+            });
         }
         self.faults(faults, None, place);
     }
@@ -419,6 +423,10 @@ fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fa
             continue;
         }
         let line = document.tree(faults).line_of(&path);
-        faults.push(Fault::new(path, line, cause));
+        let hint = cause.hint();
+        faults.push(Fault {
+            hint,
+            ..Fault::new(path, line, cause)
+        });
     }
 }

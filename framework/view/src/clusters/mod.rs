@@ -183,23 +183,33 @@ impl<'a> Clusters<'a> {
     /// What the clusters have of a resource; `None` if no cluster's summary names it.
     #[inline]
     pub fn resource(&self, name: &str) -> Option<ResourceColumns<'a>> {
-        let symbol = self.arena.symbol(name)?;
-        let place = self
-            .arena
-            .column::<u32>(column::RESOURCE_NAMES)
-            .iter()
-            .position(|&known| known == symbol)?;
-        let rows = self.len();
-        let matrix = |matrix: usize| {
-            let cells: &'a [i64] = self.arena.column(matrix);
-            cells.get(place * rows..(place + 1) * rows).unwrap_or(&[])
-        };
+        let index = self.resource_index(name)?;
         Some(ResourceColumns {
-            allocatable: matrix(column::RESOURCE_ALLOCATABLE),
-            allocated: matrix(column::RESOURCE_ALLOCATED),
-            allocating: matrix(column::RESOURCE_ALLOCATING),
-            remaining: matrix(column::RESOURCE_REMAINING),
+            allocatable: self.resource_column(column::RESOURCE_ALLOCATABLE, index),
+            allocated: self.resource_column(column::RESOURCE_ALLOCATED, index),
+            allocating: self.resource_column(column::RESOURCE_ALLOCATING, index),
+            remaining: self.resource_column(column::RESOURCE_REMAINING, index),
         })
+    }
+
+    /// Per cluster: what remains of a resource, as [`ResourceColumns::remaining`]; `None` if no cluster's summary names it.
+    #[inline]
+    pub fn remaining(&self, resource: &str) -> Option<&'a [i64]> {
+        let index = self.resource_index(resource)?;
+        Some(self.resource_column(column::RESOURCE_REMAINING, index))
+    }
+
+    #[inline]
+    fn resource_index(&self, name: &str) -> Option<usize> {
+        let symbol = self.arena.symbol(name)?;
+        let names: &[u32] = self.arena.column(column::RESOURCE_NAMES);
+        names.iter().position(|&known| known == symbol)
+    }
+
+    #[inline]
+    fn resource_column(&self, column: usize, index: usize) -> &'a [i64] {
+        let (cells, rows): (&'a [i64], usize) = (self.arena.column(column), self.len());
+        cells.get(index * rows..(index + 1) * rows).unwrap_or(&[])
     }
 
     /// The names of all resources that any cluster's summary names.

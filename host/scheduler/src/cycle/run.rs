@@ -136,13 +136,18 @@ impl Cycle {
         (result.map(|()| self.targets.as_slice()), explanation)
     }
 
+    /// Both halves, with one view.
     fn halves(&mut self, input: &CycleInput<'_>, ledger: Option<&Ledger>) -> Result<(), CycleError> {
-        self.filter_and_score(input)?;
-        let Feasible { rows, fits_now, .. } = &mut self.feasible;
-        let clusters = input.fleet.snapshot().clusters();
-        let plan = input.plan;
-        estimate::estimate(&clusters, rows, &plan.demand, plan.replicas, ledger, fits_now);
-        self.second_half(input)
+        self.begin(input);
+        let outcome = self.with_view(input, |cycle, strategy, views, resolution, texts| {
+            cycle.first_half(input, views, resolution, texts)?;
+            let Feasible { rows, fits_now, .. } = &mut cycle.feasible;
+            let clusters = input.fleet.snapshot().clusters();
+            let plan = input.plan;
+            estimate::estimate(&clusters, rows, &plan.demand, plan.replicas, ledger, fits_now);
+            cycle.second_half(input, strategy, views, texts)
+        });
+        self.with_reasons(input, outcome)
     }
 
     /// The first half: filters and scores. The rows of the feasible clusters, ascending: for these, replicas are estimated
@@ -152,14 +157,12 @@ impl Cycle {
     ///
     /// A [`CycleError`]; the second half cannot follow then.
     pub fn filter_and_score(&mut self, input: &CycleInput<'_>) -> Result<&[u32], CycleError> {
-        let mut outcome = self.first_half(input);
-        if self.texts.is_none() && matches!(outcome, Err(CycleError::NoClusterFit { .. })) {
-            // Reasons cost something, so they are collected only when they are wanted: now.
-            self.texts = Some(Box::default());
-            outcome = self.first_half(input);
-            self.texts = None;
-        }
-        outcome.map(|()| self.feasible.rows.as_slice())
+        self.begin(input);
+        let outcome = self.with_view(input, |cycle, _, views, resolution, texts| {
+            cycle.first_half(input, views, resolution, texts)
+        });
+        self.with_reasons(input, outcome)?;
+        Ok(&self.feasible.rows)
     }
 
     /// The second half, after [`Self::filter_and_score`] of the same input: selects and assigns. `estimates`: replicas that
@@ -173,23 +176,49 @@ impl Cycle {
         fits_now.clear();
         fits_now.extend(estimates.iter().take(rows.len()).map(|fits| (*fits).max(0)));
         fits_now.resize(rows.len(), 0);
-        self.second_half(input)?;
+        self.with_view(input, |cycle, strategy, views, _, texts| {
+            cycle.second_half(input, strategy, views, texts)
+        })?;
         Ok(&self.targets)
     }
 
-    fn first_half(&mut self, input: &CycleInput<'_>) -> Result<(), CycleError> {
+    fn begin(&mut self, input: &CycleInput<'_>) {
         self.reset();
-        let mut resolution = std::mem::take(&mut self.resolution);
-        resolution.resolve(input.fleet.snapshot(), &input.group.record);
-        self.resolution = resolution;
-        self.with_view(input, |cycle, _, [general, _], resolution, texts| {
-            cycle.filter(input, general, texts)?;
-            cycle.last_of_feasible(input, resolution);
-            cycle.score(input, general, texts)
-        })
+        self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
     }
 
-    fn second_half(&mut self, input: &CycleInput<'_>) -> Result<(), CycleError> {
+    /// Collects the reasons if no cluster was feasible: they cost something, so a cycle runs without them first.
+    fn with_reasons(&mut self, input: &CycleInput<'_>, outcome: Result<(), CycleError>) -> Result<(), CycleError> {
+        if self.texts.is_some() || !matches!(outcome, Err(CycleError::NoClusterFit { .. })) {
+            return outcome;
+        }
+        self.texts = Some(Box::default());
+        let outcome = self.with_view(input, |cycle, _, views, resolution, texts| {
+            cycle.first_half(input, views, resolution, texts)
+        });
+        self.texts = None;
+        outcome
+    }
+
+    fn first_half(
+        &mut self,
+        input: &CycleInput<'_>,
+        [general, _]: [&CycleView<'_>; 2],
+        resolution: &Resolution,
+        texts: Option<&Texts>,
+    ) -> Result<(), CycleError> {
+        self.filter(input, general, texts)?;
+        self.last_of_feasible(input, resolution);
+        self.score(input, general, texts)
+    }
+
+    fn second_half(
+        &mut self,
+        input: &CycleInput<'_>,
+        strategy: &Strategy<'_>,
+        [general, view]: [&CycleView<'_>; 2],
+        texts: Option<&Texts>,
+    ) -> Result<(), CycleError> {
         self.targets.clear();
         let Feasible {
             fits_now,
@@ -201,17 +230,15 @@ impl Cycle {
         let capacity = fits_now.iter().zip(last.iter());
         available.extend(capacity.map(|(fits, last)| fits.saturating_add((*last).max(0))));
         self.tier_of_feasible(input);
-        self.with_view(input, |cycle, strategy, [general, view], _, texts| {
-            cycle.select(input, strategy, general, texts)?;
-            if !input.plan.whole {
-                return cycle.assign(input, strategy, view, texts);
-            }
-            cycle.targets.extend(cycle.selected.iter().map(|&place| Target {
-                row: cycle.feasible.rows[place as usize],
+        self.select(input, strategy, general, texts)?;
+        if input.plan.whole {
+            self.targets.extend(self.selected.iter().map(|&place| Target {
+                row: self.feasible.rows[place as usize],
                 replicas: 0,
             }));
-            Ok(())
-        })?;
+        } else {
+            self.assign(input, strategy, view, texts)?;
+        }
         self.sort_targets(input.fleet.len());
         Ok(())
     }

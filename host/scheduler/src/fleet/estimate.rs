@@ -6,7 +6,7 @@
 //!
 //! Column by column: the outer loops run over resources, the inner ones over clusters.
 
-use divvy_framework_view::clusters::{Cluster, Clusters, Model, ResourceColumns};
+use divvy_framework_view::clusters::{Cluster, Clusters, Model};
 
 use super::Ledger;
 
@@ -78,10 +78,10 @@ pub fn estimate(
 
 /// Free pods: 0 where the summary does not name them.
 fn bound_by_pods(clusters: &Clusters<'_>, rows: &[u32], ledger: Option<&Ledger>, fits: &mut [i64]) {
-    match clusters.resource(PODS) {
+    match clusters.remaining(PODS) {
         Some(pods) => {
             for (fit, &row) in fits.iter_mut().zip(rows) {
-                *fit = free(&pods, PODS, row, ledger).clamp(0, UNBOUNDED);
+                *fit = free(pods, PODS, row, ledger).clamp(0, UNBOUNDED);
             }
         }
         None => fits.fill(0),
@@ -90,9 +90,9 @@ fn bound_by_pods(clusters: &Clusters<'_>, rows: &[u32], ledger: Option<&Ledger>,
 
 /// What is left of a resource, after the ledger; negative or [`ResourceColumns::ABSENT`] if nothing.
 #[inline]
-fn free(columns: &ResourceColumns<'_>, resource: &str, row: u32, ledger: Option<&Ledger>) -> i64 {
+fn free(remaining: &[i64], resource: &str, row: u32, ledger: Option<&Ledger>) -> i64 {
     let row = row as usize;
-    let remaining = columns.remaining.get(row).copied().unwrap_or(0);
+    let remaining = remaining.get(row).copied().unwrap_or(0);
     match ledger {
         Some(ledger) => remaining.saturating_sub(ledger.taken(resource, row)),
         None => remaining,
@@ -107,14 +107,12 @@ fn bound_by_resource(
     by_models: &ModelBounds,
     fits: &mut [i64],
 ) {
-    let columns = clusters.resource(resource);
+    let remaining = clusters.remaining(resource);
     for (fit, &row) in fits.iter_mut().zip(rows) {
         if by_models.counts(row) {
             continue;
         }
-        let left = columns
-            .as_ref()
-            .map_or(0, |columns| free(columns, resource, row, ledger));
+        let left = remaining.map_or(0, |remaining| free(remaining, resource, row, ledger));
         *fit = if left <= 0 { 0 } else { (*fit).min(left / quantity) };
     }
 }
@@ -277,9 +275,8 @@ fn estimate_sets(
     for (fit, &row) in fits.iter_mut().zip(rows) {
         *fit /= pods_a_set;
         for (resource, need) in &needs {
-            let left = clusters
-                .resource(resource)
-                .map_or(0, |columns| free(&columns, resource, row, ledger));
+            let remaining = clusters.remaining(resource);
+            let left = remaining.map_or(0, |remaining| free(remaining, resource, row, ledger));
             let sets = i128::from(left.max(0)) / need;
             *fit = (*fit).min(i64::try_from(sets).unwrap_or(i64::MAX));
         }

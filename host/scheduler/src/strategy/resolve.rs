@@ -100,7 +100,9 @@ pub fn resolve_strategy(
 #[derive(Debug, Default)]
 struct Annotated {
     /// The declared lists that it gives, by name.
-    lists: BTreeMap<String, Vec<PreferenceRule>>,
+    lists: BTreeMap<String, Value>,
+    /// The place of the annotation.
+    origin: String,
     counts: Counts,
     is_dynamic: bool,
     /// `clusterPriority`, with its place.
@@ -137,13 +139,8 @@ impl Annotated {
         }
         for (_, list) in declarations.lists() {
             if let Some(value) = keys.remove(&list.name).filter(|value| !value.is_null()) {
-                let rules = read_list(&value, list, &format!("{origin}.{}", list.name), warnings)?;
-                annotated.lists.insert(list.name.clone(), rules);
+                annotated.lists.insert(list.name.clone(), value);
             }
-        }
-        if let Some(counts) = annotated.counts.rules.clone() {
-            let rules = annotated.lists.entry(oddities::LIST.to_owned()).or_default();
-            rules.splice(0..0, counts);
         }
         annotated.is_dynamic = match keys.remove(DYNAMIC_WEIGHT) {
             None | Some(Value::Null) => false,
@@ -160,7 +157,28 @@ impl Annotated {
         let priority = keys.remove(CLUSTER_PRIORITY).filter(|value| !value.is_null());
         annotated.priority = priority.map(|value| (value, format!("{origin}.{CLUSTER_PRIORITY}")));
         annotated.rest = (was_empty || !keys.is_empty()).then_some(Value::Object(keys));
+        annotated.origin = origin;
         Ok(annotated)
+    }
+
+    /// The rules of a list, counts in other forms included; `None` if the annotation does not give it.
+    fn rules(
+        &self,
+        list: &RuleList,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<Vec<PreferenceRule>>, InvalidBinding> {
+        let counts = self.counts.rules.as_ref().filter(|_| list.name == oddities::LIST);
+        let Some(value) = self.lists.get(&list.name) else {
+            return Ok(counts.cloned());
+        };
+        let mut rules = counts.cloned().unwrap_or_default();
+        rules.extend(read_list(
+            value,
+            list,
+            &format!("{}.{}", self.origin, list.name),
+            warnings,
+        )?);
+        Ok(Some(rules))
     }
 }
 
@@ -235,8 +253,8 @@ fn rules<'list>(
 ) -> Result<Vec<(&'list str, Vec<PreferenceRule>)>, InvalidBinding> {
     let mut rules = Vec::new();
     for list in own {
-        let given = match annotated.lists.get(&list.name) {
-            Some(rules) => rules.clone(),
+        let given = match annotated.rules(list, warnings)? {
+            Some(rules) => rules,
             None => placed_rules(list, own.first() == Some(list), scheduling, warnings)?,
         };
         rules.push((list.name.as_str(), given));

@@ -265,6 +265,16 @@ fn a_list_of_another_strategy_is_left_out_with_a_warning() {
     }
 }
 
+/// It is another strategy's to judge, and that strategy is not asked.
+#[test]
+fn a_list_that_is_left_out_is_not_judged() {
+    let preferences = r#"{"staticWeightList":[{"weight":0}]}"#;
+    let binding = binding("{}", &[(STRATEGY, "Average"), (PREFERENCES, preferences)], &[]);
+    let request = request(&binding, None).expect("the list is left out");
+    assert_eq!(request.warnings.len(), 1);
+    assert_eq!(request.preferences, None);
+}
+
 #[test]
 fn the_nearest_name_comes_first() {
     let known = declarations().names();
