@@ -36,6 +36,7 @@ pub enum Fill {
 }
 
 impl Default for Fill {
+    #[inline]
     fn default() -> Self {
         Self::Proportional(Rounding::default())
     }
@@ -182,6 +183,7 @@ fn find_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, sc
 }
 
 /// [`find_prefix`] for ranks that spread over more than 64 bits; slower, since whole records are sorted.
+#[inline]
 fn find_wide_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, scratch: &mut PrefixScratch) -> u32 {
     let entries = &mut scratch.wide;
     entries.clear();

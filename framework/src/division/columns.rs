@@ -17,17 +17,20 @@ pub(super) struct ColumnSummary {
 
 impl ColumnSummary {
     /// The sum, stopping at `i64::MAX`: enough where it is only compared with a total of 64 bits.
+    #[inline]
     pub(super) fn saturating_sum(self) -> i64 {
         i64::try_from(self.sum).unwrap_or(i64::MAX)
     }
 
     /// The sum where a saturated one would give wrong counts.
+    #[inline]
     pub(super) fn exact_sum(self, column: &'static str) -> Result<i64, DivisionError> {
         i64::try_from(self.sum).map_err(|_| DivisionError::SumTooLarge { column })
     }
 }
 
 /// Refuses a total below zero.
+#[inline]
 pub(super) fn check_replicas(replicas: i64) -> Result<u64, DivisionError> {
     u64::try_from(replicas).map_err(|_| DivisionError::Negative {
         column: "replicas",
@@ -37,6 +40,7 @@ pub(super) fn check_replicas(replicas: i64) -> Result<u64, DivisionError> {
 }
 
 /// Refuses a column of another length than `expected`.
+#[inline]
 pub(super) fn check_length(column: &'static str, actual: usize, expected: usize) -> Result<(), DivisionError> {
     if actual != expected {
         return Err(DivisionError::LengthMismatch {

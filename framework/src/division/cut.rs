@@ -126,6 +126,7 @@ fn walk(
 }
 
 /// The number whose lowest `bits` bits are set, up to 64.
+#[inline]
 pub(super) fn low_bits(bits: u32) -> u64 {
     u64::MAX.checked_shr(u64::BITS - bits.min(u64::BITS)).unwrap_or(0)
 }

@@ -108,6 +108,7 @@ pub fn fill_evenly(
 }
 
 /// The unsigned number that compares with others as `value` does with theirs.
+#[inline]
 fn order_preserving(value: i64) -> u64 {
     value.cast_unsigned() ^ (1 << 63)
 }

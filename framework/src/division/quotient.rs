@@ -42,6 +42,7 @@ pub(super) struct Reciprocal {
 }
 
 impl Reciprocal {
+    #[inline]
     pub(super) fn of(divisor: u64) -> Self {
         debug_assert!(divisor > 0);
         Self {
@@ -51,6 +52,7 @@ impl Reciprocal {
     }
 
     /// floor(`dividend` / divisor).
+    #[inline]
     pub(super) fn divide(self, dividend: u64) -> u64 {
         // The multiplier is too small by less than one part in 2^64 / divisor, so the estimate is right or one short.
         let estimate = ((u128::from(dividend) * u128::from(self.multiplier)) >> 64) as u64;

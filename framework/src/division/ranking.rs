@@ -104,6 +104,7 @@ fn first_by_ties(
 }
 
 /// [`first_by_rank`] for ranks that spread over more than 64 bits; slower, since whole records move.
+#[inline]
 fn first_by_wide_rank(
     count: usize,
     candidates: impl Iterator<Item = usize>,
@@ -152,17 +153,20 @@ impl Packing {
         }
     }
 
+    #[inline]
     pub(super) fn bits(&self) -> u32 {
         self.widths.iter().sum()
     }
 
     /// The second part of a packed rank.
+    #[inline]
     pub(super) fn second_part(&self, packed: u64) -> u64 {
         let inverted = packed.checked_shr(self.widths[2]).unwrap_or(0);
         self.shared_of_second | (!inverted & low_bits(self.widths[1]))
     }
 
     /// The smaller is served first. Only for a packing of at most 64 bits.
+    #[inline]
     pub(super) fn pack(&self, rank: Rank) -> u64 {
         let part = |part: usize| !rank[part] & low_bits(self.widths[part]);
         // Where the lower parts take all 64 bits, the upper ones have none, and where they are shifted to does not matter.

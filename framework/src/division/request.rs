@@ -46,12 +46,14 @@ pub(super) enum Change {
 impl Request<'_> {
     /// Whether the cycle is steady and `last` holds more than the new total: the new total is then divided within `last`.
     #[must_use]
+    #[inline]
     pub fn shrinks(&self) -> bool {
         let present: i128 = self.last.iter().map(|&last| i128::from(last)).sum();
         self.cycle == Cycle::Steady && present > i128::from(self.replicas)
     }
 
     /// Checks the columns, finds the case and refuses what does not fit.
+    #[inline]
     pub(super) fn change(&self, imitates_karmada: bool) -> Result<Change, DivisionError> {
         let (change, available) = self.change_and_available()?;
         if imitates_karmada && self.replicas == 0 && change == Change::Anew {
@@ -67,6 +69,7 @@ impl Request<'_> {
     }
 
     /// Checks the columns, finds the case and what the candidates hold together (stopping at `i64::MAX`).
+    #[inline]
     pub(super) fn change_and_available(&self) -> Result<(Change, i64), DivisionError> {
         check_replicas(self.replicas)?;
         let fits: ColumnSummary = check_column("fits_now", self.fits_now, self.fits_now.len())?;
@@ -86,6 +89,7 @@ impl Request<'_> {
     /// Scaled to zero, every cluster fits `i32::MAX` there, and a fresh cycle over two of them is refused for a negative
     /// sum (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). Imitated for that case alone: elsewhere a sum
     /// beyond 32 bits takes a fleet that no recorded decision has, and refusing it would help nobody.
+    #[inline]
     fn available_as_karmada_sums(&self) -> i32 {
         let mut sum = 0_i32;
         for (&fits_now, &last) in self.fits_now.iter().zip(self.last) {
@@ -94,6 +98,7 @@ impl Request<'_> {
         sum
     }
 
+    #[inline]
     pub(super) fn unschedulable(&self, available: i64) -> DivisionError {
         DivisionError::Unschedulable {
             requested: self.replicas,
@@ -102,6 +107,7 @@ impl Request<'_> {
     }
 
     /// What a candidate can hold in all: fits now plus last.
+    #[inline]
     pub(super) fn capacity(&self, index: usize) -> i64 {
         self.fits_now[index].saturating_add(self.last[index])
     }

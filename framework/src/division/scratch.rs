@@ -76,6 +76,7 @@ pub(super) struct SubsetColumns {
 
 impl SubsetColumns {
     /// Gathers both columns over `members` and makes room for a result.
+    #[inline]
     pub(super) fn fill_from(&mut self, members: &[u32], weight: impl Fn(u32) -> i64, last: impl Fn(u32) -> i64) {
         self.weights.clear();
         self.weights.extend(members.iter().map(|&member| weight(member)));

@@ -6,6 +6,7 @@
 
 use super::columns::ColumnSummary;
 
+#[inline]
 pub(super) fn bits_of(value: u128) -> u32 {
     u128::BITS - value.leading_zeros()
 }
@@ -24,6 +25,7 @@ pub(super) struct FixedPoint {
 impl FixedPoint {
     /// A scale on which the sought bound has about 62 bits; 30 where products of it with a weight then fit 64 bits, and
     /// that is fine enough to tell seats apart.
+    #[inline]
     pub(super) fn fitting(total: u64, candidates: usize, summary: ColumnSummary) -> Self {
         let odds = bits_of(2 * u128::from(total) + candidates as u128);
         let weight_bits = u64::BITS - summary.bits.leading_zeros();
@@ -36,12 +38,14 @@ impl FixedPoint {
     }
 
     /// `numerator` / `denominator` on this scale, to the precision of a double.
+    #[inline]
     fn place(&self, numerator: u128, denominator: u128) -> u64 {
         let unit = f64::from_bits(u64::from(1023 + self.fraction_bits) << 52);
         (numerator as f64 / denominator as f64 * unit) as u64
     }
 
     /// Whether products of a weight with this bound fit 64 bits.
+    #[inline]
     fn is_narrow(&self, bound: u64) -> bool {
         bound.leading_zeros() + self.weight_shift >= u64::BITS && self.fraction_bits < u64::BITS
     }
@@ -68,6 +72,7 @@ impl FixedPoint {
         }
     }
 
+    #[inline]
     fn all_seats(&self, weights: &[i64], bound: u64) -> u128 {
         match self.counter(bound) {
             SeatCounter::Narrow { bound, shift } if (self.sum * u128::from(bound)) >> shift < 1 << 62 => {
@@ -215,6 +220,7 @@ impl Bracket {
     }
 
     /// A bound strictly inside, near where the total should lie.
+    #[inline]
     fn interpolated(&self, total: u128, inside: u128) -> u64 {
         // Aim a little past the total, so that the bound that is farther away moves.
         let below = total - self.seats_at_low;
@@ -229,6 +235,7 @@ impl Bracket {
     }
 
     /// Takes in every seat whose quotient rounds to the same double as one inside.
+    #[inline]
     pub(super) fn widen_by_rounding(&mut self) {
         // Two roundings of 2^-53 on either side; 2^-48 is far outside.
         self.low = self.low.saturating_sub((self.low >> 48) + 1);

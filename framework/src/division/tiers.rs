@@ -111,6 +111,7 @@ pub fn divide_among_tiers(
     Ok(())
 }
 
+#[inline]
 fn check_tiers(tier_of: &[u32], tiers: usize) -> Result<(), DivisionError> {
     match tier_of.iter().position(|&tier| tier as usize >= tiers) {
         None => Ok(()),
@@ -170,6 +171,7 @@ impl TierMembers {
     ///
     /// # Errors
     /// [`TierOutOfRange`](DivisionError::TierOutOfRange), [`TooManyCandidates`](DivisionError::TooManyCandidates).
+    #[inline]
     pub fn rebuild_from_tiers(&mut self, tier_of: &[u32], tiers: usize) -> Result<(), DivisionError> {
         check_length("tier_of", tier_of.len(), tier_of.len())?;
         check_tiers(tier_of, tiers)?;
@@ -181,18 +183,21 @@ impl TierMembers {
 
     /// Number of tiers.
     #[must_use]
+    #[inline]
     pub fn tiers(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
     /// The tier of each candidate.
     #[must_use]
+    #[inline]
     pub fn tier_of(&self) -> &[u32] {
         &self.tier_of
     }
 
     /// Indices of the candidates of a tier; none for a tier that does not exist.
     #[must_use]
+    #[inline]
     pub fn members(&self, tier: usize) -> &[u32] {
         match self.starts.get(tier..=tier.saturating_add(1)) {
             Some(&[start, end]) => &self.members[start as usize..end as usize],

@@ -29,6 +29,7 @@ use divvy_framework_abi::hash;
 /// "Fast splittable pseudorandom number generators", 2014; constants of variant 13). A bijection, so different inputs
 /// never collide.
 #[must_use]
+#[inline]
 pub const fn mix64(value: u64) -> u64 {
     hash::mix(value)
 }
@@ -36,6 +37,7 @@ pub const fn mix64(value: u64) -> u64 {
 /// The fixed 64-bit hash of a cluster's name: FNV-1a over its UTF-8 bytes, then [`mix64`]. Computed once a snapshot, and
 /// the hash by which the snapshot finds names too.
 #[must_use]
+#[inline]
 pub const fn identity_hash(name: &str) -> u64 {
     hash::hash_text(name)
 }
@@ -44,6 +46,7 @@ pub const fn identity_hash(name: &str) -> u64 {
 ///
 /// A binding without UID (a plain manifest) passes its kind, namespace and name instead, joined by the caller.
 #[must_use]
+#[inline]
 pub const fn seed_for(profile_seed: u64, uid: &str) -> u64 {
     // The seed is mixed first, so that neighbouring seeds (0, 1, 2, …) do not merely swap bits of the same order.
     mix64(mix64(profile_seed.wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ identity_hash(uid))
@@ -53,6 +56,7 @@ pub const fn seed_for(profile_seed: u64, uid: &str) -> u64 {
 ///
 /// `seed` comes from [`seed_for`], `identity_hash` from [`identity_hash`].
 #[must_use]
+#[inline]
 pub const fn tie_key(seed: u64, identity_hash: u64) -> u64 {
     mix64(seed ^ identity_hash)
 }
@@ -71,6 +75,7 @@ pub const fn tie_key(seed: u64, identity_hash: u64) -> u64 {
 /// assert!(karmada_tie_key(descends, 1) < karmada_tie_key(descends, 0));
 /// ```
 #[must_use]
+#[inline]
 pub const fn karmada_descends(resource_uid: &str) -> bool {
     let bytes = resource_uid.as_bytes();
     let mut hash = 0x811c_9dc5_u32;
@@ -84,6 +89,7 @@ pub const fn karmada_descends(resource_uid: &str) -> bool {
 
 /// The tie key of a candidate in Karmada's order: `name_rank` is the rank of its name in byte order, ascending.
 #[must_use]
+#[inline]
 pub const fn karmada_tie_key(descends: bool, name_rank: u64) -> u64 {
     if descends { !name_rank } else { name_rank }
 }

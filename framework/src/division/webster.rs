@@ -173,6 +173,7 @@ fn divide_among_equals(
 }
 
 /// The order of two seats, equal doubles told apart as fractions.
+#[inline]
 fn compare_exactly(left: &Seat, right: &Seat, weights: &[i64]) -> Ordering {
     left.inverted_quotient.cmp(&right.inverted_quotient).then_with(|| {
         let weight_of = |seat: &Seat| u128::from(weights[seat.index as usize].cast_unsigned());
