@@ -23,7 +23,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub(crate) use exit::Exit;
 
 use crate::report::console::Console;
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 
 /// The environment variable with the levels of the log.
 const LOG_VARIABLE: &str = "DIVVY_LOG";
@@ -138,7 +138,7 @@ fn log(console: &Console) -> Result<(), Failure> {
     let levels = match std::env::var(LOG_VARIABLE) {
         Ok(levels) if !levels.is_empty() => levels.parse::<Targets>().map_err(|error| {
             Failure::usage(
-                Complaint::new(format!("{LOG_VARIABLE}: `{levels}` is not a list of log levels"))
+                Diagnostic::new(format!("{LOG_VARIABLE}: `{levels}` is not a list of log levels"))
                     .with_hint("write `debug`, or `divvy_scheduler=debug,divvy::plugin=trace`")
                     .with_cause(error.to_string()),
             )

@@ -9,7 +9,7 @@ use divvy_scheduler::profile::ProfileConfiguration;
 use super::Exit;
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 use crate::report::plugins::{self, Found};
 
 /// List plugins and show what they are configured by.
@@ -97,7 +97,7 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     let is_broken = found.iter().any(|found| found.library.is_err());
     if found.is_empty() {
         return Err(Failure::usage(
-            Complaint::new(format!("no plugin found; looked in {directories}"))
+            Diagnostic::new(format!("no plugin found; looked in {directories}"))
                 .with_hint("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH"),
         ));
     }
@@ -113,7 +113,7 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
         None if name.contains('/') => PathBuf::from(name),
         None => directories.find(name).ok_or_else(|| not_found(name, &directories))?,
     };
-    let library = PluginLibrary::load(&path, None).map_err(|error| Failure::usage(complaint(&error)))?;
+    let library = PluginLibrary::load(&path, None).map_err(|error| Failure::usage(diagnostic(&error)))?;
     console.print(|out| match arguments.output {
         Format::Table => plugins::write_one(&library, console.width(), out),
         Format::Json => plugins::write_one_json(&library, out),
@@ -135,7 +135,7 @@ fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<Path
 /// Every file that is named like a plugin, and everything that the profile names, opened; sorted by name.
 fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
     let mut paths = directories.list();
-    let used = names_of(profile);
+    let used = plugin_names(profile);
     for name in &used {
         let path = named_by_profile(profile, name)
             .or_else(|| name.contains('/').then(|| PathBuf::from(name)))
@@ -163,7 +163,7 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// The plugins that a profile names, in the order of the cycle.
-fn names_of(profile: &ProfileConfiguration) -> Vec<String> {
+fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
     let filters = profile.filters.iter().flatten().cloned();
     let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());
     let assign = profile.assign.iter().flatten().cloned();
@@ -176,18 +176,18 @@ fn names_of(profile: &ProfileConfiguration) -> Vec<String> {
 
 fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
     let present = directories.list();
-    let complaint = Complaint::new(format!("plugin `{name}` not found; looked in {directories}"));
+    let diagnostic = Diagnostic::new(format!("plugin `{name}` not found; looked in {directories}"));
     let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
     Failure::usage(match nearest {
-        Some(nearest) => complaint.with_hint(format!("did you mean `{nearest}`?")),
-        None => complaint.with_hint("`divvy plugin list` shows those that are found"),
+        Some(nearest) => diagnostic.with_hint(format!("did you mean `{nearest}`?")),
+        None => diagnostic.with_hint("`divvy plugin list` shows those that are found"),
     })
 }
 
-fn complaint(error: &LoadError) -> Complaint {
-    Complaint {
+fn diagnostic(error: &LoadError) -> Diagnostic {
+    Diagnostic {
         hint: error.hint(),
         detail: error.detail().map(ToOwned::to_owned),
-        ..Complaint::new(error.to_string()).with_causes_of(error)
+        ..Diagnostic::new(error.to_string()).with_causes_of(error)
     }
 }

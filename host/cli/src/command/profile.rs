@@ -78,7 +78,7 @@ fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure>
         match chosen.build(&directories) {
             Ok(profile) => console.print(|out| summary(&chosen, &profile, console.width(), out))?,
             Err(of_profile) => match &mut failure {
-                Some(failure) => failure.complaints.extend(of_profile.complaints),
+                Some(failure) => failure.diagnostics.extend(of_profile.diagnostics),
                 None => failure = Some(of_profile),
             },
         }
@@ -86,7 +86,7 @@ fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure>
     match failure {
         None => Ok(Exit::Success),
         Some(mut failure) => {
-            let count = counted(failure.complaints.len(), "problem");
+            let count = counted(failure.diagnostics.len(), "problem");
             failure.conclusion = Some(format!("{count} in the profile"));
             Err(failure)
         }

@@ -15,7 +15,7 @@ use flate2::write::GzEncoder;
 
 use crate::report::console::Console;
 use crate::report::entry::{Entry, Report};
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 
 /// The name that a recording gives the clusters of its run.
 const FLEET: &str = "fleet";
@@ -45,7 +45,7 @@ pub(super) fn write(
     lines.extend(cases);
     store(file, &lines).map_err(|error| {
         let message = format!("recording `{}` cannot be written", file.display());
-        Failure::usage(Complaint::new(message).with_cause(error.to_string()))
+        Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
     })?;
     if left_out > 0 {
         console.tell(|out| {

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::Exit;
 use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 use crate::report::structured;
 
 const EXAMPLES: &str = "\
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
                 case.name
             );
             let hint = "`divvy bench` times cases without comparing them";
-            return Err(Failure::usage(Complaint::new(message).with_hint(hint)));
+            return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
         }
         let chosen = choose(&arguments.profile, file, &recording)?;
         let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
@@ -114,7 +114,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
 
 /// Reads a recording.
 pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
-    read_recording(file).map_err(|error| Failure::usage(Complaint::new(error.to_string()).with_causes_of(&error)))
+    read_recording(file).map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
 }
 
 /// The profile asked for; without one the profile that the recording carries, else the built-in one.

@@ -19,7 +19,7 @@ use super::setup::ProfileArguments;
 use super::{EXIT_CODES, Exit, record};
 use crate::report::console::Console;
 use crate::report::entry::{ProfileSummary, Report};
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 use crate::report::table::{self, TableOptions};
 use crate::report::{structured, warnings};
 
@@ -144,7 +144,7 @@ fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
                 [] => "the profile has no strategy: name plugins in `assign`".to_owned(),
                 known => format!("known, nearest first: {}", known.join(", ")),
             };
-            Err(Failure::usage(Complaint::new(message).with_hint(hint)))
+            Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
         }
         _ => Ok(()),
     }

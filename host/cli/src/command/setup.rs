@@ -8,7 +8,7 @@ use divvy_scheduler::plugin::{LoadError, PluginDirectories};
 use divvy_scheduler::profile::{BUILT_IN_NAME, PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
 
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 
 /// Which profile, and where its plugins are.
 #[derive(Debug, Args)]
@@ -75,7 +75,11 @@ impl ProfileArguments {
         };
         let source = ProfileSource::read(Path::new(file)).map_err(|error| {
             let hint = format!("`--profile` takes a file, `FILE#NAME`, or `{BUILT_IN_NAME}`, which is built in");
-            Failure::usage(Complaint::new(error.to_string()).with_hint(hint).with_causes_of(&error))
+            Failure::usage(
+                Diagnostic::new(error.to_string())
+                    .with_hint(hint)
+                    .with_causes_of(&error),
+            )
         })?;
         Ok((source, name))
     }
@@ -84,7 +88,7 @@ impl ProfileArguments {
     pub(super) fn directories(&self) -> Result<PluginDirectories, Failure> {
         if let Some(missing) = self.plugin_directories.iter().find(|directory| !directory.is_dir()) {
             let message = format!("plugin directory `{}` is not a folder", missing.display());
-            return Err(Failure::usage(Complaint::new(message)));
+            return Err(Failure::usage(Diagnostic::new(message)));
         }
         let usual = PluginDirectories::of_process();
         let given = PluginDirectories::new(self.plugin_directories.iter().cloned());
@@ -96,8 +100,8 @@ impl ChosenProfile {
     /// The profile with its plugins found, opened and constructed.
     pub(super) fn build(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
         let profile = registry::build(&self.configuration, directories).map_err(|errors| {
-            let complaints = errors.iter().map(|error| self.complaint(error)).collect();
-            Failure::of_all(complaints)
+            let diagnostics = errors.iter().map(|error| self.diagnostic(error)).collect();
+            Failure::of_all(diagnostics)
         })?;
         for plugin in profile.plugins() {
             let library = plugin.library();
@@ -112,20 +116,20 @@ impl ChosenProfile {
     }
 
     /// A registry's error with its place in the profile.
-    fn complaint(&self, error: &RegistryError) -> Complaint {
-        let place = match error.key().or_else(|| self.key_of_plugin(error)) {
+    fn diagnostic(&self, error: &RegistryError) -> Diagnostic {
+        let location = match error.key().or_else(|| self.plugin_key(error)) {
             Some(key) => self.source.place(&self.configuration.name, &FieldPath::dotted(&key)),
             None => self.source.name(),
         };
-        Complaint {
+        Diagnostic {
             hint: error.hint(),
             detail: error.detail().map(ToOwned::to_owned),
-            ..Complaint::new(format!("{place}: {error}")).with_causes_of(error)
+            ..Diagnostic::new(format!("{location}: {error}")).with_causes_of(error)
         }
     }
 
     /// The key at fault where the error itself cannot know it, because it knows the plugin or its file alone.
-    fn key_of_plugin(&self, error: &RegistryError) -> Option<String> {
+    fn plugin_key(&self, error: &RegistryError) -> Option<String> {
         let configuration = &self.configuration;
         let plugin = match error {
             RegistryError::Load(LoadError::ChecksumMismatch { expected, .. }) => {
@@ -151,21 +155,21 @@ impl ChosenProfile {
             RegistryError::TwoForStrategy { second, .. } => second,
             _ => return None,
         };
-        let place_in = |list: &Option<Vec<String>>| list.iter().flatten().position(|name| name == plugin);
-        if let Some(place) = place_in(&configuration.filters) {
-            return Some(format!("filters[{place}]"));
+        let index_in = |list: &Option<Vec<String>>| list.iter().flatten().position(|name| name == plugin);
+        if let Some(index) = index_in(&configuration.filters) {
+            return Some(format!("filters[{index}]"));
         }
-        if let Some(place) = configuration
+        if let Some(index) = configuration
             .scores
             .iter()
             .flatten()
             .position(|entry| &entry.plugin == plugin)
         {
-            return Some(format!("scores[{place}].plugin"));
+            return Some(format!("scores[{index}].plugin"));
         }
         if configuration.select.as_ref() == Some(plugin) {
             return Some("select".to_owned());
         }
-        place_in(&configuration.assign).map(|place| format!("assign[{place}]"))
+        index_in(&configuration.assign).map(|index| format!("assign[{index}]"))
     }
 }

@@ -65,6 +65,6 @@ impl Console {
     /// Writes messages to standard error. If that fails there is nobody left to tell.
     pub(crate) fn tell(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let mut out = AutoStream::auto(io::stderr().lock());
-        let _nobody_listens = write(&mut out);
+        let _ignored = write(&mut out);
     }
 }

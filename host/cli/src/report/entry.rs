@@ -138,14 +138,14 @@ impl<'a> Entry<'a> {
             return Vec::new();
         };
         let mut shares: BTreeMap<&str, Share<'a>> = BTreeMap::new();
-        for (place, (cluster, replicas)) in targets.iter().enumerate() {
+        for (index, (cluster, replicas)) in targets.iter().enumerate() {
             shares.insert(
                 cluster,
                 Share {
                     cluster,
                     replicas: Some(*replicas),
                     last: None,
-                    figures: self.decision.figures.get(place).copied().unwrap_or_default(),
+                    figures: self.decision.figures.get(index).copied().unwrap_or_default(),
                 },
             );
         }

@@ -16,7 +16,7 @@ use crate::command::Exit;
 
 /// One error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Complaint {
+pub(crate) struct Diagnostic {
     /// What is wrong, its place first.
     pub(crate) message: String,
     /// In which object, where that is not said already.
@@ -33,14 +33,14 @@ pub(crate) struct Complaint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// Everything that is wrong, in order.
-    pub(crate) complaints: Vec<Complaint>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
     /// What that means for the run as a whole, where it is not plain.
     pub(crate) conclusion: Option<String>,
     /// The exit code.
     pub(crate) exit: Exit,
 }
 
-impl Complaint {
+impl Diagnostic {
     /// An error of which nothing is known but its message.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
@@ -102,14 +102,14 @@ impl Complaint {
 
 impl Failure {
     /// One error of usage, configuration or input.
-    pub(crate) fn usage(complaint: Complaint) -> Self {
-        Self::of_all(vec![complaint])
+    pub(crate) fn usage(diagnostic: Diagnostic) -> Self {
+        Self::of_all(vec![diagnostic])
     }
 
     /// Errors of usage, configuration or input.
-    pub(crate) fn of_all(complaints: Vec<Complaint>) -> Self {
+    pub(crate) fn of_all(diagnostics: Vec<Diagnostic>) -> Self {
         Self {
-            complaints,
+            diagnostics,
             conclusion: None,
             exit: Exit::Usage,
         }
@@ -119,7 +119,7 @@ impl Failure {
     pub(crate) fn input(problems: &[Problem]) -> Self {
         let count = counted(problems.len(), "problem");
         Self {
-            complaints: problems.iter().map(of_problem).collect(),
+            diagnostics: problems.iter().map(diagnostic_from_problem).collect(),
             conclusion: Some(format!("{count} in the input; nothing is scheduled")),
             exit: Exit::Usage,
         }
@@ -128,9 +128,9 @@ impl Failure {
     /// The report cannot be written.
     pub(crate) fn output(error: &io::Error) -> Self {
         Self {
-            complaints: vec![Complaint {
+            diagnostics: vec![Diagnostic {
                 causes: vec![error.to_string()],
-                ..Complaint::new("standard output cannot be written")
+                ..Diagnostic::new("standard output cannot be written")
             }],
             conclusion: None,
             exit: Exit::Internal,
@@ -143,8 +143,8 @@ impl Failure {
     }
 
     pub(super) fn write(&self, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
-        for complaint in &self.complaints {
-            complaint.write(out, verbosity)?;
+        for diagnostic in &self.diagnostics {
+            diagnostic.write(out, verbosity)?;
         }
         match &self.conclusion {
             Some(conclusion) => headline(out, "error", style::ERROR, conclusion),
@@ -156,25 +156,25 @@ impl Failure {
 impl From<ProfileError> for Failure {
     fn from(error: ProfileError) -> Self {
         if let ProfileError::Invalid { problems } = &error {
-            return Self::of_all(problems.iter().map(of_problem).collect());
+            return Self::of_all(problems.iter().map(diagnostic_from_problem).collect());
         }
-        Self::usage(Complaint {
+        Self::usage(Diagnostic {
             hint: error.hint(),
-            ..Complaint::new(error.to_string()).with_causes_of(&error)
+            ..Diagnostic::new(error.to_string()).with_causes_of(&error)
         })
     }
 }
 
-fn of_problem(problem: &Problem) -> Complaint {
+fn diagnostic_from_problem(problem: &Problem) -> Diagnostic {
     let mut message = String::new();
     if let Some(source) = &problem.source_of {
-        message.push_str(&format!("{}: ", place(source)));
+        message.push_str(&format!("{}: ", location(source)));
     }
     if !problem.field.is_root() {
         message.push_str(&format!("{}: ", problem.field));
     }
     message.push_str(&problem.cause.to_string());
-    Complaint {
+    Diagnostic {
         message,
         object: match (&problem.object, &problem.source_of) {
             (Some(object), Some(source)) => Some(format!("{object} (document {})", source.document)),
@@ -182,12 +182,12 @@ fn of_problem(problem: &Problem) -> Complaint {
             (object, _) => object.as_ref().map(ToString::to_string),
         },
         hint: problem.hint.clone(),
-        ..Complaint::default()
+        ..Diagnostic::default()
     }
 }
 
 /// A place in the input, as editors and terminals understand it.
-pub(crate) fn place(source: &Source) -> String {
+pub(crate) fn location(source: &Source) -> String {
     match source.file.to_str() {
         Some("-") => format!("standard input:{}", source.line),
         _ => format!("{}:{}", source.file.display(), source.line),

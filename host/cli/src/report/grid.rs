@@ -133,7 +133,7 @@ impl Cell {
         matches!(&self.content, Content::Text(text) if text.is_empty())
     }
 
-    /// Whether a text that is too long for its column may take this cell's place.
+    /// Whether a text that is too long for its column may take this cell's index.
     fn gives_way(&self) -> bool {
         matches!(self.content, Content::Bar(_)) || self.is_empty()
     }
@@ -246,10 +246,10 @@ impl Grid {
         let mut filled = vec![false; self.columns.len()];
         for line in &self.lines {
             let Line::Cells(cells) = line else { continue };
-            for (place, cell) in cells.iter().enumerate().take(widths.len()) {
-                filled[place] |= !cell.is_empty();
-                if !self.columns[place].leans {
-                    widths[place] = widths[place].max(cell.width());
+            for (index, cell) in cells.iter().enumerate().take(widths.len()) {
+                filled[index] |= !cell.is_empty();
+                if !self.columns[index].leans {
+                    widths[index] = widths[index].max(cell.width());
                 }
             }
         }
@@ -269,17 +269,17 @@ impl Grid {
 
     /// Makes columns that lean as wide as their cells need beyond the empty cells before them.
     fn widen_for_what_leans(&self, widths: &mut [usize]) {
-        for place in (0..widths.len()).filter(|&place| self.columns[place].leans) {
+        for index in (0..widths.len()).filter(|&index| self.columns[index].leans) {
             for line in &self.lines {
                 let Line::Cells(cells) = line else { continue };
-                let Some(cell) = cells.get(place) else { continue };
-                let before = cells.iter().zip(widths.iter()).take(place).rev();
+                let Some(cell) = cells.get(index) else { continue };
+                let before = cells.iter().zip(widths.iter()).take(index).rev();
                 let room: usize = before
                     .take_while(|(cell, _)| cell.is_empty())
                     .filter(|(_, width)| **width > 0)
                     .map(|(_, width)| width + GAP)
                     .sum();
-                widths[place] = widths[place].max(cell.width().saturating_sub(room));
+                widths[index] = widths[index].max(cell.width().saturating_sub(room));
             }
         }
     }
@@ -292,40 +292,40 @@ impl Grid {
             .rposition(|(cell, width)| *width > 0 && !cell.is_empty());
         // Columns that are due before the next text: a line never ends in spaces.
         let mut owed = 0;
-        let mut place = 0;
-        while let (Some(cell), Some(last)) = (cells.get(place), last)
-            && place <= last
+        let mut index = 0;
+        while let (Some(cell), Some(last)) = (cells.get(index), last)
+            && index <= last
         {
-            let columns = widths.get(place).copied().unwrap_or(0);
+            let columns = widths.get(index).copied().unwrap_or(0);
             if columns == 0 {
-                place += 1;
+                index += 1;
                 continue;
             }
             if cell.is_empty() {
                 owed += columns + GAP;
-                place += 1;
+                index += 1;
                 continue;
             }
             let text = cell.shown(columns);
             let used = width(&text);
             let style = cell.style;
             let padding = columns.saturating_sub(used);
-            let (before, after) = match self.columns.get(place).map(|column| column.align) {
+            let (before, after) = match self.columns.get(index).map(|column| column.align) {
                 Some(Align::Right) => (padding, 0),
                 _ => (0, padding),
             };
-            let leans = self.columns.get(place).is_some_and(|column| column.leans);
+            let leans = self.columns.get(index).is_some_and(|column| column.leans);
             let over = if leans { used.saturating_sub(columns) } else { 0 };
             // One space at least stays, however little room the cells before have left.
             spaces(out, (owed + before).saturating_sub(over).max(usize::from(owed > 0)))?;
             write!(out, "{style}{text}{style:#}")?;
             owed = after + GAP;
-            if used > columns && !leans && place < last {
-                let next = widths.get(place + 1).copied().unwrap_or(0);
-                let gives_way = cells.get(place + 1).is_some_and(Cell::gives_way);
+            if used > columns && !leans && index < last {
+                let next = widths.get(index + 1).copied().unwrap_or(0);
+                let gives_way = cells.get(index + 1).is_some_and(Cell::gives_way);
                 if gives_way && used <= columns + GAP + next {
                     owed = columns + GAP + next - used + GAP;
-                    place += 1;
+                    index += 1;
                 } else {
                     // The name has the line for itself; what belongs to it stands below, in its columns.
                     writeln!(out)?;
@@ -333,7 +333,7 @@ impl Grid {
                     owed = columns + GAP;
                 }
             }
-            place += 1;
+            index += 1;
         }
         writeln!(out)
     }

@@ -8,7 +8,7 @@ use divvy_manifests::{Manifests, Warning};
 use divvy_scheduler::plan::PlanResult;
 
 use super::console::Console;
-use super::errors::{headline, place, remark};
+use super::errors::{headline, location, remark};
 use super::style;
 use super::text::{counted, listed};
 
@@ -20,7 +20,7 @@ const NAMED_MAX: usize = 3;
 struct Group<'a> {
     message: &'a str,
     hint: Option<&'a str>,
-    places: Vec<String>,
+    locations: Vec<String>,
 }
 
 /// Tells what a person should know of the input, grouped: warnings first, then what nothing was done with.
@@ -41,8 +41,8 @@ pub(super) fn write(
         if let Some(hint) = group.hint {
             remark(out, "hint", hint)?;
         }
-        if !group.places.is_empty() {
-            remark(out, "in", &listed(group.places.iter().map(String::as_str), most))?;
+        if !group.locations.is_empty() {
+            remark(out, "in", &listed(group.locations.iter().map(String::as_str), most))?;
         }
     }
     // Of an input with problems it is not known what it would hold.
@@ -85,31 +85,31 @@ fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>>
     let of_input = detected
         .warnings
         .iter()
-        .map(|warning| (warning, place_of(warning, None)));
+        .map(|warning| (warning, warning_location(warning, None)));
     let of_bindings = detected.bindings.iter().zip(plans).flat_map(|(binding, plan)| {
         let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings);
         warnings
             .iter()
-            .map(move |warning| (warning, place_of(warning, Some(binding))))
+            .map(move |warning| (warning, warning_location(warning, Some(binding))))
     });
-    for (warning, place_of) in of_input.chain(of_bindings) {
+    for (warning, location) in of_input.chain(of_bindings) {
         let number = *known.entry((&warning.message, &warning.hint)).or_insert(groups.len());
         if number == groups.len() {
             groups.push(Group {
                 message: &warning.message,
                 hint: warning.hint.as_deref(),
-                places: Vec::new(),
+                locations: Vec::new(),
             });
         }
-        if let (Some(group), Some(place_of)) = (groups.get_mut(number), place_of) {
-            group.places.push(place_of);
+        if let (Some(group), Some(location)) = (groups.get_mut(number), location) {
+            group.locations.push(location);
         }
     }
     groups
 }
 
 /// Where a warning applies: the object it names, else the binding whose strategy it is about.
-fn place_of(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
+fn warning_location(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
     let object = match (&warning.object, binding) {
         (Some(object), _) => Some(object.to_string()),
         (None, Some(binding)) => Some(binding.key()),
@@ -120,8 +120,8 @@ fn place_of(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
         .as_ref()
         .or(binding.and_then(|binding| binding.source.as_ref()));
     match (object, source) {
-        (Some(object), Some(source)) => Some(format!("{object} ({})", place(source))),
+        (Some(object), Some(source)) => Some(format!("{object} ({})", location(source))),
         (Some(object), None) => Some(object),
-        (None, source) => source.map(place),
+        (None, source) => source.map(location),
     }
 }
