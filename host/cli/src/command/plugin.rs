@@ -1,4 +1,4 @@
-//! `divvy plugin`: which plugins there are, and what each can be told.
+//! `divvy plugin`: lists the installed plugins and shows what each accepts.
 
 use std::path::{Path, PathBuf};
 
@@ -12,20 +12,20 @@ use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::plugins::{self, Found};
 
-/// List plugins and show what they are configured by.
+/// List plugins and show what each accepts.
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
-    /// List every plugin that is found, and every file that should be one and is not
+    /// List every plugin, and every file that is named like a plugin but cannot be loaded
     ///
-    /// Looked for are the folders of the command line, the folder of the binary, `../lib/divvy/plugins` from there,
-    /// those of `DIVVY_PLUGIN_PATH`, and those of the profile.
+    /// Searches `--plugin-directory` folders first, then the folder of the binary, `../lib/divvy/plugins` relative to
+    /// it, the folders of `DIVVY_PLUGIN_PATH`, and those of the profile.
     #[command(after_help = "\
 Examples:
   divvy plugin list
   divvy plugin list -o json | jq -r '.[] | \"\\(.name) \\(.sha256)\"'
-  divvy plugin list --profile production.toml   # with those that it names by path")]
+  divvy plugin list --profile production.toml   # includes plugins that it names by path")]
     List(ListArguments),
-    /// Show what a plugin is, what configures it, and what a policy may tell it
+    /// Show a plugin's version, extension points, configuration and preferences
     #[command(after_help = "\
 Examples:
   divvy plugin show static-weight
@@ -39,7 +39,7 @@ Examples:
 pub(super) struct ListArguments {
     #[command(flatten)]
     profile: ProfileArguments,
-    /// How to print the list
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = ListFormat::Table)]
     output: ListFormat,
 }
@@ -47,12 +47,12 @@ pub(super) struct ListArguments {
 /// Arguments of `divvy plugin show`.
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
-    /// The plugin's name, or the path of its library
+    /// Name of the plugin, or path of its library
     #[arg(value_name = "NAME")]
     plugin: String,
     #[command(flatten)]
     profile: ProfileArguments,
-    /// How to print it; JSON has the JSON Schemas
+    /// Output format; `json` includes the JSON Schemas
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
 }
@@ -77,7 +77,10 @@ enum Format {
     Json,
 }
 
-/// Lists or shows.
+/// Runs the subcommand.
+///
+/// `list` ends with exit code 2 if no plugin is found or one cannot be loaded, after printing the others; `show` if
+/// there is no such plugin or it cannot be loaded.
 pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Failure> {
     match command {
         PluginCommand::List(arguments) => list(arguments, console),
@@ -121,18 +124,19 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Where a command about plugins looks: everywhere a profile would.
+/// Directories to search: those that building the profile would search.
 fn directories(arguments: &ProfileArguments, profile: &ProfileConfiguration) -> Result<PluginDirectories, Failure> {
     let usual = arguments.directories()?;
     Ok(usual.followed_by(profile.plugin_directories.iter().cloned()))
 }
 
-/// The library that the profile names for a plugin.
+/// Path that the profile sets for a plugin, if any.
 fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<PathBuf> {
     profile.plugin.get(plugin)?.path.clone()
 }
 
-/// Every file that is named like a plugin, and everything that the profile names, opened; sorted by name.
+/// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name. A file that
+/// cannot be loaded stays in the list with its error.
 fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
     let mut paths = directories.list();
     let used = plugin_names(profile);
@@ -162,7 +166,7 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The plugins that a profile names, in the order of the cycle.
+/// Names of the plugins in a profile, in the order of the cycle.
 fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
     let filters = profile.filters.iter().flatten().cloned();
     let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());

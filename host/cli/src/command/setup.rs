@@ -1,4 +1,4 @@
-//! The beginning of most commands: the requested profile and its plugins.
+//! First step of most commands: reads the requested profile and loads its plugins.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,23 @@ use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
 
 use crate::report::errors::{Diagnostic, Failure};
 
-/// Which profile, and where its plugins are.
+/// Arguments that select the profile and the folders of its plugins.
 #[derive(Debug, Args)]
 pub(super) struct ProfileArguments {
-    /// The profile: a file, `FILE#NAME` for one of several in it, or the built-in `default`
+    /// Profile: a file, `FILE#NAME` for one of several in it, or the built-in `default`
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
-    /// A folder with plugins, searched before all others; may be repeated
+    /// Folder with plugins, searched before all others; may be repeated
     #[arg(long = "plugin-directory", value_name = "DIRECTORY")]
     plugin_directories: Vec<PathBuf>,
 }
 
-/// A profile and its file.
+/// A profile and the file it comes from.
 #[derive(Debug)]
 pub(super) struct ChosenProfile {
-    /// Its file, or the built-in text.
+    /// The file, or the built-in text.
     pub(super) source: ProfileSource,
-    /// Its content.
+    /// The profile, with everything it extends filled in.
     pub(super) configuration: ProfileConfiguration,
 }
 
@@ -36,7 +36,8 @@ impl ProfileArguments {
         self.profile.is_some()
     }
 
-    /// The profile that is meant.
+    /// Reads the requested profile, or the built-in one if none was requested. A file that cannot be read or is
+    /// invalid, and a name that is not in it, are errors with exit code 2.
     pub(super) fn read(&self) -> Result<ChosenProfile, Failure> {
         let (source, name) = self.source()?;
         let configuration = source.profile(name.as_deref())?;
@@ -44,7 +45,7 @@ impl ProfileArguments {
         Ok(ChosenProfile { source, configuration })
     }
 
-    /// Every profile that is meant: all those of a file if none is named.
+    /// Reads every requested profile: all profiles of the file unless one is named. Fails like [`Self::read`].
     pub(super) fn read_all(&self) -> Result<Vec<ChosenProfile>, Failure> {
         let (source, name) = self.source()?;
         let profiles = match name {
@@ -58,7 +59,8 @@ impl ProfileArguments {
         Ok(chosen.collect())
     }
 
-    /// The file, and the name after `#`. A file is taken before a name, so that a profile file may be called `default`.
+    /// Splits the argument into the file and the name after `#`. An existing file takes precedence over a name, so that
+    /// a profile file may be called `default`.
     fn source(&self) -> Result<(ProfileSource, Option<String>), Failure> {
         let Some(argument) = self.profile.as_deref() else {
             return Ok((ProfileSource::built_in(), None));
@@ -84,7 +86,8 @@ impl ProfileArguments {
         Ok((source, name))
     }
 
-    /// Where plugins are looked for, the folders of the command line first.
+    /// Folders to search for plugins, those of the command line first. A folder of the command line that does not exist
+    /// is an error with exit code 2.
     pub(super) fn directories(&self) -> Result<PluginDirectories, Failure> {
         if let Some(missing) = self.plugin_directories.iter().find(|directory| !directory.is_dir()) {
             let message = format!("plugin directory `{}` is not a folder", missing.display());
@@ -97,7 +100,9 @@ impl ProfileArguments {
 }
 
 impl ChosenProfile {
-    /// The profile with its plugins found, opened and constructed.
+    /// Finds, loads and constructs the profile's plugins.
+    ///
+    /// All problems are returned together, each with its location in the profile.
     pub(super) fn build(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
         let profile = registry::build(&self.configuration, directories).map_err(|errors| {
             let diagnostics = errors.iter().map(|error| self.diagnostic(error)).collect();
@@ -115,7 +120,7 @@ impl ChosenProfile {
         Ok(profile)
     }
 
-    /// A registry's error with its place in the profile.
+    /// Describes a registry error, starting with its location in the profile.
     fn diagnostic(&self, error: &RegistryError) -> Diagnostic {
         let location = match error.key().or_else(|| self.plugin_key(error)) {
             Some(key) => self.source.place(&self.configuration.name, &FieldPath::dotted(&key)),
@@ -128,9 +133,10 @@ impl ChosenProfile {
         }
     }
 
-    /// The key at fault where the error itself cannot know it, because it knows the plugin or its file alone.
+    /// Key at fault, for errors that know only the plugin or its file. Without it, the location is the file alone.
     fn plugin_key(&self, error: &RegistryError) -> Option<String> {
         let configuration = &self.configuration;
+        // A wrong checksum or path is written in the plugin's own table: point there.
         let plugin = match error {
             RegistryError::Load(LoadError::ChecksumMismatch { expected, .. }) => {
                 let names_it = |table: &PluginTable| table.sha256.as_ref() == Some(expected);
@@ -155,6 +161,7 @@ impl ChosenProfile {
             RegistryError::TwoForStrategy { second, .. } => second,
             _ => return None,
         };
+        // Any other error is about the plugin's use: point to the first key that names it.
         let index_in = |list: &Option<Vec<String>>| list.iter().flatten().position(|name| name == plugin);
         if let Some(index) = index_in(&configuration.filters) {
             return Some(format!("filters[{index}]"));
