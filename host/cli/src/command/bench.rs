@@ -60,7 +60,7 @@ pub(super) struct BenchArguments {
     output: Format,
 }
 
-/// How times are printed.
+/// Output format of the times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Aligned columns

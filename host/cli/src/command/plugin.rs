@@ -57,7 +57,7 @@ pub(super) struct ShowArguments {
     output: Format,
 }
 
-/// How the list is printed.
+/// Output format of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ListFormat {
     /// For people
@@ -68,7 +68,7 @@ enum ListFormat {
     Json,
 }
 
-/// How a plugin is printed.
+/// Output format of one plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people

@@ -47,7 +47,7 @@ pub(super) struct ReplayArguments {
     output: Format,
 }
 
-/// How differences are printed.
+/// Output format of the differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// One line per difference, then the summary

@@ -77,7 +77,7 @@ pub(super) struct ScheduleArguments {
     assume: bool,
 }
 
-/// How a result is printed.
+/// Output format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Aligned columns for people

@@ -1,4 +1,4 @@
-//! Rendering, from constructed decisions: no plugin is loaded.
+//! Rendering of constructed decisions. No plugin is loaded.
 
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
@@ -18,7 +18,7 @@ use super::text::{listed, printable, wrapped};
 use super::{structured, style, warnings};
 use crate::command::Exit;
 
-/// Six bindings of three clusters; `b` has a last result.
+/// Four bindings and three clusters; `divided` has a last result.
 const MANIFESTS: &str = "
 apiVersion: v1
 kind: List
@@ -145,7 +145,7 @@ fn scheduled(targets: &[(&str, i64)]) -> Outcome {
     )
 }
 
-/// What a renderer writes, without its colours.
+/// Output of a renderer, without colours.
 fn rendered(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
     let mut bytes = Vec::new();
     write(&mut bytes).expect("memory takes everything");
@@ -167,7 +167,7 @@ shop/paused      Duplicated         1                  Skipped
   scheduling is suspended
 shop/too-large   Average           90            Unschedulable
   90 replicas requested, 12 fit in the candidate clusters
-  meant for scheduler `volcano`, decided all the same
+  assigned to scheduler `volcano`; scheduled anyway
 
 4 bindings: 2 scheduled, 1 unschedulable, 1 skipped
 16 replicas (+3, -1 against the last results) on 3 of 3 clusters

@@ -1,4 +1,4 @@
-//! Warnings and notes on standard error: what was read as best it could be, each once, with where it applies.
+//! Warnings and notes on standard error. Each is printed once, with the objects that it applies to.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -12,10 +12,10 @@ use super::errors::{headline, location, remark};
 use super::style;
 use super::text::{counted, listed};
 
-/// So many places of one warning are named, and so many names in a note, unless more is asked for.
+/// Maximum number of objects named per warning without `--verbose`; a note names twice as many.
 const NAMED_MAX: usize = 3;
 
-/// One warning and everything it applies to.
+/// One warning and all objects that it applies to.
 #[derive(Debug, PartialEq, Eq)]
 struct Group<'a> {
     message: &'a str,
@@ -23,7 +23,7 @@ struct Group<'a> {
     locations: Vec<String>,
 }
 
-/// Tells what a person should know of the input, grouped: warnings first, then what nothing was done with.
+/// Prints warnings about the input, grouped by message, and then warns of an input without clusters or bindings.
 pub(crate) fn tell(manifests: &Manifests, detected: &Detected, plans: &[PlanResult], console: &Console) {
     console.tell(|out| write(manifests, detected, plans, out, console.verbosity()));
 }
@@ -45,7 +45,7 @@ pub(super) fn write(
             remark(out, "in", &listed(group.locations.iter().map(String::as_str), most))?;
         }
     }
-    // Of an input with problems it is not known what it would hold.
+    // With problems, clusters or bindings may be missing only because they could not be read.
     if !manifests.problems.is_empty() {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Says once, at the end, what no policy matches.
+/// Prints one note that names the resources that no policy matches.
 pub(crate) fn tell_unmatched(detected: &Detected, console: &Console) {
     console.tell(|out| write_unmatched(detected, out, console.verbosity()));
 }
@@ -78,7 +78,7 @@ pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosit
     headline(out, "note", style::HINT, &message)
 }
 
-/// Warnings by message and hint, in the order in which each came first.
+/// Groups warnings by message and hint, in the order of their first occurrence.
 fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known = HashMap::new();
@@ -108,7 +108,7 @@ fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>>
     groups
 }
 
-/// Where a warning applies: the object it names, else the binding whose strategy it is about.
+/// Object and location of a warning: the object that it names, else the binding that it is about.
 fn warning_location(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
     let object = match (&warning.object, binding) {
         (Some(object), _) => Some(object.to_string()),
