@@ -144,7 +144,7 @@ impl CheapestFirst {
             .and_then(|text| text.parse().ok())
             .filter(|price| (0.0..).contains(price));
         if let (Some(written), None) = (written, price) {
-            debug!(cluster = cluster.name(), written, "expected a number of at least 0");
+            debug!(cluster = cluster.name(), written, "invalid price: expected at least 0");
         }
         price.or((self.configuration.unpriced == Unpriced::Last).then_some(f64::INFINITY))
     }

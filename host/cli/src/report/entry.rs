@@ -58,7 +58,7 @@ pub(crate) struct Share<'a> {
 }
 
 impl ProfileSummary {
-    /// Summarizes a loaded profile.
+    /// Summarises a loaded profile.
     pub(crate) fn of(profile: &Profile) -> Self {
         let shown =
             |library: &divvy_scheduler::plugin::PluginLibrary| format!("{} {}", library.name(), library.version());

@@ -228,7 +228,7 @@ impl Grid {
                 Line::Cells(cells) => self.write_cells(out, cells, &widths)?,
                 Line::Text { indent, text, style } => {
                     let indent = self.indent + indent;
-                    // Continuation lines are indented further, so that the next text is recognizable as such.
+                    // Continuation lines are indented further, so that the next text is recognisable as such.
                     let room = columns.map(|columns| columns.saturating_sub(indent + HANG).max(TEXT_MINIMUM));
                     for (number, part) in wrapped(text, room).iter().enumerate() {
                         let indent = if number == 0 { indent } else { indent + HANG };

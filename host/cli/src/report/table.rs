@@ -1,6 +1,6 @@
 //! The table: one line per binding, one line per cluster below it, and the totals at the end.
 //!
-//! A binding with the same count on many clusters (Duplicated, resources without replicas) is summarized in a sentence,
+//! A binding with the same count on many clusters (Duplicated, resources without replicas) is summarised in a sentence,
 //! so that it does not bury the divided ones. With `-o wide` and `--explain`, each of its clusters has a line too.
 
 use std::io::{self, Write};
