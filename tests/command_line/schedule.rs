@@ -37,7 +37,7 @@ fn what_cannot_be_scheduled_ends_with_1_and_says_why() {
 BINDING                STRATEGY    REPLICAS         RESULT
 shop/huge-deployment   Average           90  Unschedulable
   90 replicas requested, 24 fit in the candidate clusters
-  meant for scheduler `volcano`, decided all the same
+  assigned to scheduler `volcano`; scheduled anyway
 shop/model-deployment  Duplicated         1   NoClusterFit
   0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, \
 1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}

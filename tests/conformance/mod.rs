@@ -149,7 +149,7 @@ fn what_is_no_recording_is_refused() {
     let missing = divvy(&["replay", "nowhere.jsonl"]);
     assert_eq!(missing.status.code(), Some(2));
     let inputs = divvy(&["replay", "tests/conformance/bench.jsonl.gz"]);
-    assert!(text(&inputs.stderr).contains("says not what was decided"));
+    assert!(text(&inputs.stderr).contains("has no recorded decision"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! CheapestFirst: the whole plugin. What it does and how it is copied:
+//! CheapestFirst, a complete plugin in one file. Its README describes the rule and how to copy it:
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -7,13 +7,13 @@ use divvy_framework::division::{Request, Scratch, tiers};
 use divvy_framework::prelude::*;
 use divvy_framework::tracing::debug;
 
-/// What a profile can configure.
+/// Configuration in a profile.
 #[derive(Configuration)]
 #[serde(default)]
 struct CheapestFirstConfiguration {
-    /// The annotation of a cluster that holds its price.
+    /// Annotation of a cluster that contains its price.
     annotation: String,
-    /// What becomes of clusters without a price.
+    /// Treatment of clusters without a price.
     unpriced: Unpriced,
 }
 
@@ -26,7 +26,7 @@ impl Default for CheapestFirstConfiguration {
     }
 }
 
-/// What becomes of clusters without a price.
+/// Treatment of clusters without a price.
 #[derive(PartialEq, Configuration)]
 enum Unpriced {
     /// They come after all others.
@@ -35,11 +35,11 @@ enum Unpriced {
     Never,
 }
 
-/// What a policy can say in `divvy.io/preferences`.
+/// Preferences in the annotation `divvy.io/preferences` of a policy.
 #[derive(Default, Preferences)]
 #[serde(default)]
 struct CheapestFirstPreferences {
-    /// Clusters that cost more get nothing, those without a price neither. Absent: no limit.
+    /// Clusters that cost more, or have no price, get nothing. Absent: no limit.
     maximum_price: Option<f64>,
 }
 
@@ -52,9 +52,10 @@ impl Plugin for CheapestFirst {
     const DESCRIPTION: &'static str = "fills the cheapest clusters first";
     type Configuration = CheapestFirstConfiguration;
     type Preferences = CheapestFirstPreferences;
-    /// The highest price that this binding pays.
+    /// Highest price that this binding pays.
     type Prepared = f64;
 
+    /// An error rejects the profile, with its text: the plugin is not loaded.
     fn new(configuration: CheapestFirstConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         if configuration.annotation.is_empty() {
             return Err("`annotation` is empty".into());
@@ -62,16 +63,17 @@ impl Plugin for CheapestFirst {
         Ok(Self { configuration })
     }
 
+    /// A `Failure` ends this binding alone; it names the key of the preferences that is wrong.
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<f64, Failure> {
         match context.preferences().and_then(|preferences| preferences.maximum_price) {
-            Some(limit) if limit < 0.0 => Err(Failure::preferences("maximumPrice", "a price is not negative")),
+            Some(limit) if limit < 0.0 => Err(Failure::preferences("maximumPrice", "expected a price of at least 0")),
             Some(limit) => Ok(limit),
             None => Ok(f64::INFINITY),
         }
     }
 }
 
-/// Memory that is kept from call to call: the affordable candidates, cheapest first, and their columns.
+/// Memory that is reused between calls: the affordable candidates, cheapest first, and their columns.
 #[derive(Default)]
 struct Offers {
     offers: Vec<(f64, u64, usize)>,
@@ -83,7 +85,9 @@ struct Offers {
 }
 
 impl AssignPlugin for CheapestFirst {
+    /// Name of the strategy in policies.
     const STRATEGIES: &'static [&'static str] = &["CheapestFirst"];
+    /// Guarantees to the host. `Scenario::assign_checked` verifies them in tests.
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
@@ -96,19 +100,22 @@ impl AssignPlugin for CheapestFirst {
                 counts,
                 division,
             } = memory;
+            // Sort the affordable candidates by price. Ties are broken by the tie key and never by the index, so that
+            // the result does not depend on the order of clusters.
             let affordable = (0..context.len())
-                .map(|place| (self.price(context, place), context.tie_key(place), place))
-                .filter_map(|(price, tie, place)| {
-                    Some((price.filter(|price| price <= context.prepared())?, tie, place))
+                .map(|index| (self.price(context, index), context.tie_key(index), index))
+                .filter_map(|(price, tie, index)| {
+                    Some((price.filter(|price| price <= context.prepared())?, tie, index))
                 });
             offers.clear();
             offers.extend(affordable);
             offers.sort_unstable_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
 
-            // Every cluster is a tier of its own, the cheapest being the best: what runs stays, more goes to the best tier
-            // with room, less is taken from the worst, and a fresh cycle fills the tiers from the best on.
-            replace(fits_now, offers.iter().map(|&(_, _, place)| context.fits_now()[place]));
-            replace(last, offers.iter().map(|&(_, _, place)| context.last()[place]));
+            // Each cluster is a tier of its own, and the cheapest is the best. The division keeps what runs, adds
+            // replicas to the best tier with room, removes them from the worst, and in a fresh cycle fills the tiers
+            // from the best on.
+            replace(fits_now, offers.iter().map(|&(_, _, index)| context.fits_now()[index]));
+            replace(last, offers.iter().map(|&(_, _, index)| context.last()[index]));
             replace(tiers, 0..offers.len() as u32);
             replace(counts, offers.iter().map(|_| 0));
             let request = Request {
@@ -118,9 +125,10 @@ impl AssignPlugin for CheapestFirst {
             };
             tiers::divide_among_tiers(&request, tiers, tiers::LastTier::WithinCapacity, counts, division)?;
 
-            for (&(price, _, place), &replicas) in offers.iter().zip(&*counts) {
-                result.set(place, replicas);
-                context.explain(place, || format!("price {price}"));
+            // Candidates that are not set here get no replicas.
+            for (&(price, _, index), &replicas) in offers.iter().zip(&*counts) {
+                result.set(index, replicas);
+                context.explain(index, || format!("price {price}"));
             }
             Ok(())
         })
@@ -128,20 +136,21 @@ impl AssignPlugin for CheapestFirst {
 }
 
 impl CheapestFirst {
-    /// What the candidate at a place costs; `None` if it is to get nothing.
-    fn price(&self, context: &AssignContext<'_, Self>, place: usize) -> Option<f64> {
-        let cluster = context.cluster(place);
+    /// Price of a candidate. Without one it is infinite, or `None` if such clusters get nothing.
+    fn price(&self, context: &AssignContext<'_, Self>, index: usize) -> Option<f64> {
+        let cluster = context.cluster(index);
         let written = cluster.annotation(&self.configuration.annotation);
         let price = written
             .and_then(|text| text.parse().ok())
             .filter(|price| (0.0..).contains(price));
         if let (Some(written), None) = (written, price) {
-            debug!(cluster = cluster.name(), written, "the price is no number from 0 on");
+            debug!(cluster = cluster.name(), written, "invalid price: expected at least 0");
         }
         price.or((self.configuration.unpriced == Unpriced::Last).then_some(f64::INFINITY))
     }
 }
 
+/// Replaces the content of a column and keeps its memory.
 fn replace<T>(column: &mut Vec<T>, values: impl Iterator<Item = T>) {
     column.clear();
     column.extend(values);

@@ -1,4 +1,4 @@
-//! The strategy as plain Rust: no library, no host.
+//! Tests of the strategy as ordinary Rust code: no library is built and no host runs.
 
 use divvy_framework::testing::{ClusterBuilder, Scenario, Value, json};
 
@@ -15,7 +15,7 @@ fn plugin(configuration: &Value) -> CheapestFirst {
     CheapestFirst::new(configuration).expect("the plugin can be constructed")
 }
 
-/// Prices 0.02, 0.05 and none; room for 4, 10 and 10.
+/// `b` costs 0.02, `a` 0.05, and `c` has no price. They have room for 4, 10 and 10 replicas.
 fn scenario() -> Scenario {
     Scenario::new()
         .cluster(cluster("a", "0.05", 10))

@@ -1,7 +1,6 @@
-//! The `divvy` command: arguments in, a report out, an exit code that says how it went.
+//! The `divvy` command: parses arguments, prints a report, and exits with a code for the outcome.
 //!
-//! Nothing is decided here. The library schedules; [`command`] reads what a person asks for, [`report`] writes what they
-//! are told.
+//! Every scheduling decision is made in the library. [`command`] reads the request and [`report`] renders the answer.
 
 mod command;
 mod report;

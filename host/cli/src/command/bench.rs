@@ -1,11 +1,11 @@
-//! `divvy bench`: the time of a cycle and of an event, case by case.
+//! `divvy bench`: measures the time per cycle and per event of every recorded case.
 //!
-//! A cycle is timed as the scheduler runs it: from a finished plan to the verified result, names looked up, selectors
-//! compiled and every plugin's preparation included. An event is the plan made from the binding, then the cycle: the cost of
-//! a binding that changed.
+//! A cycle is timed as the scheduler runs it, from a finished plan to the verified result. This includes looking up
+//! names, compiling selectors and every plugin's preparation. An event is planning followed by the cycle: the cost of
+//! one changed binding.
 //!
-//! Rounds alternate between two snapshots that differ in one cluster, since a fleet never holds still in production: work
-//! that is cached per snapshot must not count as speed.
+//! Rounds alternate between two snapshots that differ in one cluster. A production fleet changes all the time, so work
+//! that is cached per snapshot must not improve the figures.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,19 +31,19 @@ Examples:
   divvy bench tests/conformance/bench.jsonl.gz --profile examples/profiles/karmada.toml
   divvy bench yesterday.jsonl.gz -n 1000 -o json | jq 'map(.p50_us) | max'
 
-The times are those of one core. Compare figures of one run: machines differ, and so do moments.";
+Times are for one core. Compare figures from the same run only: machines and their load differ.";
 
 /// Minimum number of rounds before the clock starts: caches fill, memory is allocated once.
 const WARM_UP_ROUNDS: usize = 20;
 
-/// The label that the two snapshots of a fleet differ in.
+/// Label in which the two snapshots of a fleet differ.
 const ROUND_LABEL: &str = "divvy.io/bench-round";
 
-/// Time how long cycles take on recorded cases.
+/// Measure how long scheduling cycles take on recorded cases.
 ///
 /// Reads the same files as `divvy replay` and ignores the recorded decisions. Rounds alternate between two snapshots of
-/// the fleet that differ in one cluster, so that nothing cached per snapshot counts as speed. P50, P99, MAX and
-/// BINDINGS/s are those of the cycle alone; EVENT P50 is the plan made from the binding, then the cycle.
+/// the fleet that differ in one cluster, so that caching per snapshot does not improve the figures. P50, P99, MAX and
+/// BINDINGS/s cover the cycle alone; EVENT P50 covers planning the binding and then the cycle.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
 pub(super) struct BenchArguments {
@@ -52,24 +52,24 @@ pub(super) struct BenchArguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     profile: ProfileArguments,
-    /// Cycles and events to time for each case
+    /// Number of cycles and of events to time per case
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     cycles: u32,
-    /// How to print the times
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
 }
 
-/// How times are printed.
+/// Output format of the times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Aligned columns
     Table,
-    /// An array, one object per case
+    /// A JSON array, one object per case
     Json,
 }
 
-/// The times of one case.
+/// Times of one case, in microseconds.
 #[derive(Debug, Serialize)]
 struct CaseTimes {
     case: String,
@@ -77,14 +77,17 @@ struct CaseTimes {
     p50_us: f64,
     p99_us: f64,
     max_us: f64,
-    /// Plan and cycle.
+    /// Planning followed by the cycle.
     event_p50_us: f64,
     bindings_per_second: f64,
-    /// `Scheduled`, or the kind of error that the cycle ends with.
+    /// `Scheduled`, or the kind of error with which the cycle ends.
     result: &'static str,
 }
 
-/// Times cycles.
+/// Times every case of every recording, then prints the figures.
+///
+/// A case that cannot be scheduled is timed too, and RESULT names its error. A recording that cannot be read, or a
+/// profile that cannot be built, ends the run with exit code 2 and without figures.
 pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit, Failure> {
     let mut all = Vec::new();
     for file in &arguments.files {
@@ -100,7 +103,7 @@ pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit,
         let bar = progress(recording.cases.len());
         for case in &recording.cases {
             bar.inc(1);
-            // A recording with a case without its fleet is refused when it is read.
+            // Reading a recording rejects cases that name an unknown fleet, so no case is skipped here.
             let Some(fleets) = fleets.get(case.fleet.as_str()) else {
                 continue;
             };
@@ -122,7 +125,7 @@ pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit,
     Ok(Exit::Success)
 }
 
-/// A fleet as it was recorded, and with one label of its last cluster changed.
+/// Two snapshots of a fleet: as recorded, and with one label of its last cluster changed.
 fn alternating(fleet: &RecordedFleet, profile: &Profile) -> [FleetSnapshot; 2] {
     let mut store = Fleet::new(profile.needs_raw_clusters());
     store.extend(&fleet.clusters);
@@ -145,7 +148,7 @@ fn time(
     let fleet = |round: usize| &fleets[round % 2];
     let mut result = "Scheduled";
     let cycles = measure(rounds, |round| {
-        // Every round ends alike: the cycle is deterministic, and no recorded selector names the label.
+        // The result is the same in every round: cycles are deterministic, and no recorded selector names the label.
         result = runner
             .run(prepared, fleet(round))
             .map_or_else(|error| error.kind(), |_| "Scheduled");
@@ -166,7 +169,8 @@ fn time(
     }
 }
 
-/// The times of `rounds` calls after the warm-up, sorted. `work` receives the number of its round.
+/// Times `rounds` calls of `work` after a warm-up and returns the times in ascending order. `work` receives the number
+/// of the round.
 fn measure(rounds: usize, mut work: impl FnMut(usize)) -> Vec<Duration> {
     for round in 0..WARM_UP_ROUNDS.max(rounds / 10) {
         work(round);
@@ -182,7 +186,7 @@ fn measure(rounds: usize, mut work: impl FnMut(usize)) -> Vec<Duration> {
     times
 }
 
-/// A percentile in microseconds by the nearest-rank method: the smallest time that `percent` of the times do not exceed.
+/// Percentile in microseconds by the nearest-rank method: the smallest time that `percent` of the times do not exceed.
 fn percentile(times: &[Duration], percent: usize) -> f64 {
     let rank = (times.len() * percent).div_ceil(100).max(1) - 1;
     times.get(rank).copied().unwrap_or_default().as_nanos() as f64 / 1_000.0

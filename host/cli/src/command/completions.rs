@@ -1,4 +1,4 @@
-//! `divvy completions`: a script for a shell.
+//! `divvy completions`: prints a completion script for a shell.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -15,13 +15,13 @@ Examples:
   divvy completions zsh > \"${fpath[1]}/_divvy\"
   divvy completions fish > ~/.config/fish/completions/divvy.fish")]
 pub(super) struct CompletionsArguments {
-    /// The shell
+    /// Shell to generate completions for
     shell: Shell,
 }
 
-/// Prints the script.
+/// Prints the script. Fails only if standard output cannot be written.
 pub(super) fn run(arguments: &CompletionsArguments, console: &Console) -> Result<Exit, Failure> {
-    // Written to memory first: the generator panics where a stream fails.
+    // Generate into memory first: the generator panics if its stream fails.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut CommandLine::command(), "divvy", &mut script);
     console.print(|out| out.write_all(&script))?;

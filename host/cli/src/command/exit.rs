@@ -1,4 +1,4 @@
-//! Exit codes, as a designed output: the highest that applies is the one that a run ends with.
+//! Exit codes, part of the interface: a run ends with the highest code that applies.
 
 use std::process::ExitCode;
 
@@ -10,9 +10,9 @@ pub(crate) enum Exit {
     Success,
     /// 1: something could not be scheduled.
     Unschedulable,
-    /// 2: arguments, profile, plugins or input are wrong, or what a binding asks for makes no sense.
+    /// 2: wrong arguments, profile, plugins or input, or an invalid binding.
     Usage,
-    /// 3: a plugin or divvy itself is at fault.
+    /// 3: a plugin failed, or Divvy itself.
     Internal,
 }
 

@@ -1,7 +1,8 @@
-//! The command line: what can be asked, and by which words.
+//! The command line: subcommands, their arguments, and the options that all of them share.
 //!
-//! One variant a command, one file a command: a struct of its arguments and `fn run`, which does the work and gives the
-//! exit code. A command that fails says so by a [`Failure`], which is told here, in one place and one form.
+//! Each command has one variant of `Command` and one file: a struct of its arguments and a `run` function, which does
+//! the work and returns the exit code. A command that fails returns a [`Failure`]. Only this module prints failures, so
+//! that all errors look alike.
 
 mod bench;
 mod completions;
@@ -23,20 +24,20 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub(crate) use exit::Exit;
 
 use crate::report::console::Console;
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 
-/// The environment variable with the levels of the log.
+/// Environment variable that sets log levels.
 const LOG_VARIABLE: &str = "DIVVY_LOG";
 
-/// The title of what every command understands.
+/// Help heading of the options that every command accepts.
 const GLOBAL: &str = "Global options";
 
 const EXIT_CODES: &str = "\
 Exit codes, the highest that applies:
   0  everything was scheduled or skipped
   1  something could not be scheduled
-  2  wrong usage, profile, plugin or input, or a binding that makes no sense
-  3  a plugin failed, or divvy itself";
+  2  wrong usage, profile, plugin or input, or an invalid binding
+  3  a plugin failed, or Divvy itself";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,7 +46,7 @@ Examples:
   divvy profile check --profile production.toml
   divvy plugin list";
 
-/// Divides the replicas of workloads over Kubernetes clusters, every decision made by a plugin.
+/// Divides the replicas of workloads across Kubernetes clusters. Plugins make every decision.
 #[derive(Debug, Parser)]
 #[command(
     name = "divvy",
@@ -62,15 +63,15 @@ pub(crate) struct CommandLine {
     command: Command,
 }
 
-/// What every command understands.
+/// Options that every command accepts.
 #[derive(Debug, Args)]
 struct GeneralArguments {
     /// When to use colour; `auto` honours `NO_COLOR`
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
     color: ColorChoice,
-    /// Say more: once for what is done, twice for why, three times for everything
+    /// Print more: `-v` for progress, `-vv` for reasons, `-vvv` for everything
     ///
-    /// `DIVVY_LOG` sets levels one by one: `DIVVY_LOG=divvy_scheduler=debug,divvy::plugin=trace`.
+    /// `DIVVY_LOG` sets the level of each target: `DIVVY_LOG=divvy_scheduler=debug,divvy::plugin=trace`.
     #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
     verbose: u8,
 }
@@ -78,23 +79,24 @@ struct GeneralArguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Decide what goes where, from manifests
+    /// Decide which clusters get how many replicas, from manifests
     Schedule(schedule::ScheduleArguments),
-    /// Decide recorded cases again and tell every difference
+    /// Decide recorded cases again and report every difference
     Replay(replay::ReplayArguments),
-    /// Time how long cycles take on recorded cases
+    /// Measure how long scheduling cycles take on recorded cases
     Bench(bench::BenchArguments),
     /// Show and check profiles: which plugins, in which order, with which configuration
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
-    /// List plugins and show what they are configured by
+    /// List plugins and show what each accepts
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     /// Print completions for a shell
     Completions(completions::CompletionsArguments),
 }
 
-/// Runs the command that the arguments of this process name.
+/// Parses the arguments of this process, runs the command and returns its exit code. A [`Failure`] is printed to
+/// standard error, and its exit code is used instead.
 pub(crate) fn main() -> ExitCode {
     let line = CommandLine::parse();
     let color = match line.general.color {
@@ -127,7 +129,9 @@ fn version() -> String {
     )
 }
 
-/// Sends what the library and the plugins log to standard error.
+/// Sends the log messages of the library and the plugins to standard error.
+///
+/// An invalid `DIVVY_LOG` is an error of usage: the command does not run.
 fn log(console: &Console) -> Result<(), Failure> {
     let level = match console.verbosity() {
         0 => LevelFilter::WARN,
@@ -138,7 +142,7 @@ fn log(console: &Console) -> Result<(), Failure> {
     let levels = match std::env::var(LOG_VARIABLE) {
         Ok(levels) if !levels.is_empty() => levels.parse::<Targets>().map_err(|error| {
             Failure::usage(
-                Complaint::new(format!("{LOG_VARIABLE}: `{levels}` is not a list of log levels"))
+                Diagnostic::new(format!("{LOG_VARIABLE}: `{levels}` is not a list of log levels"))
                     .with_hint("write `debug`, or `divvy_scheduler=debug,divvy::plugin=trace`")
                     .with_cause(error.to_string()),
             )
@@ -156,7 +160,7 @@ fn log(console: &Console) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    //! The definitions themselves.
+    //! Consistency of the argument definitions.
 
     use clap::CommandFactory;
 

@@ -1,4 +1,4 @@
-//! `divvy plugin`: which plugins there are, and what each can be told.
+//! `divvy plugin`: lists the installed plugins and shows what each accepts.
 
 use std::path::{Path, PathBuf};
 
@@ -9,23 +9,23 @@ use divvy_scheduler::profile::ProfileConfiguration;
 use super::Exit;
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 use crate::report::plugins::{self, Found};
 
-/// List plugins and show what they are configured by.
+/// List plugins and show what each accepts.
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
-    /// List every plugin that is found, and every file that should be one and is not
+    /// List every plugin, and every file that is named like a plugin but cannot be loaded
     ///
-    /// Looked for are the folders of the command line, the folder of the binary, `../lib/divvy/plugins` from there,
-    /// those of `DIVVY_PLUGIN_PATH`, and those of the profile.
+    /// Searches `--plugin-directory` folders first, then the folder of the binary, `../lib/divvy/plugins` relative to
+    /// it, the folders of `DIVVY_PLUGIN_PATH`, and those of the profile.
     #[command(after_help = "\
 Examples:
   divvy plugin list
   divvy plugin list -o json | jq -r '.[] | \"\\(.name) \\(.sha256)\"'
-  divvy plugin list --profile production.toml   # with those that it names by path")]
+  divvy plugin list --profile production.toml   # includes plugins that it names by path")]
     List(ListArguments),
-    /// Show what a plugin is, what configures it, and what a policy may tell it
+    /// Show a plugin's version, extension points, configuration and preferences
     #[command(after_help = "\
 Examples:
   divvy plugin show static-weight
@@ -39,7 +39,7 @@ Examples:
 pub(super) struct ListArguments {
     #[command(flatten)]
     profile: ProfileArguments,
-    /// How to print the list
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = ListFormat::Table)]
     output: ListFormat,
 }
@@ -47,17 +47,17 @@ pub(super) struct ListArguments {
 /// Arguments of `divvy plugin show`.
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
-    /// The plugin's name, or the path of its library
+    /// Name of the plugin, or path of its library
     #[arg(value_name = "NAME")]
     plugin: String,
     #[command(flatten)]
     profile: ProfileArguments,
-    /// How to print it; JSON has the JSON Schemas
+    /// Output format; `json` includes the JSON Schemas
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
 }
 
-/// How the list is printed.
+/// Output format of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ListFormat {
     /// For people
@@ -68,7 +68,7 @@ enum ListFormat {
     Json,
 }
 
-/// How a plugin is printed.
+/// Output format of one plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people
@@ -77,7 +77,10 @@ enum Format {
     Json,
 }
 
-/// Lists or shows.
+/// Runs the subcommand.
+///
+/// `list` ends with exit code 2 if no plugin is found or one cannot be loaded, after printing the others; `show` if
+/// there is no such plugin or it cannot be loaded.
 pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Failure> {
     match command {
         PluginCommand::List(arguments) => list(arguments, console),
@@ -97,7 +100,7 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     let is_broken = found.iter().any(|found| found.library.is_err());
     if found.is_empty() {
         return Err(Failure::usage(
-            Complaint::new(format!("no plugin found; looked in {directories}"))
+            Diagnostic::new(format!("no plugin found; looked in {directories}"))
                 .with_hint("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH"),
         ));
     }
@@ -113,7 +116,7 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
         None if name.contains('/') => PathBuf::from(name),
         None => directories.find(name).ok_or_else(|| not_found(name, &directories))?,
     };
-    let library = PluginLibrary::load(&path, None).map_err(|error| Failure::usage(complaint(&error)))?;
+    let library = PluginLibrary::load(&path, None).map_err(|error| Failure::usage(diagnostic(&error)))?;
     console.print(|out| match arguments.output {
         Format::Table => plugins::write_one(&library, console.width(), out),
         Format::Json => plugins::write_one_json(&library, out),
@@ -121,21 +124,22 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Where a command about plugins looks: everywhere a profile would.
+/// Directories to search: those that building the profile would search.
 fn directories(arguments: &ProfileArguments, profile: &ProfileConfiguration) -> Result<PluginDirectories, Failure> {
     let usual = arguments.directories()?;
     Ok(usual.followed_by(profile.plugin_directories.iter().cloned()))
 }
 
-/// The library that the profile names for a plugin.
+/// Path that the profile sets for a plugin, if any.
 fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<PathBuf> {
     profile.plugin.get(plugin)?.path.clone()
 }
 
-/// Every file that is named like a plugin, and everything that the profile names, opened; sorted by name.
+/// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name. A file that
+/// cannot be loaded stays in the list with its error.
 fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
     let mut paths = directories.list();
-    let used = names_of(profile);
+    let used = plugin_names(profile);
     for name in &used {
         let path = named_by_profile(profile, name)
             .or_else(|| name.contains('/').then(|| PathBuf::from(name)))
@@ -162,8 +166,8 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The plugins that a profile names, in the order of the cycle.
-fn names_of(profile: &ProfileConfiguration) -> Vec<String> {
+/// Names of the plugins in a profile, in the order of the cycle.
+fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
     let filters = profile.filters.iter().flatten().cloned();
     let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());
     let assign = profile.assign.iter().flatten().cloned();
@@ -176,18 +180,18 @@ fn names_of(profile: &ProfileConfiguration) -> Vec<String> {
 
 fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
     let present = directories.list();
-    let complaint = Complaint::new(format!("plugin `{name}` not found; looked in {directories}"));
+    let diagnostic = Diagnostic::new(format!("plugin `{name}` not found; looked in {directories}"));
     let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
     Failure::usage(match nearest {
-        Some(nearest) => complaint.with_hint(format!("did you mean `{nearest}`?")),
-        None => complaint.with_hint("`divvy plugin list` shows those that are found"),
+        Some(nearest) => diagnostic.with_hint(format!("did you mean `{nearest}`?")),
+        None => diagnostic.with_hint("`divvy plugin list` shows those that are found"),
     })
 }
 
-fn complaint(error: &LoadError) -> Complaint {
-    Complaint {
+fn diagnostic(error: &LoadError) -> Diagnostic {
+    Diagnostic {
         hint: error.hint(),
         detail: error.detail().map(ToOwned::to_owned),
-        ..Complaint::new(error.to_string()).with_causes_of(error)
+        ..Diagnostic::new(error.to_string()).with_causes_of(error)
     }
 }

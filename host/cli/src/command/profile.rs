@@ -1,4 +1,4 @@
-//! `divvy profile`: what a profile says, and whether it holds.
+//! `divvy profile`: prints profiles and checks them.
 
 use std::io::{self, Write};
 
@@ -13,19 +13,19 @@ use crate::report::errors::Failure;
 use crate::report::style;
 use crate::report::text::{counted, wrapped};
 
-/// The columns before the text of a summary's line.
+/// Columns before the text of each line of a summary.
 const TITLE_COLUMNS: usize = 14;
 
 /// Show and check profiles.
 #[derive(Debug, Subcommand)]
 pub(super) enum ProfileCommand {
-    /// Print the profile in force as TOML, with what it extends filled in
+    /// Print a profile as TOML, with everything it extends filled in
     #[command(after_help = "\
 Examples:
-  divvy profile show > mine.toml          # the built-in profile, commented: a file to start from
-  divvy profile show --profile mine.toml  # what it comes to")]
+  divvy profile show > mine.toml          # the built-in profile with comments, as a starting point
+  divvy profile show --profile mine.toml  # the resolved profile")]
     Show(ShowArguments),
-    /// Find everything that is wrong with a profile; opens and constructs its plugins
+    /// Report every problem in a profile; loads and constructs its plugins
     #[command(after_help = "\
 Examples:
   divvy profile check --profile production.toml          # every profile of the file
@@ -47,7 +47,7 @@ pub(super) struct CheckArguments {
     profile: ProfileArguments,
 }
 
-/// Shows or checks.
+/// Runs the subcommand. A profile that cannot be read, or built by `check`, ends the run with exit code 2.
 pub(super) fn run(command: &ProfileCommand, console: &Console) -> Result<Exit, Failure> {
     match command {
         ProfileCommand::Show(arguments) => show(arguments, console),
@@ -60,7 +60,7 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
     let text = match source.is_built_in() {
         true => BUILT_IN.to_owned(),
         false => format!(
-            "# Profile `{}` of {}, with what it extends filled in.\n\n{}",
+            "# Profile `{}` of {}, with everything it extends filled in.\n\n{}",
             configuration.name,
             source.name(),
             configuration.to_toml()
@@ -70,7 +70,7 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Builds every profile, so that one that fails does not hide the next.
+/// Builds every profile and reports the problems of all together, so that one that fails does not hide the next.
 fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure> {
     let directories = arguments.profile.directories()?;
     let mut failure: Option<Failure> = None;
@@ -78,7 +78,7 @@ fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure>
         match chosen.build(&directories) {
             Ok(profile) => console.print(|out| summary(&chosen, &profile, console.width(), out))?,
             Err(of_profile) => match &mut failure {
-                Some(failure) => failure.complaints.extend(of_profile.complaints),
+                Some(failure) => failure.diagnostics.extend(of_profile.diagnostics),
                 None => failure = Some(of_profile),
             },
         }
@@ -86,7 +86,7 @@ fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure>
     match failure {
         None => Ok(Exit::Success),
         Some(mut failure) => {
-            let count = counted(failure.complaints.len(), "problem");
+            let count = counted(failure.diagnostics.len(), "problem");
             failure.conclusion = Some(format!("{count} in the profile"));
             Err(failure)
         }
@@ -106,7 +106,7 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
         .strategies()
         .map(|strategy| {
             let (name, plugin) = (strategy.name(), strategy.plugin().name());
-            // `StaticWeight` says that it is `static-weight`; only another plugin is named.
+            // `StaticWeight` implies the plugin `static-weight`: a plugin is named only if it differs.
             if plugin.replace('-', "").eq_ignore_ascii_case(name) {
                 name.to_owned()
             } else {

@@ -1,6 +1,7 @@
-//! `divvy schedule --record`: what was decided, as a recording.
+//! `divvy schedule --record`: writes the decisions of a run to a recording.
 //!
-//! The file is written beside its place and moved there when it is whole, so that a recording is never half one.
+//! The recording is written to a temporary file in the same folder and renamed once complete, so that it is never half
+//! written.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -15,12 +16,16 @@ use flate2::write::GzEncoder;
 
 use crate::report::console::Console;
 use crate::report::entry::{Entry, Report};
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 
-/// The name that a recording gives the clusters of its run.
+/// Name of the only fleet in a recording: the clusters of the run.
 const FLEET: &str = "fleet";
 
-/// Writes a recording of a run. Bindings that were skipped, or that make no sense, are left out and counted.
+/// Writes a recording of a run.
+///
+/// Bindings without a decision to compare (skipped, invalid, or failed by a plugin) are left out, and a note reports
+/// their number. If the file cannot be written, the run ends with exit code 2 before the result is printed, and an
+/// existing recording is kept.
 pub(super) fn write(
     file: &Path,
     manifests: &Manifests,
@@ -45,7 +50,7 @@ pub(super) fn write(
     lines.extend(cases);
     store(file, &lines).map_err(|error| {
         let message = format!("recording `{}` cannot be written", file.display());
-        Failure::usage(Complaint::new(message).with_cause(error.to_string()))
+        Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
     })?;
     if left_out > 0 {
         console.tell(|out| {
@@ -59,7 +64,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The case of a decision; none for a binding that no cycle decided.
+/// The recorded case of a decision; `None` if no cycle decided the binding or a plugin failed in it.
 fn case(Entry { binding, decision }: &Entry<'_>) -> Option<String> {
     if decision.plan.is_err() {
         return None;
@@ -80,11 +85,13 @@ fn case(Entry { binding, decision }: &Entry<'_>) -> Option<String> {
     Some(recorded_case(binding, decision, FLEET, expect))
 }
 
+/// Writes all lines or none, gzipped if the file's name ends in `.gz`.
 fn store(file: &Path, lines: &[String]) -> std::io::Result<()> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    // In the same folder, since a file cannot be renamed onto another file system.
     let mut beside = tempfile::NamedTempFile::new_in(folder)?;
     let is_gzip = file.extension().is_some_and(|extension| extension == "gz");
     if is_gzip {
@@ -96,6 +103,7 @@ fn store(file: &Path, lines: &[String]) -> std::io::Result<()> {
         write_lines(lines, &mut out)?;
         out.flush()?;
     }
+    // Sync before the rename: after a crash the name must not refer to a file without content.
     beside.as_file().sync_all()?;
     beside.persist(file).map_err(|error| error.error)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! `divvy replay`: recorded cases decided again, and every difference told.
+//! `divvy replay`: decides recorded cases again and reports every difference.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::Exit;
 use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 use crate::report::structured;
 
 const EXAMPLES: &str = "\
@@ -24,16 +24,16 @@ Examples:
   # Does this profile decide as Karmada did?
   divvy replay tests/conformance/karmada-parity.jsonl.gz --profile examples/profiles/karmada.toml
 
-  # Does the new build of a plugin decide as yesterday's did?
+  # Does the new build of a plugin decide as yesterday's build did?
   divvy schedule -f dump/ --record yesterday.jsonl.gz
   divvy replay yesterday.jsonl.gz --plugin-directory new/
 
-Exit codes: 0 no case differs, 1 some do, 2 wrong usage, profile, plugin or recording.";
+Exit codes: 0 no case differs, 1 some cases differ, 2 wrong usage, profile, plugin or recording.";
 
-/// Decide recorded cases again and tell every difference.
+/// Decide recorded cases again and report every difference.
 ///
-/// A recording is JSON Lines, plain or gzip: fleets, cases with what was decided, and who decided. Each case is one cycle
-/// on its binding as given. Without `--profile` the profile that a recording carries is used.
+/// A recording is JSON Lines, plain or gzip: fleets, cases with their decisions, and the profile and plugins that made
+/// them. Each case runs one cycle on its binding as given. Without `--profile`, the profile in the recording is used.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
 pub(super) struct ReplayArguments {
@@ -42,21 +42,21 @@ pub(super) struct ReplayArguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     profile: ProfileArguments,
-    /// How to print the differences
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
 }
 
-/// How differences are printed.
+/// Output format of the differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// A line a difference, then the summary
+    /// One line per difference, then the summary
     Table,
-    /// One object
+    /// One JSON object
     Json,
 }
 
-/// A case that was decided otherwise.
+/// A case whose decision differs from the recorded one.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Difference {
@@ -70,7 +70,7 @@ struct Difference {
     message: String,
 }
 
-/// What a replay found.
+/// Outcome of a replay over all files.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Replayed {
@@ -79,20 +79,23 @@ struct Replayed {
     mismatches: Vec<Difference>,
 }
 
-/// Replays.
+/// Replays every recording, then prints the differences.
+///
+/// A difference ends the run with exit code 1. A recording that cannot be read, a case without a recorded decision, or
+/// a profile that cannot be built ends it with exit code 2, and no difference is printed.
 pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit, Failure> {
     let mut replayed = Replayed::default();
     for file in &arguments.files {
         let recording = read(file)?;
         if let Some(case) = recording.cases.iter().find(|case| case.expect.is_none()) {
             let message = format!(
-                "{}:{}: case `{}` says not what was decided",
+                "{}:{}: case `{}` has no recorded decision",
                 file.display(),
                 case.line,
                 case.name
             );
             let hint = "`divvy bench` times cases without comparing them";
-            return Err(Failure::usage(Complaint::new(message).with_hint(hint)));
+            return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
         }
         let chosen = choose(&arguments.profile, file, &recording)?;
         let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
@@ -112,12 +115,12 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
     })
 }
 
-/// Reads a recording.
+/// Reads a recording. A file that cannot be opened or parsed is an error with exit code 2.
 pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
-    read_recording(file).map_err(|error| Failure::usage(Complaint::new(error.to_string()).with_causes_of(&error)))
+    read_recording(file).map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
 }
 
-/// The profile asked for; without one the profile that the recording carries, else the built-in one.
+/// Reads the requested profile; if none was requested, the one in the recording, else the built-in one.
 pub(super) fn choose(
     arguments: &ProfileArguments,
     file: &Path,
@@ -134,7 +137,7 @@ pub(super) fn choose(
     }
 }
 
-/// The fleets of a recording as snapshots.
+/// Snapshots of the fleets of a recording, by name.
 fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<String, FleetSnapshot> {
     let snapshot = |clusters: &[divvy_karmada::api::Cluster]| {
         let mut fleet = Fleet::new(profile.needs_raw_clusters());
@@ -148,6 +151,7 @@ fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<String, FleetSna
         .collect()
 }
 
+/// Decides every case of a recording again and adds the outcome to `replayed`.
 fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: &mut Replayed) {
     let fleets = fleets(recording, profile);
     let mut runner = CaseRunner::new(Arc::clone(profile));
@@ -187,14 +191,14 @@ fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: 
 /// A progress bar on standard error, if that is a terminal.
 pub(super) fn progress(length: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::stderr());
-    // A template that does not parse leaves the usual bar.
+    // If the template cannot be parsed, the default bar will do.
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {eta}") {
         bar.set_style(style);
     }
     bar
 }
 
-/// Says where profile and plugins are not those of the recording.
+/// Prints a note for each respect in which profile and plugins differ from those of the recording.
 fn tell_changes(
     file: &Path,
     header: &RecordingHeader,
@@ -240,7 +244,7 @@ fn tell_changes(
     });
 }
 
-/// A line a difference; the summary alone on the last line.
+/// Writes one line per difference, and the summary alone on the last line.
 fn write_table(replayed: &Replayed, out: &mut dyn Write) -> std::io::Result<()> {
     for difference in &replayed.mismatches {
         write!(

@@ -1,4 +1,4 @@
-//! `divvy schedule`: from manifests to what goes where.
+//! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,13 +19,13 @@ use super::setup::ProfileArguments;
 use super::{EXIT_CODES, Exit, record};
 use crate::report::console::Console;
 use crate::report::entry::{ProfileSummary, Report};
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 use crate::report::table::{self, TableOptions};
 use crate::report::{structured, warnings};
 
 const EXAMPLES: &str = "\
 Examples:
-  # What would be where, from files and folders
+  # Where workloads would run, from files and folders
   divvy schedule -f fleet.yaml -f policies/
 
   # From a live control plane
@@ -34,63 +34,66 @@ Examples:
   # What another strategy would do, and why
   divvy schedule -f fleet.yaml --strategy Average --explain
 
-  # Keep what was decided, and check a new build of a plugin against it
+  # Record decisions, and check a new build of a plugin against them
   divvy schedule -f dump/ --record yesterday.jsonl.gz
   divvy replay yesterday.jsonl.gz --plugin-directory new/
 
-  # All bindings against one ledger, by priority, as JSON
+  # Each binding takes room from those after it, by priority; as JSON
   divvy schedule -f dump/ --assume -o json | jq '.[].result'
 
-In the table, CHANGE is against the binding's last result, and FREE is how many more replicas \
-fit after this decision: below zero where a strategy that ignores capacity gave a cluster more \
-than it holds.";
+In the table, CHANGE is relative to the binding's last result. FREE is how many more replicas fit \
+after this decision; it is negative if a strategy that ignores capacity gave a cluster more than \
+it holds.";
 
-/// Decide what goes where, from manifests.
+/// Decide which clusters get how many replicas, from manifests.
 ///
 /// Reads clusters, policies, bindings and workloads as YAML or JSON, decides each binding on its own against the
-/// clusters as they are given, and prints the result. Nothing is changed anywhere.
+/// clusters as given, and prints the result. Changes nothing in any cluster.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
 pub(super) struct ScheduleArguments {
-    /// Manifests: a file, a folder (read whole), or `-` for standard input; may be repeated
+    /// Manifests: a file, a folder (read recursively), or `-` for standard input; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "PATH", required = true)]
     inputs: Vec<String>,
     #[command(flatten)]
     profile: ProfileArguments,
-    /// Divide every binding by this strategy, whatever its policy says
+    /// Divide every binding with this strategy, regardless of its policy
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
-    /// How to print the result
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
-    /// Say why: rejections, scores, what fits, what the strategy made of it
+    /// Explain each result: rejections, scores, what fits, and the strategy's remarks
     #[arg(long)]
     explain: bool,
-    /// Draw ties from this seed instead of the profile's
+    /// Break ties with this seed instead of the profile's
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Write what was decided to a file that `divvy replay` decides again; gzip if it ends in `.gz`
+    /// Record the decisions in a file for `divvy replay`; compressed if its name ends in `.gz`
     #[arg(long, value_name = "FILE", conflicts_with = "assume")]
     record: Option<PathBuf>,
-    /// Let each result take its growth from those after it, in the order of priority, then name
+    /// Let each result take the room of its new replicas from later bindings, by priority, then name
     #[arg(long)]
     assume: bool,
 }
 
-/// How a result is printed.
+/// Output format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Aligned columns for people
     Table,
-    /// The table with a line a cluster, last results, scores, regions, plugins and policies
+    /// The table with one line per cluster, last results, scores, regions, plugins and policies
     Wide,
-    /// An array, one object a binding
+    /// A JSON array, one object per binding
     Json,
-    /// The same as YAML
+    /// The same data as YAML
     Yaml,
 }
 
-/// Schedules.
+/// Reads the manifests, schedules their bindings, and prints the result.
+///
+/// Any problem in the input ends the run with exit code 2 before anything is scheduled. A binding that fails does not
+/// end the run: the report shows its error, and the highest exit code of all bindings is returned.
 pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
     let directories = arguments.profile.directories()?;
     let mut chosen = arguments.profile.read()?;
@@ -111,6 +114,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         .iter()
         .map(|binding| scheduler.plan(binding))
         .collect();
+    // Plans need no cluster, so warnings about bindings come even if the input has problems.
     warnings::tell(&manifests, &detected, &plans, console);
     if !manifests.problems.is_empty() {
         return Err(Failure::input(&manifests.problems));
@@ -120,17 +124,20 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let decisions = decide(&mut scheduler, &detected.bindings, &fleet);
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
     let report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
+    // Before the report: a recording that cannot be written must not look like a run that succeeded.
     if let Some(file) = &arguments.record {
         record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
     }
     print(&report, arguments, console)?;
+    // After the report, where a note about missing policies is not scrolled away.
     warnings::tell_unmatched(&detected, console);
     Ok(report.exit())
 }
 
-/// Refuses a strategy that nothing serves, before anything is read.
+/// Rejects a strategy that no plugin of the profile serves, before any manifest is read. The error lists the known
+/// ones, nearest first.
 fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
-    // The rules by which names in manifests are understood hold here too, so they decide.
+    // Names are resolved as in manifests, so that the command line accepts what a policy may say.
     let context = StrategyContext {
         declarations: profile.declarations(),
         strategy_override: Some(strategy),
@@ -144,13 +151,13 @@ fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
                 [] => "the profile has no strategy: name plugins in `assign`".to_owned(),
                 known => format!("known, nearest first: {}", known.join(", ")),
             };
-            Err(Failure::usage(Complaint::new(message).with_hint(hint)))
+            Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
         }
         _ => Ok(()),
     }
 }
 
-/// Reads the manifests and detects their bindings.
+/// Reads the manifests and detects their bindings. Problems are collected in the manifests, not returned as an error.
 fn read(
     arguments: &ScheduleArguments,
     configuration: &ProfileConfiguration,
@@ -185,7 +192,7 @@ fn read(
     (read, detected)
 }
 
-/// The clusters as one snapshot.
+/// Snapshot of the clusters, against which every binding is scheduled.
 fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
     let mut fleet = Fleet::new(profile.needs_raw_clusters());
     let clusters = manifests.clusters.iter();

@@ -1,4 +1,4 @@
-//! The beginning of most commands: the requested profile and its plugins.
+//! First step of most commands: reads the requested profile and loads its plugins.
 
 use std::path::{Path, PathBuf};
 
@@ -8,25 +8,25 @@ use divvy_scheduler::plugin::{LoadError, PluginDirectories};
 use divvy_scheduler::profile::{BUILT_IN_NAME, PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
 
-use crate::report::errors::{Complaint, Failure};
+use crate::report::errors::{Diagnostic, Failure};
 
-/// Which profile, and where its plugins are.
+/// Arguments that select the profile and the folders of its plugins.
 #[derive(Debug, Args)]
 pub(super) struct ProfileArguments {
-    /// The profile: a file, `FILE#NAME` for one of several in it, or the built-in `default`
+    /// Profile: a file, `FILE#NAME` for one of several in it, or the built-in `default`
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
-    /// A folder with plugins, searched before all others; may be repeated
+    /// Folder with plugins, searched before all others; may be repeated
     #[arg(long = "plugin-directory", value_name = "DIRECTORY")]
     plugin_directories: Vec<PathBuf>,
 }
 
-/// A profile and its file.
+/// A profile and the file it comes from.
 #[derive(Debug)]
 pub(super) struct ChosenProfile {
-    /// Its file, or the built-in text.
+    /// The file, or the built-in text.
     pub(super) source: ProfileSource,
-    /// Its content.
+    /// The profile, with everything it extends filled in.
     pub(super) configuration: ProfileConfiguration,
 }
 
@@ -36,7 +36,8 @@ impl ProfileArguments {
         self.profile.is_some()
     }
 
-    /// The profile that is meant.
+    /// Reads the requested profile, or the built-in one if none was requested. A file that cannot be read or is
+    /// invalid, and a name that is not in it, are errors with exit code 2.
     pub(super) fn read(&self) -> Result<ChosenProfile, Failure> {
         let (source, name) = self.source()?;
         let configuration = source.profile(name.as_deref())?;
@@ -44,7 +45,7 @@ impl ProfileArguments {
         Ok(ChosenProfile { source, configuration })
     }
 
-    /// Every profile that is meant: all those of a file if none is named.
+    /// Reads every requested profile: all profiles of the file unless one is named. Fails like [`Self::read`].
     pub(super) fn read_all(&self) -> Result<Vec<ChosenProfile>, Failure> {
         let (source, name) = self.source()?;
         let profiles = match name {
@@ -58,7 +59,8 @@ impl ProfileArguments {
         Ok(chosen.collect())
     }
 
-    /// The file, and the name after `#`. A file is taken before a name, so that a profile file may be called `default`.
+    /// Splits the argument into the file and the name after `#`. An existing file takes precedence over a name, so that
+    /// a profile file may be called `default`.
     fn source(&self) -> Result<(ProfileSource, Option<String>), Failure> {
         let Some(argument) = self.profile.as_deref() else {
             return Ok((ProfileSource::built_in(), None));
@@ -75,16 +77,21 @@ impl ProfileArguments {
         };
         let source = ProfileSource::read(Path::new(file)).map_err(|error| {
             let hint = format!("`--profile` takes a file, `FILE#NAME`, or `{BUILT_IN_NAME}`, which is built in");
-            Failure::usage(Complaint::new(error.to_string()).with_hint(hint).with_causes_of(&error))
+            Failure::usage(
+                Diagnostic::new(error.to_string())
+                    .with_hint(hint)
+                    .with_causes_of(&error),
+            )
         })?;
         Ok((source, name))
     }
 
-    /// Where plugins are looked for, the folders of the command line first.
+    /// Folders to search for plugins, those of the command line first. A folder of the command line that does not exist
+    /// is an error with exit code 2.
     pub(super) fn directories(&self) -> Result<PluginDirectories, Failure> {
         if let Some(missing) = self.plugin_directories.iter().find(|directory| !directory.is_dir()) {
             let message = format!("plugin directory `{}` is not a folder", missing.display());
-            return Err(Failure::usage(Complaint::new(message)));
+            return Err(Failure::usage(Diagnostic::new(message)));
         }
         let usual = PluginDirectories::of_process();
         let given = PluginDirectories::new(self.plugin_directories.iter().cloned());
@@ -93,11 +100,13 @@ impl ProfileArguments {
 }
 
 impl ChosenProfile {
-    /// The profile with its plugins found, opened and constructed.
+    /// Finds, loads and constructs the profile's plugins.
+    ///
+    /// All problems are returned together, each with its location in the profile.
     pub(super) fn build(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
         let profile = registry::build(&self.configuration, directories).map_err(|errors| {
-            let complaints = errors.iter().map(|error| self.complaint(error)).collect();
-            Failure::of_all(complaints)
+            let diagnostics = errors.iter().map(|error| self.diagnostic(error)).collect();
+            Failure::of_all(diagnostics)
         })?;
         for plugin in profile.plugins() {
             let library = plugin.library();
@@ -111,22 +120,23 @@ impl ChosenProfile {
         Ok(profile)
     }
 
-    /// A registry's error with its place in the profile.
-    fn complaint(&self, error: &RegistryError) -> Complaint {
-        let place = match error.key().or_else(|| self.key_of_plugin(error)) {
+    /// Describes a registry error, starting with its location in the profile.
+    fn diagnostic(&self, error: &RegistryError) -> Diagnostic {
+        let location = match error.key().or_else(|| self.plugin_key(error)) {
             Some(key) => self.source.place(&self.configuration.name, &FieldPath::dotted(&key)),
             None => self.source.name(),
         };
-        Complaint {
+        Diagnostic {
             hint: error.hint(),
             detail: error.detail().map(ToOwned::to_owned),
-            ..Complaint::new(format!("{place}: {error}")).with_causes_of(error)
+            ..Diagnostic::new(format!("{location}: {error}")).with_causes_of(error)
         }
     }
 
-    /// The key at fault where the error itself cannot know it, because it knows the plugin or its file alone.
-    fn key_of_plugin(&self, error: &RegistryError) -> Option<String> {
+    /// Key at fault, for errors that know only the plugin or its file. Without it, the location is the file alone.
+    fn plugin_key(&self, error: &RegistryError) -> Option<String> {
         let configuration = &self.configuration;
+        // A wrong checksum or path is written in the plugin's own table: point there.
         let plugin = match error {
             RegistryError::Load(LoadError::ChecksumMismatch { expected, .. }) => {
                 let names_it = |table: &PluginTable| table.sha256.as_ref() == Some(expected);
@@ -151,21 +161,22 @@ impl ChosenProfile {
             RegistryError::TwoForStrategy { second, .. } => second,
             _ => return None,
         };
-        let place_in = |list: &Option<Vec<String>>| list.iter().flatten().position(|name| name == plugin);
-        if let Some(place) = place_in(&configuration.filters) {
-            return Some(format!("filters[{place}]"));
+        // Any other error is about the plugin's use: point to the first key that names it.
+        let index_in = |list: &Option<Vec<String>>| list.iter().flatten().position(|name| name == plugin);
+        if let Some(index) = index_in(&configuration.filters) {
+            return Some(format!("filters[{index}]"));
         }
-        if let Some(place) = configuration
+        if let Some(index) = configuration
             .scores
             .iter()
             .flatten()
             .position(|entry| &entry.plugin == plugin)
         {
-            return Some(format!("scores[{place}].plugin"));
+            return Some(format!("scores[{index}].plugin"));
         }
         if configuration.select.as_ref() == Some(plugin) {
             return Some("select".to_owned());
         }
-        place_in(&configuration.assign).map(|place| format!("assign[{place}]"))
+        index_in(&configuration.assign).map(|index| format!("assign[{index}]"))
     }
 }

@@ -1,7 +1,7 @@
-//! Where a run writes: data on standard output, everything else on standard error.
+//! The output streams: data goes to standard output, everything else to standard error.
 //!
-//! Colour is written always and taken out again by the streams where nobody would see it, so that no renderer has to
-//! know. A reader that goes away (`divvy … | head`) ends the output, not the run.
+//! Renderers always write colour, and the streams remove it where it would not be shown. A reader that goes away
+//! (`divvy … | head`) ends the output but is not an error.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -9,7 +9,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use super::errors::Failure;
 
-/// The two streams and what is known of them.
+/// The two output streams and their properties.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Console {
     verbosity: u8,
@@ -18,7 +18,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// The streams of this process. `verbosity` is the number of `-v`.
+    /// Detects the streams of this process. `verbosity` is the number of `-v` flags.
     pub(crate) fn new(color: ColorChoice, verbosity: u8) -> Self {
         color.write_global();
         let stdout = io::stdout();
@@ -30,17 +30,17 @@ impl Console {
         }
     }
 
-    /// How talkative the run is: the number of `-v`.
+    /// Number of `-v` flags.
     pub(crate) fn verbosity(&self) -> u8 {
         self.verbosity
     }
 
-    /// The columns of the terminal that shows standard output; `None` if none does.
+    /// Width of the terminal on standard output, in columns; `None` if it is not a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         self.width
     }
 
-    /// Whether bars are drawn beside counts: for eyes, not for pipes.
+    /// True if bars are drawn beside counts: on a terminal, or with `--color always`.
     pub(crate) fn has_bars(&self) -> bool {
         self.has_bars
     }
@@ -49,12 +49,12 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// A [`Failure`] if the output cannot be written, other than because its reader went away.
+    /// A [`Failure`] with exit code 3 if the output cannot be written. A reader that went away is not an error.
     pub(crate) fn print(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()));
         let written = write(&mut out).and_then(|()| out.flush());
         let Err(error) = written else { return Ok(()) };
-        // What is still in the buffer would be written once more when it is dropped.
+        // Dropping the writer would try to write the rest of the buffer again.
         let _unwritten = out.into_parts();
         match error.kind() {
             io::ErrorKind::BrokenPipe => Ok(()),
@@ -62,9 +62,9 @@ impl Console {
         }
     }
 
-    /// Writes messages to standard error. If that fails there is nobody left to tell.
+    /// Writes messages to standard error. Errors are ignored: there is no other stream to report them on.
     pub(crate) fn tell(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let mut out = AutoStream::auto(io::stderr().lock());
-        let _nobody_listens = write(&mut out);
+        let _ignored = write(&mut out);
     }
 }

@@ -1,4 +1,4 @@
-//! One binding of a report: what it asked for beside what became of it. What tables and JSON have in common.
+//! The data behind every form of the report: bindings, each with its decision, and the fleet and profile they refer to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,31 +9,31 @@ use divvy_scheduler::scheduler::{Decision, Outcome, Profile, TargetFigures};
 
 use crate::command::Exit;
 
-/// What a report is made of.
+/// Input of tables, JSON and YAML.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     /// The bindings, sorted by `<namespace>/<name>`.
     pub(crate) entries: Vec<Entry<'a>>,
-    /// The clusters.
+    /// The clusters that were scheduled against.
     pub(crate) fleet: &'a FleetSnapshot,
-    /// What is said of the profile.
+    /// The profile that decided.
     pub(crate) profile: ProfileSummary,
 }
 
-/// What a report says of the profile.
+/// Facts about the profile that reports print.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProfileSummary {
-    /// Its name.
+    /// Name, as in its file.
     pub(crate) name: String,
-    /// Its seed.
+    /// Seed with which ties are broken.
     pub(crate) seed: u64,
-    /// The scheduler that it is for.
+    /// Scheduler whose bindings it decides; bindings of other schedulers are marked.
     pub(crate) scheduler_name: String,
-    /// Strategy to `<plugin> <version>`.
+    /// Plugin that serves each strategy, as `<plugin> <version>`.
     pub(crate) strategies: BTreeMap<String, String>,
-    /// The other plugins, in the order of the cycle: `<plugin> <version>`.
+    /// All other plugins, as `<plugin> <version>`, in the order of the cycle.
     pub(crate) others: Vec<String>,
-    /// The weight of each Score plugin.
+    /// Weight of each Score plugin.
     pub(crate) weights: BTreeMap<String, i64>,
 }
 
@@ -47,18 +47,18 @@ pub(crate) struct Entry<'a> {
 /// A cluster of the result, or one that was in the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share<'a> {
-    /// The cluster.
+    /// Name of the cluster.
     pub(crate) cluster: &'a str,
-    /// Its replicas; `None` if it is not in the result.
+    /// Replicas in this result; `None` if the cluster is not in it.
     pub(crate) replicas: Option<i64>,
-    /// Its replicas in the last result; `None` if it was not in it.
+    /// Replicas in the last result; `None` if the cluster was not in it.
     pub(crate) last: Option<i64>,
-    /// What the cycle knew of it.
+    /// Score and capacity from the cycle; the default if the cluster is not in this result.
     pub(crate) figures: TargetFigures,
 }
 
 impl ProfileSummary {
-    /// The summary of a profile that is loaded.
+    /// Summarises a loaded profile.
     pub(crate) fn of(profile: &Profile) -> Self {
         let shown =
             |library: &divvy_scheduler::plugin::PluginLibrary| format!("{} {}", library.name(), library.version());
@@ -87,7 +87,7 @@ impl ProfileSummary {
 }
 
 impl<'a> Report<'a> {
-    /// The report on these decisions, one an input.
+    /// Pairs each binding with its decision. Both slices are in the same order.
     pub(crate) fn new(
         bindings: &'a [Binding],
         decisions: &'a [Decision],
@@ -99,7 +99,7 @@ impl<'a> Report<'a> {
             .zip(decisions)
             .map(|(binding, decision)| Entry { binding, decision })
             .collect();
-        // By the text that is printed: `a-b/c` before `a/b`, which sorting by namespace would turn around.
+        // Sort by the printed text: it puts `a-b/c` before `a/b`, while sorting by namespace would reverse them.
         entries.sort_by(|left, right| left.decision.binding.cmp(&right.decision.binding));
         Self {
             entries,
@@ -108,13 +108,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The exit code: the highest that applies to a binding.
+    /// Exit code of the run: the highest of all bindings.
     pub(crate) fn exit(&self) -> Exit {
         let of_entry = |entry: &Entry<'_>| entry.exit();
         self.entries.iter().map(of_entry).max().unwrap_or_default()
     }
 
-    /// The region of a cluster; empty if it has none.
+    /// Region of a cluster; empty if it has none.
     pub(crate) fn region(&self, cluster: &str) -> &'a str {
         let clusters = self.fleet.snapshot().clusters();
         clusters.row(cluster).map_or("", |row| clusters.get(row).region())
@@ -122,7 +122,7 @@ impl<'a> Report<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The exit code that this binding asks for.
+    /// Exit code that this binding alone would cause.
     pub(crate) fn exit(&self) -> Exit {
         match &self.decision.outcome {
             Outcome::Scheduled(_) | Outcome::Skipped(_) => Exit::Success,
@@ -132,20 +132,20 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The clusters of the result and those that the last result had beside them, by name.
+    /// Clusters of this result and of the last one, sorted by name. Empty unless the binding was scheduled.
     pub(crate) fn shares(&self) -> Vec<Share<'a>> {
         let Outcome::Scheduled(targets) = &self.decision.outcome else {
             return Vec::new();
         };
         let mut shares: BTreeMap<&str, Share<'a>> = BTreeMap::new();
-        for (place, (cluster, replicas)) in targets.iter().enumerate() {
+        for (index, (cluster, replicas)) in targets.iter().enumerate() {
             shares.insert(
                 cluster,
                 Share {
                     cluster,
                     replicas: Some(*replicas),
                     last: None,
-                    figures: self.decision.figures.get(place).copied().unwrap_or_default(),
+                    figures: self.decision.figures.get(index).copied().unwrap_or_default(),
                 },
             );
         }
@@ -156,18 +156,18 @@ impl<'a> Entry<'a> {
                 last: None,
                 figures: TargetFigures::default(),
             });
-            // Of a cluster that is listed twice the first entry counts, as in the cycle.
+            // If a cluster is listed twice, its first entry counts, as in the cycle.
             share.last = share.last.or(Some(replicas));
         }
         shares.into_values().collect()
     }
 
-    /// Whether there was a result before this one.
+    /// True if the binding has a last result.
     pub(crate) fn has_last(&self) -> bool {
         self.binding.last().len() > 0
     }
 
-    /// Why it ended as it did, where there is something to say.
+    /// Why the binding was skipped or failed; empty if it was scheduled.
     pub(crate) fn message(&self) -> String {
         match &self.decision.outcome {
             Outcome::Scheduled(_) => String::new(),
@@ -176,7 +176,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What would help.
+    /// How to fix a failure, if known.
     pub(crate) fn hint(&self) -> Option<&'a str> {
         match &self.decision.outcome {
             Outcome::Failed(error) => error.hint(),
@@ -186,13 +186,13 @@ impl<'a> Entry<'a> {
 }
 
 impl Share<'_> {
-    /// How many more replicas than in the last result.
+    /// Change against the last result, in replicas.
     pub(crate) fn growth(&self) -> i64 {
         self.replicas.unwrap_or(0) - self.last.unwrap_or(0)
     }
 
-    /// Replicas that fit after this decision. Shrinkage gives nothing back; what a strategy gave beyond capacity is below
-    /// zero.
+    /// Number of replicas that still fit after this decision, negative if the strategy exceeded capacity. Removed
+    /// replicas do not count as free. `None` if the cluster is not in this result or its capacity is unknown.
     pub(crate) fn free(&self) -> Option<i64> {
         self.replicas?;
         self.figures

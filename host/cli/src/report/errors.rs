@@ -1,7 +1,7 @@
-//! Errors as a user meets them: `error: …`, then hints, then causes; lower case, no final period.
+//! Errors as users see them: `error: …`, then hints, then causes, in lower case and without a final period.
 //!
-//! The library's errors are typed, one variant a cause. Here they become text, each with its place first, so that an
-//! editor can jump there, and with the exit code that they end a run with.
+//! The library's errors are typed, one variant per cause. This module turns them into text and assigns the exit code.
+//! Each message starts with its location, so that an editor can jump there.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -14,34 +14,34 @@ use super::style;
 use super::text::{counted, printable};
 use crate::command::Exit;
 
-/// One error.
+/// One error, with everything that helps to understand and fix it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Complaint {
-    /// What is wrong, its place first.
+pub(crate) struct Diagnostic {
+    /// The problem, starting with its location.
     pub(crate) message: String,
-    /// In which object, where that is not said already.
+    /// The object with the problem, if the message does not name it.
     pub(crate) object: Option<String>,
-    /// What would help.
+    /// How to fix it.
     pub(crate) hint: Option<String>,
-    /// Why, from the outside in.
+    /// Underlying errors, the outermost first.
     pub(crate) causes: Vec<String>,
-    /// More than a line on the cause, for `--verbose`.
+    /// Several lines about the cause, printed with `--verbose` only.
     pub(crate) detail: Option<String>,
 }
 
-/// Why a command ended without doing what it was asked.
+/// Errors that kept a command from doing its work. Each is printed, and the process ends with the exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// Everything that is wrong, in order.
-    pub(crate) complaints: Vec<Complaint>,
-    /// What that means for the run as a whole, where it is not plain.
+    /// The errors, in the order of the input.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Consequence for the run as a whole, printed last, if it is not obvious.
     pub(crate) conclusion: Option<String>,
-    /// The exit code.
+    /// Exit code of the process.
     pub(crate) exit: Exit,
 }
 
-impl Complaint {
-    /// An error of which nothing is known but its message.
+impl Diagnostic {
+    /// A diagnostic with a message only.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -49,7 +49,7 @@ impl Complaint {
         }
     }
 
-    /// The same with a hint.
+    /// Sets the hint.
     #[must_use]
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self {
@@ -58,14 +58,14 @@ impl Complaint {
         }
     }
 
-    /// The same with a cause.
+    /// Appends a cause.
     #[must_use]
     pub(crate) fn with_cause(mut self, cause: impl Into<String>) -> Self {
         self.causes.push(cause.into());
         self
     }
 
-    /// The same with what is behind an error.
+    /// Appends the sources of an error, the outermost first.
     #[must_use]
     pub(crate) fn with_causes_of(mut self, error: &dyn Error) -> Self {
         let mut cause = error.source();
@@ -101,50 +101,50 @@ impl Complaint {
 }
 
 impl Failure {
-    /// One error of usage, configuration or input.
-    pub(crate) fn usage(complaint: Complaint) -> Self {
-        Self::of_all(vec![complaint])
+    /// One error of usage, configuration or input: exit code 2.
+    pub(crate) fn usage(diagnostic: Diagnostic) -> Self {
+        Self::of_all(vec![diagnostic])
     }
 
-    /// Errors of usage, configuration or input.
-    pub(crate) fn of_all(complaints: Vec<Complaint>) -> Self {
+    /// Several errors of usage, configuration or input: exit code 2.
+    pub(crate) fn of_all(diagnostics: Vec<Diagnostic>) -> Self {
         Self {
-            complaints,
+            diagnostics,
             conclusion: None,
             exit: Exit::Usage,
         }
     }
 
-    /// What is wrong with the input, in its order.
+    /// Problems in the input, in its order: nothing is scheduled, exit code 2.
     pub(crate) fn input(problems: &[Problem]) -> Self {
         let count = counted(problems.len(), "problem");
         Self {
-            complaints: problems.iter().map(of_problem).collect(),
+            diagnostics: problems.iter().map(diagnostic_from_problem).collect(),
             conclusion: Some(format!("{count} in the input; nothing is scheduled")),
             exit: Exit::Usage,
         }
     }
 
-    /// The report cannot be written.
+    /// Standard output cannot be written: exit code 3.
     pub(crate) fn output(error: &io::Error) -> Self {
         Self {
-            complaints: vec![Complaint {
+            diagnostics: vec![Diagnostic {
                 causes: vec![error.to_string()],
-                ..Complaint::new("standard output cannot be written")
+                ..Diagnostic::new("standard output cannot be written")
             }],
             conclusion: None,
             exit: Exit::Internal,
         }
     }
 
-    /// Tells everything.
+    /// Prints every error, then the conclusion, to standard error.
     pub(crate) fn tell(&self, console: &Console) {
         console.tell(|out| self.write(out, console.verbosity()));
     }
 
     pub(super) fn write(&self, out: &mut dyn Write, verbosity: u8) -> io::Result<()> {
-        for complaint in &self.complaints {
-            complaint.write(out, verbosity)?;
+        for diagnostic in &self.diagnostics {
+            diagnostic.write(out, verbosity)?;
         }
         match &self.conclusion {
             Some(conclusion) => headline(out, "error", style::ERROR, conclusion),
@@ -156,25 +156,25 @@ impl Failure {
 impl From<ProfileError> for Failure {
     fn from(error: ProfileError) -> Self {
         if let ProfileError::Invalid { problems } = &error {
-            return Self::of_all(problems.iter().map(of_problem).collect());
+            return Self::of_all(problems.iter().map(diagnostic_from_problem).collect());
         }
-        Self::usage(Complaint {
+        Self::usage(Diagnostic {
             hint: error.hint(),
-            ..Complaint::new(error.to_string()).with_causes_of(&error)
+            ..Diagnostic::new(error.to_string()).with_causes_of(&error)
         })
     }
 }
 
-fn of_problem(problem: &Problem) -> Complaint {
+fn diagnostic_from_problem(problem: &Problem) -> Diagnostic {
     let mut message = String::new();
     if let Some(source) = &problem.source_of {
-        message.push_str(&format!("{}: ", place(source)));
+        message.push_str(&format!("{}: ", location(source)));
     }
     if !problem.field.is_root() {
         message.push_str(&format!("{}: ", problem.field));
     }
     message.push_str(&problem.cause.to_string());
-    Complaint {
+    Diagnostic {
         message,
         object: match (&problem.object, &problem.source_of) {
             (Some(object), Some(source)) => Some(format!("{object} (document {})", source.document)),
@@ -182,24 +182,24 @@ fn of_problem(problem: &Problem) -> Complaint {
             (object, _) => object.as_ref().map(ToString::to_string),
         },
         hint: problem.hint.clone(),
-        ..Complaint::default()
+        ..Diagnostic::default()
     }
 }
 
-/// A place in the input, as editors and terminals understand it.
-pub(crate) fn place(source: &Source) -> String {
+/// A location in the input as `FILE:LINE`, which editors and terminals can open.
+pub(crate) fn location(source: &Source) -> String {
     match source.file.to_str() {
         Some("-") => format!("standard input:{}", source.line),
         _ => format!("{}:{}", source.file.display(), source.line),
     }
 }
 
-/// `error: …`.
+/// Writes the first line of a message: `error: …`.
 pub(crate) fn headline(out: &mut dyn Write, word: &str, style: anstyle::Style, text: &str) -> io::Result<()> {
     writeln!(out, "{style}{word}{style:#}: {}", printable(text))
 }
 
-/// `  hint: …`.
+/// Writes an indented line below a message: `  hint: …`.
 pub(crate) fn remark(out: &mut dyn Write, word: &str, text: &str) -> io::Result<()> {
     let style = if word == "hint" { style::HINT } else { style::FAINT };
     writeln!(out, "  {style}{word}{style:#}: {}", printable(text))

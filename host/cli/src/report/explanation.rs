@@ -1,7 +1,7 @@
-//! Why each cluster got what it got: `--explain` in a table.
+//! Explanations in the table (`--explain`): why each cluster got its replicas, or none.
 //!
-//! Candidates have their account below their line. The others are told at the end, clusters of one reason together, so
-//! that the account of a thousand clusters can be read; the structured outputs have each cluster on its own.
+//! The explanation of a candidate follows its line. All other clusters come at the end, grouped by reason, so that a
+//! report on a thousand clusters remains readable. The structured outputs explain each cluster separately.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,23 @@ use super::grid::Grid;
 use super::style;
 use super::text::listed;
 
-/// So many clusters that share a reason are named.
+/// Maximum number of clusters named per reason.
 const NAMED_MAX: usize = 24;
-/// Where the account of a cluster begins.
+/// Indentation of the explanation of a cluster, in columns.
 const INDENT: usize = 6;
 
-/// The account of one binding.
+/// Explanation of one binding.
 #[derive(Debug)]
 pub(super) struct Account<'a, 'report> {
     entry: &'a Entry<'report>,
     profile: &'a ProfileSummary,
     candidates: BTreeMap<&'a str, &'a ClusterExplanation>,
-    /// What the strategy says of every candidate alike.
+    /// Remark that the strategy makes on every candidate: printed once, in the heading.
     common_remark: Option<String>,
 }
 
 impl<'a, 'report> Account<'a, 'report> {
-    /// The account of a binding, as far as there is one.
+    /// Collects the explanation of a binding; without one in the decision, only the heading has content.
     pub(super) fn new(entry: &'a Entry<'report>, profile: &'a ProfileSummary) -> Self {
         let clusters = entry
             .decision
@@ -53,7 +53,7 @@ impl<'a, 'report> Account<'a, 'report> {
         }
     }
 
-    /// Which strategy by what right, and what holds for every cluster.
+    /// Adds the strategy, the field that chose it, and notes and remarks that apply to every cluster.
     pub(super) fn add_heading(&self, grid: &mut Grid) {
         let Entry { binding, decision } = self.entry;
         if let Ok(plan) = decision.plan.as_ref() {
@@ -86,14 +86,14 @@ impl<'a, 'report> Account<'a, 'report> {
         }
     }
 
-    /// Says below a cluster's line why it got what it got.
+    /// Adds the explanation of a candidate, below its line. Adds nothing for other clusters.
     pub(super) fn add_remarks(&self, grid: &mut Grid, cluster: &str) {
         if let Some(candidate) = self.candidates.get(cluster) {
             grid.text(INDENT, self.remarks(candidate), style::FAINT);
         }
     }
 
-    /// Candidates that got nothing, a line each.
+    /// Adds one line for each candidate that the table itself does not list.
     pub(super) fn add_candidates_without_replicas(&self, grid: &mut Grid) {
         let has_lines = matches!(self.entry.decision.outcome, Outcome::Scheduled(_));
         for (name, candidate) in &self.candidates {
@@ -104,7 +104,7 @@ impl<'a, 'report> Account<'a, 'report> {
         }
     }
 
-    /// What the strategy says of a candidate's count, and what counted for it.
+    /// Remarks of the strategy on a candidate, with the figures behind them.
     fn remarks(&self, candidate: &ClusterExplanation) -> String {
         let figures = self.figures(candidate);
         let remarks = candidate.remarks.join("; ");
@@ -115,12 +115,12 @@ impl<'a, 'report> Account<'a, 'report> {
         }
     }
 
-    /// `tier 1, last 3, fits 34, score 100`.
+    /// Figures of a cluster: `tier 1, last 3, fits 34, score 100`.
     fn figures(&self, cluster: &ClusterExplanation) -> String {
         let mut parts = Vec::new();
         parts.extend(cluster.tier.map(|tier| format!("tier {}", tier + 1)));
         parts.extend(cluster.last.map(|last| format!("last {last}")));
-        // A resource without replicas fits without end.
+        // A resource without replicas fits any number of times: not worth printing.
         let bounded = cluster.fits_now.filter(|fits| *fits < i64::from(i32::MAX));
         parts.extend(bounded.map(|fits| format!("fits {fits}")));
         if let Some(total) = cluster.score {
@@ -134,7 +134,7 @@ impl<'a, 'report> Account<'a, 'report> {
                 .collect();
             match (of_plugins.as_slice(), cluster.scores.as_slice()) {
                 ([], _) => parts.push(format!("score {total}")),
-                // The heading names the one plugin that scores.
+                // The heading already names the only plugin that scores.
                 (_, [only]) if only.score == total => parts.push(format!("score {total}")),
                 (of_plugins, _) => parts.push(format!("score {total} = {}", of_plugins.join(" + "))),
             }
@@ -142,7 +142,7 @@ impl<'a, 'report> Account<'a, 'report> {
         parts.join(", ")
     }
 
-    /// The clusters that are no candidates: not selected, or rejected by a filter and why.
+    /// Adds the clusters that are not candidates: first those not selected, then those rejected by a filter, by reason.
     pub(super) fn add_what_was_left_out(&self, grid: &mut Grid) {
         let Some(explanation) = &self.entry.decision.explanation else {
             return;

@@ -1,7 +1,7 @@
-//! Aligned columns without boxes, as `kubectl` prints them, for text that is cut nowhere.
+//! Aligned columns without boxes, as `kubectl` prints them. Text is never truncated.
 //!
-//! A table crate was tried in thought and left out: they draw boxes, wrap cells and keep every cell as a paragraph, while
-//! here a line must stay a line that can be searched, names must stay whole, and a long name may break the line once.
+//! A table crate was considered and rejected: table crates draw boxes and wrap text inside cells. Here a row must
+//! remain one line that `grep` can find, names must remain whole, and a long name breaks its line once at most.
 
 use std::io::{self, Write};
 
@@ -12,35 +12,35 @@ use super::text::{printable, width, wrapped};
 
 /// Spaces between columns.
 const GAP: usize = 2;
-/// However narrow the terminal is, names have so many columns before they break the line.
+/// Minimum width of the first column, however narrow the terminal. Longer names break the line.
 const FIRST_COLUMN_MINIMUM: usize = 16;
 
-/// How far the further lines of a text are moved to the right.
+/// Additional indentation of the continuation lines of a text.
 const HANG: usize = 2;
-/// However narrow the terminal is, texts have so many columns.
+/// Minimum width of a text, however narrow the terminal.
 const TEXT_MINIMUM: usize = 20;
 
-/// Where a column's text stands.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// At the left: words.
+    /// To the left, for words.
     Left,
-    /// At the right: numbers.
+    /// To the right, for numbers.
     Right,
 }
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
-    /// Its title.
+    /// Title in the first line.
     pub(crate) title: &'static str,
-    /// Where its text stands.
+    /// Alignment of title and cells.
     pub(crate) align: Align,
-    /// Whether a text that is too wide takes the room of empty cells before it instead of widening the column.
+    /// True if text that is too wide extends over empty cells before it instead of widening the column.
     pub(crate) leans: bool,
 }
 
-/// What stands in one line and column.
+/// Content and style of one cell.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     content: Content,
@@ -50,7 +50,7 @@ pub(crate) struct Cell {
 #[derive(Debug, Clone)]
 enum Content {
     Text(String),
-    /// A part of the column's width, in thousandths.
+    /// A bar, its length in thousandths of the column's width.
     Bar(u16),
 }
 
@@ -61,7 +61,7 @@ enum Line {
     Blank,
 }
 
-/// Lines of cells in columns, with lines of free text among them.
+/// Rows of cells in columns, with lines of free text between them.
 #[derive(Debug)]
 pub(crate) struct Grid {
     columns: Vec<Column>,
@@ -88,7 +88,7 @@ impl Column {
         }
     }
 
-    /// A column of words at the right, that lean over empty cells before them.
+    /// A column of words, aligned to the right, that may extend over empty cells before them.
     pub(crate) fn leaning(title: &'static str) -> Self {
         let leans = true;
         Self {
@@ -112,12 +112,12 @@ impl Cell {
         Self::new(text, style::PLAIN)
     }
 
-    /// Nothing.
+    /// A cell without text.
     pub(crate) fn empty() -> Self {
         Self::plain("")
     }
 
-    /// A bar as long as `part` of `whole` of the column's width.
+    /// A bar of `part / whole` of the column's width; an empty cell if `part` is not positive.
     pub(crate) fn bar(part: i64, whole: i64, style: Style) -> Self {
         if part <= 0 {
             return Self::empty();
@@ -133,7 +133,7 @@ impl Cell {
         matches!(&self.content, Content::Text(text) if text.is_empty())
     }
 
-    /// Whether a text that is too long for its column may take this cell's place.
+    /// True if text that is too long for its column may cover this cell.
     fn gives_way(&self) -> bool {
         matches!(self.content, Content::Bar(_)) || self.is_empty()
     }
@@ -153,7 +153,7 @@ impl Cell {
     }
 }
 
-/// A bar in eighths of a column; at least one eighth, if it is of anything.
+/// Draws a bar in eighths of a column: at least one eighth for any share above zero.
 fn bar(share: usize, columns: usize) -> String {
     const PARTS: [char; 8] = ['█', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     let eighths = (share * columns * 8 / 1000).max(usize::from(share > 0));
@@ -164,7 +164,7 @@ fn bar(share: usize, columns: usize) -> String {
     text
 }
 
-/// Writes spaces. The width of a format would do, but panics beyond 65,535, and names come from outside.
+/// Writes spaces. A format width would panic above 65,535, and the length of names is not under our control.
 fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
     for _ in 0..count {
         out.write_all(b" ")?;
@@ -173,7 +173,7 @@ fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
 }
 
 impl Grid {
-    /// No line yet.
+    /// A grid without lines.
     pub(crate) fn new(columns: Vec<Column>) -> Self {
         Self {
             columns,
@@ -182,19 +182,19 @@ impl Grid {
         }
     }
 
-    /// The same, moved to the right.
+    /// Indents all lines by a number of columns.
     #[must_use]
     pub(crate) fn indented(mut self, indent: usize) -> Self {
         self.indent = indent;
         self
     }
 
-    /// A line of cells, one a column; missing ones are empty.
+    /// Adds a row, one cell per column. Missing cells are empty.
     pub(crate) fn cells(&mut self, cells: Vec<Cell>) {
         self.lines.push(Line::Cells(cells));
     }
 
-    /// A line of free text, broken between words where the terminal ends.
+    /// Adds free text, wrapped between words at the width of the terminal.
     pub(crate) fn text(&mut self, indent: usize, text: impl AsRef<str>, style: Style) {
         self.lines.push(Line::Text {
             indent,
@@ -203,16 +203,17 @@ impl Grid {
         });
     }
 
-    /// An empty line.
+    /// Adds an empty line.
     pub(crate) fn blank(&mut self) {
         self.lines.push(Line::Blank);
     }
 
-    /// Writes the titles and the lines. Columns in which nothing stands are left out.
+    /// Writes the titles and the lines, without columns that are empty. `columns` is the width of the terminal; without
+    /// it, nothing is wrapped.
     ///
     /// # Errors
     ///
-    /// What the stream fails with.
+    /// The error of `out`. Some lines may have been written.
     pub(crate) fn write(&self, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
         let widths = self.widths(columns);
         let titles: Vec<Cell> = self
@@ -227,7 +228,7 @@ impl Grid {
                 Line::Cells(cells) => self.write_cells(out, cells, &widths)?,
                 Line::Text { indent, text, style } => {
                     let indent = self.indent + indent;
-                    // What goes on below hangs, so that the next text can be told from it.
+                    // Continuation lines are indented further, so that the next text is recognisable as such.
                     let room = columns.map(|columns| columns.saturating_sub(indent + HANG).max(TEXT_MINIMUM));
                     for (number, part) in wrapped(text, room).iter().enumerate() {
                         let indent = if number == 0 { indent } else { indent + HANG };
@@ -240,25 +241,28 @@ impl Grid {
         Ok(())
     }
 
-    /// The width of each column; 0 leaves it out.
+    /// Width of each column; 0 for an empty one, which is not written.
     fn widths(&self, columns: Option<usize>) -> Vec<usize> {
+        // Columns are as wide as their widest cell, except leaning ones, which may use the room before them.
         let mut widths = vec![0; self.columns.len()];
         let mut filled = vec![false; self.columns.len()];
         for line in &self.lines {
             let Line::Cells(cells) = line else { continue };
-            for (place, cell) in cells.iter().enumerate().take(widths.len()) {
-                filled[place] |= !cell.is_empty();
-                if !self.columns[place].leans {
-                    widths[place] = widths[place].max(cell.width());
+            for (index, cell) in cells.iter().enumerate().take(widths.len()) {
+                filled[index] |= !cell.is_empty();
+                if !self.columns[index].leans {
+                    widths[index] = widths[index].max(cell.width());
                 }
             }
         }
+        // A title widens its column only if the column has content: an empty one keeps width 0.
         for ((width_of, filled), column) in widths.iter_mut().zip(filled).zip(&self.columns) {
             if filled {
                 *width_of = (*width_of).max(width(column.title));
             }
         }
         self.widen_for_what_leans(&mut widths);
+        // On a narrow terminal only the first column gives way: it holds names, which may have a line of their own.
         if let (Some(columns), Some((first, others))) = (columns, widths.split_first_mut()) {
             let taken: usize = others.iter().filter(|width| **width > 0).map(|width| width + GAP).sum();
             let left = columns.saturating_sub(taken + self.indent);
@@ -267,73 +271,75 @@ impl Grid {
         widths
     }
 
-    /// Makes columns that lean as wide as their cells need beyond the empty cells before them.
+    /// Widens leaning columns by what their cells need in addition to the empty cells before them.
     fn widen_for_what_leans(&self, widths: &mut [usize]) {
-        for place in (0..widths.len()).filter(|&place| self.columns[place].leans) {
+        for index in (0..widths.len()).filter(|&index| self.columns[index].leans) {
             for line in &self.lines {
                 let Line::Cells(cells) = line else { continue };
-                let Some(cell) = cells.get(place) else { continue };
-                let before = cells.iter().zip(widths.iter()).take(place).rev();
+                let Some(cell) = cells.get(index) else { continue };
+                let before = cells.iter().zip(widths.iter()).take(index).rev();
                 let room: usize = before
                     .take_while(|(cell, _)| cell.is_empty())
                     .filter(|(_, width)| **width > 0)
                     .map(|(_, width)| width + GAP)
                     .sum();
-                widths[place] = widths[place].max(cell.width().saturating_sub(room));
+                widths[index] = widths[index].max(cell.width().saturating_sub(room));
             }
         }
     }
 
+    /// Writes one row, on two lines if the name in the first column is too long for it.
     fn write_cells(&self, out: &mut dyn Write, cells: &[Cell], widths: &[usize]) -> io::Result<()> {
         spaces(out, self.indent)?;
         let last = cells
             .iter()
             .zip(widths)
             .rposition(|(cell, width)| *width > 0 && !cell.is_empty());
-        // Columns that are due before the next text: a line never ends in spaces.
+        // Spaces to write before the next text. They are held back because a line must not end in spaces.
         let mut owed = 0;
-        let mut place = 0;
-        while let (Some(cell), Some(last)) = (cells.get(place), last)
-            && place <= last
+        let mut index = 0;
+        while let (Some(cell), Some(last)) = (cells.get(index), last)
+            && index <= last
         {
-            let columns = widths.get(place).copied().unwrap_or(0);
+            let columns = widths.get(index).copied().unwrap_or(0);
             if columns == 0 {
-                place += 1;
+                index += 1;
                 continue;
             }
             if cell.is_empty() {
                 owed += columns + GAP;
-                place += 1;
+                index += 1;
                 continue;
             }
             let text = cell.shown(columns);
             let used = width(&text);
             let style = cell.style;
             let padding = columns.saturating_sub(used);
-            let (before, after) = match self.columns.get(place).map(|column| column.align) {
+            let (before, after) = match self.columns.get(index).map(|column| column.align) {
                 Some(Align::Right) => (padding, 0),
                 _ => (0, padding),
             };
-            let leans = self.columns.get(place).is_some_and(|column| column.leans);
+            let leans = self.columns.get(index).is_some_and(|column| column.leans);
             let over = if leans { used.saturating_sub(columns) } else { 0 };
-            // One space at least stays, however little room the cells before have left.
+            // Keep at least one space, however little room the cells before it leave.
             spaces(out, (owed + before).saturating_sub(over).max(usize::from(owed > 0)))?;
             write!(out, "{style}{text}{style:#}")?;
             owed = after + GAP;
-            if used > columns && !leans && place < last {
-                let next = widths.get(place + 1).copied().unwrap_or(0);
-                let gives_way = cells.get(place + 1).is_some_and(Cell::gives_way);
+            if used > columns && !leans && index < last {
+                // A text slightly too long may cover an empty cell or a bar after it.
+                let next = widths.get(index + 1).copied().unwrap_or(0);
+                let gives_way = cells.get(index + 1).is_some_and(Cell::gives_way);
                 if gives_way && used <= columns + GAP + next {
                     owed = columns + GAP + next - used + GAP;
-                    place += 1;
+                    index += 1;
                 } else {
-                    // The name has the line for itself; what belongs to it stands below, in its columns.
+                    // The name gets a line of its own, and the other cells follow below in their columns.
                     writeln!(out)?;
                     spaces(out, self.indent)?;
                     owed = columns + GAP;
                 }
             }
-            place += 1;
+            index += 1;
         }
         writeln!(out)
     }

@@ -1,11 +1,11 @@
-//! What a person or a program is told: tables, JSON, YAML, explanations, errors.
+//! Everything that a run prints: tables, JSON, YAML, explanations, errors.
 //!
 //! - [`entry`]: a binding beside its decision, which every form of the report starts from.
 //! - [`table`], [`totals`], [`explanation`]: for people, over the aligned columns of [`grid`].
 //! - [`structured`]: JSON and YAML.
-//! - [`plugins`]: what is known of plugins.
-//! - [`errors`], [`warnings`]: standard error.
-//! - [`console`]: the streams.
+//! - [`plugins`]: lists and descriptions of plugins.
+//! - [`errors`], [`warnings`]: messages on standard error.
+//! - [`console`]: the output streams.
 
 pub(crate) mod console;
 pub(crate) mod entry;

@@ -1,4 +1,4 @@
-//! What is known of plugins: a list of them, and all of one.
+//! Reports on plugins: a list of all, or the full description of one.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -13,23 +13,23 @@ use super::structured::write_value;
 use super::style;
 use super::text::{counted, printable};
 
-/// So wide a terminal must be for promises to have a column of their own.
+/// Minimum width of a terminal, in columns, for promises to have their own column instead of a line.
 const PROMISES_COLUMN_MINIMUM: usize = 120;
 
 /// A file that is, or should be, a plugin.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The name by which it was found.
+    /// Name of the plugin, from its file or from the profile.
     pub(crate) name: String,
-    /// Its file, absolute.
+    /// Absolute path of the file.
     pub(crate) path: PathBuf,
-    /// Whether the profile names it.
+    /// True if the profile names it.
     pub(crate) in_profile: bool,
-    /// The plugin, or why it cannot be loaded.
+    /// The loaded plugin, or why it cannot be loaded.
     pub(crate) library: Result<PluginLibrary, LoadError>,
 }
 
-/// A plugin for programs.
+/// A plugin in JSON.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Description<'a> {
@@ -80,11 +80,11 @@ impl LibraryDescription {
     }
 }
 
-/// Writes the list for people.
+/// Writes the list as a table. Plugins that cannot be loaded show their error and a hint.
 ///
 /// # Errors
 ///
-/// What the stream fails with.
+/// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     if found.is_empty() {
         return Ok(());
@@ -155,7 +155,7 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
     )
 }
 
-/// What a plugin serves: its strategies, else its extension points.
+/// Extension points of a plugin; Assign is followed by its strategies.
 fn serves(library: &PluginLibrary) -> String {
     let points = library.extension_points().join(", ");
     match library.strategies().as_slice() {
@@ -164,11 +164,11 @@ fn serves(library: &PluginLibrary) -> String {
     }
 }
 
-/// Writes the list for programs.
+/// Writes the list as JSON, without the schemas.
 ///
 /// # Errors
 ///
-/// What the stream fails with.
+/// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
     let descriptions: Vec<Description<'_>> = found
         .iter()
@@ -190,11 +190,11 @@ pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()>
     write_value(&descriptions, out)
 }
 
-/// Writes all that is known of a plugin for programs.
+/// Writes the description of one plugin as JSON, with the schemas of its configuration and preferences.
 ///
 /// # Errors
 ///
-/// What the stream fails with.
+/// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_one_json(library: &PluginLibrary, out: &mut dyn Write) -> io::Result<()> {
     let description = Description {
         name: library.name(),
@@ -207,11 +207,11 @@ pub(crate) fn write_one_json(library: &PluginLibrary, out: &mut dyn Write) -> io
     write_value(&description, out)
 }
 
-/// Writes all that is known of a plugin for people.
+/// Writes the description of one plugin as text, with the keys of its configuration and preferences.
 ///
 /// # Errors
 ///
-/// What the stream fails with.
+/// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let (bold, faint) = (style::NAME, style::FAINT);
     writeln!(out, "{bold}{}{bold:#} {}", printable(library.name()), library.version())?;

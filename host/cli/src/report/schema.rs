@@ -1,6 +1,6 @@
-//! A JSON Schema as the list of keys that a person may write.
+//! A JSON Schema as a list of keys, with their types, defaults and descriptions.
 //!
-//! Only what schemas made from Rust types hold is read; whatever else a schema says is shown by `-o json`.
+//! Reads only the constructs of schemas that are generated from Rust types; `-o json` prints schemas in full.
 
 use std::io::{self, Write};
 
@@ -10,10 +10,10 @@ use super::grid::{Cell, Column, Grid};
 use super::style;
 use super::text::printable;
 
-/// So deep keys within keys are listed.
+/// Maximum depth of keys within keys.
 const DEPTH_MAX: usize = 4;
 
-/// Writes the keys of an object's schema under a title, or that there are none.
+/// Writes the keys of an object's schema under a title, or the text `none` after the title if it has no keys.
 pub(super) fn write(
     out: &mut dyn Write,
     columns: Option<usize>,
@@ -33,6 +33,8 @@ pub(super) fn write(
     grid.write(out, columns)
 }
 
+/// Adds the keys of a schema and of the schemas inside it, and counts them in `keys`. `prefix` is the path to the
+/// schema.
 fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: usize, keys: &mut usize) {
     let schema = resolved(root, schema);
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
@@ -51,6 +53,7 @@ fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: 
             None if required.contains(&name.as_str()) => "required".to_owned(),
             None => String::new(),
         };
+        // The description beside a reference is more specific than that of the type it refers to.
         let meaning = property.get("description").or_else(|| target.get("description"));
         grid.cells(vec![
             Cell::new(format!("{prefix}{name}"), style::NAME),
@@ -63,6 +66,7 @@ fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: 
         for (value, meaning) in alternatives(target) {
             grid.text(4, format!("{value}: {meaning}"), style::FAINT);
         }
+        // The limit also ends schemas that refer to themselves.
         if depth < DEPTH_MAX {
             let (below, suffix) = match target.get("items") {
                 Some(items) => (items, "[]."),
@@ -73,7 +77,7 @@ fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: 
     }
 }
 
-/// What a reference in a schema means, itself if it is none.
+/// Follows a reference, also the one inside an optional value. Any other schema is returned as it is.
 fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     let nullable = schema.get("anyOf").and_then(Value::as_array).and_then(|options| {
@@ -90,7 +94,7 @@ fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// The values of an enumeration, each with what it means.
+/// Values of an enumeration, each with its description.
 fn alternatives(schema: &Value) -> Vec<(String, String)> {
     let Some(options) = schema.get("oneOf").and_then(Value::as_array) else {
         return Vec::new();
@@ -106,6 +110,7 @@ fn alternatives(schema: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Type of a value as shown in the list: its alternatives, `list of …`, `table`, or the name in the schema.
 fn type_of(root: &Value, schema: &Value) -> String {
     let schema = resolved(root, schema);
     let values: Vec<String> = match schema.get("enum").and_then(Value::as_array) {

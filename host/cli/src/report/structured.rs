@@ -1,7 +1,6 @@
-//! The report as JSON and YAML: the same fields, for programs.
+//! The report as JSON and YAML, with the same fields in both.
 //!
-//! `binding`, `strategy`, `result`, `clusters` and `message` are always there; what else is known is left out where there
-//! is nothing to say.
+//! `binding`, `strategy`, `result`, `clusters` and `message` are always present. Optional fields are omitted if empty.
 
 use std::io::{self, Write};
 
@@ -11,7 +10,7 @@ use serde::Serialize;
 
 use super::entry::{Entry, Report};
 
-/// A binding.
+/// One binding.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
@@ -20,7 +19,7 @@ struct Row<'a> {
     resource: Resource<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<String>,
-    /// The scheduler that the binding names, if it is another one.
+    /// Scheduler that the binding is assigned to, if not the one of the profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     foreign_scheduler: Option<&'a str>,
     strategy: &'a str,
@@ -28,11 +27,11 @@ struct Row<'a> {
     plugin: Option<&'a str>,
     result: &'static str,
     replicas: i64,
-    /// The affinity group that was used.
+    /// Affinity group that was used; empty without groups.
     #[serde(skip_serializing_if = "str::is_empty")]
     affinity: &'a str,
     clusters: Vec<Target<'a>>,
-    /// The last result.
+    /// Clusters of the last result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     last: Vec<Target<'a>>,
     message: String,
@@ -62,14 +61,14 @@ struct Target<'a> {
     replicas: i64,
 }
 
-/// Replicas that were asked for, and how many could be placed.
+/// Number of replicas requested, and how many of them fit.
 #[derive(Debug, Serialize)]
 struct Figures {
     requested: i64,
     available: i64,
 }
 
-/// How many clusters were rejected for a reason.
+/// Number of clusters that were rejected for one reason.
 #[derive(Debug, Serialize)]
 struct Rejection<'a> {
     clusters: usize,
@@ -80,7 +79,7 @@ struct Rejection<'a> {
 ///
 /// # Errors
 ///
-/// What the stream fails with.
+/// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     write_value(&rows(report), out)
 }
@@ -89,17 +88,17 @@ pub(crate) fn write_json(report: &Report<'_>, out: &mut dyn Write) -> io::Result
 ///
 /// # Errors
 ///
-/// What the stream fails with.
+/// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     writeln!(out)
 }
 
-/// Writes YAML: a sequence, a binding a mapping.
+/// Writes YAML: a sequence, one mapping per binding.
 ///
 /// # Errors
 ///
-/// What the stream fails with.
+/// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_yaml(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_saphyr::to_string(&rows(report)).map_err(io::Error::other)?;
     out.write_all(text.as_bytes())?;

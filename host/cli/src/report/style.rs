@@ -1,22 +1,22 @@
-//! The colours, in one place, each named after what it means.
+//! Colours, each named after its meaning.
 //!
-//! The sixteen colours of the terminal's own theme alone, so that they can be read on any background.
+//! Only the sixteen colours of the terminal's theme are used, so that text is readable on any background.
 
 use anstyle::{AnsiColor, Style};
 
 /// Ordinary text.
 pub(crate) const PLAIN: Style = Style::new();
-/// What a reader looks for first: names of bindings and plugins.
+/// Names of bindings and plugins, which a reader looks for first.
 pub(crate) const NAME: Style = Style::new().bold();
-/// What is there if wanted: titles, hints of places.
+/// Secondary text: titles, locations, figures.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// It went well; it grew.
+/// Success, or growth.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// It asks for attention; it shrank.
+/// A result that needs attention, or shrinkage.
 pub(crate) const NOTABLE: Style = AnsiColor::Yellow.on_default();
-/// It failed.
+/// Failure.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
-/// The names of strategies.
+/// Names of strategies.
 pub(crate) const STRATEGY: Style = AnsiColor::Cyan.on_default();
 /// The word `error`.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();

@@ -1,7 +1,7 @@
-//! The table: a line a binding, below it a line a cluster, at the end the totals.
+//! The table: one line per binding, one line per cluster below it, and the totals at the end.
 //!
-//! What goes to many clusters with one count (Duplicated, resources without replicas) is told in a sentence, so that it
-//! does not drown what was divided; `-o wide` and `--explain` give each cluster its line all the same.
+//! A binding with the same count on many clusters (Duplicated, resources without replicas) is summarised in a sentence,
+//! so that it does not bury the divided ones. With `-o wide` and `--explain`, each of its clusters has a line too.
 
 use std::io::{self, Write};
 
@@ -14,27 +14,27 @@ use super::grid::{Cell, Column, Grid};
 use super::style;
 use super::text::{counted, listed};
 
-/// So many clusters of one count are named in a sentence.
+/// Maximum number of clusters named in a sentence.
 const NAMED_MAX: usize = 12;
 
-/// How a table is written.
+/// Layout of a table.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TableOptions {
-    /// Whether it has every column.
+    /// True to show every column (`-o wide`).
     pub(crate) wide: bool,
-    /// Whether it tells why.
+    /// True to explain each result (`--explain`).
     pub(crate) explain: bool,
-    /// Whether bars are drawn.
+    /// True to draw bars beside counts.
     pub(crate) bars: bool,
-    /// The columns of the terminal, if there is one.
+    /// Width of the terminal; `None` for unlimited lines.
     pub(crate) columns: Option<usize>,
 }
 
-/// Writes the table.
+/// Writes the table and its totals; nothing if there is no binding.
 ///
 /// # Errors
 ///
-/// What the stream fails with.
+/// The error of `out`. Part of the output may have been written.
 pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
     if report.entries.is_empty() {
         return Ok(());
@@ -69,7 +69,7 @@ fn columns(options: TableOptions) -> Vec<Column> {
     if options.wide {
         columns.extend([Column::right("LAST"), Column::right("SCORE"), Column::left("REGION")]);
     }
-    // Without the three columns of `wide`, what failed has room to the left: its change and free capacity are empty.
+    // Failed bindings have the longest results and no CHANGE or FREE: their results may extend over these empty cells.
     columns.push(Column::leaning("RESULT"));
     if options.wide {
         columns.extend([
@@ -87,7 +87,7 @@ struct Block<'a, 'report> {
     report: &'a Report<'report>,
     options: TableOptions,
     entry: &'a Entry<'report>,
-    /// Why, if that was asked.
+    /// The explanation, if requested.
     account: Option<Account<'a, 'report>>,
 }
 
@@ -107,7 +107,7 @@ impl Block<'_, '_> {
             grid.text(2, format!("hint: {hint}"), style::PLAIN);
         }
         if let Some(scheduler) = entry.binding.foreign_scheduler(&self.report.profile.scheduler_name) {
-            let text = format!("meant for scheduler `{scheduler}`, decided all the same");
+            let text = format!("assigned to scheduler `{scheduler}`; scheduled anyway");
             grid.text(2, text, style::NOTABLE);
         }
         if is_uniform(entry, &shares) && !self.options.wide && !self.options.explain {
@@ -136,7 +136,7 @@ impl Block<'_, '_> {
             Cell::new(decision.strategy(), style::STRATEGY),
             Cell::plain(replicas),
             if has_change { change(growth) } else { Cell::empty() },
-            // What is free for one count on each cluster does not add up to anything.
+            // If every cluster has the full count, the sum of what is free in each has no meaning.
             free.filter(|_| !is_uniform).map_or_else(Cell::empty, free_cell),
         ];
         if self.options.wide {
@@ -160,7 +160,7 @@ impl Block<'_, '_> {
         cells
     }
 
-    /// A line a cluster, each followed by why it got what it got, if that was asked.
+    /// Adds one line per cluster, each followed by its explanation if requested.
     fn rows(&self, grid: &mut Grid, shares: &[Share<'_>]) {
         let largest = shares.iter().filter_map(|share| share.replicas).max().unwrap_or(0);
         for share in shares {
@@ -174,7 +174,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// The line of a cluster.
+    /// Cells of a cluster. The bar is relative to `largest`, the largest count of the binding.
     fn row(&self, share: &Share<'_>, largest: i64) -> Vec<Cell> {
         let is_workload = self.entry.binding.is_workload();
         let mut cells = vec![
@@ -204,7 +204,7 @@ impl Block<'_, '_> {
 
     fn share_change(&self, share: &Share<'_>) -> Cell {
         match (share.replicas, share.last) {
-            // A binding that has no last result is new everywhere, which its heading need not repeat a line.
+            // Without a last result the binding is new everywhere, which need not be repeated on every line.
             _ if !self.entry.has_last() => Cell::empty(),
             (Some(_), None) => Cell::new("new", style::GOOD),
             (None, _) => Cell::new("gone", style::NOTABLE),
@@ -212,7 +212,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Clusters of one count by what changed, a sentence each.
+    /// Adds one sentence per kind of change, with its clusters.
     fn sentences(&self, grid: &mut Grid, shares: &[Share<'_>]) {
         let is_new = |share: &&Share<'_>| self.entry.has_last() && share.replicas.is_some() && share.last.is_none();
         let is_gone = |share: &&Share<'_>| share.replicas.is_none();
@@ -236,16 +236,16 @@ impl Block<'_, '_> {
     }
 }
 
-/// Whether every cluster has the same as every other: all of the replicas, or the whole resource.
+/// True if every cluster has the same: all of the replicas, or the whole resource.
 fn is_uniform(entry: &Entry<'_>, shares: &[Share<'_>]) -> bool {
     let mut placed = shares.iter().filter_map(|share| share.replicas);
     let clusters = placed.clone().count();
-    // One cluster that has every replica is a division like any other.
+    // A single cluster with all replicas is a division like any other.
     let may_be = clusters > 1 || (clusters == 1 && entry.decision.replicas == 0);
     may_be && placed.all(|replicas| replicas == entry.decision.replicas)
 }
 
-/// A change against the last result: `+2`, `-1`, nothing.
+/// Change against the last result: `+2`, `-1`, or empty.
 fn change(growth: i64) -> Cell {
     match growth {
         0 => Cell::empty(),
@@ -259,7 +259,7 @@ fn free_cell(free: i64) -> Cell {
     Cell::new(free.to_string(), style)
 }
 
-/// The colour of a result.
+/// Style of a result.
 pub(super) fn result_style(outcome: &Outcome) -> Style {
     match outcome.word() {
         "Scheduled" => style::GOOD,

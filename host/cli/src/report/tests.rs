@@ -1,4 +1,4 @@
-//! Rendering, from constructed decisions: no plugin is loaded.
+//! Rendering of constructed decisions. No plugin is loaded.
 
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
@@ -11,14 +11,14 @@ use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
 use divvy_scheduler::strategy::{Declaration, Declarations};
 
 use super::entry::{ProfileSummary, Report};
-use super::errors::{Complaint, Failure};
+use super::errors::{Diagnostic, Failure};
 use super::grid::{Cell, Column, Grid};
 use super::table::{self, TableOptions};
 use super::text::{listed, printable, wrapped};
 use super::{structured, style, warnings};
 use crate::command::Exit;
 
-/// Six bindings of three clusters; `b` has a last result.
+/// Four bindings and three clusters; `divided` has a last result.
 const MANIFESTS: &str = "
 apiVersion: v1
 kind: List
@@ -145,7 +145,7 @@ fn scheduled(targets: &[(&str, i64)]) -> Outcome {
     )
 }
 
-/// What a renderer writes, without its colours.
+/// Output of a renderer, without colours.
 fn rendered(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
     let mut bytes = Vec::new();
     write(&mut bytes).expect("memory takes everything");
@@ -154,7 +154,7 @@ fn rendered(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) 
 }
 
 #[test]
-fn a_table_has_a_line_a_binding_and_a_line_a_cluster() {
+fn a_table_has_one_line_per_binding_and_per_cluster() {
     let expected = "\
 BINDING          STRATEGY    REPLICAS  CHANGE  FREE     RESULT
 shop/divided     Average           10      +2     3  Scheduled
@@ -167,7 +167,7 @@ shop/paused      Duplicated         1                  Skipped
   scheduling is suspended
 shop/too-large   Average           90            Unschedulable
   90 replicas requested, 12 fit in the candidate clusters
-  meant for scheduler `volcano`, decided all the same
+  assigned to scheduler `volcano`; scheduled anyway
 
 4 bindings: 2 scheduled, 1 unschedulable, 1 skipped
 16 replicas (+3, -1 against the last results) on 3 of 3 clusters
@@ -284,7 +284,7 @@ fn the_highest_exit_code_counts() {
 #[test]
 fn errors_have_hints_and_causes_and_no_control_characters() {
     let failure = Failure::usage(
-        Complaint::new("no \u{1b}[31mfile")
+        Diagnostic::new("no \u{1b}[31mfile")
             .with_hint("make one")
             .with_cause("it is gone"),
     );
@@ -293,11 +293,11 @@ fn errors_have_hints_and_causes_and_no_control_characters() {
         "error: no \\u{1b}[31mfile\n  hint: make one\n  cause: it is gone\n"
     );
     let manifests = read_text("bad.yaml", "kind: Pod\n", &ReadOptions::default());
-    let told = rendered(|out| Failure::input(&manifests.problems).write(out, 0));
-    assert!(told.starts_with("error: bad.yaml:1: "), "{told}");
+    let printed = rendered(|out| Failure::input(&manifests.problems).write(out, 0));
+    assert!(printed.starts_with("error: bad.yaml:1: "), "{printed}");
     assert!(
-        told.ends_with("error: 1 problem in the input; nothing is scheduled\n"),
-        "{told}"
+        printed.ends_with("error: 1 problem in the input; nothing is scheduled\n"),
+        "{printed}"
     );
 }
 

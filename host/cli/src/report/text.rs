@@ -1,17 +1,17 @@
-//! Text as a terminal shows it: how wide it is, where it breaks, which characters it may not hold.
+//! Text for a terminal: its width, its line breaks, and characters that must not reach the terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-/// The columns that a text takes.
+/// Number of terminal columns that a text occupies.
 pub(crate) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The text with every control character written out: what comes from manifests and plugins must neither break lines
-/// nor reach the terminal as a command.
+/// Escapes control characters; newlines and tabs become spaces. Text from manifests and plugins must neither break
+/// lines nor reach the terminal as a command.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_control) {
         return Cow::Borrowed(text);
@@ -29,12 +29,12 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters, and those that turn the direction of text around.
+/// True for control characters, and for characters that change the direction of text.
 fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The text in lines of at most `columns`, broken between words. A word that is longer has a line of its own.
+/// Wraps a text between words, to lines of at most `columns`. A longer word gets a line of its own.
 pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Vec<String> {
     let Some(columns) = columns else {
         return vec![text.to_owned()];
@@ -71,7 +71,7 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 /// Names in one line, at most `most` of them: `a, b, and 3 more`.
 pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> String {
     let count = names.len();
-    // One name takes no more room than saying that there is one more.
+    // `and 1 more` would take as much room as the name.
     let shown = if count <= most + 1 { count } else { most };
     let mut text = String::new();
     for name in names.take(shown) {

@@ -1,4 +1,4 @@
-//! The last lines of a table: how many bindings ended how, how many replicas are where.
+//! The last lines of a table: number of bindings per result, and of replicas and clusters.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use super::style;
 use super::table::TableOptions;
 use super::text::{counted, wrapped};
 
-/// Results in the order in which they are told, with the words for them.
+/// Results in the order of printing, with their wording.
 const RESULTS: [(&str, &str); 5] = [
     ("Scheduled", "scheduled"),
     ("NoClusterFit", "without a fitting cluster"),
@@ -19,7 +19,7 @@ const RESULTS: [(&str, &str); 5] = [
     ("Skipped", "skipped"),
 ];
 
-/// Writes the totals.
+/// Writes the totals, and with `-o wide` also the profile and its plugins.
 pub(super) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
     let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| -> io::Result<()> {
         for part in wrapped(text, options.columns) {

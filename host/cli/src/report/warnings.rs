@@ -1,4 +1,4 @@
-//! Warnings and notes on standard error: what was read as best it could be, each once, with where it applies.
+//! Warnings and notes on standard error. Each is printed once, with the objects that it applies to.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -8,22 +8,22 @@ use divvy_manifests::{Manifests, Warning};
 use divvy_scheduler::plan::PlanResult;
 
 use super::console::Console;
-use super::errors::{headline, place, remark};
+use super::errors::{headline, location, remark};
 use super::style;
 use super::text::{counted, listed};
 
-/// So many places of one warning are named, and so many names in a note, unless more is asked for.
+/// Maximum number of objects named per warning without `--verbose`; a note names twice as many.
 const NAMED_MAX: usize = 3;
 
-/// One warning and everything it applies to.
+/// One warning and all objects that it applies to.
 #[derive(Debug, PartialEq, Eq)]
 struct Group<'a> {
     message: &'a str,
     hint: Option<&'a str>,
-    places: Vec<String>,
+    locations: Vec<String>,
 }
 
-/// Tells what a person should know of the input, grouped: warnings first, then what nothing was done with.
+/// Prints warnings about the input, grouped by message, and then warns of an input without clusters or bindings.
 pub(crate) fn tell(manifests: &Manifests, detected: &Detected, plans: &[PlanResult], console: &Console) {
     console.tell(|out| write(manifests, detected, plans, out, console.verbosity()));
 }
@@ -41,11 +41,11 @@ pub(super) fn write(
         if let Some(hint) = group.hint {
             remark(out, "hint", hint)?;
         }
-        if !group.places.is_empty() {
-            remark(out, "in", &listed(group.places.iter().map(String::as_str), most))?;
+        if !group.locations.is_empty() {
+            remark(out, "in", &listed(group.locations.iter().map(String::as_str), most))?;
         }
     }
-    // Of an input with problems it is not known what it would hold.
+    // With problems, clusters or bindings may be missing only because they could not be read.
     if !manifests.problems.is_empty() {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Says once, at the end, what no policy matches.
+/// Prints one note that names the resources that no policy matches.
 pub(crate) fn tell_unmatched(detected: &Detected, console: &Console) {
     console.tell(|out| write_unmatched(detected, out, console.verbosity()));
 }
@@ -78,38 +78,38 @@ pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosit
     headline(out, "note", style::HINT, &message)
 }
 
-/// Warnings by message and hint, in the order in which each came first.
+/// Groups warnings by message and hint, in the order of their first occurrence.
 fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known = HashMap::new();
     let of_input = detected
         .warnings
         .iter()
-        .map(|warning| (warning, place_of(warning, None)));
+        .map(|warning| (warning, warning_location(warning, None)));
     let of_bindings = detected.bindings.iter().zip(plans).flat_map(|(binding, plan)| {
         let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings);
         warnings
             .iter()
-            .map(move |warning| (warning, place_of(warning, Some(binding))))
+            .map(move |warning| (warning, warning_location(warning, Some(binding))))
     });
-    for (warning, place_of) in of_input.chain(of_bindings) {
+    for (warning, location) in of_input.chain(of_bindings) {
         let number = *known.entry((&warning.message, &warning.hint)).or_insert(groups.len());
         if number == groups.len() {
             groups.push(Group {
                 message: &warning.message,
                 hint: warning.hint.as_deref(),
-                places: Vec::new(),
+                locations: Vec::new(),
             });
         }
-        if let (Some(group), Some(place_of)) = (groups.get_mut(number), place_of) {
-            group.places.push(place_of);
+        if let (Some(group), Some(location)) = (groups.get_mut(number), location) {
+            group.locations.push(location);
         }
     }
     groups
 }
 
-/// Where a warning applies: the object it names, else the binding whose strategy it is about.
-fn place_of(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
+/// Object and location of a warning: the object that it names, else the binding that it is about.
+fn warning_location(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
     let object = match (&warning.object, binding) {
         (Some(object), _) => Some(object.to_string()),
         (None, Some(binding)) => Some(binding.key()),
@@ -120,8 +120,8 @@ fn place_of(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
         .as_ref()
         .or(binding.and_then(|binding| binding.source.as_ref()));
     match (object, source) {
-        (Some(object), Some(source)) => Some(format!("{object} ({})", place(source))),
+        (Some(object), Some(source)) => Some(format!("{object} ({})", location(source))),
         (Some(object), None) => Some(object),
-        (None, source) => source.map(place),
+        (None, source) => source.map(location),
     }
 }
