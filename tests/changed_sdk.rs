@@ -67,8 +67,8 @@ fn copy_sdk(folder: &Path, edits: &[Edit]) {
 /// The manifest of this workspace with the SDK and the plugin as its only members.
 fn workspace_manifest(sdk: &str) -> String {
     let manifest = read(&repository().join("Cargo.toml"));
-    let members =
-        format!("members = [\"{sdk}\", \"{sdk}/abi\", \"{sdk}/derive\", \"{sdk}/driver\", \"{sdk}/view\", \"plugin\"]");
+    let crates = ["abi", "derive", "documents", "driver", "view"].map(|name| format!("\"{sdk}/{name}\""));
+    let members = format!("members = [\"{sdk}\", {}, \"plugin\"]", crates.join(", "));
     let lines = manifest.lines().map(|line| match line {
         _ if line.starts_with("members = ") => members.clone(),
         _ if line.starts_with("exclude = ") => String::new(),
