@@ -35,9 +35,9 @@ fn rows_are_sorted_by_name_whatever_the_order_of_arrival() {
     let clusters = snapshot.clusters();
     let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name()).collect();
     assert_eq!(names, ["a", "aa", "b"]);
-    assert_eq!(clusters.get(2).region(), "asia", "the last of two clusters with one name wins");
+    assert_eq!(clusters.get(2).region(), "asia", "the later of two clusters wins");
     assert_eq!(clusters.row("b"), Some(2));
-    assert_eq!(clusters.row("eu"), None, "a known text that is not the name of a cluster");
+    assert_eq!(clusters.row("eu"), None, "a text, but not a cluster's name");
     assert_eq!(clusters.row("nowhere"), None);
 }
 
