@@ -56,8 +56,8 @@ impl<'text> Document<'text> {
         self.json
     }
 
-    /// The tree, built on first use. If `json::parse` rejects text that `serde_json` accepts, the error goes to `faults`
-    /// and the tree is empty.
+    /// The tree, built on first use. If `json::parse` rejects text that `serde_json` accepts, the error is added to
+    /// `faults` and the tree is empty.
     pub fn tree(&self, faults: &mut Vec<Fault>) -> &Node {
         self.tree.get_or_init(
             || match json::parse(self.json.unwrap_or_default(), self.first_line, faults) {
