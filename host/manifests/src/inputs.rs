@@ -105,7 +105,7 @@ fn read_file(path: &Path, reader: &mut Reader<'_>) {
 fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
     let bytes_max = reader.options().bytes_max;
     let mut bytes = Vec::new();
-    // Reading one byte beyond the limit tells an input of exactly that size from a larger, possibly endless one.
+    // Reading one byte beyond the limit distinguishes a full input from a larger, possibly endless one.
     let result = stream.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
     let path_of = || path.to_owned();
     if let Err(error) = result {

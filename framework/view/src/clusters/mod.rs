@@ -168,7 +168,7 @@ impl<'a> Clusters<'a> {
         TaintColumns::new(self.arena)
     }
 
-    /// Whether each cluster has a taint, by row, without reading the taints.
+    /// For each cluster, by row: true if it has a taint. Does not read the taints.
     #[inline]
     pub fn tainted(&self) -> impl Iterator<Item = bool> + use<'a> {
         self.spans(column::TAINT_SPANS).iter().map(|span| span.length > 0)
