@@ -42,11 +42,11 @@ fn impossible_selections_name_the_plugin_and_the_cluster_or_the_place() {
         ("select twice", "Error: plugin `faulty` selected cluster `b` twice"),
         (
             "select out of range",
-            "Error: plugin `faulty` selected place 3, but only 3 clusters are feasible",
+            "Error: plugin `faulty` selected index 3, but only 3 clusters are feasible",
         ),
         (
             "select far out of range",
-            "Error: plugin `faulty` selected place 4294967295, but only 3 clusters are feasible",
+            "Error: plugin `faulty` selected index 4294967295, but only 3 clusters are feasible",
         ),
         (
             "select too many",

@@ -1,8 +1,8 @@
-//! From a document to a type, collecting every refusal on the way.
+//! Decodes a document into a type and collects every error on the way.
 //!
-//! Serde stops at the first value that a type refuses. So the value is reported, taken out of sight, and the
-//! type is read again, until it accepts what is left. Valid JSON takes none of that: it goes from text to
-//! type in one pass, and the tree is built only when something was refused or a line is wanted.
+//! Serde stops at the first value that a type refuses. That value is therefore reported and hidden, and the type is
+//! read again until it accepts the rest. Valid JSON needs none of this: it goes from text to type in one pass, and the
+//! tree is built only if something was refused or a line is needed.
 
 use std::cell::OnceCell;
 
@@ -16,7 +16,7 @@ use super::node::{Node, NodeValue};
 use super::path::FieldPath;
 use super::strict::Strict;
 
-/// The most problems that are listed for one document.
+/// Maximum number of problems that are listed for one document.
 const PROBLEMS_MAX: usize = 100;
 
 /// One object of the input, as JSON text, as a tree, or as both.
@@ -27,7 +27,7 @@ pub struct Document<'text> {
 }
 
 impl<'text> Document<'text> {
-    /// The object in a valid JSON text that begins on a line.
+    /// The object in a JSON text, which must be valid and begins on `first_line`.
     pub fn from_json(text: &'text str, first_line: usize) -> Self {
         Self {
             json: Some(text),
@@ -46,7 +46,7 @@ impl<'text> Document<'text> {
         }
     }
 
-    /// The line on which the object begins.
+    /// Line on which the object begins, counted from 1.
     pub fn first_line(&self) -> usize {
         self.first_line
     }
@@ -56,8 +56,8 @@ impl<'text> Document<'text> {
         self.json
     }
 
-    /// The tree. Text that is valid for one JSON reader and not for the other leaves nothing but
-    /// faults.
+    /// The tree, built on first use. If `json::parse` rejects text that `serde_json` accepts, the error is added to
+    /// `faults` and the tree is empty.
     pub fn tree(&self, faults: &mut Vec<Fault>) -> &Node {
         self.tree.get_or_init(
             || match json::parse(self.json.unwrap_or_default(), self.first_line, faults) {
@@ -70,9 +70,10 @@ impl<'text> Document<'text> {
         )
     }
 
-    /// The object as a type. What was refused is in `faults`, and its place has the type's default.
+    /// Decodes the object as a type. Refused values are added to `faults` and read as absent; if that is not enough,
+    /// the result is the type's default. If there are faults, use the result only to find further problems.
     pub fn decode<T: DeserializeOwned + Default>(&self, faults: &mut Vec<Fault>) -> T {
-        // The text was found to be one whole JSON value when the input was split.
+        // The text is known to be exactly one JSON value, because the input was split that way.
         if let Some(text) = self.json
             && let Ok(value) = T::deserialize(Strict(&mut serde_json::Deserializer::from_str(text)))
         {
@@ -82,24 +83,27 @@ impl<'text> Document<'text> {
     }
 }
 
-/// A tree as a type; `prefix` is the tree's own path in its document.
+/// Decodes a tree as a type. `prefix` is the path of the tree in its document.
+///
+/// Refused values are added to `faults` and read as absent; if that is not enough, the result is the type's default.
 pub fn decode_tree<T: DeserializeOwned + Default>(tree: &Node, prefix: &FieldPath, faults: &mut Vec<Fault>) -> T {
     if matches!(tree.value, NodeValue::Skipped) {
         return T::default();
     }
+    // Each round reports one value and hides it, so that the next round reaches the one after it.
     let mut remaining = tree.clone();
     for _ in 0..PROBLEMS_MAX {
         let mut fault = match T::deserialize(NodeDeserializer(&remaining)) {
             Ok(value) => return value,
             Err(error) => Fault::from(error.in_value(&remaining)),
         };
-        // A key that is missing although it is there was reported and skipped.
+        // A key that is "missing" although it is present was reported and hidden earlier.
         let is_reported = match &fault.cause {
             Cause::MissingKey { key } => remaining.at(&fault.path.key(key)).is_some(),
             _ => false,
         };
         let refused = fault.key_path();
-        // A type that refuses the document as a whole has nothing left to look at.
+        // If the type refuses the whole document, nothing is left to examine.
         let advanced = !refused.is_root() && remaining.skip(refused.segments());
         if !is_reported {
             fault.hint = fault.cause.hint();
@@ -113,11 +117,11 @@ pub fn decode_tree<T: DeserializeOwned + Default>(tree: &Node, prefix: &FieldPat
     T::default()
 }
 
-/// A JSON value as a type.
+/// Decodes a JSON value as a type.
 ///
 /// # Errors
 ///
-/// The first refusal. What [`decode_tree`] would list after it is not looked for.
+/// Returns the first refused value. Use [`decode_tree`] to list all of them.
 pub fn read_value<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, ValueError> {
     T::deserialize(NodeDeserializer(&Node::from(value)))
 }

@@ -1,7 +1,7 @@
-//! Serde over the tree, with an error that keeps its path, its line, and what was expected.
+//! Serde over the tree, with errors that keep the path, the line and the expected value.
 //!
-//! `serde_path_to_error` over `serde_json::Value` was rejected: it has no lines, it folds "expected" and
-//! "actual" into one text, and it cannot step over a value that was already reported.
+//! `serde_path_to_error` over `serde_json::Value` was considered and rejected: it has no lines, it merges "expected"
+//! and "actual" into one text, and it cannot skip a value that has already been reported.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl<'node> NodeDeserializer<'node> {
                 let value = visitor.visit_seq(&mut elements)?;
                 match elements.0.len() {
                     0 => Ok(value),
-                    // A tuple takes its own elements and leaves the others.
+                    // A tuple reads only as many elements as it has; any others are an error.
                     more => {
                         let expected = format!("a list of {}", items.len() - more);
                         Err(de::Error::invalid_length(items.len(), &expected.as_str()))
@@ -44,7 +44,7 @@ impl<'node> NodeDeserializer<'node> {
     }
 }
 
-/// Declares methods that read a value only if it has the shape; the message then names what is there.
+/// Declares methods that accept only values of one shape. Otherwise the error names the actual value.
 macro_rules! shaped {
     ($($method:ident: $shape:pat,)+) => {
         $(
@@ -117,7 +117,7 @@ impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
     }
 
     fn deserialize_ignored_any<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        // Unlike most formats, nothing has to be read to get past a value.
+        // The tree is already parsed, so a value can be skipped without reading it.
         visitor.visit_unit()
     }
 

@@ -1,7 +1,7 @@
-//! Problems and warnings, each with its place: one variant per cause.
+//! Problems and warnings, each with its location. Every cause has its own variant.
 //!
-//! A problem stops everything, so every problem of every file is collected before any is reported. A warning
-//! stops nothing.
+//! A problem prevents scheduling, so all problems of all files are collected before any is reported. A warning
+//! prevents nothing.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use super::names;
 use super::path::FieldPath;
 
-/// Where an object came from.
+/// Location of an object in the input.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source {
     /// The file; `-` is standard input.
     pub file: Arc<Path>,
-    /// The document in the file, counted from 1; 0 in a format whose files are one document.
+    /// Number of the document in the file, counted from 1; 0 in a format with one document per file.
     pub document: usize,
-    /// The line in the file, counted from 1.
+    /// Line in the file, counted from 1.
     pub line: usize,
 }
 
@@ -31,19 +31,19 @@ impl fmt::Display for Source {
     }
 }
 
-/// The kind and name of an object, as people write them: `Deployment default/nginx`.
+/// Kind, namespace and name of an object, displayed as `Deployment default/nginx`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectName {
     /// The kind.
     pub kind: String,
-    /// The namespace; empty for what has none.
+    /// The namespace; empty for cluster-scoped objects.
     pub namespace: String,
-    /// The name; empty where it is missing.
+    /// The name; empty if it is missing.
     pub name: String,
 }
 
 impl ObjectName {
-    /// The name of an object; `namespace` is empty for one that has none.
+    /// The name of an object. `namespace` is empty for cluster-scoped objects.
     pub fn new(kind: &str, namespace: &str, name: &str) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -64,23 +64,23 @@ impl fmt::Display for ObjectName {
     }
 }
 
-/// Something in the input that must be put right before anything is scheduled.
+/// An error in the input. Nothing is scheduled until it is fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Place in the input; `None` if there is no document, as for a file that cannot be opened.
+    /// Location in the input; `None` if no document exists, for example because a file cannot be opened.
     pub source_of: Option<Source>,
-    /// The object, as far as it is known.
+    /// The object, if it is known.
     pub object: Option<ObjectName>,
-    /// The field; the root for the whole object.
+    /// The field; the root if the problem concerns the whole object.
     pub field: FieldPath,
-    /// Cause.
+    /// The cause, from which the message is made.
     pub cause: Cause,
-    /// Remedy, unless it is obvious.
+    /// Suggested remedy, unless it is obvious.
     pub hint: Option<String>,
 }
 
 impl Problem {
-    /// A problem with an input as a whole.
+    /// A problem with a whole input, such as an unreadable file.
     pub fn of_input(cause: Cause) -> Self {
         Self {
             source_of: None,
@@ -107,13 +107,13 @@ impl std::error::Error for Problem {}
 /// The cause of a problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
-    /// A path that does not exist.
+    /// An input path that does not exist.
     #[error("`{}` does not exist", .path.display())]
     NotFound {
-        /// The path as it was given.
+        /// The path, as it was given.
         path: PathBuf,
     },
-    /// A file or folder that cannot be read.
+    /// A file or folder that cannot be opened or read.
     #[error("`{}` cannot be read: {reason}", .path.display())]
     Unreadable {
         /// The path.
@@ -121,25 +121,25 @@ pub enum Cause {
         /// Message of the operating system.
         reason: String,
     },
-    /// More input than is plausible.
+    /// Input beyond the size limit.
     #[error("`{}` is larger than {bytes_max} bytes", .path.display())]
     TooLarge {
         /// The path.
         path: PathBuf,
-        /// The limit.
+        /// Maximum size in bytes.
         bytes_max: u64,
     },
-    /// A file that is not text.
+    /// A file that is not UTF-8 text.
     #[error("`{}` is not UTF-8: byte {offset} (line {line}) is not valid", .path.display())]
     NotUtf8 {
         /// The path.
         path: PathBuf,
-        /// The offset of the first invalid byte.
+        /// Offset of the first invalid byte.
         offset: usize,
-        /// Its line.
+        /// Line of that byte, counted from 1.
         line: usize,
     },
-    /// Text that breaks the rules of its language.
+    /// Text that is not valid in its language.
     #[error("not valid {language}: {message}")]
     Syntax {
         /// `JSON`, `TOML` or `YAML`.
@@ -152,50 +152,50 @@ pub enum Cause {
     DuplicateKey {
         /// The key.
         key: String,
-        /// Where it is given first.
+        /// Line on which it is given first.
         first_line: usize,
     },
-    /// Lists and mappings nested beyond reason.
+    /// Lists and mappings that are nested too deeply.
     #[error("nested deeper than {depth_max} levels")]
     TooDeep {
-        /// The limit.
+        /// Maximum depth.
         depth_max: usize,
     },
-    /// Aliases that multiply a document.
+    /// YAML aliases that expand to too many values.
     #[error("aliases expand to more than {nodes_max} values")]
     TooManyAliases {
-        /// The limit.
+        /// Maximum number of values.
         nodes_max: usize,
     },
-    /// A value of another type.
+    /// A value of the wrong type.
     #[error("expected {expected}, got {actual}")]
     WrongType {
-        /// The value that belongs there.
+        /// Description of the expected value.
         expected: String,
-        /// The value that is there.
+        /// Description of the value in the input.
         actual: String,
     },
     /// A value of the right type that is not allowed.
     #[error("{reason}")]
     InvalidValue {
-        /// Why not.
+        /// Why it is not allowed.
         reason: String,
     },
-    /// A value that a check beyond its type refuses.
+    /// A value that a later check refuses, such as a plugin's own.
     #[error("{place}: {reason}")]
     Refused {
-        /// Its place in the words of whoever checks: a path, or the origin of a rule.
+        /// Location in the notation of the check: a path, or the origin of a rule.
         place: String,
-        /// The reason.
+        /// Why it is refused.
         reason: String,
     },
-    /// A field that must be there.
+    /// A required field that is missing.
     #[error("missing: expected {expected}")]
     Missing {
-        /// The value that belongs there.
+        /// Description of the expected value.
         expected: String,
     },
-    /// A key that a type does not have.
+    /// A key that the type does not have.
     #[error("unknown key `{key}`")]
     UnknownKey {
         /// The key.
@@ -203,32 +203,32 @@ pub enum Cause {
         /// The keys of the type.
         known: Vec<String>,
     },
-    /// A word that is not one of an enumeration.
+    /// A word that is not a value of the enumeration.
     #[error("unknown value `{value}`")]
     UnknownValue {
         /// The word.
         value: String,
-        /// The words of the enumeration.
+        /// The values of the enumeration.
         known: Vec<String>,
     },
-    /// A key that a type needs.
+    /// A required key that is missing.
     #[error("missing key `{key}`")]
     MissingKey {
         /// The key.
         key: String,
     },
-    /// A selector that no API server would take.
+    /// A selector that an API server would reject.
     #[error("invalid selector: {reason}")]
     InvalidSelector {
-        /// Why.
+        /// Why it is invalid.
         reason: String,
     },
-    /// A kind of Karmada in a version that is not read.
+    /// A Karmada kind in an unsupported version.
     #[error("expected `{expected}` for the kind `{kind}`, got `{actual}`")]
     UnsupportedVersion {
         /// The kind.
         kind: String,
-        /// The version that is read.
+        /// The supported version.
         expected: String,
         /// The version in the input.
         actual: String,
@@ -236,25 +236,25 @@ pub enum Cause {
     /// The same object twice.
     #[error("given twice, first in {first}")]
     DuplicateObject {
-        /// Where it is given first.
+        /// Location at which it is given first.
         first: Source,
     },
 }
 
 impl Cause {
-    /// Text that breaks the rules of a language.
+    /// Text that is not valid in its language.
     pub(crate) fn syntax(language: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self::Syntax { language, message }
     }
 
-    /// A value of another type.
+    /// A value of the wrong type.
     pub(crate) fn wrong_type(expected: impl Into<String>, actual: impl Into<String>) -> Self {
         let (expected, actual) = (expected.into(), actual.into());
         Self::WrongType { expected, actual }
     }
 
-    /// The nearest known name, or the usual slip behind a wrong type.
+    /// The nearest known name, or the likely mistake behind a wrong type; `None` if there is nothing to suggest.
     pub fn hint(&self) -> Option<String> {
         let (expected, actual) = match self {
             Self::UnknownKey { key: name, known } | Self::UnknownValue { value: name, known } => {
@@ -275,21 +275,21 @@ impl Cause {
     }
 }
 
-/// Something in the input that is read as best it can be.
+/// An oddity in the input that does not prevent scheduling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// Place in the input, as far as it is known.
+    /// Location in the input, if it is known.
     pub source_of: Option<Source>,
-    /// The object, as far as it is known.
+    /// The object, if it is known.
     pub object: Option<ObjectName>,
-    /// The oddity, and how it was read.
+    /// The oddity, and how it is interpreted.
     pub message: String,
-    /// Remedy, if one is known.
+    /// Suggested remedy, if one is known.
     pub hint: Option<String>,
 }
 
 impl Warning {
-    /// A warning without a place.
+    /// A warning without a location.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             source_of: None,
@@ -299,7 +299,7 @@ impl Warning {
         }
     }
 
-    /// The same with a hint.
+    /// The same warning with a hint.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self {
@@ -316,7 +316,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The place in front of a message, as far as it is known.
+/// Writes the known parts of the location in front of a message.
 fn write_place(
     formatter: &mut fmt::Formatter<'_>,
     source: Option<&Source>,

@@ -1,4 +1,4 @@
-//! A fault inside one document, and the error by which types refuse values.
+//! A fault inside one document, and the error with which types refuse values.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use super::path::{FieldPath, PathSegment};
 /// A fault inside one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Path of the value. An unknown or missing key is reported at the mapping that should or should not hold it.
+    /// Path of the value. An unknown or missing key is reported at the mapping that contains or lacks it.
     pub path: FieldPath,
     /// Line in the file, counted from 1.
     pub line: usize,
-    /// Cause.
+    /// The cause, from which the message is made.
     pub cause: Cause,
-    /// Remedy, if one is known.
+    /// Suggested remedy, if one is known.
     pub hint: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Fault {
         }
     }
 
-    /// Path of the value or key at fault: that of an unknown key ends in the key.
+    /// Path of the value or key at fault. The path of an unknown key ends in the key.
     pub fn key_path(&self) -> FieldPath {
         match &self.cause {
             Cause::UnknownKey { key, .. } => self.path.key(key),
@@ -40,7 +40,7 @@ impl Fault {
         }
     }
 
-    /// The fault as a problem of a source.
+    /// Turns the fault into a problem at a location.
     pub fn into_problem(self, source: Source) -> Problem {
         Problem {
             source_of: Some(source),
@@ -52,20 +52,20 @@ impl Fault {
     }
 }
 
-/// Why a value was refused, with the path of the offending key or value.
-// Serde passes errors through every level of a document, so the content is boxed.
+/// The reason why a value was refused, with the path of the offending key or value.
+// Boxed, because serde passes errors through every level of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueError(Box<Fault>);
 
 impl ValueError {
-    /// The error of a document as a whole.
+    /// An error that concerns the whole document.
     pub fn new(cause: Cause) -> Self {
-        // No value is on line 0: it means that the place is not known yet.
+        // Line 0 means that the location is not known yet.
         Fault::new(FieldPath::root(), 0, cause).into()
     }
 
-    /// The error of the value at a place (`entries[1].weight`), for checks that a type cannot express. Without a place it is
-    /// the error of the whole.
+    /// An error for the value at `place` (`entries[1].weight`), for checks that a type cannot express. An empty `place`
+    /// means the whole document.
     pub fn refused(place: impl Into<String>, message: impl Into<String>) -> Self {
         let (place, reason) = (place.into(), message.into());
         Self::new(match place.is_empty() {
@@ -74,7 +74,7 @@ impl ValueError {
         })
     }
 
-    /// The error of a text that is not JSON.
+    /// An error for text that is not valid JSON.
     pub fn not_json(error: &serde_json::Error) -> Self {
         Self::new(Cause::syntax("JSON", error.to_string()))
     }
@@ -87,18 +87,18 @@ impl ValueError {
         }
     }
 
-    /// Remedy, if one is known: for a wrong name the nearest known one, or all of them.
+    /// Suggested remedy, if one is known: for a wrong name, the nearest known name or all of them.
     pub fn hint(&self) -> Option<String> {
         self.0.cause.hint()
     }
 
-    /// A value of another type than expected.
+    /// An error for a value that is not of the expected type.
     pub(crate) fn wrong_type(node: &Node, expected: &dyn de::Expected) -> Self {
         let cause = Cause::wrong_type(plain(&expected.to_string()), node.describe());
         Fault::new(FieldPath::root(), node.line, cause).into()
     }
 
-    /// The error on a line, unless it is known to be on another.
+    /// Sets the line, unless it is already known.
     pub(crate) fn on_line(mut self, line: usize) -> Self {
         if self.0.line == 0 {
             self.0.line = line;
@@ -106,8 +106,8 @@ impl ValueError {
         self
     }
 
-    /// The error in a value, unless it is known to be in a value below. Serde's name for the value is Rust's, so it is
-    /// replaced.
+    /// Sets the value that the error is in, unless a nested value is already known. Replaces serde's description of the
+    /// value, which uses Rust's names for types, with the document's.
     pub(crate) fn in_value(mut self, node: &Node) -> Self {
         if let (0, Cause::WrongType { actual, .. }) = (self.0.line, &mut self.0.cause) {
             *actual = node.describe();
@@ -176,7 +176,7 @@ impl de::Error for ValueError {
     }
 }
 
-/// Rust's names for types in the words of a document.
+/// Translates Rust's names for types into the terms of a document.
 fn plain(expected: &str) -> &str {
     match expected {
         "i64" | "isize" => "an integer of 64 bits",

@@ -1,7 +1,8 @@
-//! JSON text into a tree with lines.
+//! Parses JSON text into a tree with lines.
 //!
-//! Valid JSON never comes here, it is read straight into the types by `serde_json`; this reader serves the
-//! text in which something is wrong. JSON is not a subset of YAML: escapes such as `\ud83d\ude00` are JSON's alone.
+//! `serde_json` reads valid JSON straight into the types; this parser is for text that contains an error, or whose
+//! lines are needed. The YAML parser cannot replace it, because JSON is not a subset of YAML: only JSON has escapes
+//! such as `\ud83d\ude00`.
 
 use std::sync::Arc;
 
@@ -10,10 +11,10 @@ use super::fault::{Fault, ValueError};
 use super::node::{DEPTH_MAX, Node, NodeValue};
 use super::path::{FieldPath, PathSegment};
 
-/// Reads one JSON value and what follows it; `first_line` is the line on which the text begins.
+/// Parses the JSON value at the start of a text; `first_line` is the line on which the text begins.
 ///
-/// Returns the tree and the number of bytes that were read, so that values that follow each other can be
-/// read one by one. Keys that are given twice are added to `faults` and read once.
+/// Returns the tree and the number of bytes read, so that consecutive values can be parsed one by one. Duplicate keys
+/// are added to `faults`; the first one counts. A syntax error is returned as an error, without a tree.
 pub fn parse(text: &str, first_line: usize, faults: &mut Vec<Fault>) -> Result<(Node, usize), ValueError> {
     let mut reader = Reader {
         text,
@@ -47,7 +48,7 @@ impl Reader<'_, '_> {
         self.text.as_bytes().get(self.position).copied()
     }
 
-    /// The next byte that is not white space.
+    /// Skips white space and returns the byte after it.
     fn next_token(&mut self) -> Option<u8> {
         while let Some(byte @ (b' ' | b'\t' | b'\n' | b'\r')) = self.peek() {
             self.line += usize::from(byte == b'\n');
@@ -56,7 +57,7 @@ impl Reader<'_, '_> {
         self.peek()
     }
 
-    /// The next character, for a message.
+    /// The next character, for messages.
     fn found(&self) -> String {
         match self.text.get(self.position..).and_then(|rest| rest.chars().next()) {
             Some(character) => format!("{character:?}"),
@@ -95,6 +96,7 @@ impl Reader<'_, '_> {
             let key_line = self.line;
             let key: Arc<str> = self.string()?.into();
             let first_line = lines.get(&key).copied();
+            // A duplicate is reported here, and its value is parsed below only to find further problems.
             if let Some(first_line) = first_line {
                 let error = self.error(Cause::DuplicateKey {
                     key: key.to_string(),
@@ -148,7 +150,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A string; `serde_json` decodes it, so that escapes are judged in one place only.
+    /// Reads a string. `serde_json` decodes it, so that only one implementation interprets escapes.
     fn string(&mut self) -> Result<String, ValueError> {
         let start = self.position;
         let mut end = start + 1;
@@ -187,7 +189,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The message of `serde_json` without its own line, which counts from the start of the fragment.
+/// The message of `serde_json` without its position, which is relative to the fragment.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

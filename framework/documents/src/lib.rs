@@ -1,11 +1,11 @@
-//! Diagnostics and line-aware documents, below everything else of Divvy.
+//! Diagnostics and line-aware documents, the foundation of all other Divvy crates.
 //!
-//! A document (JSON, YAML or TOML) becomes a tree whose values know their lines ([`Node`]), and one serde deserialiser
-//! reads every type from it. So a profile, a manifest and a plugin's configuration are refused in the same words, with
-//! the same notation for paths ([`FieldPath`]), and every problem of a document can be listed at once ([`decode_tree`]).
+//! A document (JSON, YAML or TOML) becomes a tree whose values know their lines ([`Node`]), and one serde deserializer
+//! reads every type from it. Errors in a profile, a manifest and a plugin's configuration therefore share one wording
+//! and one notation for paths ([`FieldPath`]), and [`decode_tree`] lists all problems of a document at once.
 //!
-//! The crate knows nothing of Karmada and opens no file. Without its features `yaml` and `toml` it depends on no parser
-//! but `serde_json`: plugins are built that way.
+//! This crate knows nothing about Karmada and opens no files. Without the features `yaml` and `toml`, which plugins do
+//! not enable, its only parser is `serde_json`.
 
 pub mod chunks;
 mod decode;

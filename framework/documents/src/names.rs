@@ -1,10 +1,10 @@
-//! Names in messages: lists of them, and those that a wrong one is nearest to.
+//! Names in messages: lists of names, and suggestions for a wrong one.
 //!
-//! Nearness ignores case, because the wrong case is the usual slip, although names are case-sensitive.
+//! Suggestions ignore case, because wrong case is a common mistake; the names themselves are case-sensitive.
 
 use std::fmt::Display;
 
-/// The known name nearest to a wrong one, if one is near enough to be what was meant.
+/// The known name that is most similar to a wrong one; `None` if none is similar enough to be what was meant.
 ///
 /// ```
 /// use divvy_documents::names::nearest;
@@ -16,14 +16,14 @@ pub fn nearest<'known>(wrong: &str, known: impl IntoIterator<Item = &'known str>
     let folded = wrong.to_lowercase();
     known
         .into_iter()
-        // This measure favours a common beginning, so that half a name finds the whole one.
+        // Jaro-Winkler favours a common prefix, so that half a name finds the whole one.
         .map(|name| (strsim::jaro_winkler(&folded, &name.to_lowercase()), name))
         .filter(|(likeness, _)| *likeness >= 0.8)
         .max_by(|left, right| left.0.total_cmp(&right.0).then_with(|| right.1.cmp(left.1)))
         .map(|(_, name)| name)
 }
 
-/// The known names, those nearest to `name` first, equally near ones in alphabetical order.
+/// The known names, most similar to `name` first; ties are in alphabetical order. Duplicates are removed.
 pub fn nearest_first(name: &str, known: &[String]) -> Vec<String> {
     let folded = name.to_lowercase();
     let mut names = known.to_vec();
@@ -33,7 +33,7 @@ pub fn nearest_first(name: &str, known: &[String]) -> Vec<String> {
     names
 }
 
-/// The hint for a wrong name: the nearest known one, otherwise all of them. `None` if none is known.
+/// The hint for a wrong name: the most similar known name, otherwise all of them. `None` if no names are known.
 pub fn hint(wrong: &str, known: &[String]) -> Option<String> {
     match nearest(wrong, known.iter().map(String::as_str)) {
         Some(nearest) => Some(format!("did you mean `{nearest}`?")),
@@ -42,7 +42,7 @@ pub fn hint(wrong: &str, known: &[String]) -> Option<String> {
     }
 }
 
-/// Names in one line, each in backticks; `none` if there are none.
+/// The names on one line, each in backticks; `none` if the list is empty.
 ///
 /// ```
 /// use divvy_documents::names::quoted_list;

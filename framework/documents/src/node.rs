@@ -1,8 +1,8 @@
 //! A document as a tree whose every value knows its line.
 //!
-//! Typed structures are read from this tree, not from the text, whenever something is wrong or the text is
-//! YAML: only so can every problem of a document be found and placed. Aliased parts are shared, so that a
-//! document that names one large part a thousand times takes no more memory than its text.
+//! Types are read from this tree instead of the text whenever something is wrong or the text is YAML, because that is
+//! the only way to find and locate all problems of a document. Aliased parts are shared, so that a document that
+//! references one large part a thousand times takes no more memory than its text.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use serde_json::{Map, Number, Value};
 
 use super::path::{FieldPath, PathSegment};
 
-/// The deepest nesting that is read. Kubernetes' own objects stay below 60; `serde_json` stops at 128.
+/// Maximum nesting depth. Kubernetes' own objects stay below 60; `serde_json` stops at 128.
 pub const DEPTH_MAX: usize = 120;
 
 /// A value and its line.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The line, counted from 1.
+    /// Line on which the value begins, counted from 1.
     pub line: usize,
     /// The value.
     pub value: NodeValue,
@@ -25,13 +25,13 @@ pub struct Node {
 /// A value.
 #[derive(Debug, Clone)]
 pub enum NodeValue {
-    /// `null`, or nothing at all.
+    /// `null`, or no value.
     Null,
     /// `true` or `false`.
     Bool(bool),
     /// An integer of 64 bits.
     Integer(i64),
-    /// An integer above the range of `Integer`.
+    /// An integer beyond the range of `Integer`.
     Unsigned(u64),
     /// Any other number.
     Float(f64),
@@ -39,19 +39,19 @@ pub enum NodeValue {
     Text(Arc<str>),
     /// A list.
     List(Arc<Vec<Node>>),
-    /// Keys and their values, each key once, in the order of the text.
+    /// Keys and values in the order of the text. Keys are unique.
     Mapping(Arc<Vec<(Arc<str>, Node)>>),
-    /// A value that was reported as a problem and is read as if it were not there.
+    /// A value that has been reported as a problem and is read as absent.
     Skipped,
 }
 
 impl Node {
-    /// A value on a line.
+    /// A value that begins on a line.
     pub fn new(line: usize, value: NodeValue) -> Self {
         Self { line, value }
     }
 
-    /// The value of a key of a mapping.
+    /// The value of a key; `None` if the node is not a mapping or lacks the key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let NodeValue::Mapping(entries) = &self.value else {
             return None;
@@ -59,7 +59,7 @@ impl Node {
         entries.iter().find(|(name, _)| &**name == key).map(|(_, value)| value)
     }
 
-    /// The text of a key of a mapping, if it is one.
+    /// The string value of a key; `None` if the key is absent or its value is not a string.
     pub fn text(&self, key: &str) -> Option<&str> {
         match &self.get(key)?.value {
             NodeValue::Text(text) => Some(text),
@@ -75,14 +75,14 @@ impl Node {
         }
     }
 
-    /// The value at a path.
+    /// The value at a path; `None` if there is none.
     pub fn at(&self, path: &FieldPath) -> Option<&Self> {
         path.segments()
             .iter()
             .try_fold(self, |node, segment| node.child(segment))
     }
 
-    /// The line of the value at a path, or of the last value on the way to it.
+    /// Line of the value at a path, or of its closest existing ancestor.
     pub fn line_of(&self, path: &FieldPath) -> usize {
         let mut node = self;
         for segment in path.segments() {
@@ -94,7 +94,7 @@ impl Node {
         node.line
     }
 
-    /// Takes the value at a path out of sight. False if there is none to take.
+    /// Hides the value at a path from deserializers. Returns false if there is none, or if it is already hidden.
     pub fn skip(&mut self, segments: &[PathSegment]) -> bool {
         let Some((first, rest)) = segments.split_first() else {
             let visible = !matches!(self.value, NodeValue::Skipped);
@@ -114,14 +114,14 @@ impl Node {
         child.is_some_and(|child| child.skip(rest))
     }
 
-    /// The value as `serde_json` holds it.
+    /// Converts the value to `serde_json`. Hidden values and infinities become `null`.
     pub fn to_json(&self) -> Value {
         match &self.value {
             NodeValue::Null | NodeValue::Skipped => Value::Null,
             NodeValue::Bool(value) => Value::Bool(*value),
             NodeValue::Integer(value) => Value::Number((*value).into()),
             NodeValue::Unsigned(value) => Value::Number((*value).into()),
-            // JSON has no infinity; Kubernetes has no use for one.
+            // JSON has no infinity, and no Kubernetes field takes one.
             NodeValue::Float(value) => Number::from_f64(*value).map_or(Value::Null, Value::Number),
             NodeValue::Text(text) => Value::String(text.to_string()),
             NodeValue::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
@@ -132,7 +132,7 @@ impl Node {
         }
     }
 
-    /// The value as messages name it: `the number `5``, `a list`.
+    /// Describes the value for messages, such as ``the number `5` `` or `a list`. Long strings are cut.
     pub fn describe(&self) -> String {
         const TEXT_LENGTH_MAX: usize = 40;
         match &self.value {
@@ -164,7 +164,7 @@ impl From<&Number> for NodeValue {
     }
 }
 
-/// A value that has no text counts as one line.
+/// A value without source text; every node is on line 1.
 impl From<&Value> for Node {
     fn from(value: &Value) -> Self {
         let value = match value {

@@ -1,31 +1,31 @@
-//! The path of a field inside an object: `spec.placement.spreadConstraints[0].minGroups`.
+//! Paths of fields inside an object: `spec.placement.spreadConstraints[0].minGroups`.
 
 use std::fmt;
 
 /// One step into an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathSegment {
-    /// Into a mapping.
+    /// The value of a key in a mapping.
     Key(String),
-    /// Into a list.
+    /// The element at an index in a list, counted from 0.
     Index(usize),
 }
 
-/// Where in an object something is; empty for the object itself.
+/// Location of a value inside an object; empty for the object itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldPath {
     segments: Vec<PathSegment>,
 }
 
 impl FieldPath {
-    /// The object itself.
+    /// The path of the object itself.
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// The path that a text names in the notation of messages, e.g. `spec.taints[0].key` or `labels["a.b/c"]`.
+    /// Parses the notation of messages, such as `spec.taints[0].key` or `labels["a.b/c"]`.
     ///
-    /// Brackets that hold neither an index nor a quoted key are part of a plain key.
+    /// Never fails: brackets that contain neither an index nor a quoted key become part of a plain key.
     pub fn dotted(text: &str) -> Self {
         let mut segments = Vec::new();
         let mut rest = text;
@@ -46,24 +46,24 @@ impl FieldPath {
         Self { segments }
     }
 
-    /// The path of segments.
+    /// The path that consists of these segments.
     pub fn from_segments(segments: Vec<PathSegment>) -> Self {
         Self { segments }
     }
 
-    /// The field of this name below this path.
+    /// The path of the field with that name below this path.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
         self.with(PathSegment::Key(key.to_owned()))
     }
 
-    /// The element of this index below this path.
+    /// The path of the element with that index below this path.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
         self.with(PathSegment::Index(index))
     }
 
-    /// Another path below this one.
+    /// This path followed by another.
     #[must_use]
     pub fn join(&self, below: &Self) -> Self {
         let mut segments = self.segments.clone();
@@ -71,7 +71,7 @@ impl FieldPath {
         Self { segments }
     }
 
-    /// Puts a step in front.
+    /// Adds a segment in front.
     pub(crate) fn prepend(&mut self, segment: PathSegment) {
         self.segments.insert(0, segment);
     }
@@ -82,17 +82,17 @@ impl FieldPath {
         Self { segments }
     }
 
-    /// The steps.
+    /// The segments, from the object inwards.
     pub fn segments(&self) -> &[PathSegment] {
         &self.segments
     }
 
-    /// True for the object itself.
+    /// True if this is the path of the object itself.
     pub fn is_root(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// True if this path is `ancestor` or lies below it.
+    /// True if this path is `ancestor` or below it.
     pub fn is_within(&self, ancestor: &Self) -> bool {
         self.segments.starts_with(&ancestor.segments)
     }
@@ -103,7 +103,7 @@ impl fmt::Display for FieldPath {
         for (position, segment) in self.segments.iter().enumerate() {
             match segment {
                 PathSegment::Index(index) => write!(formatter, "[{index}]")?,
-                // Label and resource names have dots and slashes of their own.
+                // Names of labels and resources may contain dots and slashes, so they are quoted.
                 PathSegment::Key(key) if key.contains(['.', '/', ' ', '[']) || key.is_empty() => {
                     write!(formatter, "[{key:?}]")?;
                 }
@@ -117,7 +117,7 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// The index or quoted key in brackets at the start of a text, and what follows it.
+/// The index or quoted key in brackets at the start of a text, and the rest of the text.
 fn bracketed(text: &str) -> Option<(PathSegment, &str)> {
     let inner = text.strip_prefix('[')?;
     if inner.starts_with('"') {

@@ -1,15 +1,15 @@
-//! A deserializer that reads a structure from a mapping and from nothing else.
+//! A deserializer that reads a struct only from a mapping.
 //!
-//! Code that serde derives takes a list for a structure too, its elements for the fields in their order, and
-//! `serde_json` offers it lists. So `"metadata": ["a"]` would be a name. An API server refuses that, and so
-//! does this wrapper, on the fast road, at the price of a few moves a value.
+//! Code derived by serde also accepts a list for a struct, with the elements as the fields in order, and `serde_json`
+//! passes lists on. `"metadata": ["a"]` would then set the name. An API server rejects that, and so does this wrapper
+//! on the fast path, at the cost of a few moves per value.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
 
-/// A deserializer, visitor or access that reads structures strictly.
+/// A deserializer, visitor or access that reads structs only from mappings.
 pub struct Strict<Inner>(pub Inner);
 
-/// Declares methods that pass on a request, wrapping the visitor.
+/// Declares methods that forward a request with the visitor wrapped.
 macro_rules! pass_on {
     ($($method:ident($($argument:ident: $type:ty),*),)+) => {
         $(
@@ -49,7 +49,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
     }
 }
 
-/// Declares methods that hand a plain value to the visitor within.
+/// Declares methods that forward a plain value to the inner visitor.
 macro_rules! hand_over {
     ($($method:ident: $type:ty,)+) => {
         $(
@@ -127,7 +127,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Strict<A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        // Keys are words, in which there is nothing to be strict about.
+        // Keys are strings, which contain no structs.
         self.0.next_key_seed(seed)
     }
 

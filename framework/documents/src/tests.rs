@@ -1,4 +1,4 @@
-//! Paths and their notation, what types refuse and in which words, lines of TOML.
+//! Notation of paths, wording of refused values, and lines of TOML documents.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -217,8 +217,8 @@ mod toml {
     fn problems(text: &str) -> Vec<String> {
         let (tree, mut faults) = toml::parse(text);
         decode_tree::<Sample>(&tree, &FieldPath::root(), &mut faults);
-        let told = |fault: Fault| format!("{}: {}: {}", fault.line, fault.path, fault.cause);
-        faults.into_iter().map(told).collect()
+        let describe = |fault: Fault| format!("{}: {}: {}", fault.line, fault.path, fault.cause);
+        faults.into_iter().map(describe).collect()
     }
 
     #[test]

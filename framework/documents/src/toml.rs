@@ -1,7 +1,7 @@
-//! TOML text into a tree with lines.
+//! Parses TOML text into a tree with lines.
 //!
-//! A value of a table has the line of its key, a value of a list its own, a table of an array of tables that of its
-//! header.
+//! A value in a table has the line of its key, a value in a list its own line, and a table in an array of tables the
+//! line of its header.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::fault::Fault;
 use super::node::{Node, NodeValue};
 use super::path::FieldPath;
 
-/// Reads a document and everything that is wrong with it.
+/// Parses a document and collects its problems.
 ///
-/// A text with errors of syntax is read as if it were not there, since what a parser guesses after the first would
-/// only raise more. A value that no type could take is skipped.
+/// After a syntax error the whole tree is [`NodeValue::Skipped`], because the parser's guesses would only cause further
+/// errors. A value that no type can accept, such as a date, is reported and skipped.
 pub fn parse(text: &str) -> (Node, Vec<Fault>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut faults = Vec::new();
@@ -49,7 +49,7 @@ impl Builder<'_> {
             let path = path.key(key.get_ref());
             entries.push((key.get_ref().as_ref().into(), self.node(key.span().start, value, &path)));
         }
-        // The parser sorts by key; a reader of messages goes through the file.
+        // The parser sorts by key, but messages should follow the order of the file.
         entries.sort_by_key(|(_, node)| node.line);
         NodeValue::Mapping(Arc::new(entries))
     }

@@ -1,8 +1,8 @@
-//! YAML text into a tree with lines.
+//! Parses YAML text into a tree with lines.
 //!
-//! Plain scalars are read by YAML 1.2's core schema, so `on`, `yes` and `012` are what they look like: two
-//! words and a twelve. Merge keys (`<<`) are honoured, since Helm charts use them. Aliases are shared, and
-//! what they would expand to is counted, so that a bomb is an error before it is walked.
+//! Plain scalars follow the core schema of YAML 1.2, so `on` and `yes` are strings and `012` is the number 12. Merge
+//! keys (`<<`) are supported, because Helm charts use them. Aliases are shared, and the values that they expand to are
+//! counted, so that an alias bomb is an error before anything walks the tree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use super::fault::{Fault, ValueError};
 use super::node::{DEPTH_MAX, Node, NodeValue};
 use super::path::{FieldPath, PathSegment};
 
-/// The most values that aliases of one document may stand for.
+/// Maximum number of values that the aliases of one document may expand to.
 const ALIASED_NODES_MAX: usize = 1_000_000;
 
-/// Reads all documents of a text; `first_line` is the line on which the text begins.
+/// Parses all documents of a text; `first_line` is the line on which the text begins.
 ///
-/// Documents that hold nothing but comments are left out. Errors are all that could be found: after one of
-/// syntax a parser cannot know where it is.
+/// Documents that contain only comments are left out. Parsing stops at the first syntax error, so later documents may
+/// be missing and later problems unreported.
 pub fn parse(text: &str, first_line: usize) -> (Vec<Node>, Vec<Fault>) {
     let mut builder = Builder {
         parser: Parser::new_from_str(text),
@@ -37,13 +37,13 @@ pub fn parse(text: &str, first_line: usize) -> (Vec<Node>, Vec<Fault>) {
     (documents, builder.faults)
 }
 
-/// A tree with what it costs to walk it.
+/// A tree with the cost of walking it.
 #[derive(Clone)]
 struct Built {
     node: Node,
-    /// The values in the tree, aliases expanded.
+    /// Number of values in the tree, with aliases expanded.
     size: usize,
-    /// The levels below it.
+    /// Number of levels below the root.
     height: usize,
 }
 
@@ -64,7 +64,7 @@ struct Builder<'text> {
     anchors: HashMap<usize, Built>,
     aliased_nodes: usize,
     path: Vec<PathSegment>,
-    /// Faults that could be stepped over.
+    /// Faults that did not stop the parser.
     faults: Vec<Fault>,
 }
 
@@ -99,7 +99,7 @@ impl<'text> Builder<'text> {
         }
     }
 
-    /// The next event of a list or mapping that is not yet closed.
+    /// The next event inside an open list or mapping.
     fn next_inside(&mut self, line: usize) -> Result<(Event<'text>, Span), ValueError> {
         match self.next()? {
             Some(pair) => Ok(pair),
@@ -110,7 +110,7 @@ impl<'text> Builder<'text> {
     fn scan_error(&self, error: &ScanError) -> ValueError {
         let line = self.first_line + error.marker().line().saturating_sub(1);
         if error.info().contains("recursion limit") {
-            // The parser looks ahead and meets its own limit, which is higher, before ours is met.
+            // The parser looks ahead, so it can hit its own, higher limit before we hit ours.
             return self.error(line, Cause::TooDeep { depth_max: DEPTH_MAX });
         }
         self.syntax(line, format!("{} (column {})", error.info(), error.marker().col() + 1))
@@ -207,6 +207,7 @@ impl<'text> Builder<'text> {
             self.path.pop();
             size = size.saturating_add(value.size);
             height = height.max(value.height + 1);
+            // Merge keys are applied at the end, because the mapping's own keys win wherever they are written.
             if is_plain && &*key == "<<" {
                 merged.push(value.node);
                 continue;
@@ -232,7 +233,7 @@ impl<'text> Builder<'text> {
         })
     }
 
-    /// Adds the keys of a merge key's value that are not given already.
+    /// Adds the keys of a merge key's value that the mapping does not have yet.
     fn merge(
         &self,
         source: &Node,
@@ -249,7 +250,7 @@ impl<'text> Builder<'text> {
                 }
                 Ok(())
             }
-            // Of several sources the first that has a key gives it.
+            // If several sources have a key, the first one wins.
             NodeValue::List(sources) if sources.iter().all(|part| matches!(part.value, NodeValue::Mapping(_))) => {
                 sources.iter().try_for_each(|part| self.merge(part, entries, lines))
             }
@@ -261,7 +262,7 @@ impl<'text> Builder<'text> {
     }
 }
 
-/// A scalar by its style, its tag and, if plain, the core schema.
+/// Interprets a scalar by its style, its tag and, if it is plain, the core schema.
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> NodeValue {
     let is_text = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
     if style != ScalarStyle::Plain || is_text {
@@ -276,7 +277,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> NodeValue {
     number(text).unwrap_or_else(|| NodeValue::Text(text.into()))
 }
 
-/// A number of the core schema. Infinities and "not a number" stay text: no field takes them.
+/// A number of the core schema. Infinities and "not a number" stay text, because no field takes them.
 fn number(text: &str) -> Option<NodeValue> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     for (prefix, radix) in [("0x", 16), ("0o", 8)] {

@@ -1,6 +1,6 @@
-//! What one changed cluster costs, from `upsert` to a snapshot that can be used, and what building the arena anew costs.
+//! Cost of one changed cluster, from `upsert` to a usable snapshot, and cost of rebuilding the arena.
 //!
-//! The fleet is that of a large installation: 5,000 clusters that serve 29 API groups each, half of them with taints.
+//! The fleet models a large installation: 5,000 clusters with 29 API groups each, half of them tainted.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const CLUSTERS: usize = 5_000;
 
 const RESOURCES: [&str; 5] = ["cpu", "ephemeral-storage", "memory", "nvidia.com/gpu", "pods"];
 
-/// Writes a cluster whose changing parts are those of a `version`.
+/// Writes a cluster; the parts that change over time depend on `version`.
 fn write(writer: &mut ClusterWriter<'_>, number: usize, version: usize) {
     writer
         .uid(&format!("00000000-0000-4000-8000-{number:012}"))
@@ -78,7 +78,7 @@ fn fleet() -> SnapshotStore {
     store
 }
 
-/// Changes one cluster after the other.
+/// Changes one cluster after another.
 struct Changes {
     store: SnapshotStore,
     names: Vec<String>,
@@ -120,7 +120,7 @@ fn changes(criterion: &mut Criterion) {
     group.bench_function("rebuild", |bencher| {
         let mut store = fleet();
         bencher.iter(|| {
-            // A cluster that comes or goes has the arena built anew.
+            // Adding or removing a cluster forces a rebuild.
             if !store.remove("another") {
                 store.upsert("another", |_| {});
             }
@@ -131,7 +131,8 @@ fn changes(criterion: &mut Criterion) {
     percentiles();
 }
 
-/// The distribution over many changes, rebuilds among them: criterion's estimate is of their mean.
+/// Prints the distribution over many changes, occasional rebuilds included. Criterion estimates only the mean, which
+/// hides them.
 fn percentiles() {
     let mut changes = Changes::new();
     let mut times: Vec<Duration> = (0..50_000)

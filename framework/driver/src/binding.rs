@@ -1,6 +1,6 @@
 //! A binding as tables of numbers over one string, and the builder that writes them.
 //!
-//! The builder takes texts by reference and stores each once; it owns nothing but the tables.
+//! The builder takes texts by reference and stores each distinct text once.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_view::binding::{SpreadConstraint, Toleration};
 use divvy_framework_view::words::{SelectorField, SelectorOperator};
 
-/// A binding as tables of numbers over one string. Made by [`BindingRecordBuilder`].
+/// A binding as tables of numbers over one string. Use [`BindingRecordBuilder`] to create one.
 #[derive(Debug, Clone, Default)]
 pub struct BindingRecord {
     pub(crate) pool: String,
@@ -33,7 +33,7 @@ pub struct BindingRecord {
     pub(crate) evictions: Vec<Text>,
     pub(crate) rules: Vec<RuleRow>,
     pub(crate) rule_values: Vec<RuleValueRow>,
-    /// Affinity and priority: the host makes tiers of them, plugins see the tiers.
+    /// Index of an affinity, and its priority. The host turns priorities into tiers; plugins see only the tiers.
     pub(crate) priority_rules: Vec<(u32, i64)>,
     pub(crate) labels: Vec<PairRow>,
     pub(crate) annotations: Vec<PairRow>,
@@ -43,12 +43,12 @@ pub struct BindingRecord {
 #[derive(Debug, Clone, Default)]
 pub struct BindingRecordBuilder {
     record: BindingRecord,
-    /// Kept apart until the end, since the span of them must have no other affinity in between.
+    /// Kept apart until `build`, because one span must cover them without other affinities in between.
     placement_affinities: Vec<AffinityRow>,
     known: HashMap<Box<str>, Text>,
 }
 
-/// Writes one affinity: of the placement, of a rule or of a priority. Nothing written: every cluster matches.
+/// Writes one affinity of the placement, a rule or a priority. Every cluster matches an affinity without requirements.
 #[derive(Debug)]
 pub struct AffinityWriter<'a> {
     builder: &'a mut BindingRecordBuilder,
@@ -62,19 +62,19 @@ impl AffinityWriter<'_> {
         self
     }
 
-    /// `clusterNames`: clusters of other names do not match. An empty list restricts nothing.
+    /// `clusterNames`: only these clusters match. An empty list restricts nothing.
     pub fn cluster_names<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
         self.row.cluster_names = self.builder.texts(names);
         self
     }
 
-    /// `exclude`: clusters of these names do not match.
+    /// `exclude`: these clusters do not match.
     pub fn exclude<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
         self.row.exclude = self.builder.texts(names);
         self
     }
 
-    /// Adds a requirement on a label.
+    /// Adds a requirement on a cluster label.
     pub fn label<T: AsRef<str>>(
         &mut self,
         key: &str,
@@ -85,7 +85,7 @@ impl AffinityWriter<'_> {
         self.expression(expression_source::LABEL, key, operator, values)
     }
 
-    /// Adds a requirement on a field.
+    /// Adds a requirement on a cluster field.
     pub fn field<T: AsRef<str>>(
         &mut self,
         field: SelectorField,
@@ -115,7 +115,7 @@ impl AffinityWriter<'_> {
 }
 
 impl BindingRecordBuilder {
-    /// A builder of a binding of no replicas.
+    /// A builder for a binding that has no replicas yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -146,7 +146,7 @@ impl BindingRecordBuilder {
         span_from(start, &self.record.texts)
     }
 
-    /// Name, namespace and UID of the binding.
+    /// Sets the namespace, name and UID of the binding. An empty namespace makes it a ClusterResourceBinding.
     pub fn identity(&mut self, namespace: &str, name: &str, uid: &str) -> &mut Self {
         self.record.names.namespace = self.text(namespace);
         self.record.names.name = self.text(name);
@@ -155,7 +155,7 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// The resource that is bound.
+    /// Sets the resource that the binding propagates.
     pub fn resource(&mut self, api_version: &str, kind: &str, namespace: &str, name: &str, uid: &str) -> &mut Self {
         self.record.names.resource_api_version = self.text(api_version);
         self.record.names.resource_kind = self.text(kind);
@@ -165,21 +165,21 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// The strategy's name, and its preferences as JSON (empty: none).
+    /// Sets the strategy's name and its preferences as JSON; empty if there are none.
     pub fn strategy(&mut self, strategy: &str, preferences: &str) -> &mut Self {
         self.record.names.strategy = self.text(strategy);
         self.record.names.preferences = self.text(preferences);
         self
     }
 
-    /// Replicas to divide, and `true` if the resource is a workload at all.
+    /// Sets the replicas to divide. `workload` is false for resources that are propagated whole.
     pub fn replicas(&mut self, replicas: i64, workload: bool) -> &mut Self {
         self.record.replicas = replicas;
         self.set_flag(flag::WORKLOAD, workload);
         self
     }
 
-    /// Resource and quantity that one replica requests: `cpu` in thousandths, everything else in its own unit.
+    /// Sets the resource requests of one replica: `cpu` in thousandths of a core, everything else in its own unit.
     pub fn replica_requests<T: AsRef<str>>(&mut self, requests: impl IntoIterator<Item = (T, i64)>) -> &mut Self {
         self.record.replica_requests = self.requests(requests);
         self
@@ -194,7 +194,7 @@ impl BindingRecordBuilder {
         span_from(start, &self.record.requests)
     }
 
-    /// Adds a pod template of a workload with several: its name, its replicas, and what one of them requests.
+    /// Adds a pod template of a workload with several: its name, its replicas and the requests of one replica.
     pub fn component<T: AsRef<str>>(
         &mut self,
         name: &str,
@@ -224,15 +224,15 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// Adds an affinity of the placement: a cluster must match one of them. None: any cluster.
+    /// Adds an affinity of the placement. A cluster must match at least one; without any, every cluster matches.
     pub fn placement_affinity(&mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> &mut Self {
         let row = self.affinity(write);
         self.placement_affinities.push(row);
         self
     }
 
-    /// Adds an entry of the list by which a policy says what each group of clusters gets: where the policy has it (for
-    /// messages), its named numbers such as `weight`, and its target.
+    /// Adds an entry of the policy list that the strategy reads: its location in the policy (for messages), its named
+    /// numbers such as `weight`, and the affinity that selects its clusters.
     pub fn rule<T: AsRef<str>>(
         &mut self,
         origin: &str,
@@ -255,14 +255,14 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// Gives the clusters of an affinity a priority, larger first. Of several that match a cluster the largest counts.
+    /// Gives the clusters of an affinity a priority, larger first. If several match a cluster, the largest counts.
     pub fn priority(&mut self, priority: i64, target: impl FnOnce(&mut AffinityWriter<'_>)) -> &mut Self {
         let target = self.target(target);
         self.record.priority_rules.push((target, priority));
         self
     }
 
-    /// Writes an affinity that belongs to a rule or a priority; its place.
+    /// Writes an affinity that belongs to a rule or a priority, and returns its index.
     fn target(&mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> u32 {
         let row = self.affinity(write);
         self.record.affinities.push(row);
@@ -339,7 +339,7 @@ impl BindingRecordBuilder {
         }
     }
 
-    /// The binding.
+    /// Finishes the binding.
     pub fn build(self) -> BindingRecord {
         let mut record = self.record;
         let start = record.affinities.len();
@@ -349,7 +349,7 @@ impl BindingRecordBuilder {
     }
 }
 
-/// The rows of a table from `start` on.
+/// The span from `start` to the end of a table.
 fn span_from<T>(start: usize, table: &[T]) -> Span {
     Span {
         start: start as u32,
@@ -363,41 +363,41 @@ impl BindingRecord {
         self.replicas
     }
 
-    /// Whether the policy gives clusters priorities.
+    /// True if the policy gives clusters priorities.
     pub fn has_priorities(&self) -> bool {
         !self.priority_rules.is_empty()
     }
 
-    /// How many affinities the placement has: more than one makes tiers of overflow.
+    /// Number of affinities in the placement. More than one forms overflow tiers.
     pub fn placement_affinity_count(&self) -> usize {
         self.placement_affinities.length as usize
     }
 
-    /// Whether the resource has replicas to divide.
+    /// True if the resource has replicas to divide.
     pub fn is_workload(&self) -> bool {
         self.flags & flag::WORKLOAD != 0
     }
 
-    /// Whether the placement has spread constraints.
+    /// True if the placement has spread constraints.
     pub fn has_spread_constraints(&self) -> bool {
         !self.spread_constraints.is_empty()
     }
 
-    /// The last result: cluster and replicas.
+    /// The last result, as pairs of cluster name and replicas.
     pub fn last(&self) -> impl ExactSizeIterator<Item = (&str, i64)> {
         self.last
             .iter()
             .map(|target| (target.cluster.read(&self.pool), target.replicas))
     }
 
-    /// Whether a rule gives its clusters any positive value.
+    /// True if any number of the rule is positive. False for a rule that does not exist.
     pub fn rule_is_positive(&self, rule: usize) -> bool {
         self.rules
             .get(rule)
             .is_some_and(|rule| rule.values.of(&self.rule_values).iter().any(|value| value.value > 0))
     }
 
-    /// The number of rules of the policy.
+    /// Number of rules.
     pub fn rule_count(&self) -> usize {
         self.rules.len()
     }

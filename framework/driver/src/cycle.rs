@@ -1,4 +1,4 @@
-//! A binding and a snapshot as the view that every call of a cycle reads.
+//! The view of a binding and a snapshot that every call of a cycle reads.
 
 use std::ffi::c_void;
 
@@ -13,7 +13,7 @@ use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher};
 use crate::binding::BindingRecord;
 use crate::snapshot::Snapshot;
 
-/// What a binding's names mean in a snapshot. Kept between cycles for its memory alone.
+/// A binding's names, resolved to rows of a snapshot. Reuse one across cycles to save its allocations.
 #[derive(Debug, Default)]
 pub struct Resolution {
     last_rows: Vec<u32>,
@@ -21,17 +21,17 @@ pub struct Resolution {
     rule_rows: Vec<u32>,
 }
 
-/// How the texts that plugins hand over reach their taker: a function and the value that it is called with.
+/// Callback that receives the texts plugins return, such as reasons and explanations.
 #[derive(Debug, Clone, Copy)]
 pub struct TextSink {
-    /// The value.
+    /// Opaque value that is passed to `function`.
     pub context: *const c_void,
-    /// The function.
+    /// Called once per text.
     pub function: TextFunction,
 }
 
 impl Resolution {
-    /// Looks the names of a binding up in a snapshot: clusters of the last result, targets of rules.
+    /// Resolves the names of a binding in a snapshot: the clusters of the last result and the targets of rules.
     pub fn resolve(&mut self, snapshot: &Snapshot, record: &BindingRecord) {
         let arena = snapshot.arena();
         let pool = record.pool.as_str();
@@ -55,12 +55,12 @@ impl Resolution {
         }
     }
 
-    /// For each cluster of the last result its row in the snapshot, [`NO_ROW`] if it is gone.
+    /// Row of each cluster in the last result; [`NO_ROW`] if the cluster is gone.
     pub fn last_rows(&self) -> &[u32] {
         &self.last_rows
     }
 
-    /// The rows of the clusters that a rule matches, ascending.
+    /// Rows of the clusters that a rule matches, ascending.
     pub fn rule_rows(&self, rule: usize) -> &[u32] {
         self.rule_spans
             .get(rule)
@@ -70,8 +70,8 @@ impl Resolution {
     }
 }
 
-/// The priority of each cluster of the snapshot: the largest of those that the policy's entries give it; `i64::MIN` for a
-/// cluster that no entry matches, which so comes last.
+/// Fills `priorities` with the priority of each cluster in the snapshot: the largest that any entry of the policy gives
+/// it, or `i64::MIN` if no entry matches, so that the cluster comes last. `rows` is scratch memory.
 pub fn priorities(snapshot: &Snapshot, record: &BindingRecord, priorities: &mut Vec<i64>, rows: &mut Vec<u32>) {
     let arena = snapshot.arena();
     priorities.clear();
@@ -90,13 +90,14 @@ pub fn priorities(snapshot: &Snapshot, record: &BindingRecord, priorities: &mut 
     }
 }
 
-/// For each of `rows` the first affinity of the placement that its cluster matches; the number of affinities if none does.
+/// Fills `first` with the index of the first placement affinity that each of `rows` matches, or with the number of
+/// affinities if none matches.
 pub fn first_affinities(snapshot: &Snapshot, record: &BindingRecord, rows: &[u32], first: &mut Vec<u32>) {
     let arena = snapshot.arena();
     let affinities = record.placement_affinities.of(&record.affinities);
     first.clear();
     first.resize(rows.len(), affinities.len() as u32);
-    // From the last to the first, so that the first match is the one that stays.
+    // In reverse, so that the earliest match is written last and stays.
     for (number, affinity) in affinities.iter().enumerate().rev() {
         let matcher = ClusterMatcher::compile(arena, affinity, tables(record));
         for (slot, &row) in first.iter_mut().zip(rows) {
@@ -107,8 +108,8 @@ pub fn first_affinities(snapshot: &Snapshot, record: &BindingRecord, rows: &[u32
     }
 }
 
-/// Writes to `places`, one a cluster of the snapshot, where the placement's affinities list its name; [`NO_ROW`] for a
-/// cluster that is not listed. `false`, with `places` empty, if they list no names.
+/// Fills `places` with the rank of each cluster's name in the placement's affinities, one per cluster of the snapshot;
+/// [`NO_ROW`] for a cluster that is not listed. Returns false and leaves `places` empty if no affinity lists names.
 pub fn places_in_policy(snapshot: &Snapshot, record: &BindingRecord, places: &mut Vec<u32>) -> bool {
     let arena = snapshot.arena();
     let affinities = record.placement_affinities.of(&record.affinities);
@@ -139,22 +140,23 @@ fn tables(record: &BindingRecord) -> AffinityTables<'_> {
     }
 }
 
-/// Flags of a cycle that are not the binding's own.
+/// Inputs of a cycle that are not part of the binding.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CycleOptions {
-    /// The binding's seed.
+    /// Seed for breaking ties, derived from the profile's seed and the binding's UID.
     pub seed: u64,
     /// True if the division starts from scratch.
     pub fresh: bool,
-    /// Whether reasons and explanations are wanted.
+    /// True if plugins should return reasons and explanations.
     pub explain: bool,
-    /// Whether every candidate gets the full count.
+    /// True if every candidate gets the full replica count.
     pub duplicated: bool,
-    /// Whether Select leaves the spread constraints out of account.
+    /// True if Select ignores spread constraints.
     pub ignore_spread: bool,
 }
 
-/// The view of one binding against one snapshot. It borrows everything and converts nothing.
+/// The view of one binding against one snapshot. It borrows everything and converts nothing. `texts` receives what
+/// plugins explain; `None` discards it.
 pub fn cycle_view<'a>(
     snapshot: &'a Snapshot,
     record: &'a BindingRecord,

@@ -1,12 +1,12 @@
-//! Building what plugins read, and checking what they return: for hosts and the test kit of the SDK.
+//! Builds the input of plugins and checks their results, for hosts and for the SDK's test kit.
 //!
-//! - [`snapshot`]: clusters that come, change and go, and the snapshots of them.
+//! - [`snapshot`]: the store of clusters and its immutable snapshots.
 //! - [`binding`]: a binding as tables of numbers.
-//! - [`cycle`]: a binding and a snapshot as the view that every call of a cycle reads.
-//! - [`rules`]: the rules that a plugin's result must keep.
+//! - [`cycle`]: the view of a binding and a snapshot that every call of a cycle reads.
+//! - [`rules`]: the rules that a plugin's result must satisfy.
 //!
-//! Authors of plugins do not need this crate: it is shared because the host and the test kit must build and check in the
-//! same way.
+//! Plugin authors do not need this crate. It is separate from the host so that the test kit builds and checks exactly
+//! as the host does.
 
 #![forbid(unsafe_code)]
 

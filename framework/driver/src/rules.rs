@@ -1,11 +1,13 @@
-//! The rules that a plugin's result must keep. What a plugin returns is untrusted input.
+//! The rules that a plugin's result must satisfy. A plugin's result is untrusted input.
 //!
-//! What the result's type rules out needs no rule here: Filter cannot accept a cluster that an earlier filter rejected,
-//! and Assign gives one count a candidate, so it can neither name a cluster that is no candidate nor name one twice.
+//! Some mistakes need no rule because the result's type excludes them: Filter cannot accept a cluster that an earlier
+//! filter rejected, and Assign returns one count per candidate, so it cannot name a cluster twice or name one that is
+//! not a candidate.
 
 use divvy_framework_view::MAXIMUM_SCORE;
 
-/// A rule that a plugin's result breaks.
+/// A rule that a plugin's result breaks. The host reports it as the plugin's fault, aborts the cycle and leaves the
+/// previous result in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// A score outside 0..=100.
@@ -15,20 +17,20 @@ pub enum Violation {
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Its score.
+        /// Score that it was given.
         score: i64,
     },
-    /// A candidate that is no feasible cluster.
-    #[error("plugin `{plugin}` selected place {place}, but only {feasible} clusters are feasible")]
+    /// A selected index beyond the list of feasible clusters.
+    #[error("plugin `{plugin}` selected index {place}, but only {feasible} clusters are feasible")]
     NoSuchPlace {
         /// The plugin.
         plugin: String,
-        /// The place.
+        /// The index that it selected.
         place: u32,
-        /// How many there are.
+        /// Number of feasible clusters.
         feasible: usize,
     },
-    /// A candidate selected twice.
+    /// A cluster that was selected twice.
     #[error("plugin `{plugin}` selected cluster `{cluster}` twice")]
     SelectedTwice {
         /// The plugin.
@@ -36,27 +38,27 @@ pub enum Violation {
         /// The cluster.
         cluster: String,
     },
-    /// More candidates than feasible clusters.
+    /// More selected clusters than feasible ones.
     #[error("plugin `{plugin}` selected {selected} clusters, but only {feasible} are feasible")]
     TooManySelected {
         /// The plugin.
         plugin: String,
-        /// How many it selected.
+        /// Number of clusters that it selected.
         selected: u64,
-        /// How many there are.
+        /// Number of feasible clusters.
         feasible: usize,
     },
-    /// A negative count.
+    /// A negative replica count.
     #[error("plugin `{plugin}` gave cluster `{cluster}` {replicas} replicas")]
     Negative {
         /// The plugin.
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Its count.
+        /// Replicas that it was given.
         replicas: i64,
     },
-    /// A count that no cluster can be given.
+    /// A replica count beyond `i32`, the type of `spec.clusters[].replicas`.
     #[error(
         "plugin `{plugin}` gave cluster `{cluster}` {replicas} replicas, more than {}",
         i32::MAX
@@ -66,20 +68,20 @@ pub enum Violation {
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Its count.
+        /// Replicas that it was given.
         replicas: i64,
     },
-    /// Counts that do not add up.
+    /// Counts that do not add up to the replicas of the binding.
     #[error("plugin `{plugin}` divided {actual} replicas, expected {expected}")]
     WrongSum {
         /// The plugin.
         plugin: String,
-        /// What was asked.
+        /// Replicas of the binding.
         expected: i64,
-        /// What the counts add up to.
+        /// Sum of the counts.
         actual: i128,
     },
-    /// A duplicating strategy that gives a cluster another count.
+    /// A count other than the full one, from a strategy that promises to duplicate.
     #[error(
         "plugin `{plugin}` promises to duplicate but gave cluster `{cluster}` {replicas} replicas, expected {expected}"
     )]
@@ -88,12 +90,12 @@ pub enum Violation {
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Its count.
+        /// Replicas that it was given.
         replicas: i64,
-        /// What was asked.
+        /// Replicas of the binding.
         expected: i64,
     },
-    /// More than fits, against the plugin's promise.
+    /// More replicas than fit, from a plugin that promises to respect capacity.
     #[error(
         "plugin `{plugin}` promises to respect capacity but gave cluster `{cluster}` {replicas} replicas, capacity {capacity}"
     )]
@@ -102,36 +104,36 @@ pub enum Violation {
         plugin: String,
         /// The cluster.
         cluster: String,
-        /// Its count.
+        /// Replicas that it was given.
         replicas: i64,
-        /// Fits now plus last.
+        /// Replicas that fit now plus those of the last result.
         capacity: i64,
     },
 }
 
-/// What an Assign result must satisfy.
+/// The rules for the result of Assign.
 #[derive(Debug, Clone, Copy)]
 pub struct AssignRules<'a> {
-    /// The plugin.
+    /// Name of the plugin, for messages.
     pub plugin: &'a str,
-    /// Replicas asked for.
+    /// Replicas of the binding.
     pub replicas: i64,
-    /// Whether each candidate must have the full count.
+    /// True if each candidate must get the full count.
     pub duplicates: bool,
-    /// Whether the plugin promises to respect capacity.
+    /// True if the plugin promises to respect capacity.
     pub respects_capacity: bool,
-    /// Per candidate: replicas that fit now.
+    /// Replicas that fit now, per candidate.
     pub fits_now: &'a [i64],
-    /// Per candidate: last replicas.
+    /// Replicas in the last result, per candidate.
     pub last: &'a [i64],
 }
 
 impl AssignRules<'_> {
-    /// Checks a result, one count a candidate. `name` gives the name of the candidate at a place.
+    /// Checks a result with one count per candidate. `name` returns the name of the candidate at an index.
     ///
     /// # Errors
     ///
-    /// The first rule that the result breaks.
+    /// Returns the first rule that the result breaks. The caller must discard the whole result.
     pub fn check(&self, result: &[i64], name: impl Fn(usize) -> String) -> Result<(), Violation> {
         let plugin = || self.plugin.to_owned();
         let mut sum: i128 = 0;
@@ -182,11 +184,11 @@ impl AssignRules<'_> {
     }
 }
 
-/// Checks one plugin's scores, one a feasible cluster.
+/// Checks the scores of one plugin, one per feasible cluster. `name` returns the name of the cluster at an index.
 ///
 /// # Errors
 ///
-/// The first score outside 0..=100.
+/// Returns the first score outside 0..=100. The caller must discard all scores of the plugin.
 pub fn check_scores(plugin: &str, scores: &[i64], name: impl Fn(usize) -> String) -> Result<(), Violation> {
     match scores.iter().position(|score| !(0..=MAXIMUM_SCORE).contains(score)) {
         None => Ok(()),
@@ -198,12 +200,15 @@ pub fn check_scores(plugin: &str, scores: &[i64], name: impl Fn(usize) -> String
     }
 }
 
-/// Checks the candidates that Select wrote: `written` places among `feasible` clusters, each once. `seen` is memory for
-/// one mark a feasible cluster.
+/// Checks the result of Select and returns the selected indices.
+///
+/// Select may write as many indices into `candidates` as there are feasible clusters; `written` is the number that it
+/// reports. `seen` is scratch memory, and `name` returns the name of the feasible cluster at an index.
 ///
 /// # Errors
 ///
-/// Too many, a place that does not exist, or one selected twice.
+/// More indices than feasible clusters, an index out of range, or an index selected twice. The caller must discard the
+/// whole selection.
 pub fn check_selection<'a>(
     plugin: &str,
     candidates: &'a [u32],

@@ -1,7 +1,7 @@
 //! A binding, as a plugin reads it.
 //!
-//! Its texts are spans into one string with their hashes, its lists are tables of numbers. They were built once, when the
-//! binding was read; a cycle hands out views of them and converts nothing.
+//! Its texts are spans into one string, stored with their hashes; its lists are tables of numbers. Both are built once,
+//! when the binding is read. A cycle hands out views of them and converts nothing.
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::call::{
@@ -13,7 +13,7 @@ use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, RowSet};
 use crate::words::TaintEffect;
 pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationOperator};
 
-/// A binding: what Karmada's ResourceBinding or ClusterResourceBinding holds.
+/// The contents of Karmada's ResourceBinding or ClusterResourceBinding.
 #[derive(Clone, Copy)]
 pub struct Binding<'a> {
     view: &'a CycleView<'a>,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for Binding<'_> {
 }
 
 impl<'a> Binding<'a> {
-    /// The binding of a cycle. For hosts: a plugin is given it.
+    /// The binding of a cycle. For hosts; plugins receive it as an argument.
     #[inline]
     pub fn new(view: &'a CycleView<'a>) -> Self {
         Self { view }
@@ -61,7 +61,7 @@ impl<'a> Binding<'a> {
         self.read(self.view.names.name)
     }
 
-    /// `metadata.uid`, or what stands for it in a manifest without one.
+    /// `metadata.uid`, or the host's substitute if the manifest has none.
     pub fn uid(&self) -> &'a str {
         self.read(self.view.names.uid)
     }
@@ -91,32 +91,32 @@ impl<'a> Binding<'a> {
         self.read(self.view.names.resource_uid)
     }
 
-    /// The strategy that the policy names.
+    /// Name of the strategy that the policy selects.
     pub fn strategy(&self) -> &'a str {
         self.read(self.view.names.strategy)
     }
 
-    /// The preferences as JSON; empty if the policy carries none in free form.
+    /// Free-form preferences as JSON; empty if the policy has none.
     pub fn preferences_json(&self) -> &'a str {
         self.read(self.view.names.preferences)
     }
 
-    /// Replicas that the workload asks for.
+    /// Replicas that the workload requests.
     pub fn replicas(&self) -> i64 {
         self.view.replicas
     }
 
-    /// Whether the resource has replicas to divide; others are propagated whole.
+    /// True if the resource has replicas to divide; other resources are propagated whole.
     pub fn is_workload(&self) -> bool {
         self.has(flag::WORKLOAD)
     }
 
-    /// Whether the division starts from scratch, because a reschedule was asked for.
+    /// True if a reschedule was requested, so that the division starts from scratch.
     pub fn is_fresh(&self) -> bool {
         self.has(flag::FRESH)
     }
 
-    /// Whether every candidate gets the full count.
+    /// True if every candidate gets the full replica count.
     pub fn is_duplicated(&self) -> bool {
         self.has(flag::DUPLICATED)
     }
@@ -125,7 +125,7 @@ impl<'a> Binding<'a> {
         self.view.flags & bit != 0
     }
 
-    /// What one replica requests: `cpu` in thousandths, everything else in its own unit.
+    /// Resource requests of one replica: `cpu` in thousandths of a core, everything else in its own unit.
     pub fn requests(&self) -> impl Iterator<Item = Request<'a>> + use<'a> {
         self.requests_in(self.view.replica_requests)
     }
@@ -139,14 +139,14 @@ impl<'a> Binding<'a> {
         })
     }
 
-    /// The pod templates of a workload that has several.
+    /// The pod templates of a workload with several; empty for any other resource.
     pub fn components(&self) -> impl Iterator<Item = Component<'a>> + use<'a> {
         let binding = *self;
         let rows: &'a [ComponentRow] = self.view.components.as_slice();
         rows.iter().map(move |&row| Component { binding, row })
     }
 
-    /// The last result: the clusters that `spec.clusters` lists, with their replicas.
+    /// The last result: the clusters in `spec.clusters`, with their replicas.
     pub fn last(&self) -> impl Iterator<Item = LastTarget<'a>> + use<'a> {
         let pool = self.view.pool.as_str();
         let rows = self.view.last_rows.as_slice();
@@ -162,8 +162,8 @@ impl<'a> Binding<'a> {
             })
     }
 
-    /// Makes `rows` the set of the clusters that the last result lists, whatever their replicas. Without a last result the
-    /// set is empty and costs nothing.
+    /// Replaces `rows` with the clusters of the last result, including those with 0 replicas. Without a last result,
+    /// this leaves an empty set and allocates nothing.
     pub fn collect_last_rows(&self, clusters: &Clusters<'_>, rows: &mut RowSet) {
         let last = self.view.last_rows.as_slice();
         rows.reset(if last.is_empty() { 0 } else { clusters.len() });
@@ -172,13 +172,13 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// The clusters that the binding is being evicted from: `spec.gracefulEvictionTasks`.
+    /// Names of the clusters that the binding is being evicted from (`spec.gracefulEvictionTasks`).
     pub fn evictions(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let pool = self.view.pool.as_str();
         self.view.evictions.as_slice().iter().map(move |text| text.read(pool))
     }
 
-    /// The rows of the clusters that the binding is being evicted from.
+    /// Rows of the clusters that the binding is being evicted from. Clusters missing from the snapshot are left out.
     pub fn eviction_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = usize> + use<'a> {
         let pool = self.view.pool.as_str();
         let arena = clusters.arena();
@@ -215,19 +215,20 @@ impl<'a> Binding<'a> {
         })
     }
 
-    /// Whether Select leaves the spread constraints out of account, because the strategy does.
+    /// True if the strategy ignores spread constraints, so that Select must ignore them too.
     pub fn ignores_spread_constraints(&self) -> bool {
         self.has(flag::IGNORE_SPREAD)
     }
 
-    /// The affinities of the placement that are in force: a cluster must match one of them; none: any cluster will do.
+    /// The placement's affinities in this cycle. A cluster must match at least one of them; without any, every cluster
+    /// matches.
     pub fn affinities(&self) -> impl Iterator<Item = Affinity<'a>> + use<'a> {
         let tables = self.tables();
         let rows: &'a [AffinityRow] = self.view.placement_affinities.of(self.view.affinities.as_slice());
         rows.iter().map(move |&row| Affinity { row, tables })
     }
 
-    /// What the policy says of groups of clusters, in the list that belongs to the strategy.
+    /// Entries of the policy list that this strategy reads, such as `staticWeightList`.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a> {
         let binding = *self;
         let rows: &'a [RuleRow] = self.view.rules.as_slice();
@@ -252,12 +253,12 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// A quantity of a resource that one replica requests.
+/// Amount of one resource that a replica requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The resource's name.
+    /// Resource name, such as `cpu`.
     pub resource: &'a str,
-    /// How much: `cpu` in thousandths, everything else in its own unit.
+    /// Amount: `cpu` in thousandths of a core, everything else in its own unit.
     pub quantity: i64,
 }
 
@@ -269,17 +270,17 @@ pub struct Component<'a> {
 }
 
 impl<'a> Component<'a> {
-    /// Its name.
+    /// Name of the component.
     pub fn name(&self) -> &'a str {
         self.binding.read(self.row.name)
     }
 
-    /// Its replicas.
+    /// Replicas of the component.
     pub fn replicas(&self) -> i64 {
         self.row.replicas
     }
 
-    /// What one of its replicas requests.
+    /// Resource requests of one of its replicas, in the units of [`Binding::requests`].
     pub fn requests(&self) -> impl Iterator<Item = Request<'a>> + use<'a> {
         self.binding.requests_in(self.row.requests)
     }
@@ -288,39 +289,39 @@ impl<'a> Component<'a> {
 /// A cluster of the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastTarget<'a> {
-    /// The cluster's name.
+    /// Name of the cluster.
     pub cluster: &'a str,
-    /// Its row in the snapshot; `None` if it is gone.
+    /// Its row in the snapshot; `None` if the cluster is gone.
     pub row: Option<usize>,
-    /// Its replicas.
+    /// Replicas that it was given.
     pub replicas: i64,
 }
 
-/// A toleration.
+/// A toleration for cluster taints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Toleration<'a> {
-    /// Key; empty: every key.
+    /// Taint key that is tolerated; empty for every key.
     pub key: &'a str,
-    /// Operator.
+    /// How `value` is compared.
     pub operator: TolerationOperator,
-    /// Value, for `Equal`.
+    /// Taint value that is tolerated, for `Equal`.
     pub value: &'a str,
-    /// Effect.
+    /// Taint effect that is tolerated.
     pub effect: TaintEffect,
     /// `tolerationSeconds`.
     pub seconds: Option<i64>,
 }
 
-/// A spread constraint.
+/// Bounds on the number of groups among the selected clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpreadConstraint<'a> {
-    /// By what.
+    /// Property that groups clusters.
     pub field: SpreadField,
-    /// The label's key, if by label; else empty.
+    /// Label key, for [`SpreadField::Label`]; otherwise empty.
     pub label: &'a str,
-    /// Least number of groups.
+    /// Minimum number of groups.
     pub minimum_groups: i64,
-    /// Largest number of groups; 0 or less: no limit.
+    /// Maximum number of groups; 0 or less means no limit.
     pub maximum_groups: i64,
 }
 
@@ -332,7 +333,7 @@ pub struct Affinity<'a> {
 }
 
 impl<'a> Affinity<'a> {
-    /// The name of the affinity group; empty if it is none.
+    /// Name of the affinity group; empty for an affinity outside a group.
     pub fn name(&self) -> &'a str {
         self.row.name.read(self.tables.pool)
     }
@@ -344,7 +345,7 @@ impl<'a> Affinity<'a> {
         names.iter().map(move |name| name.read(pool))
     }
 
-    /// The rows of the clusters that `clusterNames` lists, in the order of the policy.
+    /// Rows of the clusters in `clusterNames`, in the order of the policy; `None` for a name that the snapshot lacks.
     pub fn cluster_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Option<usize>> + use<'a> {
         let pool = self.tables.pool;
         let arena = clusters.arena();
@@ -354,15 +355,15 @@ impl<'a> Affinity<'a> {
             .map(move |name| arena.row_hashed(name.read(pool), name.hash).map(|row| row as usize))
     }
 
-    /// The affinity as a test of rows.
+    /// Compiles the affinity into a matcher of rows. Compile once per cycle, not once per cluster.
     pub fn compile(&self, clusters: &Clusters<'a>) -> ClusterMatcher<'a> {
         ClusterMatcher::compile(clusters.arena(), &self.row, self.tables)
     }
 }
 
-/// One entry of the list by which a policy says what each group of clusters is to get.
+/// One entry of the policy list that the strategy reads: a target and the named numbers for its clusters.
 ///
-/// The host has resolved the entry's target already: [`Self::rows`] are its clusters.
+/// The host has already resolved the target: [`Self::rows`] are its clusters.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'a> {
     binding: Binding<'a>,
@@ -371,12 +372,12 @@ pub struct Rule<'a> {
 }
 
 impl<'a> Rule<'a> {
-    /// A named number of the entry, such as `weight` or `replicas`.
+    /// The number with that name, such as `weight` or `replicas`; `None` if the entry does not set it.
     pub fn value(&self, field: &str) -> Option<i64> {
         self.values().find(|(name, _)| *name == field).map(|(_, value)| value)
     }
 
-    /// All named numbers of the entry.
+    /// All named numbers of the entry, with their names.
     pub fn values(&self) -> impl Iterator<Item = (&'a str, i64)> + use<'a> {
         let pool = self.binding.view.pool.as_str();
         self.row
@@ -386,7 +387,7 @@ impl<'a> Rule<'a> {
             .map(move |row| (row.field.read(pool), row.value))
     }
 
-    /// The rows of the clusters that the entry matches, ascending: of the whole snapshot, candidates or not.
+    /// Rows of all clusters in the snapshot that the entry matches, ascending. They need not be candidates.
     #[inline]
     pub fn rows(&self) -> &'a [u32] {
         self.binding
@@ -399,18 +400,18 @@ impl<'a> Rule<'a> {
             .of(self.binding.view.rule_rows.as_slice())
     }
 
-    /// Whether the entry matches the cluster in that row.
+    /// True if the entry matches the cluster in that row.
     #[inline]
     pub fn matches(&self, row: usize) -> bool {
         u32::try_from(row).is_ok_and(|row| self.rows().binary_search(&row).is_ok())
     }
 
-    /// Where the entry stands in the policy, for messages: `staticWeightList[0]`.
+    /// Location of the entry in the policy, for messages: `staticWeightList[0]`.
     pub fn origin(&self) -> &'a str {
         self.binding.read(self.row.origin)
     }
 
-    /// The entry's target.
+    /// The affinity that selects the entry's clusters. Most strategies need only [`Self::rows`].
     pub fn target(&self) -> Option<Affinity<'a>> {
         let row = *self.binding.view.affinities.as_slice().get(self.row.target as usize)?;
         Some(Affinity {

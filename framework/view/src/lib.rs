@@ -1,11 +1,12 @@
-//! Reading a snapshot of clusters and the tables of a binding: the views that plugins, hosts and the test kit share.
+//! Views of a cluster snapshot and of a binding, shared by plugins, hosts and the test kit.
 //!
-//! - [`clusters`]: the clusters, object by object or column by column, and the matchers of affinities.
-//! - [`binding`]: the binding of a cycle.
-//! - [`words`](mod@words): the enumerations of both, with Kubernetes' words and the ABI's codes.
+//! - [`clusters`]: the clusters, object by object or column by column, and affinity matching.
+//! - [`binding`]: the binding that a cycle schedules.
+//! - [`words`](mod@words): the enumerations that both use, with their Kubernetes spellings and ABI codes.
 //!
-//! Every view reads memory that another party laid out, and reads it checked: a damaged arena gives empty answers, never
-//! undefined behaviour. Who builds the arena is unknown here, and so is what an author of a plugin writes.
+//! Every view reads memory that another party laid out, and checks each access: a damaged arena yields empty answers,
+//! never undefined behaviour. This crate neither builds arenas (`divvy-framework-driver` does) nor defines the plugin
+//! traits (`divvy-framework` does).
 
 #![forbid(unsafe_code)]
 
@@ -13,5 +14,5 @@ pub mod binding;
 pub mod clusters;
 pub mod words;
 
-/// The best score of a cluster; the worst is 0.
+/// Highest score that a plugin may give a cluster; the lowest is 0.
 pub const MAXIMUM_SCORE: i64 = 100;

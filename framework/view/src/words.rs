@@ -1,7 +1,7 @@
-//! Enumerations of clusters and bindings: their variants, Kubernetes' words and the ABI's codes.
+//! Enumerations of clusters and bindings, with their Kubernetes spellings and ABI codes.
 //!
-//! One enumeration per idea. A reader of manifests keeps a word that is not known beside them, the ABI has a code for it
-//! where a decision depends on it.
+//! Each concept has one enumeration, which manifests and plugins share. The manifest reader keeps unknown words as
+//! text; the ABI has a code for "unknown" where a decision depends on it.
 
 use std::fmt::Debug;
 
@@ -15,14 +15,14 @@ pub trait Word: Copy + Eq + Debug + 'static {
     /// Every word, in the order of the API's documentation.
     const KNOWN: &'static [&'static str];
 
-    /// The variant that Kubernetes writes as `word`.
+    /// The variant that Kubernetes writes as `word`; `None` for an unknown word.
     fn named(word: &str) -> Option<Self>;
 
     /// The word; empty for a variant that Kubernetes does not write.
     fn word(self) -> &'static str;
 }
 
-/// Declares an enumeration and its [`Word`]s. Variants behind `beside` have no word.
+/// Declares an enumeration and its [`Word`] implementation. Variants under `beside` have no Kubernetes spelling.
 #[macro_export]
 macro_rules! words {
     (
@@ -41,7 +41,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The variant that Kubernetes writes as `word`.
+            /// The variant that Kubernetes writes as `word`; `None` for an unknown word.
             pub fn named(word: &str) -> Option<Self> {
                 match word {
                     $( $word => Some(Self::$variant), )+
@@ -73,11 +73,11 @@ macro_rules! words {
     };
 }
 
-/// Gives an enumeration its codes of the ABI; a code that is not known reads as `$other`.
+/// Maps an enumeration to its ABI codes; an unknown code reads as `$other`.
 macro_rules! codes {
     ($name:ident { $( $variant:ident = $code:expr, )+ } otherwise $other:ident) => {
         impl $name {
-            /// The code in the ABI.
+            /// ABI code of the variant.
             #[inline]
             pub fn code(self) -> u32 {
                 match self {
@@ -85,7 +85,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The variant of a code in the ABI.
+            /// The variant with that ABI code.
             #[inline]
             pub fn from_code(code: u32) -> Self {
                 $( if code == $code {
@@ -100,14 +100,14 @@ macro_rules! codes {
 words! {
     /// The effect of a taint, or of a toleration.
     TaintEffect, expecting "a taint effect" {
-        /// Nothing new is scheduled there.
+        /// Nothing new is scheduled to the cluster.
         NoSchedule = "NoSchedule",
-        /// Nothing new is scheduled there where it can be avoided.
+        /// Nothing new is scheduled to the cluster if it can be avoided.
         PreferNoSchedule = "PreferNoSchedule",
-        /// Nothing new is scheduled there, and what runs there is evicted.
+        /// Nothing new is scheduled to the cluster, and running workloads are evicted.
         NoExecute = "NoExecute",
     } beside {
-        /// Every effect; of tolerations alone.
+        /// Every effect; only tolerations use it.
         Any,
         /// An effect that Kubernetes does not define.
         Unknown,
@@ -129,10 +129,10 @@ words! {
     TolerationOperator, expecting "a toleration operator" {
         /// Key and value are equal; the default.
         Equal = "Equal",
-        /// The key is there, whatever its value.
+        /// The key is present, whatever its value.
         Exists = "Exists",
     } beside {
-        /// An operator that tolerates nothing here.
+        /// An unknown operator, which tolerates nothing.
         Unknown,
     }
 }
@@ -148,11 +148,11 @@ codes! {
 words! {
     /// The status of a condition.
     ConditionStatus, expecting "a status of a condition" {
-        /// It holds.
+        /// The condition holds.
         True = "True",
-        /// It does not hold.
+        /// The condition does not hold.
         False = "False",
-        /// It is not known whether it holds.
+        /// Its state is not known.
         Unknown = "Unknown",
     }
 }
@@ -166,18 +166,18 @@ codes! {
 }
 
 words! {
-    /// The field of a cluster by which a spread constraint groups.
+    /// The cluster property that a spread constraint groups by.
     SpreadField, expecting "a field to spread by" {
-        /// Each cluster is a group.
+        /// Every cluster is a group of its own.
         Cluster = "cluster",
-        /// By region.
+        /// Group by region.
         Region = "region",
-        /// By zone.
+        /// Group by zone.
         Zone = "zone",
-        /// By provider.
+        /// Group by provider.
         Provider = "provider",
     } beside {
-        /// By the value of a label, whose key the constraint names.
+        /// Group by the value of the label that the constraint names.
         Label,
     }
 }
@@ -193,7 +193,7 @@ codes! {
 }
 
 words! {
-    /// The field of a cluster that a field selector looks at.
+    /// The cluster field that a field selector tests.
     SelectorField, expecting "a field of a cluster" {
         /// The provider.
         Provider = "provider",
@@ -208,7 +208,7 @@ words! {
 }
 
 impl SelectorField {
-    /// The code in the ABI.
+    /// ABI code of the field.
     #[inline]
     pub fn code(self) -> u32 {
         match self {
@@ -223,20 +223,20 @@ impl SelectorField {
 words! {
     /// The operator of an expression in a selector.
     SelectorOperator, expecting "a selector operator" {
-        /// One of the values.
+        /// The value is one of the listed values.
         In = "In",
-        /// None of the values, or absent.
+        /// The value is absent or none of the listed values.
         NotIn = "NotIn",
-        /// Present.
+        /// The key is present.
         Exists = "Exists",
-        /// Absent.
+        /// The key is absent.
         DoesNotExist = "DoesNotExist",
-        /// An integer above the first value. Kubernetes allows it for nodes alone.
+        /// The value is an integer above the first listed value. Kubernetes allows it only for nodes.
         Gt = "Gt",
-        /// An integer below the first value. Kubernetes allows it for nodes alone.
+        /// The value is an integer below the first listed value. Kubernetes allows it only for nodes.
         Lt = "Lt",
     } beside {
-        /// An operator that nothing matches.
+        /// An unknown operator, which matches nothing.
         Unknown,
     }
 }

@@ -1,11 +1,11 @@
-//! Karmada's objects as a scheduler reads them, and what Karmada's API server and detector do with them.
+//! Karmada's objects as a scheduler reads them, and the parts of Karmada's API server and detector that act on them.
 //!
 //! - [`api`]: Karmada's and Kubernetes' objects.
-//! - [`policy`]: which policy claims a resource; names of bindings; defaults; Karmada's names for ways to divide.
-//! - [`workloads`]: replicas and requests of a workload, by its kind.
+//! - [`policy`]: which policy claims a resource, names of bindings, defaults, and Karmada's names for ways to divide.
+//! - [`workloads`]: replicas and requests of a workload, by kind.
 //! - [`detector`]: bindings from policies, workloads and bindings, one object at a time.
 //!
-//! Nothing here knows plugins, files or networks: every function is one of objects that are at hand.
+//! Nothing here depends on plugins, files or networks: every function works on objects in memory.
 
 pub mod api;
 pub mod detector;

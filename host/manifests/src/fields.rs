@@ -1,13 +1,13 @@
-//! The fields of a resource that is kept whole.
+//! Access to the fields of a resource that is kept as JSON.
 //!
-//! A field is read from the object's value; only when a type refuses it is the tree asked for its line.
+//! A field is read from the object's value. The tree, which knows the lines, is built only if a type refuses the value.
 
 use divvy_documents::{Cause, Document, Fault, FieldPath, Node, Strict, decode_tree};
 use serde::de::DeserializeOwned;
 
 use divvy_karmada::workloads::{Fields, value_at};
 
-/// The fields of a resource, read from its value; from its tree when a type refuses one.
+/// The fields of a resource. Faults are added to `faults`.
 pub(super) struct DocumentFields<'a, 'text> {
     pub(super) value: &'a serde_json::Value,
     pub(super) document: &'a Document<'text>,

@@ -1,7 +1,7 @@
-//! The inputs: files, folders, standard input, and text that is at hand.
+//! The inputs: files, folders, standard input, and text in memory.
 //!
-//! Folders are walked whole, in the order of names, for `.yaml`, `.yml` and `.json`. Hidden entries are left
-//! out: below a mounted ConfigMap they hold every file a second time.
+//! Folders are searched recursively, in the order of names, for `.yaml`, `.yml` and `.json`. Hidden entries are
+//! skipped, because in a mounted ConfigMap they contain every file a second time.
 
 use std::fs::File;
 use std::io::Read;
@@ -32,10 +32,12 @@ impl From<&str> for Input {
     }
 }
 
-/// The endings that make a file in a folder a manifest.
+/// Extensions of the files in a folder that are read as manifests.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
-/// Reads all inputs, in their order. `standard` is read for [`Input::Standard`].
+/// Reads all inputs in order. `standard` is the stream for [`Input::Standard`].
+///
+/// Never fails: unreadable and invalid inputs become problems of the result.
 pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) -> Manifests {
     let mut reader = Reader::new(options);
     for input in inputs {
@@ -51,7 +53,7 @@ pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) ->
     reader.finish()
 }
 
-/// Reads a text as if it were a file of this name.
+/// Reads a text as if it were a file with this name.
 pub fn read_text(file: impl AsRef<Path>, text: &str, options: &ReadOptions) -> Manifests {
     let mut reader = Reader::new(options);
     reader.text(file.as_ref(), text);
@@ -103,7 +105,7 @@ fn read_file(path: &Path, reader: &mut Reader<'_>) {
 fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
     let bytes_max = reader.options().bytes_max;
     let mut bytes = Vec::new();
-    // One byte more than allowed distinguishes a full input from one that goes on, even if it never ends.
+    // Reading one byte beyond the limit distinguishes a full input from a larger, possibly endless one.
     let result = stream.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
     let path_of = || path.to_owned();
     if let Err(error) = result {

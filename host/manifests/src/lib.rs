@@ -1,13 +1,13 @@
-//! Manifests as operators have them: YAML or JSON, many documents per file, files, folders, standard input.
+//! Reads manifests as operators have them: YAML or JSON, several documents per file, files, folders, standard input.
 //!
-//! The reader gives back objects with their places, and every problem of every file; it never gives up at
-//! the first. It applies no default but the namespace, matches no policy and names no strategy
-//! (`divvy_karmada`, `divvy_scheduler`), and it opens nothing but the inputs it was given.
+//! The reader returns objects with their locations, and all problems of all files; it does not stop at the first one.
+//! It applies no default except the namespace, does not match policies (`divvy_karmada`) or know strategies
+//! (`divvy_scheduler`), and opens only the inputs it is given.
 //!
-//! Two roads lead to one result. Valid JSON goes from text straight into the types, which is what makes a
-//! dump of thousands of clusters cheap. YAML, and JSON in which something is wrong, goes by way of a tree that
-//! knows its lines (`divvy_documents`). A YAML library that deserialises by itself was rejected, because it stops at the first
-//! problem and says nothing about the others.
+//! There are two paths to the same result. Valid JSON goes from text straight into the types, which makes a dump of
+//! thousands of clusters cheap. YAML, and JSON with errors, goes through a tree that knows its lines
+//! (`divvy_documents`). A YAML library with its own deserializer was considered and rejected, because it stops at the
+//! first problem.
 
 mod fields;
 mod inputs;
@@ -24,17 +24,17 @@ use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};
 use divvy_karmada::detector::{Detected, Detector};
 use divvy_karmada::workloads::{WorkloadKinds, WorkloadResource};
 
-/// The largest input that is read unless options say otherwise: a dump of 5,000 clusters is 50 MB.
+/// Default limit for the size of an input, in bytes. For comparison, a dump of 5,000 clusters is 50 MB.
 pub const BYTES_MAX: u64 = 2 << 30;
 
-/// How to read.
+/// Options for reading manifests.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// The kinds that have replicas.
+    /// The kinds with replicas.
     pub workload_kinds: WorkloadKinds,
     /// True to keep each cluster's JSON, for plugins that ask for it.
     pub keep_cluster_json: bool,
-    /// The largest file, or standard input, that is read.
+    /// Maximum size of a file or of standard input, in bytes. A larger input is a problem and is not read.
     pub bytes_max: u64,
 }
 
@@ -48,38 +48,39 @@ impl Default for ReadOptions {
     }
 }
 
-/// An object and where it came from.
+/// An object with its location in the input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located<T> {
     /// The object.
     pub object: T,
-    /// Its place.
+    /// Location of the object.
     pub source: Source,
-    /// Its JSON, where it was asked for.
+    /// The object as JSON, if [`ReadOptions::keep_cluster_json`] requests it.
     pub json: Option<Box<str>>,
 }
 
-/// All that was read.
+/// The contents of all inputs.
 #[derive(Debug, Default)]
 pub struct Manifests {
-    /// Clusters.
+    /// Valid clusters.
     pub clusters: Vec<Located<Cluster>>,
-    /// Policies of both scopes.
+    /// Valid policies of both scopes.
     pub policies: Vec<Located<PropagationPolicy>>,
-    /// Bindings of both scopes.
+    /// Valid bindings of both scopes.
     pub bindings: Vec<Located<ResourceBinding>>,
-    /// Everything else.
+    /// All other valid objects: workloads, and resources that are propagated whole.
     pub resources: Vec<Located<WorkloadResource>>,
-    /// Karmada's own objects that no scheduler reads (`Work`, `OverridePolicy`, …): their number.
+    /// Number of Karmada's own objects that no scheduler reads (`Work`, `OverridePolicy`, …).
     pub ignored: usize,
-    /// Problems; while there is one, nothing is scheduled.
+    /// Problems. The caller must not schedule anything unless this is empty.
     pub problems: Vec<Problem>,
-    /// Oddities that were read as best they could be.
+    /// Oddities that do not prevent scheduling.
     pub warnings: Vec<Warning>,
 }
 
 impl Manifests {
-    /// The bindings of the policies, bindings and workloads, which are taken out; clusters and problems stay.
+    /// Moves the policies, bindings, resources and warnings into a detector and returns its bindings. Clusters and
+    /// problems stay.
     pub fn detect(&mut self, workload_kinds: WorkloadKinds) -> Detected {
         let mut detector = Detector::new(workload_kinds);
         for policy in self.policies.drain(..) {

@@ -1,8 +1,8 @@
-//! Documents into objects: what kind each is, whether it is whole, whether it is there already.
+//! Turns documents into objects: determines their kind, validates them and rejects duplicates.
 //!
-//! A kind of Karmada in its own group is read as such; the same kind in another group (Cluster API has a
-//! `Cluster` too) is a resource like any other. Karmada's other objects are counted and left out, because
-//! Karmada never propagates them either.
+//! Karmada's kinds are recognised only in Karmada's groups; the same kind in another group (Cluster API also has a
+//! `Cluster`) is a resource like any other. Karmada's other objects are counted and left out, because Karmada does not
+//! propagate them either.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,18 +21,18 @@ use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, Resou
 use divvy_karmada::policy::is_cluster_scoped;
 use divvy_karmada::workloads::{Fields, WorkloadResource};
 
-/// The namespace of what names none.
+/// Namespace of objects that do not name one.
 const NAMESPACE_DEFAULT: &str = "default";
 
 /// Reads texts into one set of manifests.
 pub(super) struct Reader<'options> {
     options: &'options ReadOptions,
     manifests: Manifests,
-    /// Every object so far, by group, kind, namespace and name.
+    /// Location of every object so far, by group, kind, namespace and name.
     seen: HashMap<(String, ObjectName), Source>,
 }
 
-/// The document that is being read.
+/// The document that is currently read.
 #[derive(Clone)]
 struct Place {
     file: Arc<Path>,
@@ -49,7 +49,7 @@ impl Place {
     }
 }
 
-/// The fields that decide how an object is read.
+/// The fields that determine how an object is read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope<'text> {
@@ -103,9 +103,9 @@ impl<'options> Reader<'options> {
         }
     }
 
-    /// Reads a chunk as JSON values, one after the other. False, with nothing read, if it is better read as
-    /// YAML.
+    /// Reads a chunk as consecutive JSON values. Returns false, without reading any, if the chunk is YAML flow style.
     fn json_chunk(&mut self, chunk: &Chunk<'_>, place: &mut Place) -> bool {
+        // Find out where the values begin and end, without reading them into types yet.
         let mut stream = serde_json::Deserializer::from_str(chunk.text).into_iter::<&RawValue>();
         let mut values = Vec::new();
         let mut read_to = 0;
@@ -122,6 +122,7 @@ impl<'options> Reader<'options> {
                 }
             }
         }
+        // A chunk that is invalid JSON may still be valid YAML, unless the file claims to be JSON.
         let may_be_yaml = place.file.extension().is_none_or(|extension| extension != "json");
         if failed && may_be_yaml && yaml::parse(chunk.text, chunk.first_line).1.is_empty() {
             return false;
@@ -132,6 +133,7 @@ impl<'options> Reader<'options> {
             let line = lines.line_of(text);
             self.object(&Document::from_json(text, line), None, place);
         }
+        // `serde_json` has no line for its error, so the remainder is parsed again for a precise message.
         if failed {
             place.document += 1;
             let rest = chunk.text.get(read_to..).unwrap_or_default();
@@ -145,6 +147,7 @@ impl<'options> Reader<'options> {
 
     fn yaml_chunk(&mut self, chunk: &Chunk<'_>, place: &mut Place) {
         let (documents, faults) = yaml::parse(chunk.text, chunk.first_line);
+        // A document that could not be parsed still counts, so that its problems have the right number.
         if documents.is_empty() && !faults.is_empty() {
             place.document += 1;
         }
@@ -155,8 +158,9 @@ impl<'options> Reader<'options> {
         self.faults(faults, None, place);
     }
 
-    /// Reads one object. `implied` is what the items of a typed list need not repeat.
+    /// Reads one object, or each item of a list. `implied` is the type of items that do not state their own.
     fn object(&mut self, document: &Document<'_>, implied: Option<&TypeMeta>, place: &Place) {
+        // Fast path: valid JSON needs no tree, and items of a list are cut out of the text.
         if let Some(text) = document.json()
             && let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text)
         {
@@ -180,6 +184,7 @@ impl<'options> Reader<'options> {
             }
             return self.typed(document, type_meta, implied, place);
         }
+        // Everything else, such as YAML or an `apiVersion` of the wrong type, goes through the tree.
         let mut faults = Vec::new();
         let tree = document.tree(&mut faults).clone();
         let is_broken = !faults.is_empty() && matches!(tree.value, NodeValue::Skipped);
@@ -229,6 +234,7 @@ impl<'options> Reader<'options> {
             ("ResourceBinding", ResourceBinding::API_VERSION),
             ("ClusterResourceBinding", ResourceBinding::API_VERSION),
         ];
+        // Match the group without the version, so that an unsupported version is reported instead of propagated whole.
         let group = type_meta.group();
         let expected = known
             .iter()
@@ -267,6 +273,7 @@ impl<'options> Reader<'options> {
         }
     }
 
+    /// Reports the missing or mistyped `apiVersion` and `kind` of an object, which is then left out.
     fn without_type(&mut self, document: &Document<'_>, type_meta: &TypeMeta, place: &Place) {
         let mut faults = Vec::new();
         let tree = document.tree(&mut faults).clone();
@@ -295,7 +302,7 @@ impl<'options> Reader<'options> {
         self.faults(faults, None, place);
     }
 
-    /// Reads and judges an object of Karmada's. `None` if anything is wrong with it.
+    /// Reads and validates one of Karmada's objects. If it has problems, they are reported and the result is `None`.
     fn checked<T: DeserializeOwned + Default + Validate>(
         &mut self,
         document: &Document<'_>,
@@ -303,6 +310,7 @@ impl<'options> Reader<'options> {
         place: &Place,
     ) -> Option<Located<T>> {
         let mut faults = Vec::new();
+        // Validation runs even after faults, so that all problems are reported at once.
         let mut object: T = document.decode(&mut faults);
         let mut findings = Findings::default();
         object.validate(&mut findings);
@@ -312,6 +320,7 @@ impl<'options> Reader<'options> {
         let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
         let is_whole = faults.is_empty();
         self.faults(faults, Some(&name), place);
+        // Registered even if it has problems, so that a duplicate is reported in the same run.
         let is_first = self.is_first(&type_meta, name, document, place);
         (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
         let source = place.at(document.first_line());
@@ -322,6 +331,7 @@ impl<'options> Reader<'options> {
         })
     }
 
+    /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
     fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
         let mut faults = Vec::new();
         let value: serde_json::Value = match document.json().map(serde_json::from_str) {
@@ -361,7 +371,7 @@ impl<'options> Reader<'options> {
         }
     }
 
-    /// True if an object is new; one that is given twice is reported.
+    /// True if an object is new. A duplicate is reported.
     fn is_first(&mut self, type_meta: &TypeMeta, name: ObjectName, document: &Document<'_>, place: &Place) -> bool {
         if name.name.is_empty() {
             return true;
@@ -393,7 +403,7 @@ impl<'options> Reader<'options> {
     }
 }
 
-/// The type that items of a list such as `ClusterList` need not repeat.
+/// The type of items in a list such as `ClusterList`, which need not state it; `None` for a plain `List`.
 fn implied_by(list: &TypeMeta) -> Option<TypeMeta> {
     let kind = list.kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
     Some(TypeMeta {
@@ -410,7 +420,8 @@ fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
     }
 }
 
-/// Adds what validation found, except for fields that could not be read in the first place.
+/// Adds the findings of validation, except for fields that could not be read in the first place: those have their
+/// type's default, so a finding about them would be misleading.
 fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
     let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });
     let unreadable: Vec<FieldPath> = faults

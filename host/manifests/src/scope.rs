@@ -1,14 +1,14 @@
-//! Custom kinds without namespace.
+//! Cluster-scoped custom kinds.
 //!
-//! An object without a namespace is read as one of the namespace `default`, because offline no API server can be asked. A
-//! CustomResourceDefinition in the same input can say afterwards that its kind has none.
+//! Offline there is no API server to ask, so an object without a namespace is first put into the namespace `default`. A
+//! CustomResourceDefinition anywhere in the input may declare that its kind is cluster-scoped.
 
 use std::collections::HashSet;
 
 use super::Located;
 use divvy_karmada::workloads::WorkloadResource;
 
-/// Takes the namespace from kinds whose CustomResourceDefinition in the input says that they have none.
+/// Clears the namespace of objects whose CustomResourceDefinition in the input declares them cluster-scoped.
 pub(super) fn remove_namespaces_of_custom_kinds(resources: &mut [Located<WorkloadResource>]) {
     let definitions = resources.iter().filter_map(|located| {
         let resource = &located.object.resource;

@@ -1,4 +1,4 @@
-//! The reader against well-formed, malformed and hostile input.
+//! The reader, on well-formed, malformed and hostile input.
 
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -101,7 +101,7 @@ metadata: {name: b}
         &[
             "f.yaml: document 1, line 6: Cluster m1: metadata.labels.gpu: expected a string, got the boolean `true`",
             "f.yaml: document 1, line 8: Cluster m1: spec.zones: expected a list, got the string \"z1\"",
-            "f.yaml: document 1, line 15: Cluster m1: status.resourceSummary.allocatable.cpu: `10 cores` is not a quantity: its suffix is none of `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` and no exponent like `e3`",
+            "f.yaml: document 1, line 15: Cluster m1: status.resourceSummary.allocatable.cpu: `10 cores` is not a quantity: unknown suffix, expected `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` or an exponent like `e3`",
             "f.yaml: document 1, line 16: Cluster m1: status.resourceSummary.allocatable.memory: expected a quantity like `500m` or `2Gi`, got a list",
             "f.yaml: document 1, line 11: Cluster m1: spec.taints[0].effect: expected one of `NoSchedule`, `PreferNoSchedule`, `NoExecute`, got `Never`",
             "f.yaml: document 2, line 23: Deployment default/web: spec.replicas: expected an integer of 32 bits, got the string \"3\"",
@@ -136,7 +136,7 @@ fn wrong_types_at_every_level_are_problems_and_never_panics() {
             *broken.pointer_mut(pointer).unwrap() = wrong.clone();
             let text = broken.to_string();
             let as_json = problems(&parse(&text));
-            // Flow YAML of the same text, by way of the other parser.
+            // The comment makes the same text flow YAML, which the other parser reads.
             let as_yaml = problems(&parse(&format!("# not JSON\n{text}")));
             assert_eq!(
                 as_json.len(),
@@ -243,7 +243,7 @@ fn selectors_follow_kubernetes_and_karmada() {
     ];
     let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
     check_problems(json, &expected);
-    // A comment makes it YAML, which takes the other road through the reader.
+    // A comment makes it YAML, which takes the other path through the reader.
     check_problems(&json.replacen('\n', " # not JSON\n", 1), &expected);
 }
 

@@ -1,8 +1,8 @@
-//! Objects that an API server or Karmada's webhooks would refuse, although every type is right.
+//! Checks beyond types: objects that an API server or Karmada's webhooks would reject.
 //!
-//! Rules: `pkg/util/validation` and the webhooks of karmada-io/karmada, and `metav1.LabelSelectorAsSelector`.
-//! Not checked here: names of strategies, and whether preferences make sense together. Those are the meaning
-//! of one binding and make its row an error, not the whole input.
+//! The rules come from `pkg/util/validation` and the webhooks of karmada-io/karmada, and from
+//! `metav1.LabelSelectorAsSelector`. Names of strategies and combinations of preferences are not checked here: such an
+//! error concerns one binding and must not invalidate the whole input.
 
 use divvy_documents::names::quoted_list;
 use divvy_documents::{Cause, Fault, FieldPath, read_value};
@@ -14,23 +14,24 @@ use divvy_karmada::api::{
     SelectorRequirement, SpreadConstraint, SpreadField, TaintEffect, Toleration, TolerationOperator, Word,
 };
 
-/// The longest name of an affinity group that Karmada takes.
+/// Maximum length of the name of an affinity group in Karmada, in characters.
 const AFFINITY_NAME_LENGTH_MAX: usize = 32;
 
-/// The fields of a cluster that a field selector may name.
+/// Cluster fields that a field selector may name.
 const SELECTABLE_FIELDS: [&str; 3] = ["provider", "region", "zone"];
 
-/// Collects what is wrong with one object.
+/// Collects the problems of one object.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) found: Vec<(FieldPath, Cause)>,
 }
 
-/// An object of Karmada's, which can be wrong although it could be read.
+/// One of Karmada's objects, which may be invalid although all its types are right.
 pub(super) trait Validate {
-    /// Its API version, kind and metadata.
+    /// API version, kind and metadata of the object.
     fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta);
 
+    /// Adds all problems of the object to `findings`.
     fn validate(&self, findings: &mut Findings);
 }
 
@@ -47,6 +48,7 @@ impl Findings {
         self.add(path, Cause::InvalidSelector { reason: reason.into() });
     }
 
+    /// Reports an empty value as missing.
     fn required(&mut self, path: FieldPath, value: &str, expected: &str) {
         if value.is_empty() {
             self.add(
@@ -58,7 +60,7 @@ impl Findings {
         }
     }
 
-    /// Metadata of any object.
+    /// Checks the metadata of any object.
     pub(super) fn metadata(&mut self, metadata: &ObjectMeta) {
         self.required(FieldPath::dotted("metadata.name"), &metadata.name, "a name");
     }
@@ -207,6 +209,7 @@ fn validate_labels(selector: &LabelSelector, path: &FieldPath, findings: &mut Fi
     for (index, requirement) in selector.match_expressions.iter().enumerate() {
         let path = path.key("matchExpressions").index(index);
         findings.required(path.key("key"), &requirement.key, "a label's key");
+        // Without `Gt` and `Lt`, which Kubernetes allows only in node selectors.
         let allowed = &Word::<SelectorOperator>::KNOWN[..4];
         match requirement.operator.known() {
             Some(SelectorOperator::In | SelectorOperator::NotIn) => needs_values(requirement, &path, findings),
@@ -335,6 +338,7 @@ fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut 
             findings.invalid(path.key("dynamicWeight"), reason);
         }
     }
+    // Lists of other strategies are checked too: a wrong affinity is wrong whichever strategy reads the list.
     for given in scheduling.lists() {
         let path = path.key(given.object).key(given.list);
         match given.entries {
@@ -352,7 +356,7 @@ fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut 
     }
 }
 
-/// An entry of a list that this crate does not define, if it looks like one of preferences.
+/// Checks an entry of a list that this crate does not define, if it looks like a preference.
 fn validate_written(entry: &Value, path: &FieldPath, findings: &mut Findings) {
     if entry.get("targetCluster").is_none() {
         return;

@@ -1,9 +1,9 @@
-//! Counts and requirements, by table.
+//! Replicas and requirements of workloads, as tables.
 
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
 
-/// `replicas` and the requests, or the problems.
+/// Replicas and requests of a workload with this spec, or the first problem.
 fn demand(api_version: &str, kind: &str, spec: &str) -> String {
     let text = format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n");
     let read = read_text(

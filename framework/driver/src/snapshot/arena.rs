@@ -1,8 +1,8 @@
-//! An arena with room in it: columns that a changed cluster is written into in place.
+//! An arena with spare room, so that a changed cluster can be written in place.
 //!
-//! A list of a row (labels, taints, …) that fits where it was is written there; a longer one moves to the end of its
-//! columns. What it leaves behind is garbage until the arena is built anew, which happens when a column has no room left.
-//! An arena is built by writing every row into an empty one, so that there is one way to write a row.
+//! A row's list (labels, taints, …) is rewritten in place if it fits; a longer one moves to the end of its columns.
+//! The space it leaves behind is garbage until the arena is rebuilt, which happens when a column runs out of room. A
+//! rebuild writes every row into an empty arena, so that there is only one way to write a row.
 
 use std::sync::Arc;
 
@@ -14,18 +14,19 @@ use super::contents::Contents;
 use super::row::Row;
 use super::symbols;
 
-/// A column that had no room for what was to be written. The arena is half written, and of no use any more.
+/// A column had no room for a write. The arena is then only partly written and must be discarded.
 #[derive(Debug)]
 pub(super) struct Full;
 
-/// A list per row: a column of spans, and the columns of entries that they point into, with the bytes of an entry.
+/// A list per row: a column of spans, and the columns of entries that the spans point into, with the size of an entry.
 struct List {
     spans: usize,
     columns: &'static [(usize, usize)],
     length: fn(&Row) -> usize,
 }
 
-/// Declares the lists of a row: the column of spans, and per column of entries its type and what it takes of an entry.
+/// Declares the lists of a row: the column of spans, then for each column of entries its type and how to get its value
+/// from an entry.
 macro_rules! lists {
     ($( $field:ident in $spans:ident { $( $column:ident: $type:ty = $value:expr, )+ } )+) => {
         const LISTS: &[List] = &[$(
@@ -83,7 +84,7 @@ lists! {
     }
 }
 
-/// The columns of one number per row.
+/// Columns with one number per row.
 const PER_ROW: [usize; 9] = [
     column::NAME,
     column::NAME_HASH,
@@ -96,7 +97,7 @@ const PER_ROW: [usize; 9] = [
     column::MODEL_SET,
 ];
 
-/// The four matrices of resources, in the order of a row's quantities.
+/// The four resource matrices, in the order of a row's quantities.
 const MATRICES: [usize; 4] = [
     column::RESOURCE_ALLOCATABLE,
     column::RESOURCE_ALLOCATED,
@@ -104,15 +105,15 @@ const MATRICES: [usize; 4] = [
     column::RESOURCE_REMAINING,
 ];
 
-/// Entries for which a list of `used` gets room: half as many again, and some.
+/// Capacity for a list with `used` entries: half as many again, plus a constant for lists that are still short.
 fn with_room(used: usize) -> usize {
     used + used / 2 + 64
 }
 
-/// How far the columns of a list are used.
+/// Fill level of a list's columns.
 #[derive(Debug, Clone, Copy, Default)]
 struct Usage {
-    /// Entries from the start, garbage included.
+    /// Entries from the start of the columns, including garbage.
     end: usize,
     /// Entries that rows point to.
     live: usize,
@@ -122,17 +123,17 @@ struct Usage {
 #[derive(Debug)]
 pub(super) struct RoomyArena {
     words: Arc<Vec<u64>>,
-    /// Bytes of each column, its room included.
+    /// Size of each column in bytes, including spare room.
     capacity: [usize; column::COUNT],
     usage: [Usage; LISTS.len()],
-    /// Rows that have changed since they were written.
+    /// Rows that have changed since they were last written.
     stale: Vec<u32>,
-    /// Cells of the matrices that have lost their quantity since: row and place of the resource.
+    /// Matrix cells to clear, because their row no longer has the resource: row and slot of the resource.
     dropped: Vec<(u32, u32)>,
 }
 
 impl RoomyArena {
-    /// An arena of all that a store holds.
+    /// Builds an arena from the whole store.
     pub(super) fn new(contents: &Contents) -> Self {
         let capacity = capacities(contents);
         let directory = column::COUNT * size_of::<ColumnEntry>() / size_of::<u64>();
@@ -142,10 +143,11 @@ impl RoomyArena {
             head.extend([next as u64, 0]);
             next += bytes.div_ceil(8);
         }
-        // Zeroed pages come from the system for nothing.
+        // The system hands out zeroed pages, so the spare room costs nothing until it is written.
         let mut words = vec![0; next];
         words[..head.len()].copy_from_slice(&head);
         let mut usage = [Usage::default(); LISTS.len()];
+        // Readers see columns of one value per row at their full size; lists and shared data grow as they are written.
         let mut writer = Writer {
             words: &mut words,
             capacity: &capacity,
@@ -174,8 +176,8 @@ impl RoomyArena {
         }
     }
 
-    /// Notes that a row has changed and no longer has the resources at some places. `false`: so much has changed that the
-    /// arena had better be built anew.
+    /// Records that a row has changed and no longer has the resources in the `dropped` slots. Returns false if so much
+    /// has changed that a rebuild is cheaper; the caller then discards the arena.
     pub(super) fn mark(&mut self, row: usize, dropped: &[u32], rows: usize) -> bool {
         let row = row as u32;
         if self.stale.last() != Some(&row) {
@@ -185,17 +187,18 @@ impl RoomyArena {
         self.stale.len().max(self.dropped.len() / 8) <= rows
     }
 
-    /// `true` if no row has changed since the arena was written.
+    /// True if no row has changed since the arena was written.
     pub(super) fn is_current(&self) -> bool {
         self.stale.is_empty()
     }
 
-    /// The arena as it is now, for readers. While any of them keeps it, it is not written.
+    /// The current arena, for readers. It is not written while any of them holds it.
     pub(super) fn share(&self) -> Arc<Vec<u64>> {
         Arc::clone(&self.words)
     }
 
-    /// Writes the rows that have changed. `None`: a reader holds the arena.
+    /// Writes the rows that have changed. Returns `None`, without writing, if a reader holds the arena. After [`Full`],
+    /// the arena must be discarded.
     pub(super) fn catch_up(&mut self, contents: &Contents) -> Option<Result<(), Full>> {
         let mut writer = Writer {
             words: Arc::get_mut(&mut self.words)?,
@@ -205,6 +208,7 @@ impl RoomyArena {
         let (stale, dropped) = (self.stale.drain(..), self.dropped.drain(..));
         Some(writer.write_shared(contents).and_then(|()| {
             let rows = contents.rows.len();
+            // Cleared before the rows are written, because a row may have regained a resource since it lost it.
             for (row, place) in dropped {
                 for matrix in MATRICES {
                     writer.set(matrix, place as usize * rows + row as usize, ABSENT);
@@ -224,7 +228,7 @@ fn capacities(contents: &Contents) -> [usize; column::COUNT] {
     capacity[column::NAME_HASH] = rows * 8;
     for list in LISTS {
         let entries: usize = contents.rows.iter().map(|row| (list.length)(row)).sum();
-        // What is not there at all (annotations, JSON) mostly stays so.
+        // A list that no row has (annotations, JSON) usually stays unused.
         let entries = if entries == 0 { 0 } else { with_room(entries) };
         capacity[list.spans] = rows * size_of::<Span>();
         for &(column, size) in list.columns {
@@ -260,7 +264,7 @@ fn capacities(contents: &Contents) -> [usize; column::COUNT] {
     capacity
 }
 
-/// Writes into the words of an arena that no reader holds.
+/// Writes into an arena that no reader holds.
 struct Writer<'a> {
     words: &'a mut [u64],
     capacity: &'a [usize; column::COUNT],
@@ -268,7 +272,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The bytes of a column that readers see.
+    /// Size of a column in bytes, as readers see it.
     fn used(&self, column: usize) -> usize {
         self.words[HEAD_WORDS + column * 2 + 1] as usize
     }
@@ -277,7 +281,7 @@ impl Writer<'_> {
         self.words[HEAD_WORDS + column * 2 + 1] = bytes as u64;
     }
 
-    /// A column with its room.
+    /// A whole column, including spare room.
     #[inline]
     fn column<T: Pod>(&mut self, column: usize) -> &mut [T] {
         let first = self.words[HEAD_WORDS + column * 2] as usize;
@@ -285,13 +289,13 @@ impl Writer<'_> {
         bytemuck::cast_slice_mut(words)
     }
 
-    /// Writes the value of a row into a column of one value per row.
+    /// Writes the value of a row into a column with one value per row.
     #[inline]
     fn set<T: Pod>(&mut self, column: usize, row: usize, value: T) {
         self.column(column)[row] = value;
     }
 
-    /// Writes values from a place on.
+    /// Writes consecutive values, beginning at index `start`.
     #[inline]
     fn put<T: Pod>(&mut self, column: usize, start: usize, values: impl Iterator<Item = T>) {
         for (cell, value) in self.column(column)[start..].iter_mut().zip(values) {
@@ -312,7 +316,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Appends to a column of spans one of `length` entries, behind the one before.
+    /// Appends a span of `length` entries that begins where the previous one ends.
     fn append_span(&mut self, column: usize, length: usize) -> Result<(), Full> {
         let known = self.used(column) / size_of::<Span>();
         let last = known.checked_sub(1).map(|last| self.column::<Span>(column)[last]);
@@ -321,25 +325,26 @@ impl Writer<'_> {
         self.append(column, std::iter::once(Span { start, length }))
     }
 
-    /// Room for a row's list of `length` entries; where it begins.
+    /// Reserves room for a row's list of `length` entries and returns the index of its first entry.
     fn reserve(&mut self, list: usize, row: usize, length: usize) -> Result<usize, Full> {
         let List { spans, columns, .. } = LISTS[list];
         let span = self.column::<Span>(spans)[row];
         let usage = &mut self.usage[list];
         let (old_start, old_length) = (span.start as usize, span.length as usize);
+        // The last list of the columns can grow in place; any other list that grows moves to the end.
         let start = if length <= old_length || old_start + old_length == usage.end {
             old_start
         } else {
             usage.end
         };
-        // JSON alone can come to more than a span reaches: the clusters beyond are left without.
+        // Only JSON can outgrow the 32 bits of a span. Clusters beyond that limit are left without it.
         let length = if start + length > u32::MAX as usize { 0 } else { length };
         let (column, size) = columns[0];
         if length > 0 && (start + length) * size > self.capacity[column] {
             return Err(Full);
         }
         usage.live = usage.live + length - old_length;
-        // Columns without entries mean that no row has any: readers rely on that.
+        // Readers take an empty column to mean that no row has the list, so garbage must not keep it non-empty.
         usage.end = if usage.live == 0 {
             0
         } else {
@@ -356,7 +361,7 @@ impl Writer<'_> {
         Ok(start)
     }
 
-    /// Writes what rows share, as far as it is new.
+    /// Writes the shared texts, resource names and sets that are new since the last write.
     fn write_shared(&mut self, contents: &Contents) -> Result<(), Full> {
         self.write_symbols(contents)?;
         let rows = contents.rows.len();
@@ -369,6 +374,7 @@ impl Writer<'_> {
         for matrix in MATRICES {
             self.set_used(matrix, names.len() * rows * 8);
         }
+        // Sets are only ever appended, so those already in the arena are unchanged.
         let known = self.used(column::API_SET_SPANS) / size_of::<Span>();
         for set in &contents.apis.lists[known..] {
             self.append_span(column::API_SET_SPANS, set.len())?;
@@ -402,6 +408,7 @@ impl Writer<'_> {
         self.append(column::SYMBOL_OFFSETS, symbols.offsets[known + 1..].iter().copied())?;
         self.append(column::SYMBOL_HASHES, hashes.iter().copied())?;
         self.append(column::SYMBOL_ROWS, hashes.iter().map(|_| NO_ROW))?;
+        // The table has its final size from the start, so no entry ever moves.
         let bytes = self.capacity[column::SYMBOL_TABLE];
         self.set_used(column::SYMBOL_TABLE, bytes);
         let table = &mut self.column(column::SYMBOL_TABLE)[..bytes / 4];

@@ -1,4 +1,4 @@
-//! The clusters as numbers: rows, the texts and sets that they share, and how what nobody shares any more is given back.
+//! The clusters as numbers: rows, the texts and sets that they share, and the compaction that drops unused ones.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::row::{Draft, ModelRow, Row};
 use super::symbols::Symbols;
 
-/// The symbol of no text: marks a resource's place that no cluster uses.
+/// Not a symbol: marks a resource slot that no cluster uses.
 pub(super) const NO_SYMBOL: u32 = u32::MAX;
 
-/// A list that many clusters share, kept once: sets of API enablements, sets of resource models.
+/// Lists that many clusters share, each stored once: sets of API enablements, sets of resource models.
 #[derive(Debug)]
 pub(super) struct Shared<T> {
     pub(super) lists: Vec<Arc<[T]>>,
@@ -29,7 +29,7 @@ impl<T: Hash + Eq + Clone> Default for Shared<T> {
 }
 
 impl<T: Hash + Eq + Clone> Shared<T> {
-    /// The number of `list`; that of the empty list is 0.
+    /// The number of `list`, which is stored if it is new. The empty list has the number 0.
     fn number(&mut self, list: &[T]) -> u32 {
         if let Some(&number) = self.numbers.get(list) {
             return number;
@@ -42,13 +42,13 @@ impl<T: Hash + Eq + Clone> Shared<T> {
     }
 }
 
-/// The resources that any cluster's summary names. A resource keeps its place in the matrices as long as a cluster names it;
-/// then the place is free for another.
+/// The resources that any cluster's summary names. A resource keeps its slot in the matrices while a cluster names it;
+/// afterwards the slot is free for another resource.
 #[derive(Debug, Default)]
 pub(super) struct Resources {
-    /// Per place: the symbol of the resource, [`NO_SYMBOL`] if the place is free.
+    /// Symbol of the resource in each slot; [`NO_SYMBOL`] if the slot is free.
     pub(super) names: Vec<u32>,
-    /// Per place: how many clusters name it.
+    /// Number of clusters that name the resource in each slot.
     users: Vec<u32>,
 }
 
@@ -81,7 +81,7 @@ impl Resources {
     }
 }
 
-/// How much is kept before it is looked through for what no cluster uses any more.
+/// Sizes at which the next compaction is due.
 #[derive(Debug, Default)]
 struct Limits {
     symbols: usize,
@@ -89,7 +89,7 @@ struct Limits {
     sets: usize,
 }
 
-/// Rows, and what they share.
+/// The rows, and the texts, resources and sets that they share.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub(super) symbols: Symbols,
@@ -99,19 +99,19 @@ pub(super) struct Contents {
     /// Sorted by name. Boxed, so that an insertion moves pointers.
     #[allow(clippy::vec_box, reason = "a row is 300 bytes, and insertion moves half of them")]
     pub(super) rows: Vec<Box<Row>>,
-    /// Places of resources that the row of the last change no longer has.
+    /// Slots of the resources that the most recently changed row no longer has.
     pub(super) dropped: Vec<u32>,
     limits: Limits,
 }
 
-/// What taking a cluster in came to.
+/// Effect of inserting or updating a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It was there, just so.
+    /// The cluster was already present and is unchanged.
     None,
-    /// The row has changed; `true`: also whether the cluster is being deleted.
+    /// The row has changed; true if it also started or stopped being deleted.
     Row(usize, bool),
-    /// There is a row more.
+    /// A row was added, so the numbers of later rows have changed.
     Rows,
 }
 
@@ -121,7 +121,7 @@ impl Contents {
             .binary_search_by(|row| self.symbols.bytes(row.name).cmp(name.as_bytes()))
     }
 
-    /// Takes the cluster of a draft in.
+    /// Inserts or updates the cluster in a draft.
     pub(super) fn take(&mut self, name: &str, draft: &mut Draft) -> Change {
         draft.apis.sort_unstable();
         draft.apis.dedup();
@@ -142,10 +142,10 @@ impl Contents {
                             .extend(self.resources.place(*name).map(|place| place as u32));
                     }
                 }
-                // In this order a resource that stays keeps its place.
+                // Adding first ensures that a resource which stays keeps its slot.
                 self.resources.add(row);
                 self.resources.take_away(known);
-                // A clone takes no more memory than it needs.
+                // Cloned, because the draft's lists have spare capacity that a row should not keep.
                 **known = row.clone();
                 Change::Row(number, deletion)
             }
@@ -157,7 +157,7 @@ impl Contents {
         }
     }
 
-    /// Takes a cluster out; `true` if there was one.
+    /// Removes a cluster. Returns false if there was none.
     pub(super) fn remove(&mut self, name: &str) -> bool {
         let Ok(number) = self.find(name) else { return false };
         let row = self.rows.remove(number);
@@ -165,19 +165,21 @@ impl Contents {
         true
     }
 
-    /// `true` if so much has been added since the last compaction that half of what is kept may be garbage.
+    /// True if so much has been added since the last compaction that half of the stored data may be garbage.
     pub(super) fn wants_compaction(&self) -> bool {
         self.symbols.len() > self.limits.symbols
             || self.symbols.text.len() > self.limits.text
             || self.apis.lists.len() + self.models.lists.len() > self.limits.sets
     }
 
-    /// Gives back every text and set that no cluster uses. All symbols and numbers of sets change.
+    /// Drops every text and set that no cluster uses. All symbols and set numbers change, so every arena is invalid
+    /// afterwards.
     pub(super) fn compact(&mut self) {
         let old = std::mem::take(&mut self.symbols);
         let apis = std::mem::take(&mut self.apis);
         let models = std::mem::take(&mut self.models);
         self.resources = Resources::default();
+        // Everything in use is entered again under a new number, in the order of the rows; the rest is dropped.
         let mut new_symbols = vec![NO_SYMBOL; old.len()];
         let mut new_apis = vec![None; apis.lists.len()];
         let mut new_models = vec![None; models.lists.len()];
@@ -198,6 +200,7 @@ impl Contents {
                     renumber(group_version);
                     renumber(kind);
                 }
+                // Equal sets must be equal lists, and the new symbols sort differently.
                 list.sort_unstable();
                 self.apis.number(&list)
             });

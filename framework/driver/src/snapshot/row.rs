@@ -1,4 +1,4 @@
-//! One cluster with its texts interned, and the writer that interns it.
+//! One cluster with its texts interned, and the writer that interns them.
 
 use divvy_framework_abi::arena::{ABSENT, flag};
 use divvy_framework_view::clusters::{Condition, Resource, Taint};
@@ -23,7 +23,7 @@ pub(super) struct Row {
     pub(super) api_set: u32,
     pub(super) model_set: u32,
     pub(super) modelings: Vec<(i64, i64)>,
-    /// Symbol of the resource; allocatable, allocated, allocating, remaining.
+    /// Symbol of the resource, then allocatable, allocated, allocating and remaining.
     pub(super) resources: Vec<(u32, [i64; 4])>,
     /// UTF-8.
     pub(super) raw: Box<[u8]>,
@@ -49,7 +49,7 @@ impl Row {
         self.flags & flag::DELETING != 0
     }
 
-    /// Visits every symbol of the row itself; not those of the sets that it shares with others.
+    /// Visits every symbol of the row itself, but not those of the sets that it shares with other rows.
     pub(super) fn visit_symbols(&mut self, mut visit: impl FnMut(&mut u32)) {
         for symbol in [
             &mut self.name,
@@ -79,7 +79,7 @@ impl Row {
     }
 }
 
-/// A cluster while it is written. Its memory is used again for the next.
+/// A cluster while it is being written. Its allocations are reused for the next cluster.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) row: Row,
@@ -89,7 +89,7 @@ pub(super) struct Draft {
 
 impl Draft {
     pub(super) fn clear(&mut self) {
-        // Destructured, so that a new list cannot be forgotten here.
+        // Taken apart so that the lists can be emptied and put back with their memory; every other field is reset.
         let Row {
             mut zones,
             mut labels,
@@ -122,11 +122,11 @@ impl Draft {
     }
 }
 
-/// Writes one cluster into a [`SnapshotStore`](super::SnapshotStore): texts are interned as they come, nothing is copied
-/// in between.
+/// Writes one cluster into a [`SnapshotStore`](super::SnapshotStore). Texts are interned as they arrive, without an
+/// intermediate copy.
 ///
-/// What is not written is empty. Quantities of `cpu` are thousandths of a core, all others in the resource's own unit
-/// (bytes, pieces), both rounded up as Kubernetes' `MilliValue` and `Value` do.
+/// Fields that are not written stay empty. Quantities of `cpu` are in thousandths of a core, all others in the
+/// resource's own unit (bytes, pieces); both are rounded up, as Kubernetes' `MilliValue` and `Value` do.
 #[derive(Debug)]
 pub struct ClusterWriter<'a> {
     pub(super) symbols: &'a mut Symbols,
@@ -140,14 +140,14 @@ impl ClusterWriter<'_> {
         self
     }
 
-    /// Adds to `metadata.labels`. The caller gives each key once.
+    /// Adds to `metadata.labels`. The caller must write each key only once.
     pub fn label(&mut self, key: &str, value: &str) -> &mut Self {
         let pair = (self.symbols.intern(key), self.symbols.intern(value));
         self.draft.row.labels.push(pair);
         self
     }
 
-    /// Adds to `metadata.annotations`. The caller gives each key once.
+    /// Adds to `metadata.annotations`. The caller must write each key only once.
     pub fn annotation(&mut self, key: &str, value: &str) -> &mut Self {
         let pair = (self.symbols.intern(key), self.symbols.intern(value));
         self.draft.row.annotations.push(pair);
@@ -196,7 +196,7 @@ impl ClusterWriter<'_> {
         self
     }
 
-    /// Adds to `spec.resourceModels`: a grade, and per resource the lower and the upper end of its range.
+    /// Adds to `spec.resourceModels`: a grade, and the minimum and maximum of each resource.
     pub fn model<'r>(&mut self, grade: i64, ranges: impl IntoIterator<Item = (&'r str, i64, i64)>) -> &mut Self {
         let ranges = ranges
             .into_iter()
@@ -216,7 +216,7 @@ impl ClusterWriter<'_> {
         self
     }
 
-    /// Adds to `status.conditions`. `Ready` and `CompleteAPIEnablements` are also kept as flags.
+    /// Adds to `status.conditions`. `Ready` and `CompleteAPIEnablements` also set flags, for quick access.
     pub fn condition(&mut self, condition: Condition<'_>) -> &mut Self {
         let row = (
             self.symbols.intern(condition.kind),
@@ -233,13 +233,13 @@ impl ClusterWriter<'_> {
         }
     }
 
-    /// Marks a cluster whose status has a resource summary, be it an empty one.
+    /// Marks a cluster whose status has a resource summary, even an empty one.
     pub fn resource_summary(&mut self) -> &mut Self {
         self.set_flag(flag::RESOURCE_SUMMARY)
     }
 
-    /// Adds a resource to the summary, in place of an earlier one of that name. `remaining` is taken exactly and rounded up
-    /// once; `None` where nothing is allocatable.
+    /// Adds a resource to the summary, replacing an earlier one with that name. The caller computes `remaining` exactly
+    /// and rounds it up once; `None` if nothing is allocatable.
     pub fn resource(&mut self, resource: Resource<'_>) -> &mut Self {
         let name = self.symbols.intern(resource.name);
         let quantities = [
@@ -254,13 +254,13 @@ impl ClusterWriter<'_> {
         self.resource_summary()
     }
 
-    /// Adds to the summary's `allocatableModelings`: a grade and its number of nodes.
+    /// Adds to `status.resourceSummary.allocatableModelings`: a grade and its number of nodes.
     pub fn modeling(&mut self, grade: i64, nodes: i64) -> &mut Self {
         self.draft.row.modelings.push((grade, nodes));
         self.resource_summary()
     }
 
-    /// The whole object as JSON, if a plugin asks for it.
+    /// Keeps the whole object as JSON. Needed only if a plugin declares `Needs::raw_cluster`.
     pub fn raw_json(&mut self, json: impl Into<Box<str>>) -> &mut Self {
         self.draft.row.raw = json.into().into_boxed_bytes();
         self

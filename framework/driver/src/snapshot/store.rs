@@ -1,4 +1,4 @@
-//! The store of clusters, and the snapshots it gives out.
+//! The store of clusters and its snapshots.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Snapshot {
         Arena::new(&self.words)
     }
 
-    /// The arena's words: what crosses the boundary.
+    /// The arena's words, which plugins receive across the ABI.
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -41,14 +41,14 @@ impl Snapshot {
     }
 }
 
-/// Clusters that come, change and go, and the snapshots of them.
+/// The current clusters, from which snapshots are taken.
 #[derive(Debug, Default)]
 pub struct SnapshotStore {
     contents: Contents,
     draft: Draft,
     /// The arena of the latest snapshot.
     front: Option<RoomyArena>,
-    /// Takes changes while a reader holds the other.
+    /// Receives changes while a reader holds `front`.
     spare: Option<RoomyArena>,
     deleting: Option<Arc<[u32]>>,
 }
@@ -64,12 +64,13 @@ impl SnapshotStore {
         self.contents.rows.len()
     }
 
-    /// `true` if there is no cluster.
+    /// True if the store has no clusters.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes a cluster in as `write` writes it, in place of an older one of that name. The others are not touched.
+    /// Inserts a cluster as `write` writes it, replacing an older one with that name. An unchanged cluster costs no
+    /// update of the snapshot.
     pub fn upsert(&mut self, name: &str, write: impl FnOnce(&mut ClusterWriter<'_>)) {
         self.draft.clear();
         let symbols = &mut self.contents.symbols;
@@ -90,7 +91,7 @@ impl SnapshotStore {
         }
     }
 
-    /// Takes a cluster out; `true` if there was one.
+    /// Removes a cluster. Returns false if there was none.
     pub fn remove(&mut self, name: &str) -> bool {
         let found = self.contents.remove(name);
         if found {
@@ -99,7 +100,7 @@ impl SnapshotStore {
         found
     }
 
-    /// The clusters as they are now. Asked again without a change in between, it is the same snapshot.
+    /// The current clusters. Two calls without a change in between return the same snapshot.
     pub fn snapshot(&mut self) -> Snapshot {
         let rows = &self.contents.rows;
         let deleting = self.deleting.get_or_insert_with(|| {
@@ -117,22 +118,23 @@ impl SnapshotStore {
         }
     }
 
-    /// Brings the front up to date, or empties it if that cannot be done.
+    /// Brings `front` up to date, or clears it so that the caller rebuilds it.
     fn renew(&mut self) {
         for _ in 0..2 {
             match self.front.as_mut().and_then(|arena| arena.catch_up(&self.contents)) {
                 Some(Ok(())) => return,
                 Some(Err(_)) => {
+                    // Out of room: a rebuild follows, so compact first rather than copy garbage into the new arena.
                     self.contents.compact();
                     self.front = None;
                     self.spare = None;
                     return;
                 }
-                // A reader holds it, and keeps it as it is: the other is next.
+                // A reader holds this arena, so try the other one.
                 None => std::mem::swap(&mut self.front, &mut self.spare),
             }
         }
-        // Readers hold both. The older one is theirs from now on.
+        // Readers hold both arenas. Leave the older one to them and rebuild the front.
         self.spare = self.front.take();
     }
 

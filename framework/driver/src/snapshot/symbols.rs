@@ -1,4 +1,4 @@
-//! Interned texts: each distinct text once, with a number.
+//! Interned texts: each distinct text is stored once, under a number.
 
 use divvy_framework_abi::hash::hash_text;
 
@@ -29,13 +29,13 @@ impl Symbols {
         self.hashes.len()
     }
 
-    /// The symbol of `text`, made if it is new.
+    /// The symbol of `text`, which is added if it is new.
     #[inline]
     pub(super) fn intern(&mut self, text: &str) -> u32 {
         self.intern_hashed(text.as_bytes(), hash_text(text))
     }
 
-    /// The symbol of a text whose hash is known, made if it is new.
+    /// The symbol of a text whose hash is known. The text is added if it is new.
     pub(super) fn intern_hashed(&mut self, text: &[u8], hash: u64) -> u32 {
         let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
@@ -72,8 +72,8 @@ impl Symbols {
     }
 }
 
-/// Enters a symbol that is not there into an open-addressing table: a power of two long, symbol plus one at the hash of its
-/// text, never full.
+/// Enters a new symbol into an open-addressing table. The length is a power of two, a slot holds the symbol plus one
+/// (0 is free), the hash of the text gives the first slot to try, and the table is never full.
 pub(super) fn enter(table: &mut [u32], hash: u64, symbol: u32) {
     let mask = table.len() - 1;
     let mut slot = hash as usize & mask;

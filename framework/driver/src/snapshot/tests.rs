@@ -1,4 +1,4 @@
-//! The store and what clusters look like through a snapshot.
+//! The store, and clusters as they appear in a snapshot.
 
 use divvy_framework_view::clusters::Resource;
 
@@ -35,9 +35,9 @@ fn rows_are_sorted_by_name_whatever_the_order_of_arrival() {
     let clusters = snapshot.clusters();
     let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name()).collect();
     assert_eq!(names, ["a", "aa", "b"]);
-    assert_eq!(clusters.get(2).region(), "asia", "of two with one name the last stays");
+    assert_eq!(clusters.get(2).region(), "asia", "the later of two clusters wins");
     assert_eq!(clusters.row("b"), Some(2));
-    assert_eq!(clusters.row("eu"), None, "a text that is no cluster's name");
+    assert_eq!(clusters.row("eu"), None, "a text, but not a cluster's name");
     assert_eq!(clusters.row("nowhere"), None);
 }
 
@@ -83,5 +83,5 @@ fn equal_sets_of_apis_are_kept_once() {
     let snapshot = store.snapshot();
     let clusters = snapshot.clusters();
     assert_eq!(clusters.api_sets()[0], clusters.api_sets()[1]);
-    assert_eq!(clusters.api_set_count(), 2, "the empty set and theirs");
+    assert_eq!(clusters.api_set_count(), 2, "the empty set and the shared one");
 }

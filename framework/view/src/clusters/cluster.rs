@@ -5,7 +5,7 @@ use divvy_framework_abi::arena::{ABSENT, Arena, column, flag};
 use super::Symbol;
 use crate::words::{ConditionStatus, TaintEffect};
 
-/// One cluster: what Karmada's `Cluster` holds.
+/// One cluster: the contents of Karmada's `Cluster` that a scheduler needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Cluster<'a> {
     arena: Arena<'a>,
@@ -21,7 +21,7 @@ pub struct Taint<'a> {
     pub value: &'a str,
     /// Effect.
     pub effect: TaintEffect,
-    /// When it was added, in seconds since 1970.
+    /// Time at which it was added, in seconds since 1970.
     pub time_added: Option<i64>,
 }
 
@@ -36,10 +36,10 @@ pub struct Condition<'a> {
     pub reason: &'a str,
 }
 
-/// What a cluster has of a resource. `cpu` counts thousandths of a core, everything else its own unit.
+/// Amounts of one resource in a cluster: `cpu` in thousandths of a core, everything else in its own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resource<'a> {
-    /// The resource's name.
+    /// Resource name, such as `cpu`.
     pub name: &'a str,
     /// `allocatable`.
     pub allocatable: Option<i64>,
@@ -47,18 +47,18 @@ pub struct Resource<'a> {
     pub allocated: Option<i64>,
     /// `allocating`.
     pub allocating: Option<i64>,
-    /// Allocatable − allocated − allocating.
+    /// Allocatable − allocated − allocating; negative if the cluster is overcommitted.
     pub remaining: Option<i64>,
 }
 
-/// One of a cluster's resource models, with the number of nodes of its grade.
+/// One of a cluster's resource models, with the number of nodes in its grade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model<'a> {
-    /// Grade.
+    /// Grade: identifies the model within the cluster.
     pub grade: i64,
-    /// Nodes of that grade that can be allocated; 0 if the status does not list it.
+    /// Allocatable nodes of that grade; 0 if the status does not list the grade.
     pub nodes: i64,
-    /// Resource, lower end, upper end.
+    /// Resource name, minimum and maximum of its range.
     pub ranges: Vec<(&'a str, i64, i64)>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Cluster<'a> {
         Self { arena, row }
     }
 
-    /// The row in the snapshot; also the rank of the cluster's name.
+    /// Row in the snapshot, which is also the rank of the cluster's name.
     #[inline]
     pub fn row(&self) -> usize {
         self.row
@@ -133,7 +133,7 @@ impl<'a> Cluster<'a> {
             .map(move |(key, value)| (arena.text(key.0), arena.text(value.0)))
     }
 
-    /// The value of a label.
+    /// Value of a label; `None` if the cluster does not have it.
     #[inline]
     pub fn label(&self, key: &str) -> Option<&'a str> {
         let key = self.arena.symbol(key)?;
@@ -142,7 +142,7 @@ impl<'a> Cluster<'a> {
             .map(|(_, value)| self.arena.text(value.0))
     }
 
-    /// The value of a label whose key is known as a symbol; a label that is there without a value has [`Symbol::EMPTY`].
+    /// Symbol of a label's value, for a key that is already a symbol; [`Symbol::EMPTY`] if the value is empty.
     #[inline]
     pub fn label_symbol(&self, key: Symbol) -> Option<Symbol> {
         self.label_symbols()
@@ -162,7 +162,7 @@ impl<'a> Cluster<'a> {
         .map(move |(key, value)| (arena.text(key.0), arena.text(value.0)))
     }
 
-    /// The value of an annotation.
+    /// Value of an annotation; `None` if the cluster does not have it.
     #[inline]
     pub fn annotation(&self, key: &str) -> Option<&'a str> {
         self.annotations()
@@ -191,25 +191,25 @@ impl<'a> Cluster<'a> {
             })
     }
 
-    /// Whether it is being deleted.
+    /// True if the cluster is being deleted.
     #[inline]
     pub fn is_deleting(&self) -> bool {
         self.flag(flag::DELETING)
     }
 
-    /// Whether its condition `Ready` is true.
+    /// True if the condition `Ready` is true.
     #[inline]
     pub fn is_ready(&self) -> bool {
         self.flag(flag::READY)
     }
 
-    /// Whether its condition `CompleteAPIEnablements` is true: only then does an absent API mean that it is not there.
+    /// True if the condition `CompleteAPIEnablements` is true. Otherwise the cluster may serve APIs it does not list.
     #[inline]
     pub fn has_complete_api_enablements(&self) -> bool {
         self.flag(flag::COMPLETE_API_ENABLEMENTS)
     }
 
-    /// Whether its status has a resource summary.
+    /// True if the status has a resource summary.
     #[inline]
     pub fn has_resource_summary(&self) -> bool {
         self.flag(flag::RESOURCE_SUMMARY)
@@ -234,13 +234,13 @@ impl<'a> Cluster<'a> {
             })
     }
 
-    /// Its set of API enablements.
+    /// Number of the cluster's set of API enablements. See [`Clusters::api_sets`](super::Clusters::api_sets).
     #[inline]
     pub fn api_set(&self) -> u32 {
         self.number(column::API_SET)
     }
 
-    /// `status.apiEnablements`: group version and kind.
+    /// `status.apiEnablements`, as pairs of group version and kind.
     #[inline]
     pub fn api_enablements(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let arena = self.arena;
@@ -253,13 +253,13 @@ impl<'a> Cluster<'a> {
             .map(move |(&group_version, &kind)| (arena.text(group_version), arena.text(kind)))
     }
 
-    /// What it has of a resource; `None` if its summary does not name it.
+    /// Amounts of one resource; `None` if the cluster's summary does not name it.
     #[inline]
     pub fn resource(&self, name: &str) -> Option<Resource<'a>> {
         self.resources().find(|resource| resource.name == name)
     }
 
-    /// What it has of each resource that its summary names.
+    /// Amounts of every resource that the cluster's summary names.
     pub fn resources(&self) -> impl Iterator<Item = Resource<'a>> + use<'a> {
         let arena = self.arena;
         let row = self.row;
@@ -287,13 +287,13 @@ impl<'a> Cluster<'a> {
             })
     }
 
-    /// Its set of resource models, which clusters share; 0 is the empty one.
+    /// Number of the cluster's set of resource models. Clusters share equal sets; 0 is the empty set.
     #[inline]
     pub fn model_set(&self) -> u32 {
         self.number(column::MODEL_SET)
     }
 
-    /// Its resource models, with the number of nodes of each grade.
+    /// The cluster's resource models, with the number of nodes in each grade.
     pub fn models(&self) -> Vec<Model<'a>> {
         let arena = self.arena;
         let set = arena.span(column::MODEL_SET_SPANS, self.model_set() as usize);
@@ -325,7 +325,7 @@ impl<'a> Cluster<'a> {
             .collect()
     }
 
-    /// `status.resourceSummary.allocatableModelings`: grade and number of nodes.
+    /// `status.resourceSummary.allocatableModelings`, as pairs of grade and number of nodes.
     #[inline]
     pub fn modelings(&self) -> impl Iterator<Item = (i64, i64)> + use<'a> {
         let span = self.arena.span(column::MODELING_SPANS, self.row);
@@ -334,7 +334,7 @@ impl<'a> Cluster<'a> {
         grades.iter().copied().zip(counts.iter().copied())
     }
 
-    /// The whole object as JSON; empty unless the plugin's needs name it (`Needs::raw_cluster`).
+    /// The whole object as JSON; empty unless the plugin declares `Needs::raw_cluster`.
     #[inline]
     pub fn raw_json(&self) -> &'a str {
         let span = self.arena.span(column::RAW_SPANS, self.row);
@@ -365,7 +365,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// A quantity, unless it is the value that stands for "not stated".
+/// A quantity; `None` for the value that means "not stated".
 fn stated(value: i64) -> Option<i64> {
     (value != ABSENT).then_some(value)
 }

@@ -1,14 +1,14 @@
-//! Which clusters an affinity matches: compiled once a binding, then integers only.
+//! Affinity matching: compiled once per binding, then a comparison of integers.
 //!
-//! The rule is Karmada's `util.ClusterMatches` (v1.19): not excluded, the label selector matches, the field selector
-//! matches, and the list of names is empty or holds the cluster. Zones are matched as a list: `In` is true if one of the
-//! cluster's zones is among the values, `NotIn` if none is.
+//! The rule is Karmada's `util.ClusterMatches` (v1.19). A cluster matches if it is not excluded, the label selector and
+//! the field selector match, and the list of names is empty or contains it. Zones are matched as a list: `In` is true
+//! if any of the cluster's zones is among the values, `NotIn` if none is.
 
 use divvy_framework_abi::arena::{Arena, column};
 use divvy_framework_abi::call::{AffinityRow, ExpressionRow, expression_operator, expression_source};
 use divvy_framework_abi::text::{Span, Text};
 
-/// Rows of a snapshot as a set: one bit a cluster.
+/// A set of snapshot rows: one bit per cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowSet {
     words: Vec<u64>,
@@ -23,13 +23,13 @@ impl RowSet {
         }
     }
 
-    /// Empties the set, for `rows` clusters from now on; a set as large as before allocates nothing.
+    /// Empties the set and resizes it for `rows` clusters. Allocates only if the set grows.
     pub fn reset(&mut self, rows: usize) {
         self.words.clear();
         self.words.resize(rows.div_ceil(64), 0);
     }
 
-    /// Adds a row; one past the end of the snapshot is ignored.
+    /// Adds a row. A row beyond the capacity of the set is ignored.
     #[inline]
     pub fn insert(&mut self, row: usize) {
         if let Some(word) = self.words.get_mut(row / 64) {
@@ -37,7 +37,7 @@ impl RowSet {
         }
     }
 
-    /// Whether the row is in the set.
+    /// True if the row is in the set.
     #[inline]
     pub fn contains(&self, row: usize) -> bool {
         self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
@@ -60,11 +60,11 @@ impl RowSet {
 /// The tables that an affinity's spans point into.
 #[derive(Debug, Clone, Copy)]
 pub struct AffinityTables<'a> {
-    /// The string of the binding's texts.
+    /// String that contains all texts of the binding.
     pub pool: &'a str,
-    /// Names and values.
+    /// Cluster names and selector values.
     pub texts: &'a [Text],
-    /// Expressions of selectors.
+    /// Selector expressions.
     pub expressions: &'a [ExpressionRow],
 }
 
@@ -72,20 +72,20 @@ pub struct AffinityTables<'a> {
 #[derive(Debug, Clone)]
 pub struct ClusterMatcher<'a> {
     arena: Arena<'a>,
-    /// `None`: every name will do.
+    /// `None` if the affinity does not restrict names.
     names: Option<Rows>,
     exclude: Option<Rows>,
     expressions: Vec<Expression<'a>>,
 }
 
-/// A few rows as a sorted list, many as a set.
+/// A short list of rows, or a set if there are many.
 #[derive(Debug, Clone)]
 enum Rows {
     Few(Vec<u32>),
     Many(RowSet),
 }
 
-/// Up to this many names a scan of a list beats allocating a set for all clusters.
+/// Maximum length of a list of names for which scanning beats allocating a set of all clusters.
 const FEW: usize = 8;
 
 impl Rows {
@@ -102,25 +102,25 @@ impl Rows {
 struct Expression<'a> {
     subject: Subject<'a>,
     operator: u32,
-    /// Symbols of the values that any cluster mentions.
+    /// Symbols of the values. Values that no cluster mentions are dropped: they match nothing.
     values: Vec<u32>,
-    /// For the integer comparisons.
+    /// First value as an integer, for `Gt` and `Lt`.
     bound: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Subject<'a> {
-    /// The label of that key.
+    /// The label with that key.
     Label(u32, Labels<'a>),
-    /// A single text a cluster, absent if empty.
+    /// One text per cluster; an empty one counts as absent.
     Field(&'a [u32]),
-    /// A list of texts a cluster.
+    /// A list of zones per cluster.
     Zones,
-    /// A label that no cluster has, or a field that there is not.
+    /// A label that no cluster has, or an unknown field.
     Nothing,
 }
 
-/// The labels of all clusters. Found once a binding: finding the columns costs more than reading a label in them.
+/// The label columns. Looked up once per binding, because finding a column costs more than reading a label in it.
 #[derive(Debug, Clone, Copy)]
 struct Labels<'a> {
     spans: &'a [Span],
@@ -138,7 +138,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The value of a label of the cluster in that row.
+    /// Symbol of the label's value in that row.
     #[inline]
     fn value(&self, row: usize, key: u32) -> Option<u32> {
         let span = self.spans.get(row)?;
@@ -146,12 +146,12 @@ impl<'a> Labels<'a> {
         span.of(self.values).get(place).copied()
     }
 
-    /// The rows of the clusters whose label has that value, ascending, appended to `rows`.
+    /// Appends the rows of the clusters whose label has that value to `rows`, ascending.
     fn collect_rows(&self, key: u32, value: u32, rows: &mut Vec<u32>) {
         let holds = |&(_, span): &(u32, &Span)| {
             let keys = span.of(self.keys).iter();
             let values = span.of(self.values);
-            // Each key is there once, so whoever has the pair has it at the key's place.
+            // A cluster has each key at most once, so a row with the pair has both at the same index.
             keys.zip(values).any(|pair| pair == (&key, &value))
         };
         rows.extend((0..).zip(self.spans).filter(holds).map(|(row, _)| row));
@@ -159,7 +159,7 @@ impl<'a> Labels<'a> {
 }
 
 impl<'a> ClusterMatcher<'a> {
-    /// Compiles an affinity against a snapshot. For hosts: a plugin has
+    /// Compiles an affinity against a snapshot. For hosts; plugins call
     /// [`Affinity::compile`](crate::binding::Affinity::compile).
     pub fn compile(arena: Arena<'a>, affinity: &AffinityRow, tables: AffinityTables<'_>) -> Self {
         let rows_of = |span: Span| {
@@ -210,13 +210,13 @@ impl<'a> ClusterMatcher<'a> {
         }
     }
 
-    /// Whether every cluster matches, whatever it is.
+    /// True if the affinity restricts nothing, so that every cluster matches.
     #[inline]
     pub fn matches_all(&self) -> bool {
         self.names.is_none() && self.exclude.is_none() && self.expressions.is_empty()
     }
 
-    /// Whether the cluster in that row matches.
+    /// True if the cluster in that row matches.
     #[inline]
     pub fn matches(&self, row: usize) -> bool {
         self.names.as_ref().is_none_or(|names| names.contains(row))
@@ -227,9 +227,9 @@ impl<'a> ClusterMatcher<'a> {
                 .all(|expression| expression.holds(self.arena, row))
     }
 
-    /// The rows of all clusters that match, ascending, appended to `rows`.
+    /// Appends the rows of all matching clusters to `rows`, ascending.
     ///
-    /// An affinity that lists names looks at those alone.
+    /// If the affinity lists names, only those clusters are examined.
     pub fn collect_rows(&self, rows: &mut Vec<u32>) {
         match &self.names {
             Some(Rows::Few(names)) => {
@@ -246,8 +246,8 @@ impl<'a> ClusterMatcher<'a> {
         }
     }
 
-    /// The label and its value if one pair is all that is asked for. Most selectors ask for no more, and then it pays not
-    /// to ask once a cluster what they ask.
+    /// The label and value of an affinity that requires exactly one label value. Most selectors are that simple, and a
+    /// dedicated loop avoids interpreting the expression once per cluster.
     fn only_pair(&self) -> Option<(Labels<'a>, u32, u32)> {
         match (&self.names, &self.exclude, self.expressions.as_slice()) {
             (
@@ -270,7 +270,7 @@ impl<'a> ClusterMatcher<'a> {
     }
 }
 
-/// Takes repeated neighbours out of the tail of a list.
+/// Removes consecutive duplicates from the tail of a list that begins at `start`.
 fn dedup_from(rows: &mut Vec<u32>, start: usize) {
     let mut kept = start;
     for place in start..rows.len() {

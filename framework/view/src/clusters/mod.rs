@@ -1,8 +1,8 @@
 //! The clusters of a snapshot, as a plugin sees them.
 //!
-//! Two ways in. [`Cluster`] reads like the object: `cluster.region()`, `cluster.label("tier")`. [`Clusters`] gives whole
-//! columns of numbers, for loops over thousands of clusters: texts are [`Symbol`]s there, so that "is it in this region"
-//! is a comparison of two integers. Rows are sorted by name: a row number is also the rank of the cluster's name.
+//! There are two ways in. [`Cluster`] reads like the object: `cluster.region()`, `cluster.label("tier")`. [`Clusters`]
+//! gives whole columns of numbers, for loops over thousands of clusters: texts are [`Symbol`]s there, so that "is it in
+//! this region" compares two integers. Rows are sorted by name, so a row number is also the rank of the cluster's name.
 
 mod cluster;
 mod matcher;
@@ -21,10 +21,10 @@ use divvy_framework_abi::arena::{Arena, column};
 pub struct Symbol(pub(crate) u32);
 
 impl Symbol {
-    /// The symbol of the empty text, which stands for "not set".
+    /// The symbol of the empty text, which means "not set".
     pub const EMPTY: Self = Self(0);
 
-    /// The symbol as a number, dense from 0: fit to index a table.
+    /// The symbol as a dense number from 0, suitable as a table index. See [`Clusters::symbol_count`].
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -38,7 +38,7 @@ pub struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    /// The clusters of an arena. For hosts: a plugin is given them.
+    /// The clusters of an arena. For hosts; plugins receive them as an argument.
     #[inline]
     pub fn new(arena: Arena<'a>) -> Self {
         Self { arena }
@@ -55,33 +55,33 @@ impl<'a> Clusters<'a> {
         self.arena.rows()
     }
 
-    /// Whether there is no cluster.
+    /// True if the snapshot has no clusters.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The cluster in a row. A row past the end gives a cluster without name or properties.
+    /// The cluster in a row. A row past the end yields a cluster without a name or properties.
     #[inline]
     pub fn get(&self, row: usize) -> Cluster<'a> {
         Cluster::new(self.arena, row)
     }
 
-    /// All clusters, by name.
+    /// All clusters, in the order of their names.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'a>> + use<'a> {
         let clusters = *self;
         (0..clusters.len()).map(move |row| clusters.get(row))
     }
 
-    /// The row of the cluster of that name.
+    /// Row of the cluster with that name; `None` if the snapshot has no such cluster.
     #[inline]
     pub fn row(&self, name: &str) -> Option<usize> {
         self.arena.row(name).map(|row| row as usize)
     }
 
-    /// The symbol of a text; `None` if no cluster mentions it anywhere. A text that clusters have mentioned before may have a
-    /// symbol too: one that no column holds.
+    /// The symbol of a text; `None` if no cluster mentions it. A text that clusters mentioned earlier may still have a
+    /// symbol, which then appears in no column.
     #[inline]
     pub fn symbol(&self, text: &str) -> Option<Symbol> {
         self.arena.symbol(text).map(Symbol)
@@ -93,44 +93,44 @@ impl<'a> Clusters<'a> {
         self.arena.text(symbol.0)
     }
 
-    /// How many symbols the snapshot has: the size of a table indexed by [`Symbol::index`].
+    /// Number of symbols in the snapshot: the size of a table indexed by [`Symbol::index`].
     #[inline]
     pub fn symbol_count(&self) -> usize {
         self.arena.column::<u64>(column::SYMBOL_HASHES).len()
     }
 
-    /// Per cluster: the symbol of its name.
+    /// Symbol of each cluster's name, by row.
     #[inline]
     pub fn names(&self) -> &'a [Symbol] {
         self.arena.column(column::NAME)
     }
 
-    /// Per cluster: the hash of its name, which does not depend on the snapshot.
+    /// Hash of each cluster's name, by row. It is the same in every snapshot.
     #[inline]
     pub fn name_hashes(&self) -> &'a [u64] {
         self.arena.column(column::NAME_HASH)
     }
 
-    /// Per cluster: the symbol of its region.
+    /// Symbol of each cluster's region, by row.
     #[inline]
     pub fn regions(&self) -> &'a [Symbol] {
         self.arena.column(column::REGION)
     }
 
-    /// Per cluster: the symbol of its provider.
+    /// Symbol of each cluster's provider, by row.
     #[inline]
     pub fn providers(&self) -> &'a [Symbol] {
         self.arena.column(column::PROVIDER)
     }
 
-    /// Per cluster: which set of API enablements it has. The sets are numbered densely from 0 to
-    /// [`Self::api_set_count`], so that a verdict can be reached once a set instead of once a cluster.
+    /// Number of each cluster's set of API enablements, by row. Sets are numbered densely from 0 and stay below
+    /// [`Self::api_set_count`], so that a filter can decide once per set instead of once per cluster.
     #[inline]
     pub fn api_sets(&self) -> &'a [u32] {
         self.arena.column(column::API_SET)
     }
 
-    /// The number of distinct sets of API enablements, those that no cluster has any more included.
+    /// Number of distinct sets of API enablements, including sets that no cluster uses any more.
     #[inline]
     pub fn api_set_count(&self) -> usize {
         self.arena
@@ -138,7 +138,7 @@ impl<'a> Clusters<'a> {
             .len()
     }
 
-    /// Whether a set of API enablements has a kind in a group version.
+    /// True if a set of API enablements contains the kind in that group version.
     #[inline]
     pub fn api_set_has(&self, set: u32, group_version: Symbol, kind: Symbol) -> bool {
         let span = self.arena.span(column::API_SET_SPANS, set as usize);
@@ -150,37 +150,37 @@ impl<'a> Clusters<'a> {
             .any(|pair| pair == (&group_version, &kind))
     }
 
-    /// Per cluster: how many taints it has, as the length of its span.
+    /// A column of spans, by row.
     #[inline]
     pub(crate) fn spans(&self, spans: usize) -> &'a [divvy_framework_abi::text::Span] {
         self.arena.column(spans)
     }
 
-    /// Whether any cluster at all has a taint.
+    /// True if any cluster has a taint.
     #[inline]
     pub fn any_tainted(&self) -> bool {
         !self.arena.column::<u32>(column::TAINT_KEYS).is_empty()
     }
 
-    /// The taints of all clusters as numbers.
+    /// The taints of all clusters, as columns of numbers.
     #[inline]
     pub fn taints(&self) -> TaintColumns<'a> {
         TaintColumns::new(self.arena)
     }
 
-    /// Per cluster: whether it has a taint, without looking at which.
+    /// For each cluster, by row: true if it has a taint. Does not read the taints.
     #[inline]
     pub fn tainted(&self) -> impl Iterator<Item = bool> + use<'a> {
         self.spans(column::TAINT_SPANS).iter().map(|span| span.length > 0)
     }
 
-    /// Whether any cluster reports its nodes by resource models.
+    /// True if any cluster reports its nodes by resource model.
     #[inline]
     pub fn any_modelings(&self) -> bool {
         !self.arena.column::<i64>(column::MODELING_GRADES).is_empty()
     }
 
-    /// What the clusters have of a resource; `None` if no cluster's summary names it.
+    /// The columns of a resource; `None` if no cluster's summary names it.
     #[inline]
     pub fn resource(&self, name: &str) -> Option<ResourceColumns<'a>> {
         let index = self.resource_index(name)?;
@@ -192,7 +192,7 @@ impl<'a> Clusters<'a> {
         })
     }
 
-    /// Per cluster: what remains of a resource, as [`ResourceColumns::remaining`]; `None` if no cluster's summary names it.
+    /// Only the column [`ResourceColumns::remaining`] of a resource; `None` if no cluster's summary names it.
     #[inline]
     pub fn remaining(&self, resource: &str) -> Option<&'a [i64]> {
         let index = self.resource_index(resource)?;
@@ -212,18 +212,18 @@ impl<'a> Clusters<'a> {
         cells.get(index * rows..(index + 1) * rows).unwrap_or(&[])
     }
 
-    /// The names of all resources that any cluster's summary names.
+    /// Symbols of all resources that any cluster's summary names.
     #[inline]
     pub fn resource_names(&self) -> impl Iterator<Item = Symbol> + use<'a> {
         let names: &'a [Symbol] = self.arena.column(column::RESOURCE_NAMES);
-        // A place that no resource has is marked so.
+        // `u32::MAX` marks a slot that no resource uses at present.
         names.iter().copied().filter(|name| name.0 != u32::MAX)
     }
 }
 
-/// What the clusters have of one resource: a value a cluster, [`Self::ABSENT`] where the cluster does not state it.
+/// Amounts of one resource, by row: one value per cluster, [`Self::ABSENT`] where the cluster does not state it.
 ///
-/// `cpu` counts thousandths of a core, everything else its own unit (bytes, pieces); fractions are rounded up.
+/// `cpu` is in thousandths of a core, everything else in its own unit (bytes, pieces). Fractions are rounded up.
 #[derive(Debug, Clone, Copy)]
 pub struct ResourceColumns<'a> {
     /// `status.resourceSummary.allocatable`.
@@ -237,6 +237,6 @@ pub struct ResourceColumns<'a> {
 }
 
 impl ResourceColumns<'_> {
-    /// The value that stands for "not stated".
+    /// The value that means "not stated".
     pub const ABSENT: i64 = divvy_framework_abi::arena::ABSENT;
 }

@@ -1,7 +1,7 @@
 //! Taints as whole columns of numbers, for a pass over thousands of clusters.
 //!
-//! [`Cluster::taints`](super::Cluster::taints) reads like the object and looks texts up; here a taint is three integers,
-//! so that comparing one with a toleration reads no text.
+//! [`Cluster::taints`](super::Cluster::taints) reads like the object and looks up texts. Here a taint is three
+//! integers, so that comparing one with a toleration reads no text.
 
 use divvy_framework_abi::arena::{Arena, column};
 use divvy_framework_abi::text::Span;
@@ -40,7 +40,7 @@ impl<'a> TaintColumns<'a> {
         }
     }
 
-    /// The taints of the cluster in a row, in the order of its specification.
+    /// Taints of the cluster in a row, in the order of `spec.taints`.
     #[inline]
     pub fn of(&self, row: usize) -> impl Iterator<Item = TaintSymbols> + use<'a> {
         let span = self.spans.get(row).copied().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `ResourceBinding` and `ClusterResourceBinding` of `work.karmada.io/v1alpha2`.
 //!
-//! One type for both, since specification and status are one. Node affinities of a replica are kept as
-//! JSON: Divvy's general estimate does not read them, but a recorded binding must not lose them.
+//! Both share one type, because their specification and status are the same. Node affinities of a replica are kept as
+//! JSON: Divvy's estimate does not read them, but a recorded binding must not lose them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::{
     nullable,
 };
 
-/// Whether a binding belongs to a namespace.
+/// Scope of a binding: namespaced or cluster-wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BindingScope {
     /// A `ResourceBinding`.
@@ -30,7 +30,7 @@ impl BindingScope {
     }
 }
 
-/// A binding of either scope: a resource, its placement, and the clusters it was given.
+/// A binding of either scope: a resource, its placement, and the clusters that it was scheduled to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceBinding {
@@ -43,19 +43,19 @@ pub struct ResourceBinding {
     /// Name, namespace, UID, labels, annotations.
     #[serde(deserialize_with = "nullable")]
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// Desired state, and the result of scheduling.
     #[serde(deserialize_with = "nullable")]
     pub spec: ResourceBindingSpec,
-    /// What schedulers found.
+    /// State reported by the scheduler.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub status: ResourceBindingStatus,
 }
 
 impl ResourceBinding {
-    /// The group and version that this build reads.
+    /// The supported group and version.
     pub const API_VERSION: &'static str = "work.karmada.io/v1alpha2";
 
-    /// The binding's scope, by its kind.
+    /// The binding's scope, according to its kind.
     pub fn scope(&self) -> BindingScope {
         if self.kind == BindingScope::Cluster.kind() {
             BindingScope::Cluster
@@ -65,48 +65,48 @@ impl ResourceBinding {
     }
 }
 
-/// What is wanted of a binding.
+/// Desired state of a binding, and the result of scheduling.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceBindingSpec {
     /// The resource that is propagated.
     #[serde(deserialize_with = "nullable")]
     pub resource: ObjectReference,
-    /// The replicas of the resource. Absent is 0 in Karmada; absence itself is kept, so that a
-    /// workload in the same input can supply the count.
+    /// Replicas of the resource. Karmada reads an absent field as 0; here absence is kept, so that a workload in the
+    /// same input can supply the count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
-    /// What one replica needs.
+    /// Requirements of one replica.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica_requirements: Option<ReplicaRequirements>,
-    /// The parts of a resource with several pod templates.
+    /// Components of a resource with several pod templates.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub components: Vec<Component>,
-    /// The last result.
+    /// The last result: clusters and their replicas.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub clusters: Vec<TargetCluster>,
-    /// The rule.
+    /// The rules for choosing clusters and dividing replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// Clusters that the resource is being taken from.
+    /// Clusters that the resource is being evicted from.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub graceful_eviction_tasks: Vec<GracefulEvictionTask>,
     /// Bindings that this one follows.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub required_by: Vec<BindingReference>,
-    /// Which scheduler decides.
+    /// Name of the responsible scheduler.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub scheduler_name: String,
-    /// When a division from scratch was asked for.
+    /// Time at which a reschedule from scratch was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reschedule_triggered_at: Option<Timestamp>,
-    /// What stands still.
+    /// Operations that are suspended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension: Option<BindingSuspension>,
-    /// The order in which bindings are scheduled.
+    /// Priority in the scheduling queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_priority: Option<SchedulePriority>,
-    /// Karmada's groups of workloads that attract or repel each other, kept as they are.
+    /// Karmada's groups of workloads that attract or repel each other, kept as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload_affinity_groups: Option<Value>,
 }
@@ -127,33 +127,33 @@ pub struct ObjectReference {
     /// The name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// The resource's unique identifier.
+    /// The resource's UID.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub uid: String,
-    /// The resource's version when the binding was written.
+    /// Version of the resource when the binding was written.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub resource_version: String,
 }
 
-/// What one replica needs.
+/// Requirements of one replica.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReplicaRequirements {
-    /// What it asks of a node.
+    /// Requirements on its node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_claim: Option<NodeClaim>,
-    /// What it asks of resources.
+    /// Resource requests.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub resource_request: ResourceList,
     /// The namespace whose quota applies.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub namespace: String,
-    /// The pods' priority class.
+    /// Priority class of the pods.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub priority_class_name: String,
 }
 
-/// What a replica asks of a node.
+/// Requirements of a replica on its node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeClaim {
@@ -163,55 +163,55 @@ pub struct NodeClaim {
     /// Labels that a node must have.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub node_selector: StringMap,
-    /// Taints of nodes that are tolerated.
+    /// Tolerations for taints of nodes.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub tolerations: Vec<Toleration>,
 }
 
-/// One part of a resource with several pod templates.
+/// One component of a resource with several pod templates.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Component {
-    /// The part's name.
+    /// Name of the component.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Its replicas.
+    /// Replicas of the component.
     #[serde(deserialize_with = "nullable")]
     pub replicas: i32,
-    /// What one of them needs.
+    /// Requirements of one of its replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica_requirements: Option<ReplicaRequirements>,
 }
 
-/// A cluster and the replicas it was given.
+/// A cluster and the replicas assigned to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TargetCluster {
-    /// The cluster.
+    /// Name of the cluster.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// The replicas; 0 for a resource that has none.
+    /// Replicas; 0 for a resource without replicas.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub replicas: i32,
 }
 
-/// A cluster that the resource is being taken from.
+/// A cluster that the resource is being evicted from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GracefulEvictionTask {
-    /// The cluster.
+    /// Name of the cluster.
     #[serde(deserialize_with = "nullable")]
     pub from_cluster: String,
-    /// How many replicas.
+    /// Number of replicas to evict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
-    /// Why, as a word.
+    /// Reason for the eviction, as a word for programs.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub reason: String,
-    /// Why, as a sentence.
+    /// Reason for the eviction, as a sentence for people.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub message: String,
-    /// Who asked for it.
+    /// Component that requested the eviction.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub producer: String,
 }
@@ -226,53 +226,53 @@ pub struct BindingReference {
     /// The name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Its result.
+    /// Its last result.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub clusters: Vec<TargetCluster>,
 }
 
-/// What stands still at a binding.
+/// Operations that are suspended for a binding.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BindingSuspension {
-    /// Dispatching to every cluster. Does not stop scheduling.
+    /// True to suspend dispatching to every cluster. Does not stop scheduling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatching: Option<bool>,
-    /// Dispatching to some clusters. Does not stop scheduling.
+    /// Clusters for which dispatching is suspended. Does not stop scheduling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatching_on_clusters: Option<SuspendClusters>,
-    /// Scheduling.
+    /// True to suspend scheduling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduling: Option<bool>,
 }
 
-/// A binding's place in the queue.
+/// Priority of a binding in the scheduling queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SchedulePriority {
-    /// The larger goes first.
+    /// Larger values go first.
     #[serde(deserialize_with = "nullable")]
     pub priority: i32,
 }
 
-/// What schedulers found.
+/// State reported by the scheduler.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceBindingStatus {
-    /// The generation that was decided last.
+    /// The last generation that was scheduled.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub scheduler_observed_generation: i64,
-    /// The affinity group that was used last. Karmada's JSON name says `Observing`.
+    /// Name of the last affinity group used. Karmada's JSON name has `Observing` instead of `Observed`.
     #[serde(
         rename = "schedulerObservingAffinityName",
         deserialize_with = "nullable",
         skip_serializing_if = "is_default"
     )]
     pub scheduler_observed_affinity_name: String,
-    /// When the last scheduling succeeded.
+    /// Time of the last successful scheduling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_scheduled_time: Option<Timestamp>,
-    /// Conditions, `Scheduled` among them.
+    /// Conditions, including `Scheduled`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub conditions: Vec<Condition>,
 }

@@ -1,7 +1,8 @@
 //! `Cluster` of `cluster.karmada.io/v1alpha1`.
 //!
-//! The largest part of any input: thousands of them, each with hundreds of API resources. Credentials,
-//! endpoints and node counts are left out, since no decision reads them. Quantities are parsed here, once.
+//! Clusters are the largest part of most inputs: there may be thousands, each with hundreds of API resources.
+//! Credentials, endpoints and node counts are left out, because no decision reads them. Quantities are parsed once,
+//! here.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +21,10 @@ pub struct Cluster {
     /// Name, labels, annotations.
     #[serde(deserialize_with = "nullable")]
     pub metadata: ObjectMeta,
-    /// Where the cluster is and what it repels.
+    /// Location, zones, taints and resource models.
     #[serde(deserialize_with = "nullable")]
     pub spec: ClusterSpec,
-    /// What the cluster reported last.
+    /// State that the cluster last reported.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub status: ClusterStatus,
 }
@@ -41,61 +42,61 @@ pub struct ClusterSpec {
     /// The region.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub region: String,
-    /// The zone; Karmada's deprecated field beside `zones`.
+    /// The zone, in the field that Karmada deprecated in favour of `zones`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub zone: String,
-    /// The zones that the cluster's nodes are in.
+    /// Zones of the cluster's nodes.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub zones: Vec<String>,
     /// Taints.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub taints: Vec<Taint>,
-    /// The sizes into which the cluster's nodes are sorted.
+    /// Size classes into which the cluster's nodes are sorted.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub resource_models: Vec<ResourceModel>,
 }
 
-/// One size of nodes.
+/// A size class of nodes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceModel {
-    /// The index of this size.
+    /// Number of this class.
     #[serde(deserialize_with = "nullable")]
     pub grade: u32,
-    /// What a node of this size offers, by resource.
+    /// Range of each resource that nodes of this class offer.
     #[serde(deserialize_with = "nullable")]
     pub ranges: Vec<ResourceModelRange>,
 }
 
-/// The range of one resource in a size of nodes.
+/// Range of one resource in a size class of nodes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceModelRange {
     /// The resource.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// The least that a node of this size offers.
+    /// Minimum that a node of this class offers, inclusive.
     #[serde(deserialize_with = "nullable")]
     pub min: Quantity,
-    /// What a node of this size stays below.
+    /// Maximum, exclusive.
     #[serde(deserialize_with = "nullable")]
     pub max: Quantity,
 }
 
-/// What a cluster reported.
+/// State that a cluster reported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterStatus {
-    /// The version of its Kubernetes.
+    /// Version of Kubernetes in the cluster.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub kubernetes_version: String,
-    /// The APIs that it serves.
+    /// APIs that the cluster serves.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub api_enablements: Vec<ApiEnablement>,
-    /// Conditions, `Ready` and `CompleteAPIEnablements` among them.
+    /// Conditions, including `Ready` and `CompleteAPIEnablements`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub conditions: Vec<Condition>,
-    /// Its resources; without them nothing fits.
+    /// Resources of the cluster. Without a summary, no replica fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_summary: Option<ResourceSummary>,
 }
@@ -107,7 +108,7 @@ pub struct ApiEnablement {
     /// Group and version, e.g. `apps/v1`.
     #[serde(deserialize_with = "nullable")]
     pub group_version: String,
-    /// Its resources.
+    /// Resources of that group and version.
     #[serde(deserialize_with = "nullable")]
     pub resources: Vec<ApiResource>,
 }
@@ -128,34 +129,34 @@ pub struct ApiResource {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceSummary {
-    /// What nodes offer to pods.
+    /// Resources that nodes offer to pods.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub allocatable: ResourceList,
-    /// What pods that wait for a node ask for.
+    /// Requests of pods that are waiting for a node.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub allocating: ResourceList,
-    /// What pods on nodes ask for.
+    /// Requests of pods that are assigned to nodes.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub allocated: ResourceList,
-    /// How many nodes of each size there are.
+    /// Number of nodes in each size class.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub allocatable_modelings: Vec<AllocatableModeling>,
 }
 
-/// The number of nodes of one size.
+/// Number of nodes in one size class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AllocatableModeling {
-    /// The index of the size.
+    /// Number of the class.
     #[serde(deserialize_with = "nullable")]
     pub grade: u32,
-    /// The number of nodes.
+    /// Number of nodes.
     #[serde(deserialize_with = "nullable")]
     pub count: i64,
 }
 
 impl Cluster {
-    /// The group and version that this build reads.
+    /// The supported group and version.
     pub const API_VERSION: &'static str = "cluster.karmada.io/v1alpha1";
     /// The kind.
     pub const KIND: &'static str = "Cluster";

@@ -1,6 +1,6 @@
-//! What every Kubernetes object carries: its type, its metadata, its conditions.
+//! The parts that every Kubernetes object has: type, metadata and conditions.
 //!
-//! Owner references, finalizers and managed fields are left out: no scheduling decision reads them.
+//! Owner references, finalizers and managed fields are left out, because no scheduling decision reads them.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,16 +32,16 @@ pub struct ObjectMeta {
     /// The name.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub name: String,
-    /// The namespace; empty where the object has none, or none was written.
+    /// The namespace; empty for a cluster-scoped object, or if none was written.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub namespace: String,
-    /// The unique identifier that the API server gave; empty in a plain manifest.
+    /// The UID that the API server assigned; empty in a plain manifest.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub uid: String,
-    /// The version that the API server uses to detect conflicting writes.
+    /// The version with which the API server detects conflicting writes.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub resource_version: String,
-    /// Counts changes of the specification.
+    /// Number of changes to the specification.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub generation: i64,
     /// Labels.
@@ -50,17 +50,17 @@ pub struct ObjectMeta {
     /// Annotations.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub annotations: StringMap,
-    /// The singular `annotation` of `specified-replicas.md`, solution three: a string that holds JSON.
-    /// Kubernetes has no such field; the manifests printed there do.
+    /// The singular `annotation` of `specified-replicas.md`, solution three: a string that contains JSON.
+    /// Kubernetes has no such field, but the manifests in that proposal do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotation: Option<String>,
-    /// When deletion was asked for. Set means that the object is being deleted.
+    /// Time at which deletion was requested; set only while the object is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Timestamp>,
 }
 
 impl ObjectMeta {
-    /// Whether the object is being deleted.
+    /// True if the object is being deleted.
     pub fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()
     }
@@ -70,22 +70,22 @@ impl ObjectMeta {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Condition {
-    /// What the condition is about, e.g. `Ready`.
+    /// Type of the condition, e.g. `Ready`.
     #[serde(rename = "type", deserialize_with = "nullable")]
     pub kind: String,
     /// `True`, `False` or `Unknown`.
     #[serde(deserialize_with = "nullable")]
     pub status: String,
-    /// A word for programs.
+    /// Reason for the status, as a word for programs.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub reason: String,
-    /// A sentence for people.
+    /// Reason for the status, as a sentence for people.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub message: String,
-    /// The generation that the condition was computed for.
+    /// Generation of the object that the condition describes.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub observed_generation: i64,
-    /// When the status last changed.
+    /// Time at which the status last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_transition_time: Option<Timestamp>,
 }

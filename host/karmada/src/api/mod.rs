@@ -1,15 +1,14 @@
 //! Karmada's and Kubernetes' objects, as far as a scheduler needs them.
 //!
-//! The field names are Karmada's own (`pkg/apis/{cluster,policy,work}` of karmada-io/karmada), plus the
-//! extensions that the proposals print. The rules for reading are those of a Kubernetes client:
-//! fields that are not listed here are ignored, `null` is the same as absent, and a word that a newer
-//! Karmada may add (an operator, a taint effect) is kept as `Unknown` instead of failing the whole object.
-//! The types are written for `serde_json` first: no `flatten`, no untagged detour, so that a fleet of
-//! thousands of clusters parses in one pass.
+//! The field names are Karmada's own (`pkg/apis/{cluster,policy,work}` of karmada-io/karmada), plus the extensions that
+//! Karmada's proposals define. Reading follows the rules of a Kubernetes client: unlisted fields are ignored, `null`
+//! equals absent, and a word that a newer Karmada may add (an operator, a taint effect) is kept as `Unknown` instead of
+//! failing the whole object. The types are designed for `serde_json`, without `flatten` and untagged enums, so that a
+//! fleet of thousands of clusters parses in one pass.
 //!
-//! What this module does not do: it applies no default (`crate::policy::defaults`), judges no meaning
-//! (`divvy_manifests`) and never talks to an API server. Generated types (k8s-openapi) were
-//! rejected: they are hundreds of thousands of lines, hold quantities as text, and know no Karmada.
+//! This module does not apply defaults (`crate::policy::defaults`), does not validate (`divvy_manifests`) and never
+//! talks to an API server. Generated types (k8s-openapi) were considered and rejected: they are hundreds of thousands
+//! of lines, keep quantities as text, and do not cover Karmada.
 
 mod binding;
 mod cluster;
@@ -73,7 +72,7 @@ where
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Whether a value is its type's default, for fields that Kubernetes leaves out when empty.
+/// True if a value is its type's default, for fields that Kubernetes omits when empty.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,8 +1,8 @@
-//! `Placement` of `policy.karmada.io/v1alpha1`: which clusters, how spread, how divided.
+//! `Placement` of `policy.karmada.io/v1alpha1`: choosing clusters, spreading over them and dividing replicas.
 //!
-//! Includes overflow affinities (Karmada v1.18) and the `clusterPriority` of `priority-aggregated.md`.
-//! An affinity term holds its affinity's fields inline in a manifest; they are read by way of a flat
-//! private struct, because serde's `flatten` would lose the path of an error and the speed of the reader.
+//! Includes overflow affinities (Karmada v1.18) and the `clusterPriority` of `priority-aggregated.md`. In a manifest,
+//! an affinity term contains the fields of its affinity inline. They are read through a flat private struct, because
+//! serde's `flatten` would lose the paths of errors and slow down the reader.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,44 +10,44 @@ use serde_json::{Map, Value};
 use super::words::Word;
 use super::{FieldSelector, LabelSelector, ReplicaSchedulingStrategy, Toleration, is_default, nullable};
 
-/// The rule by which clusters are chosen and replicas divided.
+/// The rules for choosing clusters and dividing replicas.
 #[derive(Debug, Clone, Default, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Placement {
-    /// The clusters to choose from. Not together with `cluster_affinities`.
+    /// Clusters to choose from. Mutually exclusive with `cluster_affinities`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_affinity: Option<ClusterAffinity>,
-    /// Groups of clusters, tried one after the other.
+    /// Groups of clusters, tried in order.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub cluster_affinities: Vec<ClusterAffinityTerm>,
-    /// Taints that are tolerated.
+    /// Tolerations for taints of clusters.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub cluster_tolerations: Vec<Toleration>,
-    /// How far to spread.
+    /// Bounds on the number of groups of clusters.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub spread_constraints: Vec<SpreadConstraint>,
-    /// How replicas are divided. Absent is duplicated.
+    /// How to divide replicas. If absent, they are duplicated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica_scheduling: Option<ReplicaSchedulingStrategy>,
-    /// Priorities of clusters beside any strategy (`priority-aggregated.md`, alternatives): lists by key, as written.
+    /// Priorities of clusters, for any strategy (`priority-aggregated.md`, alternatives): lists by key, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_priority: Option<Map<String, Value>>,
 }
 
-/// A set of clusters. Parts that are absent or empty do not restrict.
+/// A set of clusters. An absent or empty field restricts nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterAffinity {
-    /// By label.
+    /// Selects clusters by label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_selector: Option<LabelSelector>,
-    /// By provider, region or zone.
+    /// Selects clusters by provider, region or zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field_selector: Option<FieldSelector>,
-    /// By name.
+    /// Selects clusters by name.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub cluster_names: Vec<String>,
-    /// Clusters that are left out.
+    /// Names of clusters that are excluded.
     #[serde(
         rename = "exclude",
         deserialize_with = "nullable",
@@ -57,7 +57,7 @@ pub struct ClusterAffinity {
 }
 
 impl ClusterAffinity {
-    /// The clusters of these names.
+    /// The affinity that selects clusters by name.
     pub fn by_names<Name: Into<String>>(names: impl IntoIterator<Item = Name>) -> Self {
         Self {
             cluster_names: names.into_iter().map(Into::into).collect(),
@@ -65,35 +65,35 @@ impl ClusterAffinity {
         }
     }
 
-    /// Whether no part is given, which selects every cluster.
+    /// True if no field is set, so that every cluster is selected.
     pub fn is_empty(&self) -> bool {
         is_default(self)
     }
 }
 
-/// A named group of clusters, with the tiers that it may overflow into.
+/// A named group of clusters, with the tiers into which it may overflow.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "FlatAffinityTerm", into = "FlatAffinityTerm")]
 pub struct ClusterAffinityTerm {
-    /// The group's name, which the binding's status carries.
+    /// Name of the group, which the binding's status records.
     pub affinity_name: String,
     /// The clusters of the group.
     pub affinity: ClusterAffinity,
-    /// Further clusters, taken in only as far as the group has no room (Karmada v1.18).
+    /// Further clusters, used only for replicas that do not fit into the group (Karmada v1.18).
     pub overflow_affinities: Vec<OverflowClusterAffinity>,
 }
 
-/// A tier of clusters behind a group.
+/// A tier of clusters into which a group may overflow.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "FlatAffinityTerm", into = "FlatAffinityTerm")]
 pub struct OverflowClusterAffinity {
-    /// The tier's name.
+    /// Name of the tier.
     pub affinity_name: String,
     /// The clusters of the tier.
     pub affinity: ClusterAffinity,
 }
 
-/// An affinity term as it stands in a manifest.
+/// An affinity term as written in a manifest.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct FlatAffinityTerm {
@@ -177,20 +177,20 @@ impl From<OverflowClusterAffinity> for FlatAffinityTerm {
 
 pub use divvy_framework_view::words::SpreadField;
 
-/// How many groups of clusters to choose.
+/// Bounds on the number of groups of clusters to choose.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpreadConstraint {
-    /// The field to group by. Not together with `spread_by_label`.
+    /// The field to group by. Mutually exclusive with `spread_by_label`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread_by_field: Option<Word<SpreadField>>,
     /// The label key to group by.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub spread_by_label: String,
-    /// At most so many groups; 0 is no limit.
+    /// Maximum number of groups; 0 means no limit.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub max_groups: i64,
-    /// At least so many groups; 0 is read as 1.
+    /// Minimum number of groups; 0 means 1.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub min_groups: i64,
 }

@@ -1,13 +1,13 @@
 //! `PropagationPolicy` and `ClusterPropagationPolicy` of `policy.karmada.io/v1alpha1`.
 //!
-//! One type for both, since their specifications are one. Failover, conflict resolution and preemption are
-//! left out: offline nobody preempts a claim, and a claim that was made is read from the workload itself.
+//! Both share one type, because their specifications are the same. Failover, conflict resolution and preemption are
+//! left out: offline, no policy preempts a claim, and existing claims are read from the workloads themselves.
 
 use serde::{Deserialize, Serialize};
 
 use super::{LabelSelector, ObjectMeta, Placement, is_default, nullable};
 
-/// Whether a policy belongs to a namespace.
+/// Scope of a policy: namespaced or cluster-wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PolicyScope {
     /// A `PropagationPolicy`.
@@ -39,16 +39,16 @@ pub struct PropagationPolicy {
     /// Name, namespace, labels, annotations.
     #[serde(deserialize_with = "nullable")]
     pub metadata: ObjectMeta,
-    /// Which resources go where.
+    /// Resources to propagate, and where to.
     #[serde(deserialize_with = "nullable")]
     pub spec: PropagationSpec,
 }
 
 impl PropagationPolicy {
-    /// The group and version that this build reads.
+    /// The supported group and version.
     pub const API_VERSION: &'static str = "policy.karmada.io/v1alpha1";
 
-    /// The policy's scope, by its kind.
+    /// The policy's scope, according to its kind.
     pub fn scope(&self) -> PolicyScope {
         if self.kind == PolicyScope::Cluster.kind() {
             PolicyScope::Cluster
@@ -58,37 +58,37 @@ impl PropagationPolicy {
     }
 }
 
-/// What a policy propagates, and how.
+/// Desired state of a policy: the resources to propagate, and how.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PropagationSpec {
-    /// The resources.
+    /// Selectors of the resources. A resource must match at least one.
     #[serde(deserialize_with = "nullable")]
     pub resource_selectors: Vec<ResourceSelector>,
-    /// Where they go.
+    /// Rules for choosing clusters and dividing replicas.
     #[serde(deserialize_with = "nullable")]
     pub placement: Placement,
-    /// The larger goes before the smaller; absent is 0.
+    /// Priority over other policies, larger first; absent means 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Which scheduler decides; empty is the default scheduler.
+    /// Name of the responsible scheduler; empty means the default scheduler.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub scheduler_name: String,
-    /// `Lazy` if changes of the policy wait for the workload's next change.
+    /// `Lazy` if changes to the policy take effect only with the workload's next change.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub activation_preference: String,
-    /// Whether dispatching to clusters stands still.
+    /// Operations that are suspended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// Where the binding's priority comes from.
+    /// Source of the binding's priority in the scheduling queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_priority: Option<PolicySchedulePriority>,
-    /// The total that the binding must have (`specified-replicas.md`: `replicas` beside `placement`).
+    /// Total that the binding must have (`specified-replicas.md`: `replicas` next to `placement`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
 }
 
-/// Which resources a policy means.
+/// Selects resources by type, namespace, name and labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceSelector {
@@ -98,46 +98,46 @@ pub struct ResourceSelector {
     /// The kind.
     #[serde(deserialize_with = "nullable")]
     pub kind: String,
-    /// The namespace; empty is the policy's, or any for a `ClusterPropagationPolicy`.
+    /// The namespace; empty means the policy's own, or any for a `ClusterPropagationPolicy`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub namespace: String,
-    /// The name; empty is any. A name voids the label selector.
+    /// The name; empty means any. If a name is given, the label selector is ignored.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub name: String,
-    /// The labels.
+    /// Selects resources by label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_selector: Option<LabelSelector>,
 }
 
-/// What stands still.
+/// Operations that are suspended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Suspension {
-    /// Dispatching to every cluster.
+    /// True to suspend dispatching to every cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatching: Option<bool>,
-    /// Dispatching to some clusters.
+    /// Clusters for which dispatching is suspended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatching_on_clusters: Option<SuspendClusters>,
 }
 
-/// Clusters to which dispatching stands still.
+/// Clusters for which dispatching is suspended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SuspendClusters {
-    /// Their names.
+    /// Names of the clusters.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub cluster_names: Vec<String>,
 }
 
-/// Where a binding's priority comes from.
+/// Source of a binding's priority in the scheduling queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PolicySchedulePriority {
-    /// `KubePriorityClass` is the only source that Karmada implements.
+    /// Kind of source. Karmada implements only `KubePriorityClass`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub priority_class_source: String,
-    /// The class.
+    /// Name of the priority class.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub priority_class_name: String,
 }

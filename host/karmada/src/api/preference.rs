@@ -1,9 +1,9 @@
 //! How a placement divides replicas: `replicaScheduling` with Karmada's preferences, and objects of any strategy.
 //!
-//! Karmada knows one list (weights). Any other object under `replicaScheduling` is kept as it was written: which of its
-//! lists a strategy reads is declared by the strategy's plugin, not known here. One entry type reads the entries of every
-//! list, including the mistakes in the manifests printed in `specified-replicas.md`: fields of the affinity beside an empty
-//! `targetCluster`, and `extendFields` where the field itself belongs.
+//! Karmada defines one list (weights). Any other object under `replicaScheduling` is kept as written; each strategy's
+//! plugin declares which of its lists it reads. One type covers the entries of all lists, including the mistakes in the
+//! manifests of `specified-replicas.md`: affinity fields next to an empty `targetCluster`, and `extendFields` in place
+//! of the field itself.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,27 +17,27 @@ use super::words::Word;
 use super::{ClusterAffinity, is_default, nullable};
 
 divvy_framework_view::words! {
-    /// Whether clusters share the replicas or each gets all of them.
+    /// Choice between dividing the replicas and giving every cluster all of them.
     ReplicaSchedulingType, expecting "a replica scheduling type" {
-        /// Every candidate gets the full count.
+        /// Every candidate gets the full replica count.
         Duplicated = "Duplicated",
-        /// The candidates share the count.
+        /// The candidates share the replicas.
         Divided = "Divided",
     }
 }
 
-/// How replicas are assigned.
+/// How replicas are assigned to clusters.
 #[derive(Debug, Clone, Default, PartialEq, Hash)]
 pub struct ReplicaSchedulingStrategy {
-    /// Duplicated or divided; absent is divided.
+    /// Duplicated or divided; absent means divided.
     pub replica_scheduling_type: Option<Word<ReplicaSchedulingType>>,
-    /// How to divide: Karmada's `Weighted` and `Aggregated`, or any strategy's name.
+    /// How to divide: Karmada's `Weighted` or `Aggregated`, or the name of any strategy.
     pub replica_division_preference: String,
-    /// Weights.
+    /// Weights, for `Weighted`.
     pub weight_preference: Option<ClusterPreferences>,
-    /// Any strategy's name (`specified-replicas.md`, solution two).
+    /// Name of any strategy (`specified-replicas.md`, solution two).
     pub extend_replica_division_preference: String,
-    /// Every other key, as written. `null` is the same as absent.
+    /// All other keys, as written, except those with the value `null`.
     pub further: Map<String, Value>,
 }
 
@@ -48,7 +48,7 @@ pub struct ClusterPreferences {
     /// Fixed weights.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub static_weight_list: Vec<ClusterPreference>,
-    /// `AvailableReplicas`, in which case the list is ignored.
+    /// `AvailableReplicas`, which overrides the fixed weights; empty for none.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub dynamic_weight: String,
 }
@@ -58,25 +58,25 @@ impl ClusterPreferences {
     pub const KEY: &'static str = "weightPreference";
     /// The key of the fixed weights.
     pub const STATIC_WEIGHT_LIST: &'static str = "staticWeightList";
-    /// The one dynamic factor that Karmada knows.
+    /// The only dynamic factor that Karmada defines.
     pub const AVAILABLE_REPLICAS: &'static str = "AvailableReplicas";
 
-    /// True if weights follow what is available.
+    /// True if weights follow the replicas that each cluster has room for.
     pub fn is_dynamic(&self) -> bool {
         self.dynamic_weight == Self::AVAILABLE_REPLICAS
     }
 }
 
-/// A preference for a group of clusters: one entry of any list.
+/// A preference for a group of clusters: an entry of any list.
 #[derive(Debug, Clone, Default, PartialEq, Hash)]
 pub struct ClusterPreference {
-    /// The group. Absent or `null` in the manifests printed in `specified-replicas.md`.
+    /// The clusters. Absent or `null` in some manifests of `specified-replicas.md`.
     pub target_cluster: Option<ClusterAffinity>,
-    /// The keys that say what the group gets, such as `weight`.
+    /// Named values for these clusters, such as `weight`.
     pub fields: BTreeMap<String, Value>,
     /// `extendFields` (`specified-replicas.md`, solution two).
     pub extend_fields: BTreeMap<String, i64>,
-    /// The affinity beside `targetCluster` instead of under it; empty if there is none.
+    /// Affinity fields written next to `targetCluster` instead of inside it; usually empty.
     pub misplaced: ClusterAffinity,
 }
 
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for ReplicaSchedulingStrategy {
     }
 }
 
-/// A text; `null` is the empty one.
+/// A string; `null` reads as an empty one.
 fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
     Ok(map.next_value::<Option<String>>()?.unwrap_or_default())
 }
@@ -167,8 +167,8 @@ impl<'de> Deserialize<'de> for ClusterPreference {
                         "exclude" => {
                             read.misplaced.exclude_clusters = map.next_value::<Option<_>>()?.unwrap_or_default();
                         }
-                        // The fields that Karmada and the proposals define are numbers, so that another type is refused
-                        // where it is written; those of other lists are judged by what their plugins declare.
+                        // The fields that Karmada and its proposals define are numbers, so a wrong type is refused at
+                        // its location. Fields of other lists are checked later, against the plugins' declarations.
                         "weight" | "replicas" | "priority" => {
                             if let Some(number) = map.next_value::<Option<i64>>()? {
                                 read.fields.insert(key, number.into());
@@ -220,25 +220,25 @@ impl Serialize for ClusterPreference {
 /// A list of preferences under `replicaScheduling`.
 #[derive(Debug, Clone, Copy)]
 pub struct PreferenceList<'a> {
-    /// The key of the object that holds the list.
+    /// Key of the object that contains the list.
     pub object: &'a str,
-    /// The key of the list.
+    /// Key of the list.
     pub list: &'a str,
-    /// Its entries.
+    /// Entries of the list.
     pub entries: PreferenceEntries<'a>,
 }
 
 /// The entries of a list of preferences.
 #[derive(Debug, Clone, Copy)]
 pub enum PreferenceEntries<'a> {
-    /// Of Karmada's own list.
+    /// Entries of Karmada's own list.
     Typed(&'a [ClusterPreference]),
-    /// Of any other list, as written.
+    /// Entries of any other list, as written.
     Written(&'a [Value]),
 }
 
 impl PreferenceEntries<'_> {
-    /// True if there is no entry.
+    /// True if the list has no entries.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Typed(entries) => entries.is_empty(),
@@ -248,7 +248,7 @@ impl PreferenceEntries<'_> {
 }
 
 impl ReplicaSchedulingStrategy {
-    /// Every list of every object, Karmada's own first, then by key.
+    /// All lists of all objects: Karmada's own first, then in the order of the keys.
     pub fn lists(&self) -> impl Iterator<Item = PreferenceList<'_>> {
         let weights = self.weight_preference.iter().map(|weights| PreferenceList {
             object: ClusterPreferences::KEY,

@@ -1,7 +1,7 @@
-//! Selectors by label and by field.
+//! Label and field selectors.
 //!
-//! Matching of labels follows `metav1.LabelSelectorAsSelector`. What an operator may be used with is
-//! judged in `divvy_manifests`; here an operator that is not known matches nothing.
+//! Matching follows `metav1.LabelSelectorAsSelector`. `divvy_manifests` validates operators and values; here an unknown
+//! operator matches nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +14,13 @@ pub use divvy_framework_view::words::SelectorOperator;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SelectorRequirement {
-    /// The label's key, or the field (`provider`, `region`, `zone`).
+    /// Key of the label, or name of the field (`provider`, `region`, `zone`).
     #[serde(deserialize_with = "nullable")]
     pub key: String,
-    /// How to compare.
+    /// How to compare the value.
     #[serde(deserialize_with = "nullable")]
     pub operator: Word<SelectorOperator>,
-    /// What to compare with.
+    /// Values to compare with.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub values: Vec<String>,
 }
@@ -28,11 +28,11 @@ pub struct SelectorRequirement {
 /// A requirement on a label.
 pub type LabelSelectorRequirement = SelectorRequirement;
 
-/// A query over labels. All its parts must hold; without parts it matches everything.
+/// A query over labels. All requirements must hold; without any, it matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {
-    /// Labels that must be present with just these values.
+    /// Labels that must be present with exactly these values.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub match_labels: StringMap,
     /// Further requirements.
@@ -41,7 +41,7 @@ pub struct LabelSelector {
 }
 
 impl LabelSelector {
-    /// Whether an object with these labels is selected.
+    /// True if an object with these labels matches.
     pub fn matches(&self, labels: &StringMap) -> bool {
         self.match_labels
             .iter()

@@ -1,6 +1,6 @@
-//! Taints of clusters and the tolerations of placements.
+//! Taints of clusters and tolerations of placements.
 //!
-//! The words are kept, not judged: whether a toleration covers a taint is a filter plugin's decision.
+//! This module only stores them: a filter plugin decides whether a toleration covers a taint.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Taint {
     /// The effect.
     #[serde(deserialize_with = "nullable")]
     pub effect: Word<TaintEffect>,
-    /// When the taint was added.
+    /// Time at which the taint was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_added: Option<Timestamp>,
 }
@@ -31,19 +31,19 @@ pub struct Taint {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Toleration {
-    /// The key; empty with `Exists` tolerates every taint.
+    /// The key; an empty one with the operator `Exists` tolerates every taint.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub key: String,
-    /// How to compare.
+    /// How to compare the value; absent means `Equal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<Word<TolerationOperator>>,
-    /// The value to compare with.
+    /// The value to compare with, for `Equal`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub value: String,
-    /// The effect that is tolerated; none is every effect.
+    /// The effect that is tolerated; absent means every effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Word<TaintEffect>>,
-    /// For how many seconds an eviction is put off.
+    /// Seconds by which an eviction is delayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub toleration_seconds: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! The types against objects as API servers and operators write them.
+//! The types, read from objects as API servers and operators write them.
 
 use super::{Cluster, Placement, PropagationPolicy, ResourceBinding, Timestamp};
 

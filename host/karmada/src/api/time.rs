@@ -1,8 +1,8 @@
 //! RFC 3339 timestamps, as Kubernetes writes them.
 //!
-//! A scheduler compares them (was a reschedule requested after the last scheduling?) and counts their
-//! seconds, so a calendar library would be a large dependency for thirty lines of arithmetic.
-//! Leap seconds are read as the last second of their minute, as Go does not know them either.
+//! A scheduler only compares them (was a reschedule requested after the last scheduling?) and counts their seconds, so
+//! a calendar library would be a large dependency for thirty lines of arithmetic. A leap second is read as the last
+//! second of its minute.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ pub struct Timestamp {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected a timestamp like `2026-01-02T15:04:05Z`, got `{text}`")]
 pub struct TimestampError {
-    /// The text as it was given.
+    /// The text, as it was given.
     pub text: String,
 }
 
@@ -28,7 +28,7 @@ const NANOSECONDS_PER_SECOND: i128 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
 impl Timestamp {
-    /// The timestamp so many nanoseconds after 1970.
+    /// The timestamp at a number of nanoseconds since 1970.
     pub fn from_nanoseconds(nanoseconds: i128) -> Self {
         Self { nanoseconds }
     }
@@ -39,9 +39,9 @@ impl Timestamp {
     }
 }
 
-/// Days since 1970 of a date of the proleptic Gregorian calendar.
+/// Days from 1970-01-01 to a date in the proleptic Gregorian calendar.
 fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
-    // Years are counted from March, so that the leap day is a year's last.
+    // Years start in March, so that the leap day is the last day of its year.
     let shifted_year = if month <= 2 { year - 1 } else { year };
     let era = shifted_year.div_euclid(400);
     let year_of_era = shifted_year.rem_euclid(400);
@@ -50,7 +50,7 @@ fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// The date that is so many days after 1970.
+/// Year, month and day at a number of days since 1970-01-01.
 fn date_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -67,7 +67,7 @@ fn date_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The days of a month.
+/// Number of days in a month.
 fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -77,7 +77,7 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Reads `length` digits at `start`.
+/// Reads `length` digits at `start`; `None` if any is missing or not a digit.
 fn digits(bytes: &[u8], start: usize, length: usize) -> Option<i64> {
     let field = bytes.get(start..start + length)?;
     field.iter().try_fold(0_i64, |sum, byte| {
@@ -110,7 +110,7 @@ fn parse(text: &str) -> Option<Timestamp> {
         if length == 0 {
             return None;
         }
-        // Digits beyond the ninth are finer than a nanosecond and are cut off, as Go does.
+        // Digits beyond the ninth are finer than a nanosecond and are dropped, as in Go.
         let significant = length.min(9);
         fraction = i128::from(digits(after, 0, significant)?);
         for _ in significant..9 {
@@ -147,7 +147,7 @@ impl FromStr for Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Both halves are in range by construction: four-digit years are far below i64::MAX seconds.
+        // Parsed timestamps always fit, because four-digit years are far below i64::MAX seconds.
         let seconds = i64::try_from(self.nanoseconds.div_euclid(NANOSECONDS_PER_SECOND)).map_err(|_| fmt::Error)?;
         let fraction = self.nanoseconds.rem_euclid(NANOSECONDS_PER_SECOND);
         let (year, month, day) = date_from_days(seconds.div_euclid(SECONDS_PER_DAY));

@@ -1,19 +1,19 @@
-//! Words of Kubernetes in a manifest: a known one as its enumeration, any other as it was written.
+//! Kubernetes' words in a manifest: known ones as an enumeration, any others as text.
 //!
-//! An unknown word is kept so that one new value in a newer Karmada does not make a whole object unreadable;
-//! `divvy_manifests` reports it where it matters.
+//! Unknown words are kept so that a new value in a newer Karmada does not make a whole object unreadable.
+//! `divvy_manifests` reports them where they matter.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use divvy_framework_view::words;
 
-/// A word of an enumeration, as it was written.
+/// A word from a manifest, where a value of an enumeration is expected.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Word<E> {
-    /// A word of the enumeration.
+    /// A value of the enumeration.
     Known(E),
-    /// A word that this version does not know.
+    /// Any other word, as written.
     Unknown(Box<str>),
 }
 
@@ -21,7 +21,7 @@ impl<E: words::Word> Word<E> {
     /// Every known word, in the order of the API's documentation.
     pub const KNOWN: &'static [&'static str] = E::KNOWN;
 
-    /// The word as a manifest has it.
+    /// The word, as written in a manifest.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Known(variant) => variant.word(),
@@ -29,7 +29,7 @@ impl<E: words::Word> Word<E> {
         }
     }
 
-    /// The variant of a known word.
+    /// The variant of a known word; `None` for an unknown one.
     pub fn known(&self) -> Option<E> {
         match self {
             Self::Known(variant) => Some(*variant),

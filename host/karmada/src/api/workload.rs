@@ -1,13 +1,13 @@
 //! Any other object: a workload, or a resource that is propagated whole.
 //!
-//! The raw value stays whole, because where the replicas and the pod template are is a matter of
-//! configuration (`crate::workloads::WorkloadKinds`), not of types.
+//! The raw value is kept, because the location of the replicas and the pod template is configurable
+//! (`crate::workloads::WorkloadKinds`) and so cannot be part of a type.
 
 use serde_json::Value;
 
 use super::{ObjectMeta, TypeMeta};
 
-/// An object that is neither cluster, policy nor binding.
+/// An object that is not a cluster, policy or binding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resource {
     /// `apiVersion` and `kind`.

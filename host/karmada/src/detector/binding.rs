@@ -1,4 +1,4 @@
-//! A binding as every source hands it over: Karmada's object, and the part of its policy that the object lacks.
+//! A binding as every source supplies it: Karmada's object, plus the parts of its policy that the object lacks.
 
 use std::fmt;
 
@@ -7,43 +7,43 @@ use serde::{Deserialize, Serialize};
 use crate::api::{PropagationPolicy, ResourceBinding, StringMap};
 use divvy_documents::{ObjectName, Source};
 
-/// A `ResourceBinding` or `ClusterResourceBinding` with its policy's part.
+/// A `ResourceBinding` or `ClusterResourceBinding`, with the facts about its policy.
 ///
-/// The placement is as it was written; defaults are applied by the plan.
+/// The placement is as written; the scheduler applies its defaults later.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Binding {
     /// The binding.
     pub object: ResourceBinding,
-    /// The policy behind it, if it is known.
+    /// The policy behind the binding, if it is known.
     pub policy: Option<PolicyFacts>,
-    /// The place of the binding, or else of its workload, in the input.
+    /// Location of the binding in the input, or that of its workload.
     pub source: Option<Source>,
 }
 
-/// What a policy says beside the placement that its bindings carry.
+/// The parts of a policy that its bindings do not contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PolicyFacts {
     /// `PropagationPolicy` or `ClusterPropagationPolicy`.
     pub kind: String,
-    /// Its namespace; empty for a `ClusterPropagationPolicy`.
+    /// Namespace of the policy; empty for a `ClusterPropagationPolicy`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// Its name.
+    /// Name of the policy.
     pub name: String,
-    /// Its labels.
+    /// Labels of the policy.
     #[serde(skip_serializing_if = "StringMap::is_empty")]
     pub labels: StringMap,
-    /// Its annotations.
+    /// Annotations of the policy.
     #[serde(skip_serializing_if = "StringMap::is_empty")]
     pub annotations: StringMap,
-    /// Its singular `metadata.annotation` (`specified-replicas.md`, solution three).
+    /// The singular `metadata.annotation` (`specified-replicas.md`, solution three).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotation: Option<String>,
-    /// `replicas` of its specification: the total that the binding must have.
+    /// `spec.replicas`: the total that the binding must have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
-    /// `Lazy` if changes of the policy wait for the workload's next change; empty if they do not.
+    /// `Lazy` if changes to the policy take effect only with the workload's next change; otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub activation_preference: String,
 }
@@ -65,20 +65,20 @@ impl From<&PropagationPolicy> for PolicyFacts {
 }
 
 impl PolicyFacts {
-    /// `<kind> <namespace>/<name>`.
+    /// Kind, namespace and name of the policy, for messages.
     pub fn object_name(&self) -> ObjectName {
         ObjectName::new(&self.kind, &self.namespace, &self.name)
     }
 }
 
-/// Why a binding is not scheduled.
+/// The reason why a binding is not scheduled. The host skips such a binding and leaves its last result in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkipReason {
     /// The binding is being deleted.
     Deleting,
-    /// Its scheduling is suspended.
+    /// Scheduling of the binding is suspended.
     Suspended,
-    /// It has no placement of its own and follows these bindings.
+    /// The binding has no placement of its own and follows these bindings.
     Follows(Vec<String>),
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for SkipReason {
 }
 
 impl Binding {
-    /// `<namespace>/<name>`, or the name alone without a namespace.
+    /// `<namespace>/<name>`, or only the name if there is no namespace.
     pub fn key(&self) -> String {
         let metadata = &self.object.metadata;
         match metadata.namespace.as_str() {
@@ -105,30 +105,30 @@ impl Binding {
         }
     }
 
-    /// The replicas.
+    /// Replicas to divide; 0 if the binding does not set them.
     pub fn replicas(&self) -> i64 {
         i64::from(self.object.spec.replicas.unwrap_or(0))
     }
 
-    /// True if the resource has replicas. One with neither replicas nor requirements nor components goes to every
-    /// candidate; one with requirements and 0 replicas is scheduled, to no cluster.
+    /// True if the resource is a workload. A resource without replicas, requirements and components is not, and goes to
+    /// every candidate. A workload with 0 replicas is scheduled to no cluster.
     pub fn is_workload(&self) -> bool {
         let spec = &self.object.spec;
         self.replicas() > 0 || spec.replica_requirements.is_some() || !spec.components.is_empty()
     }
 
-    /// The last result: clusters with their replicas.
+    /// The last result, as pairs of cluster name and replicas.
     pub fn last(&self) -> impl ExactSizeIterator<Item = (&str, i64)> {
         let targets = self.object.spec.clusters.iter();
         targets.map(|target| (target.name.as_str(), i64::from(target.replicas)))
     }
 
-    /// The affinity group that was used last; empty if none was.
+    /// Name of the last affinity group used; empty if there was none.
     pub fn observed_affinity(&self) -> &str {
         &self.object.status.scheduler_observed_affinity_name
     }
 
-    /// The place in the queue: the larger goes first.
+    /// Priority in the scheduling queue, larger first.
     pub fn priority(&self) -> i32 {
         self.object
             .spec
@@ -136,8 +136,8 @@ impl Binding {
             .map_or(0, |priority| priority.priority)
     }
 
-    /// True if a division from scratch was requested after the last scheduling. As in Karmada, only a binding that was
-    /// scheduled once can be rescheduled.
+    /// True if a reschedule from scratch was requested after the last scheduling. As in Karmada, a binding that was
+    /// never scheduled cannot be rescheduled.
     pub fn is_fresh(&self) -> bool {
         match (
             self.object.spec.reschedule_triggered_at,
@@ -148,13 +148,13 @@ impl Binding {
         }
     }
 
-    /// The scheduler that the binding names if it is not `own`. One that names none leaves the choice to whoever runs.
+    /// The scheduler that the binding names, if it is not `own`. A binding that names none may be scheduled by any.
     pub fn foreign_scheduler(&self, own: &str) -> Option<&str> {
         let name = self.object.spec.scheduler_name.as_str();
         (!name.is_empty() && name != own).then_some(name)
     }
 
-    /// Why it is not scheduled, if it is not.
+    /// The reason to skip the binding; `None` if it is to be scheduled.
     pub fn skip_reason(&self) -> Option<SkipReason> {
         let ResourceBinding { metadata, spec, .. } = &self.object;
         if metadata.is_deleting() {

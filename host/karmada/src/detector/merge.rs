@@ -1,15 +1,15 @@
-//! Who wins where a binding, its policy and its workload disagree.
+//! Precedence among a binding, its policy and its workload.
 
 use crate::api::{BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, Resource, ResourceBinding};
 use crate::policy::binding_name;
 use crate::workloads::Demand;
 
-/// The binding to schedule, from what is known of it.
+/// The binding to schedule, merged from all known objects.
 ///
-/// - The binding's own fields win. Its policy supplies a placement and a scheduler's name where it has none, its workload
-///   replicas and requirements where it has neither those nor components.
-/// - A workload without a binding gets the one that Karmada's detector would make.
-/// - A binding that follows others and has no placement keeps none.
+/// - The binding's own fields win. Its policy supplies a missing placement and scheduler name, its workload supplies
+///   missing replicas and requirements, unless the binding has components.
+/// - A workload without a binding gets the binding that Karmada's detector would create.
+/// - A binding that follows others does not get a placement.
 pub(super) fn merge(
     binding: Option<&ResourceBinding>,
     policy: Option<&PropagationPolicy>,
@@ -45,8 +45,8 @@ pub(super) fn merge(
     merged
 }
 
-/// The binding that Karmada's detector makes for a workload, before its policy is applied. A workload that is being deleted
-/// takes its binding along.
+/// The binding that Karmada's detector creates for a workload, before its policy is applied. If the workload is being
+/// deleted, so is its binding.
 fn binding_from_workload(resource: &Resource) -> ResourceBinding {
     let Resource {
         type_meta, metadata, ..

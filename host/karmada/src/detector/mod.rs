@@ -1,11 +1,11 @@
-//! Bindings from policies, workloads and bindings: Karmada's detector, over objects instead of an API server.
+//! Bindings from policies, workloads and bindings: Karmada's detector, on objects in memory instead of an API server.
 //!
-//! Objects come and go one at a time, from files or from a watch, and the bindings are there at any moment: one by its
-//! name, or all of them. A binding that was handed in is the truth; its workload supplies what it lacks; a workload without
-//! a binding gets one if a policy matches. The order in which objects arrive changes nothing. Nothing here looks at
-//! clusters, names a strategy or divides.
+//! Objects are added and removed one at a time, from files or from a watch, and the resulting bindings are available at
+//! any time, singly or all at once. A binding in the input takes precedence, and its workload supplies the fields that
+//! it lacks. A workload without a binding gets one if a policy matches. The order of arrival matters only for warnings,
+//! and for workloads whose bindings would share a name. Nothing here depends on clusters or strategies.
 //!
-//! Preemption is left out: a claim that was made stays made.
+//! Preemption is left out: an existing claim is never revoked.
 
 mod binding;
 mod merge;
@@ -25,7 +25,7 @@ type ResourceKey = (String, String, String, String);
 /// The identity of a binding: namespace, name, scope.
 pub type BindingKey = (String, String, BindingScope);
 
-/// An object with its place in the input and in the order of arrival.
+/// An object with its location in the input and its rank in the order of arrival.
 #[derive(Debug)]
 struct Entry<T> {
     object: T,
@@ -33,7 +33,7 @@ struct Entry<T> {
     arrival: u64,
 }
 
-/// The objects of a control plane, as far as they decide bindings.
+/// The objects of a control plane that determine its bindings.
 #[derive(Debug, Default)]
 pub struct Detector {
     workload_kinds: WorkloadKinds,
@@ -48,14 +48,14 @@ pub struct Detector {
 pub struct Detected {
     /// The bindings, sorted by namespace, name and scope.
     pub bindings: Vec<Binding>,
-    /// Resources that no policy matches and no binding names, sorted.
+    /// Resources without a matching policy or a binding, sorted. They are not scheduled.
     pub unmatched: Vec<ObjectName>,
-    /// Input that was read as well as possible.
+    /// Oddities in the input that do not prevent scheduling.
     pub warnings: Vec<Warning>,
 }
 
 impl Detector {
-    /// A detector without objects. `workload_kinds`: the kinds that have replicas.
+    /// A detector without objects. `workload_kinds` are the kinds with replicas.
     pub fn new(workload_kinds: WorkloadKinds) -> Self {
         Self {
             workload_kinds,
@@ -63,34 +63,34 @@ impl Detector {
         }
     }
 
-    /// Takes a policy in, in place of an older version.
+    /// Adds a policy, replacing an older version.
     pub fn apply_policy(&mut self, policy: PropagationPolicy) {
         self.policies.insert(policy);
     }
 
-    /// Takes a policy out.
+    /// Removes a policy. Does nothing if it is unknown.
     pub fn remove_policy(&mut self, scope: PolicyScope, namespace: &str, name: &str) {
         self.policies.remove(scope, namespace, name);
     }
 
-    /// Takes a binding in, in place of an older version. `source`: its place in the input, for messages.
+    /// Adds a binding, replacing an older version. `source` is its location in the input, for messages.
     pub fn apply_binding(&mut self, binding: ResourceBinding, source: Option<Source>) {
         let entry = self.entry(binding, source);
         self.bindings.insert(binding_key(&entry.object), entry);
     }
 
-    /// Takes a binding out.
+    /// Removes a binding. Does nothing if it is unknown.
     pub fn remove_binding(&mut self, key: &BindingKey) {
         self.bindings.remove(key);
     }
 
-    /// Takes a resource in, in place of an older version. `source`: its place in the input, for messages.
+    /// Adds a resource, replacing an older version. `source` is its location in the input, for messages.
     pub fn apply_resource(&mut self, resource: WorkloadResource, source: Option<Source>) {
         let entry = self.entry(resource, source);
         self.workloads.insert(resource_key(&entry.object.resource), entry);
     }
 
-    /// Takes a resource out.
+    /// Removes a resource. Does nothing if it is unknown.
     pub fn remove_resource(&mut self, resource: &Resource) {
         self.workloads.remove(&resource_key(resource));
     }
@@ -105,14 +105,15 @@ impl Detector {
         }
     }
 
-    /// The binding of that name as it is to be scheduled; `None` if it was not handed in.
+    /// The binding with that key, completed by its policy and workload; `None` if it was not added.
     pub fn binding(&self, key: &BindingKey) -> Option<Binding> {
         self.bindings.get(key).map(|entry| self.completed(entry))
     }
 
-    /// Every binding, those of workloads that have none yet included.
+    /// All bindings, including new ones for workloads that match a policy but have no binding yet.
     pub fn detect(&self) -> Detected {
         let mut warnings = Warnings::default();
+        // Bindings in the input come first, because their workloads must not get a second binding.
         let mut bound = HashSet::new();
         let mut found: BTreeMap<BindingKey, Binding> = BTreeMap::new();
         for (key, entry) in in_order_of_arrival(&self.bindings) {
@@ -140,14 +141,14 @@ impl Detector {
                 policy: Some(PolicyFacts::from(policy)),
                 source: entry.source.clone(),
             };
-            // Two resources can share a binding's name, as `a:b` and `a.b` do; Karmada too keeps one.
+            // Two resources can map to the same binding name, as `a:b` and `a.b` do. Like Karmada, keep only one.
             match found.entry(binding_key(&binding.object)) {
                 btree_map::Entry::Vacant(vacant) => {
                     vacant.insert(binding);
                 }
                 btree_map::Entry::Occupied(_) => {
                     let message = format!(
-                        "the binding `{}` is in the input already; not given a second one",
+                        "the binding `{}` is already in the input; not creating a second one",
                         binding.key()
                     );
                     warnings.at(entry, message, None);
@@ -162,7 +163,7 @@ impl Detector {
         }
     }
 
-    /// A binding that was handed in, with what its policy and workload supply.
+    /// A binding from the input, completed by its policy and workload.
     fn completed(&self, entry: &Entry<ResourceBinding>) -> Binding {
         let workload = self.workload_of(&entry.object).map(|workload| &workload.object);
         let policy = self.policy_of(&entry.object, workload);
@@ -178,7 +179,7 @@ impl Detector {
         self.workloads.get(&bound_resource(binding))
     }
 
-    /// The policy that made a binding: the one that it names, or that claims or matches its workload.
+    /// The policy behind a binding: the one that the binding names, otherwise the one for its workload.
     fn policy_of(&self, binding: &ResourceBinding, workload: Option<&WorkloadResource>) -> Option<&PropagationPolicy> {
         if claimed_by(&binding.metadata).is_some() {
             return self.policies.claimant(&binding.metadata);
@@ -188,7 +189,7 @@ impl Detector {
     }
 }
 
-/// The identity of a binding.
+/// The key under which a binding is stored.
 pub fn binding_key(binding: &ResourceBinding) -> BindingKey {
     let ObjectMeta { namespace, name, .. } = &binding.metadata;
     (namespace.clone(), name.clone(), binding.scope())
@@ -227,14 +228,14 @@ fn resource_name(resource: &Resource) -> ObjectName {
     ObjectName::new(&resource.type_meta.kind, &metadata.namespace, &metadata.name)
 }
 
-/// The entries as they came, so that warnings are in the order of the input.
+/// The entries in order of arrival, so that warnings follow the order of the input.
 fn in_order_of_arrival<K, T>(entries: &BTreeMap<K, Entry<T>>) -> Vec<(&K, &Entry<T>)> {
     let mut sorted: Vec<_> = entries.iter().collect();
     sorted.sort_by_key(|(_, entry)| entry.arrival);
     sorted
 }
 
-/// Warnings, each kind of workload once.
+/// Collects warnings, only one per kind of workload.
 #[derive(Debug, Default)]
 struct Warnings {
     found: Vec<Warning>,
@@ -242,7 +243,7 @@ struct Warnings {
 }
 
 impl Warnings {
-    /// Warns of a kind with `spec.replicas` that no table names.
+    /// Warns about a kind with `spec.replicas` that is missing from the table of workload kinds.
     fn of_kind(&mut self, entry: &Entry<WorkloadResource>, known: &WorkloadKinds) {
         let WorkloadResource { resource, demand } = &entry.object;
         let type_meta = &resource.type_meta;
@@ -260,7 +261,7 @@ impl Warnings {
         self.at(entry, message, Some(hint));
     }
 
-    /// Warns of a binding that says nothing about where it goes.
+    /// Warns about a binding without a placement.
     fn of_placement(&mut self, binding: &Binding) {
         let object = &binding.object;
         if object.spec.placement.is_some() || binding.skip_reason().is_some() {
@@ -273,8 +274,7 @@ impl Warnings {
                 &object.metadata.namespace,
                 &object.metadata.name,
             )),
-            message: "the binding has no placement and no policy in the input; read as every cluster, duplicated"
-                .to_owned(),
+            message: "the binding has no placement and no policy in the input; duplicating to every cluster".to_owned(),
             hint: None,
         });
     }

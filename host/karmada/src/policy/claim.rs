@@ -1,9 +1,9 @@
 //! Which policy claims a resource.
 //!
-//! First a policy that already did, by the annotations (or the permanent identifier) that Karmada leaves on the
-//! resource and its binding; then a `PropagationPolicy` of its namespace before any
-//! `ClusterPropagationPolicy`; among those the higher priority, then the more precise selector, then the name.
-//! Source: `pkg/detector/compare.go` and `pkg/util/selector.go` of karmada-io/karmada.
+//! A policy that has already claimed the resource comes first, according to the annotations (or the permanent
+//! identifier) that Karmada leaves on the resource and its binding. Otherwise a `PropagationPolicy` in its namespace
+//! precedes any `ClusterPropagationPolicy`; among those, the higher priority wins, then the more precise selector, then
+//! the name in alphabetical order. Source: `pkg/detector/compare.go` and `pkg/util/selector.go` of karmada-io/karmada.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const POLICY_PERMANENT_ID: &str = "propagationpolicy.karmada.io/permanent-id";
 const CLUSTER_POLICY_NAME: &str = "clusterpropagationpolicy.karmada.io/name";
 const CLUSTER_POLICY_PERMANENT_ID: &str = "clusterpropagationpolicy.karmada.io/permanent-id";
 
-/// How precisely a selector means a resource, the least first.
+/// Precision with which a selector matches a resource, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Precision {
     All,
@@ -24,10 +24,10 @@ enum Precision {
     Name,
 }
 
-/// What a resource or binding says of the policy that claimed it.
+/// Reference to the policy that claimed a resource or binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim<'object> {
-    /// By name.
+    /// By the policy's name.
     Name {
         /// The scope of the policy.
         scope: PolicyScope,
@@ -36,7 +36,7 @@ pub enum Claim<'object> {
         /// Its name.
         name: &'object str,
     },
-    /// By the identifier that Karmada gave to the policy.
+    /// By the permanent identifier that Karmada assigned to the policy.
     PermanentId {
         /// The scope of the policy.
         scope: PolicyScope,
@@ -45,9 +45,9 @@ pub enum Claim<'object> {
     },
 }
 
-/// The policy that an object's annotations or labels name, if they name one.
+/// The claim in an object's annotations or labels; `None` if no policy has claimed it.
 pub fn claimed_by(metadata: &ObjectMeta) -> Option<Claim<'_>> {
-    // Karmada wrote names as labels before it wrote them as annotations.
+    // Older versions of Karmada wrote names as labels instead of annotations.
     let find = |key: &str| {
         let value = metadata.annotations.get(key).or_else(|| metadata.labels.get(key));
         value.map(String::as_str).filter(|value| !value.is_empty())
@@ -103,7 +103,7 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// Takes a policy in, in place of an older version, and applies its defaults.
+    /// Inserts a policy with its defaults applied, replacing an older version.
     pub fn insert(&mut self, mut policy: PropagationPolicy) {
         apply_policy_defaults(&mut policy);
         let ObjectMeta { namespace, name, .. } = &policy.metadata;
@@ -111,18 +111,19 @@ impl Policies {
         self.policies.insert(key, policy);
     }
 
-    /// Takes a policy out.
+    /// Removes a policy. Does nothing if there is none with that name.
     pub fn remove(&mut self, scope: PolicyScope, namespace: &str, name: &str) {
         self.policies.remove(&(scope, namespace.to_owned(), name.to_owned()));
     }
 
-    /// The policy that an object says has claimed it, if it is in the input.
+    /// The policy that has claimed an object; `None` if there is no claim or the policy is unknown.
     pub fn claimant(&self, metadata: &ObjectMeta) -> Option<&PropagationPolicy> {
         let claim = claimed_by(metadata)?;
         self.policies.values().find(|policy| claim.means(policy))
     }
 
-    /// The policy for a resource: the one that claimed it, or else the one that matches best.
+    /// The policy for a resource: the one that has claimed it, otherwise the best match. `None` if no policy matches;
+    /// the resource then gets no binding.
     pub fn policy_for(&self, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&PropagationPolicy> {
         self.claimant(metadata).or_else(|| {
             let best = |scope| self.best_match(scope, type_meta, metadata);
@@ -139,7 +140,7 @@ impl Policies {
         self.policies
             .values()
             .filter(|policy| policy.scope() == scope && !policy.metadata.is_deleting())
-            // A policy reaches no other namespace than its own, whatever its selectors say.
+            // A namespaced policy reaches only its own namespace, whatever its selectors say.
             .filter(|policy| scope == PolicyScope::Cluster || policy.metadata.namespace == metadata.namespace)
             .filter_map(|policy| {
                 let selectors = policy.spec.resource_selectors.iter();

@@ -1,12 +1,13 @@
-//! What an API server fills in, applied offline.
+//! The API server's defaults, applied offline.
 //!
-//! Sources: the `+kubebuilder:default` marks of Karmada's types and its mutating webhooks. On a live control
-//! plane they have been applied already, and applying them again changes nothing. What a placement without
-//! `replicaScheduling` means is decided where its strategy is found (`crate::strategy`).
+//! Sources: the `+kubebuilder:default` markers on Karmada's types, and its mutating webhooks. On a live control plane
+//! they are already applied, and applying them again changes nothing. The default for a placement without
+//! `replicaScheduling` is chosen together with its strategy, in `divvy_scheduler`.
 
 use crate::api::{PolicyScope, PropagationPolicy, SpreadConstraint, SpreadField};
 
-/// A spread constraint as the API server completes it: by cluster if no field is named, at least one group.
+/// A spread constraint with the API server's defaults: group by cluster if it names no field or label, and require at
+/// least one group.
 pub fn default_spread_constraint(constraint: &SpreadConstraint) -> SpreadConstraint {
     let mut constraint = constraint.clone();
     let field = constraint.spread_by_field.as_ref();
@@ -20,7 +21,7 @@ pub fn default_spread_constraint(constraint: &SpreadConstraint) -> SpreadConstra
     constraint
 }
 
-/// Fills in a policy: a selector of a namespaced policy means the policy's namespace.
+/// Applies a policy's defaults: selectors of a namespaced policy get the policy's namespace.
 pub(super) fn apply_policy_defaults(policy: &mut PropagationPolicy) {
     if policy.scope() == PolicyScope::Namespaced {
         for selector in &mut policy.spec.resource_selectors {

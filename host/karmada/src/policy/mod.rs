@@ -1,7 +1,7 @@
-//! Which policy claims a resource, what its binding is called, what the API server would have filled in.
+//! Which policy claims a resource, the name of its binding, and the defaults of the API server.
 //!
-//! Everything here is a pure function of objects that were read. Karmada's detector does the same against a
-//! live API server (`pkg/detector`); preemption is left out, because offline a claim that was made stays made.
+//! Everything here is a pure function of objects in memory. Karmada's detector does the same against a live API server
+//! (`pkg/detector`). Preemption is left out: offline, an existing claim is never revoked.
 
 mod claim;
 mod defaults;

@@ -1,11 +1,11 @@
-//! Which kinds have no namespace.
+//! Cluster-scoped kinds.
 //!
-//! Offline nobody can be asked, so Kubernetes' own kinds are listed here, and custom ones are known only by
-//! a CustomResourceDefinition in the same input (`crate::inputs`). Everything else has a namespace.
+//! Offline there is no API server to ask, so Kubernetes' own kinds are listed here. Custom kinds are recognised only by
+//! a CustomResourceDefinition in the same input (`divvy_manifests`). Everything else is assumed to be namespaced.
 
 use crate::api::TypeMeta;
 
-/// Kubernetes' kinds without namespace, with their groups.
+/// Kubernetes' cluster-scoped kinds, with their groups.
 const CLUSTER_SCOPED: [(&str, &str); 25] = [
     ("", "Namespace"),
     ("", "Node"),
@@ -34,7 +34,7 @@ const CLUSTER_SCOPED: [(&str, &str); 25] = [
     ("gateway.networking.k8s.io", "GatewayClass"),
 ];
 
-/// Whether objects of a type have no namespace, as far as that is known without an API server.
+/// True if objects of this type are cluster-scoped, as far as that is known without an API server.
 pub fn is_cluster_scoped(type_meta: &TypeMeta) -> bool {
     CLUSTER_SCOPED
         .iter()

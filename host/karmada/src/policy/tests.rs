@@ -1,4 +1,4 @@
-//! Which policy claims, by table; names; defaults.
+//! Claims of policies, names of bindings, and defaults.
 
 use super::{Policies, binding_name, default_spread_constraint};
 use crate::api::{ObjectMeta, PropagationPolicy, SpreadConstraint, TypeMeta};
@@ -77,10 +77,10 @@ fn policies_claim_in_karmadas_order() {
     check(&[cluster("c", -5, all())], nginx.clone(), Some("c"));
     check(&[], nginx.clone(), None);
 
-    // A name voids the label selector.
+    // The label selector is ignored if there is a name.
     let both = selector(serde_json::json!({"name": "nginx", "labelSelector": {"matchLabels": {"app": "other"}}}));
     check(&[namespaced("a", 0, both)], nginx.clone(), Some("a"));
-    // Another namespace, whether the policy's or the selector's.
+    // A different namespace, of the policy or of the selector.
     let elsewhere = serde_json::json!({"name": "nginx", "namespace": "prod"});
     check(&[namespaced("a", 0, all())], elsewhere.clone(), None);
     check(

@@ -1,7 +1,7 @@
-//! The table of kinds that have replicas.
+//! The table of kinds with replicas.
 //!
-//! Built in are Kubernetes' own and the common ones from outside: Argo Rollouts, OpenKruise. An entry of the
-//! profile goes before a built-in one of the same API version and kind.
+//! Kubernetes' own kinds are built in, as are common ones from Argo Rollouts and OpenKruise. An entry in the profile
+//! overrides a built-in one with the same API version and kind.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::{Demand, Fields};
 use crate::api::TypeMeta;
 use divvy_documents::{Cause, FieldPath};
 
-/// One kind that has replicas: an entry of the profile's `[[workload]]`.
+/// One kind with replicas: an entry of the profile's `[[workload]]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WorkloadKind {
@@ -18,21 +18,21 @@ pub struct WorkloadKind {
     pub api_version: String,
     /// The kind, e.g. `Rollout`.
     pub kind: String,
-    /// Where the replicas are, e.g. `spec.replicas`. Absent in an object: 1.
+    /// Path of the replicas, e.g. `spec.replicas`. An object without the field has 1 replica.
     pub replicas: String,
-    /// Where the pod template is, e.g. `spec.template`; none if the kind has none.
+    /// Path of the pod template, e.g. `spec.template`; `None` if the kind has no template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
 }
 
-/// How the count of a kind is found.
+/// How to find the replicas of a kind.
 #[derive(Debug, Clone)]
 enum Count {
-    /// At a path; 1 if absent.
+    /// The number at a path; 1 if it is absent.
     At(FieldPath),
     /// The smaller of parallelism (1 if absent) and completions.
     Job,
-    /// Always one.
+    /// Always 1.
     One,
 }
 
@@ -44,7 +44,7 @@ struct Entry {
     template: Option<FieldPath>,
 }
 
-/// The kinds that have replicas.
+/// The table of kinds with replicas.
 #[derive(Debug, Clone)]
 pub struct WorkloadKinds {
     entries: Vec<Entry>,
@@ -69,7 +69,7 @@ impl Default for WorkloadKinds {
 }
 
 impl WorkloadKinds {
-    /// The built-in kinds and these.
+    /// The built-in kinds, plus `further` ones, which take precedence.
     pub fn new(further: &[WorkloadKind]) -> Self {
         let configured = further.iter().map(|kind| Entry {
             api_version: kind.api_version.clone(),
@@ -106,12 +106,13 @@ impl WorkloadKinds {
             .find(|entry| entry.api_version == type_meta.api_version && entry.kind == type_meta.kind)
     }
 
-    /// Whether the table names a kind.
+    /// True if the table contains a kind.
     pub fn contains(&self, type_meta: &TypeMeta) -> bool {
         self.find(type_meta).is_some()
     }
 
-    /// What an object of this type and namespace asks for; `None` if it is propagated whole.
+    /// The demand of an object; `None` if it is propagated whole. Invalid fields are reported through `fields`, and the
+    /// demand is then not reliable.
     pub fn demand(&self, type_meta: &TypeMeta, namespace: &str, fields: &mut impl Fields) -> Option<Demand> {
         let entry = self.find(type_meta)?;
         let replicas = match &entry.count {
@@ -124,7 +125,7 @@ impl WorkloadKinds {
             Count::One => 1,
         };
         let requirements = entry.template.as_ref().map(|path| {
-            // A template that is absent asks for nothing, but the kind is a workload all the same.
+            // Without a template the object requests nothing, but it is still a workload.
             let template = fields.field::<PodTemplate>(path).unwrap_or_default();
             template.requirements(namespace, path, fields)
         });
@@ -132,7 +133,7 @@ impl WorkloadKinds {
     }
 }
 
-/// A count that must not be negative.
+/// The number at a path; a negative one is reported and read as 0.
 fn count(fields: &mut impl Fields, path: &FieldPath) -> Option<i32> {
     let count = fields.field::<i32>(path)?;
     if count < 0 {

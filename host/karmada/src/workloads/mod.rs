@@ -1,9 +1,9 @@
-//! What a workload asks for: its replicas, and what one replica needs.
+//! The demand of a workload: its replicas, and the requirements of one replica.
 //!
-//! Karmada learns this from interpreters, of which the built-in ones read the pod template
-//! (`pkg/resourceinterpreter/default/native/replica.go`). Here a table says for each kind where the count and
-//! the template are; the profile's `[[workload]]` extends it. Everything the table does not name is
-//! propagated whole: DaemonSets, CronJobs, ConfigMaps. Webhook and Lua interpreters are not run.
+//! Karmada gets this from interpreters; the built-in ones read the pod template
+//! (`pkg/resourceinterpreter/default/native/replica.go`). Here, a table lists where each kind keeps its replicas and
+//! its template, and the profile's `[[workload]]` extends it. Kinds that are not in the table, such as DaemonSets,
+//! CronJobs and ConfigMaps, are propagated whole. Webhook and Lua interpreters are not run.
 
 mod kinds;
 mod pod;
@@ -16,35 +16,35 @@ use serde_json::Value;
 use crate::api::{ReplicaRequirements, Resource};
 use divvy_documents::{Cause, FieldPath};
 
-/// What a workload asks for.
+/// The replicas of a workload and their requirements.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Demand {
-    /// The replicas.
+    /// Number of replicas.
     pub replicas: i32,
-    /// What one replica needs; `None` where the kind has no pod template.
+    /// Requirements of one replica; `None` if the kind has no pod template.
     pub requirements: Option<ReplicaRequirements>,
 }
 
-/// A resource with its demand.
+/// A resource and its demand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadResource {
     /// The resource.
     pub resource: Resource,
-    /// Its demand; `None` if it is propagated whole.
+    /// Its demand; `None` if the resource is propagated whole.
     pub demand: Option<Demand>,
 }
 
-/// Fields of an object, read one by one, with a place to leave what is wrong with them.
+/// Access to single fields of an object, which collects the problems with them.
 pub trait Fields {
-    /// The field at a path, or `None` if it is absent or null. A field of another type is reported, and
-    /// whatever of it can be read is given.
+    /// The field at a path, or `None` if it is absent or null. A field of the wrong type is reported as a problem, and
+    /// the result is whatever could be read of it.
     fn field<T: DeserializeOwned + Default>(&mut self, path: &FieldPath) -> Option<T>;
 
-    /// Reports a field.
+    /// Reports a problem with a field. The caller then discards the object.
     fn report(&mut self, path: FieldPath, cause: Cause);
 }
 
-/// The value at a path of plain keys.
+/// The value at a path; `None` if there is none.
 pub fn value_at<'value>(value: &'value Value, path: &FieldPath) -> Option<&'value Value> {
     use divvy_documents::PathSegment;
     path.segments().iter().try_fold(value, |value, segment| match segment {
@@ -53,7 +53,7 @@ pub fn value_at<'value>(value: &'value Value, path: &FieldPath) -> Option<&'valu
     })
 }
 
-/// Whether an object has a number at `spec.replicas`, as scalable kinds do.
+/// True if an object has a number at `spec.replicas`, as scalable kinds do.
 pub fn has_replicas(resource: &Resource) -> bool {
     value_at(&resource.value, &FieldPath::dotted("spec.replicas")).is_some_and(Value::is_number)
 }

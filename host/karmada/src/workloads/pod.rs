@@ -1,10 +1,14 @@
-//! What one pod needs, from its template.
+//! Requirements of one pod, from its template.
 //!
-//! The rule is Kubernetes' (`PodRequests` of k8s.io/component-helpers): containers add up; an init container
-//! needs its own beside the sidecars started before it; sidecars (init containers that always restart) count
-//! like containers; pod-level resources replace the sum; overhead comes on top; a limit without a request is
-//! the request. Karmada's default interpreter does the same, except that it takes a sidecar for an init
-//! container, which asks for too little.
+//! The rules are Kubernetes' own (`PodRequests` of k8s.io/component-helpers):
+//!
+//! - Requests of containers add up. A limit without a request counts as the request.
+//! - Sidecars (init containers that always restart) count like containers.
+//! - An init container runs next to the sidecars started before it, so the pod needs at least their sum.
+//! - Pod-level resources replace the sum, and overhead is added on top.
+//!
+//! Karmada's default interpreter does the same, except that it treats a sidecar as an ordinary init container and so
+//! requests too little.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +17,7 @@ use super::Fields;
 use crate::api::{NodeClaim, Quantity, ReplicaRequirements, ResourceList, StringMap, Toleration};
 use divvy_documents::{Cause, FieldPath};
 
-/// The part of a pod template that says what a pod needs.
+/// The part of a pod template that determines the requirements.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct PodTemplate {
@@ -61,7 +65,7 @@ struct ResourceRequirements {
 }
 
 impl ResourceRequirements {
-    /// The requests, and the limits where there is no request.
+    /// The requests; for resources without a request, the limits.
     fn effective(&self) -> ResourceList {
         let mut effective = self.limits.clone().unwrap_or_default();
         effective.extend(
@@ -86,7 +90,7 @@ struct NodeAffinity {
     required_during_scheduling_ignored_during_execution: Option<Value>,
 }
 
-/// Sums of resources, with a note of the first that leaves the range of a quantity.
+/// Adds up resources and remembers the name of one whose sum overflows.
 #[derive(Default)]
 struct Sums {
     overflow: Option<String>,
@@ -104,6 +108,7 @@ impl Sums {
     }
 }
 
+/// Raises each resource of `total` to at least its amount in `least`.
 fn raise(total: &mut ResourceList, least: &ResourceList) {
     for (name, amount) in least {
         let current = total.entry(name.clone()).or_insert(Quantity::ZERO);
@@ -112,7 +117,8 @@ fn raise(total: &mut ResourceList, least: &ResourceList) {
 }
 
 impl PodTemplate {
-    /// What a pod of this template, in this namespace, needs. `path` is where the template is.
+    /// Requirements of a pod with this template. `namespace` is that of the workload, `path` the path of the template.
+    /// Overflowing sums and negative requests are reported through `fields`.
     pub(super) fn requirements(
         self,
         namespace: &str,
@@ -144,10 +150,12 @@ impl PodTemplate {
 
 impl PodSpec {
     fn resource_request(&self, sums: &mut Sums) -> ResourceList {
+        // While running, the pod needs all containers at once.
         let mut running = ResourceList::new();
         for container in self.containers.iter().flatten() {
             sums.add(&mut running, &container.requests());
         }
+        // While starting, it needs one init container at a time, next to the sidecars that already run.
         let mut sidecars = ResourceList::new();
         let mut starting = ResourceList::new();
         for container in self.init_containers.iter().flatten() {
@@ -160,6 +168,7 @@ impl PodSpec {
                 raise(&mut starting, &beside);
             }
         }
+        // The pod must fit in both phases, so each resource takes the larger of the two.
         sums.add(&mut running, &sidecars);
         raise(&mut running, &starting);
         if let Some(of_pod) = &self.resources {

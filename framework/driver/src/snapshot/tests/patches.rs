@@ -1,4 +1,4 @@
-//! Snapshots of a store that has changed read as those of a store that was filled once.
+//! A snapshot of a store that was changed step by step reads like one of a store that was filled at once.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
 
-/// A cluster as numbers that stand for texts: small, so that clusters share some and differ in others.
+/// A cluster whose texts are given as small numbers, so that clusters share some texts and differ in others.
 #[derive(Debug, Clone, Default)]
 struct Cluster {
     texts: [u16; 4],
@@ -125,7 +125,7 @@ enum Step {
     Remove(u8),
     /// Take a snapshot and hold it.
     Hold,
-    /// Let go of one that is held.
+    /// Release a held snapshot.
     Release(usize),
 }
 
@@ -143,7 +143,7 @@ fn name(number: u8) -> String {
     format!("cluster-{number}")
 }
 
-/// All that the views say of a snapshot, in an order of its own: symbols, sets and places have no meaning.
+/// Everything that the views report about a snapshot, in an order that does not depend on symbols, sets or slots.
 fn read(snapshot: &Snapshot) -> Vec<String> {
     let clusters = snapshot.clusters();
     let sorted = |mut entries: Vec<String>| {
@@ -205,7 +205,7 @@ fn read(snapshot: &Snapshot) -> Vec<String> {
     seen
 }
 
-/// What a store that was filled once gives.
+/// The contents of a snapshot from a store that was filled at once.
 fn fresh(clusters: &BTreeMap<String, Cluster>) -> Vec<String> {
     let mut store = SnapshotStore::new();
     for (name, cluster) in clusters {
@@ -249,7 +249,7 @@ proptest! {
     }
 }
 
-/// The way of each change: into the arena, into the other one, into a new one.
+/// A change goes into the current arena, into the spare one, or into a new one, depending on which are held.
 #[test]
 fn an_arena_is_written_while_nobody_holds_it() {
     let mut store = SnapshotStore::new();
@@ -260,7 +260,7 @@ fn an_arena_is_written_while_nobody_holds_it() {
     let address = |snapshot: &Snapshot| snapshot.words().as_ptr() as usize;
     let first = address(&change(&mut store, "eu"));
     let held = change(&mut store, "us");
-    assert_eq!(address(&held), first, "nobody held it");
+    assert_eq!(address(&held), first, "no one held it");
     let second = address(&change(&mut store, "asia"));
     assert_ne!(second, first, "it is held");
     let also_held = change(&mut store, "africa");

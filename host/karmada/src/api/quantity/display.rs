@@ -1,10 +1,10 @@
-//! The canonical form: the largest suffix that leaves a whole number, as Kubernetes prints it.
+//! The canonical form, as Kubernetes prints it: the largest suffix that leaves a whole number.
 
 use std::fmt;
 
 use super::{Format, NANO, Quantity};
 
-/// The decimal suffixes, from the largest, with their exponents.
+/// Decimal suffixes with their exponents, largest first.
 const DECIMAL: [(&str, i32); 10] = [
     ("E", 18),
     ("P", 15),
@@ -18,7 +18,7 @@ const DECIMAL: [(&str, i32); 10] = [
     ("n", -9),
 ];
 
-/// The binary suffixes, from the largest.
+/// Binary suffixes with their shifts, largest first.
 const BINARY: [(&str, u32); 6] = [("Ei", 60), ("Pi", 50), ("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)];
 
 impl fmt::Display for Quantity {
@@ -29,7 +29,7 @@ impl fmt::Display for Quantity {
         match self.format {
             Format::BinarySuffix if self.nano % NANO == 0 => {
                 let units = self.nano / NANO;
-                // Kubernetes prints what is below 1024 without a suffix.
+                // Kubernetes prints amounts that are not a multiple of 1024 without a suffix.
                 let (suffix, mantissa) = BINARY
                     .iter()
                     .map(|(suffix, shift)| (*suffix, 1_i128 << shift))

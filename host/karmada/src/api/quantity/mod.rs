@@ -1,12 +1,11 @@
-//! Kubernetes' `resource.Quantity`, exactly.
+//! Kubernetes' `resource.Quantity`, without loss of precision.
 //!
-//! A quantity is a count of billionths in 128 bits, so that every suffix from `n` to `Ei` is a whole
-//! number and comparing or subtracting cannot round. The rules are those of
-//! `k8s.io/apimachinery/pkg/api/resource`: what is finer than a billionth is rounded away from zero,
-//! and a binary quantity (`Ki` … `Ei`) above 2^63-1 is capped there, as Kubernetes does.
+//! A quantity is a 128-bit count of billionths, so that every suffix from `n` to `Ei` is a whole number and comparing
+//! or subtracting never rounds. The rules are those of `k8s.io/apimachinery/pkg/api/resource`: anything finer than a
+//! billionth is rounded away from zero, and a binary quantity (`Ki` … `Ei`) is capped at 2^63-1.
 //!
-//! Where this differs from Kubernetes: it keeps decimals of any size, here anything beyond ±1.7 × 10^29
-//! is an error; and reading a quantity beyond 64 bits as `int64` is undefined there, here it saturates.
+//! There are two differences from Kubernetes. It keeps decimals of any size, whereas anything beyond ±1.7 × 10^29 is
+//! an error here. Converting a quantity beyond 64 bits to `int64` is undefined there; here it saturates.
 
 mod display;
 mod parse;
@@ -27,7 +26,7 @@ const NANO: i128 = 1_000_000_000;
 /// Billionths in a thousandth.
 const NANO_PER_MILLI: i128 = 1_000_000;
 
-/// How a quantity was written, which decides how it is printed.
+/// Notation in which a quantity was written, and is printed again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Format {
     /// `500m`, `2`, `3G`.
@@ -41,7 +40,7 @@ enum Format {
 
 /// An exact amount of a resource.
 ///
-/// Two quantities are equal if their amounts are, however they were written: `1`, `1000m` and `1e0`.
+/// Two quantities are equal if their amounts are equal, whatever their notation: `1`, `1000m` and `1e0`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Quantity {
     nano: i128,
@@ -55,7 +54,7 @@ impl Quantity {
         format: Format::DecimalSuffix,
     };
 
-    /// So many whole units.
+    /// A quantity of whole units.
     pub fn from_units(units: i64) -> Self {
         Self {
             nano: i128::from(units) * NANO,
@@ -68,46 +67,45 @@ impl Quantity {
         self.nano
     }
 
-    /// Whole units, rounded away from zero; what does not fit 64 bits saturates.
+    /// Whole units, rounded away from zero. Saturates at the limits of 64 bits.
     ///
-    /// `Quantity.Value()` of Kubernetes, which is how memory, pods and extended resources are counted.
+    /// Equivalent to Kubernetes' `Quantity.Value()`, which counts memory, pods and extended resources.
     pub fn value(self) -> i64 {
         scaled(self.nano, NANO)
     }
 
-    /// Thousandths, rounded away from zero; what does not fit 64 bits saturates.
+    /// Thousandths, rounded away from zero. Saturates at the limits of 64 bits.
     ///
-    /// `Quantity.MilliValue()` of Kubernetes, which is how CPU is counted.
+    /// Equivalent to Kubernetes' `Quantity.MilliValue()`, which counts CPU.
     pub fn milli_value(self) -> i64 {
         scaled(self.nano, NANO_PER_MILLI)
     }
 
-    /// Whether the amount is nothing.
+    /// True if the amount is zero.
     pub fn is_zero(self) -> bool {
         self.nano == 0
     }
 
-    /// Whether the amount is less than nothing.
+    /// True if the amount is below zero.
     pub fn is_negative(self) -> bool {
         self.nano < 0
     }
 
-    /// The sum; `None` beyond what 128 bits of billionths hold. Keeps the format of `self`,
-    /// unless that is zero.
+    /// The sum; `None` if it overflows. Keeps the notation of `self`, unless `self` is zero.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         let format = if self.is_zero() { other.format } else { self.format };
         self.nano.checked_add(other.nano).map(|nano| Self { nano, format })
     }
 
-    /// The difference, possibly negative; `None` beyond what 128 bits of billionths hold. Keeps the
-    /// format of `self`, unless that is zero.
+    /// The difference, which may be negative; `None` if it overflows. Keeps the notation of `self`, unless `self` is
+    /// zero.
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         let format = if self.is_zero() { other.format } else { self.format };
         self.nano.checked_sub(other.nano).map(|nano| Self { nano, format })
     }
 }
 
-/// Divides, rounds away from zero and saturates.
+/// Divides, rounding away from zero and saturating.
 fn scaled(nano: i128, unit: i128) -> i64 {
     let quotient = nano / unit;
     let rounded = quotient + if nano % unit == 0 { 0 } else { nano.signum() };
@@ -152,7 +150,7 @@ impl<'de> Deserialize<'de> for Quantity {
     }
 }
 
-/// Reads text and, as Kubernetes does, plain numbers.
+/// Reads strings and, like Kubernetes, plain numbers.
 struct QuantityVisitor;
 
 impl Visitor<'_> for QuantityVisitor {
@@ -178,8 +176,8 @@ impl Visitor<'_> for QuantityVisitor {
     }
 
     fn visit_f64<E: serde::de::Error>(self, units: f64) -> Result<Quantity, E> {
-        // The shortest decimal that reads back as the same number is what was written, for any
-        // number of up to 15 digits.
+        // Rust prints the shortest decimal that reads back as the same number. For up to 15 digits, that is the
+        // number as written.
         units.to_string().parse().map_err(E::custom)
     }
 }

@@ -1,7 +1,7 @@
-//! The grammar of quantities: sign, digits with at most one point, suffix.
+//! The grammar of quantities: `<sign><digits><suffix>`, where the digits may contain one decimal point.
 //!
-//! `<sign><digits><suffix>`, where a suffix is one of `n u m k M G T P E`, `Ki Mi Gi Ti Pi Ei`, or a
-//! decimal exponent `e3`, `E-3`. `K` alone is no suffix, and white space is no part of a quantity.
+//! A suffix is one of `n u m k M G T P E` or `Ki Mi Gi Ti Pi Ei`, or a decimal exponent such as `e3` or `E-3`. `K`
+//! alone is not a suffix, and a quantity must not contain white space.
 
 use std::str::FromStr;
 
@@ -11,29 +11,29 @@ use super::{Format, NANO, Quantity};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a quantity: {kind}")]
 pub struct QuantityError {
-    /// The text as it was given, cut short if it is long.
+    /// The text, cut if it is long.
     pub text: String,
-    /// What is wrong with it.
+    /// Reason for which it was refused.
     pub kind: QuantityErrorKind,
 }
 
-/// What is wrong with a quantity.
+/// The reason why a text is not a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityErrorKind {
-    /// There is no digit.
+    /// The text has no digits before the suffix.
     #[error("it has no digits")]
     NoDigits,
-    /// What follows the digits is no suffix.
+    /// The digits are followed by something other than a suffix.
     #[error(
-        "its suffix is none of `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` and no exponent like `e3`"
+        "unknown suffix, expected `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` or an exponent like `e3`"
     )]
     Suffix,
-    /// The amount is beyond what can be held exactly.
+    /// The amount is too large to be stored exactly.
     #[error("it is beyond 10^29")]
     OutOfRange,
 }
 
-/// The longest text that an error repeats.
+/// Maximum length of the text that an error repeats, in characters.
 const ERROR_TEXT_LENGTH_MAX: usize = 40;
 
 /// The amount at which Kubernetes caps binary quantities, in billionths.
@@ -50,9 +50,9 @@ impl FromStr for Quantity {
     }
 }
 
-/// What a suffix multiplies with.
+/// The factor of a suffix.
 enum Scale {
-    /// A power of ten.
+    /// A power of ten, and the notation that the suffix belongs to.
     Decimal(i64, Format),
     /// A power of two.
     Binary(u32),
@@ -76,7 +76,7 @@ fn parse(text: &str) -> Result<Quantity, QuantityErrorKind> {
         Scale::Decimal(exponent, format) => (decimal(whole, fraction, exponent)?, format),
         Scale::Binary(shift) => {
             let nano = binary(whole, fraction, shift)?;
-            // Kubernetes prints binary fractions of one as decimals.
+            // Kubernetes prints binary quantities below one as decimals.
             let format = if nano < NANO && nano != 0 {
                 Format::DecimalSuffix
             } else {
@@ -119,8 +119,8 @@ fn scale(suffix: &str) -> Option<Scale> {
     })
 }
 
-/// The exponent of `e3`, `E+3` or `e-3`. One too large for 64 bits is taken as the largest, which is out
-/// of range for every amount but zero.
+/// The exponent of `e3`, `E+3` or `e-3`. An exponent beyond 64 bits saturates, which puts every amount other than zero
+/// out of range.
 fn exponent(suffix: &str) -> Option<i64> {
     let text = suffix.strip_prefix(['e', 'E'])?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -133,7 +133,7 @@ fn exponent(suffix: &str) -> Option<i64> {
 
 /// `whole.fraction × 10^exponent` in billionths, rounded up.
 fn decimal(whole: &str, fraction: &str, exponent: i64) -> Result<i128, QuantityErrorKind> {
-    // The digits form one integer; the point and the exponent say by which power of ten to scale it.
+    // The digits form one integer; the decimal point and the exponent give the power of ten to scale it by.
     let point = i64::try_from(fraction.len()).map_err(|_| QuantityErrorKind::OutOfRange)?;
     let digits = || whole.bytes().chain(fraction.bytes());
     let count = i64::try_from(whole.len() + fraction.len()).map_err(|_| QuantityErrorKind::OutOfRange)?;
@@ -162,7 +162,7 @@ fn decimal(whole: &str, fraction: &str, exponent: i64) -> Result<i128, QuantityE
     Ok(nano + i128::from(!rest_is_zero))
 }
 
-/// `whole.fraction × 2^shift` in billionths, rounded up and capped as Kubernetes caps it.
+/// `whole.fraction × 2^shift` in billionths, rounded up and capped like in Kubernetes.
 fn binary(whole: &str, fraction: &str, shift: u32) -> Result<i128, QuantityErrorKind> {
     let factor = 1_i128 << shift;
     let units = whole
@@ -173,8 +173,7 @@ fn binary(whole: &str, fraction: &str, shift: u32) -> Result<i128, QuantityError
         return Ok(BINARY_MAX);
     };
 
-    // The fraction is numerator / denominator. Its worth in billionths is divided in two steps, so that
-    // no product leaves 128 bits.
+    // The fraction is numerator / denominator. It is scaled in two steps, so that no product overflows 128 bits.
     let unit = factor * NANO;
     let significant = fraction.trim_end_matches('0');
     let mut numerator = 0_i128;
@@ -199,8 +198,8 @@ fn binary(whole: &str, fraction: &str, shift: u32) -> Result<i128, QuantityError
     Ok(nano.min(BINARY_MAX))
 }
 
-/// The digits of a binary fraction that count exactly: 10^19 × 10^19 still fits 128 bits. Beyond them
-/// only "not zero" counts, which is exact up to `Gi` and off by less than a unit for `Ei`.
+/// Number of digits of a binary fraction that are used exactly: 10^19 × 10^19 still fits into 128 bits. Further digits
+/// only round up, which is exact up to `Gi` and off by less than a unit for `Ei`.
 const FRACTION_DIGITS_MAX: usize = 19;
 
 fn times_ten_plus(sum: i128, digit: i128) -> Result<i128, QuantityErrorKind> {

@@ -1,4 +1,4 @@
-//! Quantities by table, then by property.
+//! Quantities: tables first, then properties.
 
 use proptest::prelude::*;
 
@@ -107,8 +107,8 @@ fn errors_say_what_is_wrong() {
     assert_eq!(
         message,
         Err(
-            "`10 GB` is not a quantity: its suffix is none of `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, \
-             `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` and no exponent like `e3`"
+            "`10 GB` is not a quantity: unknown suffix, expected `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, \
+             `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` or an exponent like `e3`"
                 .to_owned()
         )
     );
