@@ -81,6 +81,8 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
             return Err(Error::new_spanned(name, "a configuration cannot be a union"));
         }
     };
+    // The twin lives in an anonymous constant, so its name cannot clash with the author's items. The schema is titled
+    // with the original name, because users never see the twin.
     let attributes = carried(&input.attrs);
     let title = name.to_string();
     Ok(quote! {

@@ -203,8 +203,10 @@ pub extern "C" fn construct<P: Dispatch>(
             available: -1,
         })
     };
+    // The hook and the forwarder come first: a panic or an event in the constructor must already reach the host.
     panics::install_hook();
     crate::logging::forward_to(log);
+    // Reading the configuration runs code of the author's types, so it is guarded as well.
     let constructed = panics::caught(|| {
         let value: serde_json::Value = match serde_json::from_str(configuration.as_str()) {
             Ok(value) => value,
