@@ -1,4 +1,4 @@
-//! Assign: how many replicas each candidate gets.
+//! Assign: divides the replicas over the candidates.
 
 use divvy_framework_abi::arena::NO_ROW;
 
@@ -8,7 +8,7 @@ use crate::division::{self, ties};
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
 use crate::reuse::with_scratch;
 
-/// A plugin that divides the replicas of a binding over the candidates: a strategy.
+/// A plugin that divides a binding's replicas over the candidates: a strategy.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -58,32 +58,34 @@ use crate::reuse::with_scratch;
 /// assert_eq!(scenario.assign(&Roomiest).unwrap(), [0, 6]);
 /// ```
 pub trait AssignPlugin: Plugin {
-    /// The strategies it serves: the names by which policies pick it, `UpperCamelCase`. No two plugins of a profile may
-    /// serve one strategy.
+    /// Names of the strategies that the plugin serves, in `UpperCamelCase`, as policies spell them. No two plugins of a
+    /// profile may serve the same strategy.
     const STRATEGIES: &'static [&'static str];
 
-    /// What it promises of its results.
+    /// The promises about the plugin's results.
     const PROMISES: Promises;
 
-    /// What it needs the host to do.
+    /// The services that the plugin needs from the host.
     const NEEDS: Needs = Needs::NONE;
 
-    /// The lists of a policy by which it is told what each group of clusters is to get.
+    /// Policy lists that this strategy reads.
     const RULE_LISTS: &'static [RuleList] = &[];
 
-    /// Divides the replicas. Where the policy has tiers it is called once a tier, with the tier's candidates and its
-    /// share of the replicas.
+    /// Divides the replicas. If the policy has tiers, the method is called once per tier, with the tier's candidates
+    /// and its share of the replicas. The host checks the counts against [`Self::PROMISES`] and drops candidates with 0
+    /// replicas; a violation aborts the cycle with an error that names the plugin.
     ///
     /// # Errors
     ///
-    /// [`Failure::Unschedulable`] if the candidates cannot take what is asked; [`Failure::Preferences`] if what the
-    /// policy says makes no sense; [`Failure::Internal`] if the plugin is at fault.
+    /// Return [`Failure::Unschedulable`] if the candidates have too little room, [`Failure::Preferences`] if the
+    /// policy's preferences are invalid, and [`Failure::Internal`] if the plugin is at fault. Each aborts this cycle
+    /// and leaves the binding's last result in place, even if earlier tiers succeeded.
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure>;
 }
 
-/// What [`AssignPlugin::assign`] is given: the candidates, by place. It dereferences to [`CallContext`].
+/// The input of [`AssignPlugin::assign`]: the candidates, by index. It dereferences to [`CallContext`].
 ///
-/// All counts are replicas, from 0 to `i32::MAX` for a single cluster; sums of them can be larger.
+/// All counts are replicas. Each is between 0 and `i32::MAX`, but their sums can be larger.
 pub struct AssignContext<'a, P: Plugin> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) replicas: i64,
@@ -98,54 +100,55 @@ pub struct AssignContext<'a, P: Plugin> {
 }
 
 impl<'a, P: Plugin> AssignContext<'a, P> {
-    /// Replicas to divide in this call: those of the binding, or of the tier.
+    /// Replicas to divide in this call: those of the binding, or the tier's share.
     pub fn replicas(&self) -> i64 {
         self.replicas
     }
 
-    /// Whether the division starts from scratch.
+    /// True if the division starts from scratch, without regard to the last result.
     pub fn is_fresh(&self) -> bool {
         self.cycle.binding().is_fresh()
     }
 
-    /// Per candidate: its score, weighted and added up over all plugins.
+    /// Score per candidate, weighted and added up over all plugins.
     pub fn scores(&self) -> &'a [i64] {
         self.scores
     }
 
-    /// Per candidate: replicas of the last result; 0 if it does not list the cluster.
+    /// Replicas per candidate in the last result; 0 if it does not list the cluster.
     pub fn last(&self) -> &'a [i64] {
         self.last
     }
 
-    /// Per candidate: replicas that fit now, beyond those that it has.
+    /// Replicas per candidate that fit now, beyond those that it already has.
     pub fn fits_now(&self) -> &'a [i64] {
         self.fits_now
     }
 
-    /// The capacity of the candidate at a place: fits now plus last.
+    /// The capacity of the candidate at index `place`: the replicas that fit now plus those of the last result.
     #[inline]
     pub fn capacity(&self, place: usize) -> i64 {
         let fits_now = self.fits_now.get(place).copied().unwrap_or(0);
         fits_now.saturating_add(self.last.get(place).copied().unwrap_or(0))
     }
 
-    /// Per candidate: its tier, the best being 0; empty if the policy has no tiers.
+    /// Tier per candidate, 0 being the best; empty if the policy has no tiers.
     pub fn tiers(&self) -> &'a [u32] {
         self.tiers
     }
 
-    /// Which tier this call divides over, and of how many. `(0, 1)` without tiers, or if the strategy walks them itself.
+    /// The tier that this call divides over, and the number of tiers. `(0, 1)` without tiers, or if the strategy walks
+    /// them itself.
     pub fn tier(&self) -> (u32, u32) {
         (self.tier, self.tier_count)
     }
 
-    /// Rows of the candidates of all tiers, for what must be decided over all of them.
+    /// Rows of the candidates of all tiers, for decisions that span the tiers.
     pub fn all_rows(&self) -> &'a [u32] {
         self.all_rows
     }
 
-    /// The candidate's place in the list of names of the placement's affinity; `None` if it is not listed.
+    /// The candidate's index in the cluster names of the placement's affinity; `None` if it is not listed.
     #[inline]
     pub fn place_in_policy(&self, place: usize) -> Option<usize> {
         self.places
@@ -154,15 +157,15 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
             .map(|&listed| listed as usize)
     }
 
-    /// The key by which the candidate at a place stands in the order of ties: smaller first. Drawn from the profile's
-    /// seed, the binding's UID and the cluster's name, so it does not depend on the order of the candidates, and every
-    /// subset of them is equally likely to come first.
+    /// The tie-breaking key of the candidate at index `place`: the smaller key is served first. It is derived from the
+    /// profile's seed, the binding's UID and the cluster's name. So it does not depend on the order of the candidates,
+    /// and over many bindings every subset of them is equally likely to come first.
     #[inline]
     pub fn tie_key(&self, place: usize) -> u64 {
         self.ties()(place)
     }
 
-    /// [`Self::tie_key`] as a closure with its columns looked up once, for the functions of [`crate::division`].
+    /// [`Self::tie_key`] as a closure that looks its columns up only once, for the functions of [`crate::division`].
     pub fn ties(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
         let hashes = self.cycle.clusters().name_hashes();
         let rows = self.rows;
@@ -177,7 +180,7 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
         }
     }
 
-    /// The columns of this call as the functions of [`crate::division`] take them.
+    /// The columns of this call in the form that the functions of [`crate::division`] take.
     pub fn division_request(&self) -> division::Request<'a> {
         division::Request {
             replicas: self.replicas,
@@ -191,15 +194,15 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
         }
     }
 
-    /// Per candidate its place in the last result as `spec.clusters` lists it, written to `places`: `u32::MAX` for a
-    /// candidate that is not in it.
+    /// Writes to `places` each candidate's index in the last result, in the order of `spec.clusters`: `u32::MAX` for a
+    /// candidate that the last result does not list.
     pub fn places_in_last(&self, places: &mut Vec<u32>) {
         with_scratch(|PlaceByRow(by_row): &mut PlaceByRow| {
             by_row.clear();
             by_row.resize(self.cycle.clusters().len(), NO_ROW);
             for (place, target) in (0..).zip(self.cycle.binding().last()) {
                 let slot = target.row.and_then(|row| by_row.get_mut(row));
-                // Of a cluster that is listed twice the first entry counts.
+                // If a cluster is listed twice, its first entry counts.
                 if let Some(slot) = slot.filter(|slot| **slot == NO_ROW) {
                     *slot = place;
                 }
@@ -213,8 +216,8 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
         });
     }
 
-    /// The order of ties that Karmada has, as a closure like [`Self::ties`]: by name, ascending or descending by one bit of
-    /// the UID of the resource. Unlike Divvy's own it always serves the first or the last by name first.
+    /// Karmada's tie order, as a closure like [`Self::ties`]: by name, ascending or descending depending on one bit of
+    /// the resource's UID. Unlike Divvy's order, it always starts at one end of the list of names.
     pub fn karmada_ties(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
         let descends = ties::karmada_descends(self.cycle.binding().resource_uid());
         let rows = self.rows;
@@ -222,31 +225,31 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
         move |place| ties::karmada_tie_key(descends, rows.get(place).copied().unwrap_or(NO_ROW).into())
     }
 
-    /// The candidates' order by the policy, as a closure: by place in the list of names of the placement's affinity, those
-    /// not listed last, then by name. Distinct, smaller first.
+    /// The candidates' order according to the policy, as a closure: by index in the cluster names of the placement's
+    /// affinity, then, for unlisted candidates, by name. Ranks are distinct; the smaller comes first.
     pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
         let (rows, places) = (self.rows, self.places);
         let listed = places.iter().filter(|&&listed| listed != NO_ROW);
         let unlisted_from = listed.max().map_or(0, |&last| u64::from(last) + 1);
         move |place| match places.get(place) {
             Some(&listed) if listed != NO_ROW => listed.into(),
-            // Rows are sorted by name. Ranks stay small, so that they can be compared together with counts in one word.
+            // Rows are sorted by name. Small ranks pack with counts into one word, which makes comparing them fast.
             _ => unlisted_from + u64::from(rows.get(place).copied().unwrap_or(NO_ROW)),
         }
     }
 
-    /// What the policy says of groups of clusters, in the list that belongs to the strategy.
+    /// The entries of the policy's lists for this strategy, each for a group of clusters.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P> {
         self.cycle.binding().rules()
     }
 
-    /// Per candidate the largest value of `field` among the rules that match it, written to `values`: `absent` where none
-    /// does.
+    /// Writes to `values`, for each candidate, the largest value of `field` among the rules that match it; `absent` if
+    /// no rule does.
     pub fn largest_rule_value(&self, field: &str, absent: i64, values: &mut Vec<i64>) {
         self.largest_rule_value_of(self.rows, field, absent, values);
     }
 
-    /// [`Self::largest_rule_value`] for other rows than the candidates' of this call, such as [`Self::all_rows`].
+    /// [`Self::largest_rule_value`] for rows other than the candidates of this call, such as [`Self::all_rows`].
     pub fn largest_rule_value_of(&self, rows: &[u32], field: &str, absent: i64, values: &mut Vec<i64>) {
         values.clear();
         let rules = self.cycle.binding().rules();
@@ -255,7 +258,8 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
             return;
         }
         with_scratch(|largest: &mut LargestByRow| {
-            // By row first: a rule's rows ascend, so that memory is walked in order however the candidates are ordered.
+            // Collect the values by row first: a rule's rows ascend, so this walks memory in order, whatever the order
+            // of the candidates.
             let LargestByRow(by_row) = largest;
             by_row.clear();
             by_row.resize(self.cycle.clusters().len(), NO_VALUE);
@@ -278,16 +282,17 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
     }
 }
 
-/// Scratch of [`AssignContext::places_in_last`]: one entry a cluster of the snapshot.
+/// Scratch of [`AssignContext::places_in_last`]: one entry per cluster of the snapshot.
 #[derive(Default)]
 struct PlaceByRow(Vec<u32>);
 
-/// Scratch of [`AssignContext::largest_rule_value_of`]: one entry a cluster of the snapshot, [`NO_VALUE`] where no rule
-/// matches. An `Option` would take twice the memory, more than the fastest cache holds for a large fleet.
+/// Scratch of [`AssignContext::largest_rule_value_of`]: one entry per cluster of the snapshot, [`NO_VALUE`] where no
+/// rule matches. An `Option` would take twice the memory, and the column of a large fleet would outgrow the fastest
+/// cache.
 #[derive(Default)]
 struct LargestByRow(Vec<i64>);
 
-/// The least value there is stands for none: a rule that says so says nothing.
+/// Marks the absence of a value. A rule that states this number counts as stating none.
 const NO_VALUE: i64 = i64::MIN;
 
 impl<'a, P: Plugin> std::ops::Deref for AssignContext<'a, P> {
@@ -298,15 +303,15 @@ impl<'a, P: Plugin> std::ops::Deref for AssignContext<'a, P> {
     }
 }
 
-/// What [`AssignPlugin::assign`] gives back: a count a candidate. A candidate that is not set gets 0.
+/// The output of [`AssignPlugin::assign`]: one count per candidate. A candidate without a count gets 0.
 ///
-/// The type rules out clusters that are no candidates, and candidates named twice.
+/// The type rules out clusters that are not candidates, and candidates that are named twice.
 pub struct AssignResult<'a> {
     pub(crate) replicas: &'a mut [i64],
 }
 
 impl AssignResult<'_> {
-    /// Gives the candidate at a place its replicas. A place past the end is ignored.
+    /// Sets the replicas of the candidate at index `place`. An index past the end is ignored.
     #[inline]
     pub fn set(&mut self, place: usize, replicas: i64) {
         if let Some(slot) = self.replicas.get_mut(place) {
@@ -314,7 +319,7 @@ impl AssignResult<'_> {
         }
     }
 
-    /// The counts, one a candidate: the `out` of the functions of [`crate::division`].
+    /// The counts, one per candidate: the `out` of the functions of [`crate::division`].
     pub fn replicas(&mut self) -> &mut [i64] {
         self.replicas
     }

@@ -1,4 +1,4 @@
-//! What every call of a cycle can see: the clusters, the binding, and the means to be random and to explain.
+//! State that every call of a cycle can see: the clusters, the binding, seeded randomness and explanations.
 
 use divvy_framework_abi::AbiStr;
 use divvy_framework_abi::arena::Arena;
@@ -9,7 +9,7 @@ use crate::clusters::{Cluster, Clusters};
 use crate::plugin::Plugin;
 use crate::random::Generator;
 
-/// One binding scheduled once against one snapshot. Every context dereferences to it.
+/// One attempt to schedule one binding against one snapshot. Every context dereferences to it.
 #[derive(Clone, Copy)]
 pub struct Cycle<'a> {
     view: &'a CycleView<'a>,
@@ -36,45 +36,45 @@ impl<'a> Cycle<'a> {
         Clusters::new(Arena::new(self.view.snapshot.as_slice()))
     }
 
-    /// The binding.
+    /// The binding to schedule.
     pub fn binding(&self) -> Binding<'a> {
         Binding::new(self.view)
     }
 
-    /// The binding's seed: of the profile's seed and the binding's UID.
+    /// The binding's seed, derived from the profile's seed and the binding's UID.
     pub fn seed(&self) -> u64 {
         self.view.seed
     }
 
-    /// A generator of random numbers for one purpose, such as the plugin's name: the same in every run.
+    /// A random number generator for one purpose, such as the plugin's name. It gives the same numbers in every run.
     pub fn random(&self, purpose: &str) -> Generator {
         Generator::new(self.view.seed, purpose)
     }
 
-    /// Whether somebody asked why. Texts that cost something to make are made only then.
+    /// True if an explanation was requested. Build texts only then.
     #[inline]
     pub fn wants_explanation(&self) -> bool {
         self.view.flags & flag::EXPLAIN != 0
     }
 
-    /// Hands a text to the host; its answer.
+    /// Hands a text to the host, and returns the host's answer.
     fn hand_over(&self, kind: u32, subject: u32, text: &str) -> u32 {
         (self.view.text)(self.view.text_context, kind, subject, AbiStr::from_str(text))
     }
 
-    /// The code under which the host keeps a reason.
+    /// Registers a reason with the host, and returns its code.
     pub(crate) fn reason(&self, reason: &str) -> u32 {
         self.hand_over(text_kind::REASON, 0, reason)
     }
 
-    /// Says why the candidate at `place` got what it got; `text` runs only if somebody asked.
+    /// Explains the count of the candidate at index `place`; `text` runs only if an explanation was requested.
     pub fn explain(&self, place: usize, text: impl FnOnce() -> String) {
         if self.wants_explanation() {
             self.hand_over(text_kind::EXPLANATION, place as u32, &text());
         }
     }
 
-    /// Remarks on the whole decision; `text` runs only if somebody asked.
+    /// Adds a remark on the whole decision; `text` runs only if an explanation was requested.
     pub fn note(&self, text: impl FnOnce() -> String) {
         if self.wants_explanation() {
             self.hand_over(text_kind::NOTE, 0, &text());
@@ -82,8 +82,8 @@ impl<'a> Cycle<'a> {
     }
 }
 
-/// The part that the contexts of Score, Select and Assign share: what the plugin prepared, and the clusters of the call.
-/// It dereferences to [`Cycle`].
+/// The common part of the contexts of Score, Select and Assign: the prepared state and the clusters of the call. It
+/// dereferences to [`Cycle`].
 pub struct CallContext<'a, P: Plugin> {
     pub(crate) cycle: Cycle<'a>,
     pub(crate) prepared: &'a P::Prepared,
@@ -91,7 +91,7 @@ pub struct CallContext<'a, P: Plugin> {
 }
 
 impl<'a, P: Plugin> CallContext<'a, P> {
-    /// What the plugin prepared for this binding.
+    /// The state that the plugin prepared for this binding.
     pub fn prepared(&self) -> &'a P::Prepared {
         self.prepared
     }
@@ -101,18 +101,18 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         self.rows.len()
     }
 
-    /// True if the call has no cluster; the host does not call then.
+    /// True if the call has no clusters, in which case the host does not make it.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Rows of the clusters in the snapshot. For Score and Select they ascend, which is the order of the names; for Assign they
-    /// are in the order in which Select chose the candidates.
+    /// Rows of the clusters in the snapshot. For Score and Select they ascend, which is the order of names; for Assign
+    /// they follow the order in which Select chose the candidates.
     pub fn rows(&self) -> &'a [u32] {
         self.rows
     }
 
-    /// The cluster at a place.
+    /// The cluster at index `place` of [`Self::rows`].
     pub fn cluster(&self, place: usize) -> Cluster<'a> {
         let row = self.rows.get(place).map_or(usize::MAX, |&row| row as usize);
         self.cycle.clusters().get(row)

@@ -1,12 +1,12 @@
-//! Filter: which clusters are out of the question, and why.
+//! Filter: excludes unsuitable clusters, each with a reason.
 
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Plugin};
 
 /// A plugin that rejects clusters.
 ///
-/// It is called once a cycle, with all clusters. Clusters that are being deleted, and those that earlier filters
-/// rejected, are out already: [`FilterResult::feasible`] gives the others.
+/// It is called once per cycle, with all clusters. Clusters that are being deleted or that an earlier filter rejected
+/// are already excluded: [`FilterResult::feasible`] yields the others.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -56,22 +56,23 @@ use crate::plugin::{Failure, Plugin};
 /// assert_eq!(scenario.feasible(&plugin).unwrap(), ["a"]);
 /// ```
 pub trait FilterPlugin: Plugin {
-    /// Rejects clusters.
+    /// Rejects clusters. The host excludes them from the rest of the cycle; if none is left, it reports `NoClusterFit`.
     ///
     /// # Errors
     ///
-    /// A [`Failure`]: the binding is not scheduled. A cluster that does not fit is no failure: reject it.
+    /// A [`Failure`] aborts this cycle and leaves the binding's last result in place. An unsuitable cluster is not a
+    /// failure: reject it.
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure>;
 }
 
-/// What [`FilterPlugin::filter`] is given. It dereferences to [`Cycle`].
+/// The input of [`FilterPlugin::filter`]. It dereferences to [`Cycle`].
 pub struct FilterContext<'a, P: Plugin> {
     pub(crate) cycle: Cycle<'a>,
     pub(crate) prepared: &'a P::Prepared,
 }
 
 impl<'a, P: Plugin> FilterContext<'a, P> {
-    /// What the plugin prepared for this binding.
+    /// The state that the plugin prepared for this binding.
     pub fn prepared(&self) -> &'a P::Prepared {
         self.prepared
     }
@@ -85,7 +86,7 @@ impl<'a, P: Plugin> std::ops::Deref for FilterContext<'a, P> {
     }
 }
 
-/// What [`FilterPlugin::filter`] gives back: clusters that it rejects, each with a reason.
+/// The output of [`FilterPlugin::filter`]: the rejected clusters, each with a reason.
 pub struct FilterResult<'a> {
     pub(crate) cycle: Cycle<'a>,
     /// Per cluster of the snapshot: 0 while it is feasible.
@@ -95,7 +96,7 @@ pub struct FilterResult<'a> {
 }
 
 impl FilterResult<'_> {
-    /// The rows of the clusters that are still feasible.
+    /// Rows of the clusters that are still feasible.
     pub fn feasible(&self) -> impl Iterator<Item = usize> + '_ {
         self.codes
             .iter()
@@ -104,10 +105,11 @@ impl FilterResult<'_> {
             .map(|(row, _)| row)
     }
 
-    /// Rejects the cluster in a row; `reason` runs only if somebody asked. A row past the end, or one rejected already, is
-    /// left as it is.
+    /// Rejects the cluster in a row; `reason` runs only if an explanation was requested. Has no effect on a row past
+    /// the end or on a cluster that is already rejected.
     ///
-    /// Reasons are counted over all clusters, so they begin as Karmada's do: `cluster(s) had untolerated taint {...}`.
+    /// The host reports how many clusters share each reason, so reasons begin as Karmada's do:
+    /// `cluster(s) had untolerated taint {...}`.
     #[inline]
     pub fn reject(&mut self, row: usize, reason: impl FnOnce() -> String) {
         if self.codes.get(row) != Some(&0) {
@@ -121,7 +123,8 @@ impl FilterResult<'_> {
         self.codes[row] = code;
     }
 
-    /// Rejects every feasible cluster for which `fits` is false; `reason` runs, with the row, only if somebody asked.
+    /// Rejects every feasible cluster for which `fits` returns false; `reason` runs, with the row, only if an
+    /// explanation was requested.
     #[inline]
     pub fn retain(&mut self, mut fits: impl FnMut(usize) -> bool, reason: impl Fn(usize) -> String) {
         if self.cycle.wants_explanation() {
@@ -139,7 +142,7 @@ impl FilterResult<'_> {
         }
     }
 
-    /// Rejected clusters often share their reason: the one handed over last is remembered.
+    /// The code of a reason. Rejected clusters often share their reason, so the latest one is not handed over again.
     fn code_of(&mut self, reason: String) -> u32 {
         if let Some((text, code)) = &self.latest
             && *text == reason

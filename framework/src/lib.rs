@@ -1,8 +1,8 @@
-//! The SDK with which Divvy plugins are written.
+//! The SDK for writing Divvy plugins.
 //!
 //! Divvy is a scheduler for [Karmada](https://karmada.io) in which every decision is made by a plugin: a shared library
-//! that the scheduler loads at run time. A plugin is one crate that depends on this one and on nothing else of Divvy. It
-//! implements a trait, and ends with a macro. This is a whole one, a strategy that fills the roomiest cluster first:
+//! loaded at run time. A plugin is a crate that depends on this one and on nothing else in Divvy. It implements a trait
+//! and ends with a macro call. Here is a complete plugin, a strategy that fills the roomiest cluster first:
 //!
 //! ```standalone_crate
 //! #![forbid(unsafe_code)]
@@ -10,11 +10,11 @@
 //! use divvy_framework::prelude::*;
 //! use std::cmp::Reverse;
 //!
-//! /// What a profile can configure.
+//! /// Settings read from the profile.
 //! #[derive(Default, Configuration)]
 //! #[serde(default)]
 //! struct RoomiestFirstConfiguration {
-//!     /// How many replicas fewer than fit each cluster is given.
+//!     /// Replicas to keep free on every cluster.
 //!     keep_free: u32,
 //! }
 //!
@@ -62,7 +62,7 @@
 //!
 //! divvy_framework::export_plugin!(RoomiestFirst: Assign);
 //!
-//! // In the crate's tests; the feature `testing` belongs to the dev-dependencies.
+//! // This belongs in the crate's tests, with the feature `testing` enabled in `[dev-dependencies]`.
 //! fn main() {
 //!     use divvy_framework::testing::{ClusterBuilder, Scenario};
 //!     let scenario = Scenario::new()
@@ -75,8 +75,8 @@
 //! }
 //! ```
 //!
-//! Its `Cargo.toml` says `crate-type = ["cdylib"]`; its package is called `divvy-plugin-roomiest-first`, so that the library
-//! is found by the plugin's name. A profile lists it and a policy picks it:
+//! Its `Cargo.toml` sets `crate-type = ["cdylib"]` and names the package `divvy-plugin-roomiest-first`, because the
+//! scheduler finds the library by the plugin's name. A profile lists the plugin, and a policy picks its strategy:
 //!
 //! ```toml
 //! [[profile]]
@@ -95,81 +95,86 @@
 //!     divvy.io/strategy: RoomiestFirst
 //! ```
 //!
-//! # What is here
+//! # Modules
 //!
-//! - [`prelude`]: what a plugin names; `use divvy_framework::prelude::*;` is all that most need.
-//! - [`plugin`]: the trait that every plugin implements, its promises and needs, and how it fails.
+//! - [`prelude`]: the common imports; most plugins need only `use divvy_framework::prelude::*;`.
+//! - [`plugin`]: the trait that every plugin implements, with its promises, needs and failures.
 //! - [`filter`], [`score`], [`select`], [`assign`]: the extension points, one trait each, in the order of the cycle.
-//! - [`cycle`]: what every call sees; each context dereferences to it.
+//! - [`cycle`]: the state that every call can see; each context dereferences to it.
 //! - [`clusters`]: the clusters, object by object or column by column.
-//! - [`binding`]: the binding: resource, replicas, requests, last result, placement, rules.
+//! - [`binding`]: the binding, with its resource, replicas, requests, last result, placement and rules.
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers.
 //! - [`random`]: seeded randomness; [`reuse`]: memory that outlives a call.
-//! - [`testing`]: builders with which a plugin is tested as plain Rust (feature `testing`).
+//! - [`testing`]: builders for testing a plugin as plain Rust (feature `testing`).
 //!
-//! # When what is called
+//! # The order of calls
 //!
-//! A *cycle* schedules one binding once against one snapshot of the clusters. Its steps are called in this order, each with
+//! A *cycle* schedules one binding once against one snapshot of the clusters. It makes these calls in order, each with
 //! one context and one result:
 //!
 //! | call | when | what the host does with the result |
 //! |---|---|---|
-//! | [`Plugin::new`] | once, when the profile is loaded | an error or a panic: the profile is refused |
-//! | [`Plugin::prepare`] | in each cycle, before each call below | keeps it for that call, and drops it when the cycle ends |
-//! | [`FilterPlugin::filter`] | for each filter, in the profile's order, over all clusters | rejected clusters are out; none left: `NoClusterFit`, with the reasons counted |
-//! | [`ScorePlugin::score`], then [`normalize`] | for each score plugin, over the feasible clusters | refuses scores outside 0..=100, multiplies the others by the profile's weight, adds them up |
-//! | [`SelectPlugin::select`] | once, over the feasible clusters | refuses a place that does not exist or comes twice; no candidate: `Unschedulable` |
-//! | [`AssignPlugin::assign`] | for the plugin that the strategy names, once a tier, over the candidates | checks sum, signs and promises; candidates with 0 replicas drop out |
+//! | [`Plugin::new`] | once, when the profile is loaded | on an error or a panic, rejects the profile |
+//! | [`Plugin::prepare`] | in each cycle, before each call below | keeps the state for that call, and drops it when the cycle ends |
+//! | [`FilterPlugin::filter`] | for each filter, in the profile's order, over all clusters | excludes the rejected clusters; if none is left, reports `NoClusterFit` with a count per reason |
+//! | [`ScorePlugin::score`], then [`normalize`] | for each score plugin, over the feasible clusters | rejects scores outside 0..=100, multiplies the others by the profile's weight, adds them up |
+//! | [`SelectPlugin::select`] | once, over the feasible clusters | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
+//! | [`AssignPlugin::assign`] | for the plugin that serves the strategy, once per tier, over the candidates | checks sum, signs and promises; drops candidates with 0 replicas |
 //!
-//! A binding without replicas to divide (a ConfigMap, a DaemonSet) goes to every candidate, and Assign is not called. If the
-//! placement has several affinity groups, a cycle that fails is followed by one for the next group. A cycle that
-//! ends with `NoClusterFit` is run once more to learn the reasons, so that a filter may be called twice for one decision.
+//! A binding without replicas to divide (a ConfigMap, a DaemonSet) goes to every candidate, and Assign is not called.
+//! If the placement has several affinity groups, a failed cycle is followed by one for the next group. A cycle that
+//! ends with `NoClusterFit` is repeated to collect the reasons, so a filter may be called twice for one decision.
 //!
-//! # How a call ends
+//! # Outcomes of a call
 //!
-//! | the call returns | what becomes of the binding |
+//! | the call returns | the host |
 //! |---|---|
-//! | `Ok(())` | the result is checked, then used |
-//! | [`Failure::Unschedulable`] | it is `Unschedulable`, with the message; its last result stays |
-//! | [`Failure::Preferences`] | it is an `Error` of the policy's author, with path and hint |
-//! | [`Failure::Internal`] | it is an `Error` that names the plugin |
-//! | a result that breaks a rule | it is an `Error` that names the plugin, the rule and the figures |
-//! | nothing, by a panic | it is an `Error` that names the plugin and carries message and place |
+//! | `Ok(())` | checks the result, then uses it |
+//! | [`Failure::Unschedulable`] | reports `Unschedulable` with the message |
+//! | [`Failure::Preferences`] | reports an `Error` in the policy, with path and hint |
+//! | [`Failure::Internal`] | reports an `Error` that names the plugin |
+//! | a result that breaks a rule | reports an `Error` that names the plugin, the rule and the figures |
+//! | nothing, because it panicked | reports an `Error` that names the plugin, with the panic's message and location |
 //!
-//! In each case the next binding is scheduled as if nothing had happened. A cluster that does not suit is no failure: a
-//! filter rejects it. Nor is a candidate that gets nothing: its count is 0.
+//! Every failure aborts the cycle and leaves the binding's last result in place; the next binding is scheduled as
+//! usual. An unsuitable cluster is not a failure: a filter rejects it. Nor is a candidate that gets nothing: its count
+//! is 0.
 //!
-//! # What a plugin can rely on
+//! # Guarantees for plugins
 //!
-//! - **Threads.** A plugin is constructed once and called from any thread, also from several at once.
-//! - **Panics** in methods, constructors and `Drop` are caught in the plugin's own library. Three in a row, and the plugin is
-//!   not called any more until its profile is loaded again. Aborts, endless loops and stack overflows cannot be caught: they
-//!   take the scheduler with them. A build with `panic = "abort"` is refused at compile time.
-//! - **Logging** is [`tracing`]: `divvy_framework::tracing::debug!(replicas, "divided")` reaches the scheduler's log under the
-//!   plugin's name. An event below the scheduler's level is not formatted. Spans are not forwarded.
-//! - **Explanations** are closures that run only if somebody asked: [`Cycle::explain`], [`Cycle::note`], the reasons of
-//!   [`FilterResult::reject`].
-//! - **Determinism.** The same snapshot, binding, profile and seed must give the same result. Ties are broken by
-//!   [`AssignContext::tie_key`], everything else that is to look random by [`Cycle::random`].
+//! - **Threads.** A plugin is constructed once and may be called from any thread, including from several at once.
+//! - **Panics** in methods, constructors and `Drop` are caught in the plugin's own library. After three consecutive
+//!   panics of the same method the plugin is quarantined: it is not called again until its profile is reloaded. Aborts,
+//!   endless loops and stack overflows cannot be caught and take the scheduler down. A build with `panic = "abort"`
+//!   does not compile.
+//! - **Logging** uses [`tracing`]: `divvy_framework::tracing::debug!(replicas, "divided")` reaches the scheduler's log
+//!   under the plugin's name. Events below the scheduler's level are not formatted. Spans are not forwarded.
+//! - **Explanations** are closures that run only if an explanation was requested: [`Cycle::explain`], [`Cycle::note`],
+//!   and the reasons of [`FilterResult::reject`].
+//! - **Determinism.** The same snapshot, binding, profile and seed must give the same result. Break ties by
+//!   [`AssignContext::tie_key`], and take all other randomness from [`Cycle::random`].
 //!
-//! # What a plugin must not do
+//! # Rules for plugins
 //!
-//! - Read a clock, a file, the network, the environment, or a random generator of its own.
-//! - Keep anything of one binding for another: what a binding needs goes into [`Plugin::Prepared`]. [`reuse`] keeps memory, not
-//!   state.
-//! - Depend on the order of `HashMap`'s iteration, which differs from run to run.
-//! - Allocate or format once a cluster in the steady state: fleets have thousands of them, and a cycle takes microseconds.
-//! - Install a panic hook or a `tracing` subscriber: the SDK has installed its own in the plugin's library.
-//! - Call `std::process::exit`.
+//! A plugin must not:
+//!
+//! - read a clock, a file, the network, the environment, or a random generator of its own;
+//! - carry state from one binding to another: state for a binding goes into [`Plugin::Prepared`], and [`reuse`] keeps
+//!   memory, not state;
+//! - depend on the iteration order of a `HashMap`, which differs from run to run;
+//! - allocate or format text per cluster in the steady state: fleets have thousands of clusters, and a cycle takes
+//!   microseconds;
+//! - install a panic hook or a `tracing` subscriber: the SDK installs its own in the plugin's library;
+//! - call `std::process::exit`.
 //!
 //! # Versions
 //!
-//! Three, and none follows another. The *ABI* version is compiled into each plugin and decides whether it loads: the majors of
-//! plugin and scheduler must be equal, either side may be newer in the minor. The *SDK* version is that of this crate: a
-//! new one may need changes to a plugin's source, and a plugin built with the older one keeps loading. The
-//! *data* versions are those of Karmada's objects (`policy.karmada.io/v1alpha1` and so on), which the scheduler
-//! reads for the plugin. No cargo feature changes a type that crosses the boundary.
+//! There are three independent versions. The *ABI* version is compiled into each plugin and decides whether it loads:
+//! plugin and scheduler must have the same major version, and either may have the newer minor version. The *SDK*
+//! version is that of this crate: a new one may require changes to a plugin's source, but plugins built with an older
+//! one keep loading. The *data* versions are those of Karmada's objects (`policy.karmada.io/v1alpha1` and so on), which
+//! the scheduler reads on the plugin's behalf. No cargo feature changes a type that crosses the boundary.
 //!
 //! [`Plugin::new`]: plugin::Plugin::new
 //! [`Plugin::prepare`]: plugin::Plugin::prepare
@@ -194,7 +199,7 @@ compile_error!(
      of the plugin, which needs unwinding; remove `panic = \"abort\"` from the profile in Cargo.toml"
 );
 
-// The derives write `::divvy_framework::…`, in this crate's own tests too.
+// The derives expand to paths that begin with `::divvy_framework`, also in this crate's own tests.
 extern crate self as divvy_framework;
 
 pub mod assign;
@@ -218,13 +223,13 @@ pub use divvy_framework_abi as abi;
 pub use divvy_framework_view::{binding, clusters};
 pub use tracing;
 
-/// What the derives name.
+/// Crates that the expanded derives refer to.
 #[doc(hidden)]
 pub mod __private {
     pub use {schemars, serde};
 }
 
-/// Everything that a plugin needs by name.
+/// The common imports of a plugin.
 pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};

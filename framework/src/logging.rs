@@ -1,8 +1,9 @@
-//! Logging: what a plugin logs with `tracing` reaches the host's `tracing`, under the plugin's name.
+//! Logging: forwards a plugin's `tracing` events to the host's `tracing`, under the plugin's name.
 //!
-//! Each library has its own copy of `tracing` and so its own dispatcher. The SDK installs one in the library that
-//! formats an event's message and fields and hands them to the host, after asking the host for its level, so that a
-//! disabled event costs one call. Spans are accepted and not forwarded: a call is the host's span.
+//! Each library has its own copy of `tracing` and therefore its own dispatcher. The SDK installs one in the library
+//! that formats an event's message and fields and hands them to the host. It asks the host for its level first, so a
+//! disabled event costs one call. Spans are accepted but not forwarded: the host has a span of its own around each
+//! call.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -15,13 +16,13 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Where this library's events go. One a library, however many plugins it constructs.
+/// The host's log, to which this library's events go: one per library, however many plugins it constructs.
 static HOST: OnceLock<HostLog> = OnceLock::new();
 
-/// Sends this library's events to the host from now on; a second call changes nothing.
+/// Forwards this library's events to the host from now on. A second call has no effect.
 pub(crate) fn forward_to(host: HostLog) {
     if HOST.set(host).is_ok() {
-        // A library that has set a dispatcher of its own keeps it.
+        // This fails if the library has set a dispatcher of its own, which then stays in place.
         let _ = tracing::subscriber::set_global_default(Forwarder);
     }
 }

@@ -1,4 +1,4 @@
-//! What every plugin is, whichever extension point it serves: [`Plugin`], its promises and needs, and how it fails.
+//! The parts common to all plugins, whichever extension point they serve: [`Plugin`], its promises, needs and failures.
 
 use divvy_framework_abi::module::{need, promise};
 use divvy_framework_abi::object::{PluginFailure, failure};
@@ -7,54 +7,55 @@ use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::Cycle;
 use crate::division::DivisionError;
 
-/// A plugin: constructed once from its configuration, asked to prepare once a binding, then called at each of its
-/// extension points.
+/// A plugin: constructed once from its configuration, then in each cycle prepared for the binding and called at each of
+/// its extension points.
 ///
-/// A plugin is shared between threads and must not keep anything of one binding for another: what a binding needs goes
+/// A plugin is shared between threads and must not carry state from one binding to another: state for a binding goes
 /// into [`Self::Prepared`].
 pub trait Plugin: Sized + Send + Sync + 'static {
-    /// The name by which a profile names it, logs and errors too. Lower case with hyphens, the name of its folder.
+    /// Name used in profiles, logs and errors: lower case with hyphens, and the name of the plugin's folder.
     const NAME: &'static str;
 
-    /// One sentence on what it does, for `divvy plugin list`.
+    /// One phrase that says what the plugin does, for `divvy plugin list`.
     const DESCRIPTION: &'static str;
 
-    /// What a profile can configure: a type with `#[derive(Configuration)]`, or
+    /// The settings that a profile can give the plugin: a type with `#[derive(Configuration)]`, or
     /// [`NoConfiguration`](crate::configuration::NoConfiguration).
     type Configuration: Configuration;
 
-    /// What a policy can tell it in free form: a type with `#[derive(Preferences)]`, or
+    /// The free-form preferences that a policy can carry for the plugin: a type with `#[derive(Preferences)]`, or
     /// [`NoPreferences`](crate::configuration::NoPreferences).
     type Preferences: Preferences;
 
-    /// What it prepares once a binding and is handed back with each call: compiled selectors, parsed preferences. `()` if
-    /// nothing.
+    /// State for one binding, such as compiled selectors or parsed preferences: made by [`Self::prepare`] and available
+    /// in every later call of the cycle. `()` if the plugin needs none.
     type Prepared: Send + Sync + 'static;
 
     /// Constructs the plugin.
     ///
     /// # Errors
     ///
-    /// Any error: the plugin is not loaded, and the profile is refused with its text.
+    /// Any error prevents the plugin from loading: the host rejects the whole profile and reports the error's text.
     fn new(configuration: Self::Configuration) -> Result<Self, Box<dyn std::error::Error>>;
 
-    /// Prepares for one binding, before it is called for it.
+    /// Prepares the state for one binding, before the calls that use it.
     ///
     /// # Errors
     ///
-    /// A [`Failure`]: the binding is not scheduled.
+    /// A [`Failure`] aborts this cycle and leaves the binding's last result in place; its kind decides what is
+    /// reported.
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Self::Prepared, Failure>;
 }
 
-/// What [`Plugin::prepare`] is given. It dereferences to [`Cycle`].
+/// The input of [`Plugin::prepare`]. It dereferences to [`Cycle`].
 pub struct PrepareContext<'a, P: Plugin> {
     pub(crate) cycle: Cycle<'a>,
     pub(crate) preferences: Option<P::Preferences>,
 }
 
 impl<P: Plugin> PrepareContext<'_, P> {
-    /// The preferences that the policy carried for the strategy; `None` if it carried none, or if the plugin is not the
-    /// one that the strategy names.
+    /// The preferences that the policy carries for the strategy; `None` if it carries none, or if this plugin does not
+    /// serve the strategy.
     pub fn preferences(&self) -> Option<&P::Preferences> {
         self.preferences.as_ref()
     }
@@ -68,7 +69,9 @@ impl<'a, P: Plugin> std::ops::Deref for PrepareContext<'a, P> {
     }
 }
 
-/// What a plugin promises. The host and the test kit hold it to its promises: a result that breaks one is refused.
+/// The promises of a plugin about its results. A result that breaks one fails the plugin's tests; the host checks
+/// [`duplicates`](Self::duplicates) and [`respects_capacity`](Self::respects_capacity) in every cycle, and reports a
+/// violation as an error of the plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Promises(pub(crate) u64);
 
@@ -82,7 +85,8 @@ impl Promises {
         Self(self.0 | promise::RESPECTS_CAPACITY)
     }
 
-    /// Every candidate gets the full count: `result[i] == replicas`. Without it the counts sum up to `replicas`.
+    /// Every candidate gets the full count: `result[i] == replicas`. Without this promise the counts add up to
+    /// `replicas`.
     #[must_use]
     pub const fn duplicates(self) -> Self {
         Self(self.0 | promise::DUPLICATES)
@@ -95,7 +99,7 @@ impl Promises {
         Self(self.0 | promise::ORDER_INDEPENDENT)
     }
 
-    /// The own result is a fixed point: with `last = result`, `fits_now = fits_now + last − result` and the same
+    /// Every result is a fixed point: with `last = result`, `fits_now = fits_now + last − result` and the same
     /// replicas, a steady cycle gives `result` again.
     #[must_use]
     pub const fn inert(self) -> Self {
@@ -108,7 +112,7 @@ impl Promises {
     }
 }
 
-/// What a plugin needs the host to do for it.
+/// The services that a plugin needs from the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Needs(pub(crate) u64);
 
@@ -123,31 +127,31 @@ impl Needs {
         Self(self.0 | need::RAW_CLUSTER)
     }
 
-    /// All candidates in one call even where the policy gives them priorities: the strategy walks the tiers itself.
+    /// All candidates in one call, even if the policy gives them priorities: the strategy walks the tiers itself.
     #[must_use]
     pub const fn own_tiers(self) -> Self {
         Self(self.0 | need::OWN_TIERS)
     }
 
-    /// Spread constraints are to be left out of account by Select.
+    /// Select ignores spread constraints.
     #[must_use]
     pub const fn no_spread(self) -> Self {
         Self(self.0 | need::NO_SPREAD)
     }
 
-    /// In a tier, only clusters to which a rule gives a positive value take part, unless no cluster has one.
+    /// Within a tier, only clusters with a positive value in some rule take part, unless no cluster has one.
     #[must_use]
     pub const fn rules_decide_tiers(self) -> Self {
         Self(self.0 | need::RULES_DECIDE_TIERS)
     }
 
-    /// Cluster priorities cannot be combined with the strategy: the host refuses a binding that asks for both.
+    /// Cluster priorities cannot be combined with the strategy: the host rejects a binding that asks for both.
     #[must_use]
     pub const fn no_priorities(self) -> Self {
         Self(self.0 | need::NO_PRIORITIES)
     }
 
-    /// In the last tier the result may exceed capacity: the host gives that tier all that is left.
+    /// The result may exceed capacity in the last tier: the host gives that tier all remaining replicas.
     #[must_use]
     pub const fn last_tier_overflows(self) -> Self {
         Self(self.0 | need::LAST_TIER_OVERFLOWS)
@@ -159,17 +163,18 @@ impl Needs {
     }
 }
 
-/// A list of a policy that a strategy reads: entries that say for groups of clusters what each is to get.
+/// A policy list that a strategy reads: each entry states numbers, such as a weight, for a group of clusters.
 ///
 /// ```
 /// use divvy_framework::plugin::{RuleField, RuleList};
 /// const COSTS: RuleList = RuleList::new("costList", &[RuleField::required("cost").at_least(1)]);
 /// ```
 ///
-/// reads `{"costList": [{"targetCluster": {...}, "cost": 2}]}`, wherever a policy can carry it: in `divvy.io/preferences`, in
-/// any object under `replicaScheduling`, and as `extendClusterPreferences.extendStaticList` with the fields in
-/// `extendFields` (these are the entries of the strategy's first list). The host resolves the targets and refuses what the
-/// list does not allow; the plugin sees [`Rule`](crate::binding::Rule)s, and the rest of the preferences as its own type.
+/// reads `{"costList": [{"targetCluster": {...}, "cost": 2}]}`, wherever a policy can carry it: in
+/// `divvy.io/preferences`, in any object under `replicaScheduling`, and as `extendClusterPreferences.extendStaticList`
+/// with the fields in `extendFields` (which holds the entries of the strategy's first list). The host resolves the
+/// targets and rejects entries that the list does not allow. The plugin sees [`Rule`](crate::binding::Rule)s, and all
+/// other preferences as its own type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleList {
     name: &'static str,
@@ -186,7 +191,7 @@ pub struct RuleField {
 }
 
 impl RuleList {
-    /// The list with this key, whose entries have these fields beside `targetCluster`.
+    /// A list under the key `name`, whose entries have `fields` besides `targetCluster`.
     pub const fn new(name: &'static str, fields: &'static [RuleField]) -> Self {
         Self {
             name,
@@ -195,8 +200,8 @@ impl RuleList {
         }
     }
 
-    /// The list gives clusters priorities, by its first field, larger first: the host makes tiers of them. Such a list can
-    /// also be under `clusterPriority`, where it gives priorities beside any other strategy.
+    /// Makes the list give clusters priorities, by its first field, larger first: the host groups the clusters into
+    /// tiers. Under `clusterPriority`, such a list also gives priorities alongside any other strategy.
     #[must_use]
     pub const fn giving_priorities(self) -> Self {
         Self {
@@ -205,7 +210,7 @@ impl RuleList {
         }
     }
 
-    /// The list as it crosses the boundary: a JSON object.
+    /// The form in which the list crosses the boundary: a JSON object.
     pub(crate) fn to_json(self) -> String {
         let field = |field: &RuleField| {
             let RuleField {
@@ -230,7 +235,7 @@ impl RuleField {
         }
     }
 
-    /// A field that an entry can have.
+    /// A field that an entry may omit.
     pub const fn optional(name: &'static str) -> Self {
         Self {
             required: false,
@@ -238,7 +243,7 @@ impl RuleField {
         }
     }
 
-    /// The least value that the field can have; without it any will do.
+    /// Sets the smallest allowed value; by default every integer is allowed.
     #[must_use]
     pub const fn at_least(self, minimum: i64) -> Self {
         Self {
@@ -248,31 +253,31 @@ impl RuleField {
     }
 }
 
-/// Why a plugin gives no result. The two kinds are never mixed up: an unschedulable binding waits, an internal error is
-/// reported as the plugin's.
+/// Why a plugin gives no result. Every failure aborts the cycle and leaves the binding's last result in place; the
+/// kinds differ in what has to change: the fleet, the policy or the plugin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The binding cannot be scheduled as things stand.
+    /// The binding cannot be scheduled on the clusters as they are. The host reports `Unschedulable`.
     #[error("{message}")]
     Unschedulable {
-        /// One line, lower case, no final period.
+        /// One line, lower case, without a final period.
         message: String,
-        /// Replicas asked for and replicas that could be placed, if that is the cause.
+        /// Replicas requested and replicas that could be placed, if too little room is the cause.
         figures: Option<(i64, i64)>,
     },
-    /// The preferences that the policy carried make no sense.
+    /// The policy's preferences are invalid. The host reports an `Error` in the policy, with path and hint.
     #[error("{0}")]
     Preferences(#[from] ValueError),
-    /// The plugin could not do its work.
+    /// The plugin could not do its work. The host reports an `Error` that names the plugin.
     #[error("{message}")]
     Internal {
-        /// One line, lower case, no final period.
+        /// One line, lower case, without a final period.
         message: String,
     },
 }
 
 impl Failure {
-    /// The binding cannot be scheduled, for the reason in `message`.
+    /// An [`Unschedulable`](Self::Unschedulable) binding, for the reason in `message`.
     pub fn unschedulable(message: impl Into<String>) -> Self {
         Self::Unschedulable {
             message: message.into(),
@@ -280,7 +285,8 @@ impl Failure {
         }
     }
 
-    /// The candidates are together too small.
+    /// An [`Unschedulable`](Self::Unschedulable) binding: `requested` replicas, but the candidates together have room
+    /// for only `available`.
     pub fn too_small(requested: i64, available: i64) -> Self {
         Self::Unschedulable {
             message: format!("{requested} replicas requested, {available} fit in the candidate clusters"),
@@ -288,12 +294,12 @@ impl Failure {
         }
     }
 
-    /// The preferences at `path` make no sense.
+    /// Invalid preferences at `path`.
     pub fn preferences(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Preferences(ValueError::refused(path, message))
     }
 
-    /// The plugin could not do its work.
+    /// An [`Internal`](Self::Internal) error of the plugin.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::Internal {
             message: message.into(),
@@ -328,7 +334,8 @@ impl Failure {
     }
 }
 
-/// Too little room is the binding's misfortune; anything else means that the plugin passed columns that make no sense.
+/// Too little room is a scheduling outcome. Every other error means that the plugin passed invalid columns, which is a
+/// plugin fault.
 impl From<DivisionError> for Failure {
     fn from(error: DivisionError) -> Self {
         match error {

@@ -1,22 +1,22 @@
-//! Randomness that anyone can repeat: seeded from the profile's seed and the binding's UID, with fixed algorithms.
+//! Reproducible randomness, seeded from the profile's seed and the binding's UID, with fixed algorithms.
 //!
-//! A plugin must not reach for a clock or a global generator: the same snapshot, binding, profile and seed give the same
-//! result, to the replica. Two means serve nearly every need. [`TieOrder`](crate::division::ties) gives each cluster a key
-//! that is drawn from the binding's seed and the cluster's name, so that ties fall the same way in whatever order
-//! clusters come. [`Generator`] is a stream for everything else. It is xoshiro256++, whose stream is fixed, unlike that of
-//! `rand::rngs::StdRng`, which may change with any release of rand.
+//! A plugin must not use a clock or a global generator: the same snapshot, binding, profile and seed must give the same
+//! result, to the replica. Two sources cover nearly every need. The [tie order](crate::division::ties) gives each
+//! cluster a key derived from the binding's seed and the cluster's name, so ties break the same way whatever the order
+//! of the clusters. [`Generator`] is a stream for everything else. It is xoshiro256++, whose stream is fixed, unlike
+//! that of `rand::rngs::StdRng`, which may change with any release of rand.
 
 use divvy_framework_abi::hash::{hash_text, mix};
 use rand::SeedableRng;
 use rand::rand_core::{Infallible, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A seeded stream of random numbers; an [`rand::Rng`], so that all of rand's distributions work with it.
+/// A seeded stream of random numbers. It implements [`rand::Rng`], so all of rand's distributions work with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generator(Xoshiro256PlusPlus);
 
 impl Generator {
-    /// The stream of a seed for a purpose; streams for different purposes are independent.
+    /// The stream of a seed for one purpose. Streams for different purposes are independent.
     ///
     /// ```
     /// use divvy_framework::random::Generator;

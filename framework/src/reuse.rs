@@ -1,20 +1,20 @@
-//! Memory that outlives a call: what a plugin would otherwise allocate once a binding.
+//! Memory that outlives a call, so that a plugin does not allocate for every binding.
 //!
-//! A cycle over thousands of clusters must not allocate a column for each of its steps. A plugin is shared between threads,
-//! so it cannot keep its columns in itself; [`with_scratch`] keeps them a thread. It holds memory and no state: a call must
-//! not rely on what an earlier one left behind, and the first call on a thread begins with `S::default()`.
+//! A cycle over thousands of clusters must not allocate a column in each of its steps. A plugin is shared between
+//! threads and so cannot own such columns; [`with_scratch`] keeps them per thread. It keeps memory, not state: a call
+//! must not rely on what an earlier call left behind, and the first call on a thread starts with `S::default()`.
 
 use std::any::Any;
 use std::cell::RefCell;
 
 thread_local! {
-    /// One value a type. A plugin's library has its own copy of the SDK, so there are one or two.
+    /// One value per type. Each plugin library has its own copy of the SDK, so the list stays at one or two values.
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `work` with this thread's value of type `S`, and keeps it for the next call.
+/// Runs `work` with this thread's value of type `S`, and keeps the value for the next call.
 ///
-/// A call inside `work` for the same type gets a value of its own. If `work` panics, the value is dropped.
+/// A nested call for the same type gets a value of its own. If `work` panics, the value is dropped.
 ///
 /// ```
 /// use divvy_framework::reuse::with_scratch;
@@ -32,7 +32,7 @@ thread_local! {
 pub fn with_scratch<S: Default + 'static, T>(work: impl FnOnce(&mut S) -> T) -> T {
     let mut scratch = take::<S>().unwrap_or_default();
     let result = work(&mut scratch);
-    // On a thread that is ending there is nobody to keep it for.
+    // A thread that is shutting down has no later call to keep the value for.
     let _ = KEPT.try_with(|kept| kept.borrow_mut().push(scratch));
     result
 }

@@ -1,12 +1,12 @@
-//! Score: how well each feasible cluster suits, from 0 to 100.
+//! Score: rates each feasible cluster from 0 to 100.
 
 use crate::cycle::CallContext;
 use crate::plugin::{Failure, Plugin};
 
 pub use divvy_framework_view::MAXIMUM_SCORE;
 
-/// A plugin that scores the feasible clusters. The host multiplies its scores by the weight that the profile gives the
-/// plugin, and adds up over all plugins.
+/// A plugin that scores the feasible clusters. The host multiplies its scores by the plugin's weight in the profile and
+/// adds them up over all plugins.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -51,33 +51,34 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 /// assert_eq!(scenario.scores(&ManyLabels).unwrap(), [100, 50]);
 /// ```
 pub trait ScorePlugin: Plugin {
-    /// Scores the feasible clusters. A cluster that is not scored has 0.
+    /// Scores the feasible clusters. A cluster without a score gets 0.
     ///
     /// # Errors
     ///
-    /// A [`Failure`]: the binding is not scheduled.
+    /// A [`Failure`] aborts this cycle and leaves the binding's last result in place.
     fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure>;
 
-    /// Brings the plugin's own scores into 0..=100, right after [`Self::score`]. Without it they must be there already: a
-    /// score outside is an error that names the plugin and the cluster.
+    /// Maps the plugin's own scores to 0..=100, right after [`Self::score`]. The default leaves them as they are. The
+    /// host checks the scores afterwards: one outside the range aborts the cycle with an error that names plugin and
+    /// cluster.
     ///
     /// # Errors
     ///
-    /// A [`Failure`]: the binding is not scheduled.
+    /// A [`Failure`] aborts this cycle and leaves the binding's last result in place.
     fn normalize(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
         let _ = (context, result);
         Ok(())
     }
 }
 
-/// What [`ScorePlugin::score`] is given: the feasible clusters, by place. It dereferences to [`CallContext`].
+/// The input of [`ScorePlugin::score`]: the feasible clusters, by index. It dereferences to [`CallContext`].
 pub struct ScoreContext<'a, P: Plugin> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) last: &'a [i64],
 }
 
 impl<'a, P: Plugin> ScoreContext<'a, P> {
-    /// The replicas that the last result gave the cluster at a place; `None` if it does not list it.
+    /// The replicas of the cluster at index `place` in the last result; `None` if it does not list the cluster.
     #[inline]
     pub fn last(&self, place: usize) -> Option<i64> {
         self.last
@@ -95,13 +96,13 @@ impl<'a, P: Plugin> std::ops::Deref for ScoreContext<'a, P> {
     }
 }
 
-/// What [`ScorePlugin::score`] gives back: a score a feasible cluster.
+/// The output of [`ScorePlugin::score`]: one score per feasible cluster.
 pub struct ScoreResult<'a> {
     pub(crate) scores: &'a mut [i64],
 }
 
 impl ScoreResult<'_> {
-    /// Sets the score of the cluster at a place. A place past the end is ignored.
+    /// Sets the score of the cluster at index `place`. An index past the end is ignored.
     #[inline]
     pub fn set(&mut self, place: usize, score: i64) {
         if let Some(slot) = self.scores.get_mut(place) {
@@ -109,12 +110,13 @@ impl ScoreResult<'_> {
         }
     }
 
-    /// The scores, one a feasible cluster.
+    /// The scores, one per feasible cluster.
     pub fn scores(&mut self) -> &mut [i64] {
         self.scores
     }
 
-    /// Scales the scores so that the largest becomes 100; negative ones become 0. All zero stay zero.
+    /// Scales the scores so that the largest becomes 100. Negative scores become 0; if no score is positive, all
+    /// become 0.
     pub fn scale_to_maximum(&mut self) {
         let largest = self.scores.iter().copied().max().unwrap_or(0).max(0);
         for score in self.scores.iter_mut() {
@@ -127,7 +129,7 @@ impl ScoreResult<'_> {
         }
     }
 
-    /// Turns the scores round within 0..=100: the best becomes the worst.
+    /// Reverses the scores within 0..=100: each becomes 100 minus itself, so the best becomes the worst.
     pub fn reverse(&mut self) {
         for score in self.scores.iter_mut() {
             *score = MAXIMUM_SCORE.saturating_sub(*score);

@@ -1,12 +1,12 @@
-//! Select: which of the feasible clusters are candidates.
+//! Select: picks the candidates among the feasible clusters.
 
 use crate::cycle::CallContext;
 use crate::plugin::{Failure, Plugin};
 
 /// A plugin that picks the candidates, honouring the placement's spread constraints.
 ///
-/// One such plugin is named by the profile. Its result is a list of places among the feasible clusters: the host refuses
-/// a list that names a place twice or one that does not exist.
+/// A profile names exactly one such plugin. Its result is a list of indices into the feasible clusters: an index that
+/// is out of range or repeated aborts the cycle with an error that names the plugin.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -50,15 +50,16 @@ use crate::plugin::{Failure, Plugin};
 /// assert_eq!(scenario.candidates(&BestScore).unwrap(), ["b", "c"]);
 /// ```
 pub trait SelectPlugin: Plugin {
-    /// Picks the candidates, in order of preference.
+    /// Picks the candidates, in order of preference. Without a candidate the host reports `Unschedulable`.
     ///
     /// # Errors
     ///
-    /// [`Failure::Unschedulable`] if the constraints cannot be met; [`Failure::Internal`] if the plugin is at fault.
+    /// Return [`Failure::Unschedulable`] if the constraints cannot be met, and [`Failure::Internal`] if the plugin is
+    /// at fault. Either aborts this cycle and leaves the binding's last result in place.
     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure>;
 }
 
-/// What [`SelectPlugin::select`] is given: the feasible clusters, by place. It dereferences to [`CallContext`].
+/// The input of [`SelectPlugin::select`]: the feasible clusters, by index. It dereferences to [`CallContext`].
 pub struct SelectContext<'a, P: Plugin> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) scores: &'a [i64],
@@ -70,22 +71,22 @@ pub struct SelectContext<'a, P: Plugin> {
 }
 
 impl<'a, P: Plugin> SelectContext<'a, P> {
-    /// Per feasible cluster: its score, weighted and added up over all plugins.
+    /// Score per feasible cluster, weighted and added up over all plugins.
     pub fn scores(&self) -> &'a [i64] {
         self.scores
     }
 
-    /// Per feasible cluster: replicas that fit now plus those that the last result has there. Karmada calls it available.
+    /// Replicas per feasible cluster that fit now, plus those of the last result. Karmada calls them available.
     pub fn available(&self) -> &'a [i64] {
         self.available
     }
 
-    /// Per feasible cluster: replicas that fit now. Karmada calls it allocatable.
+    /// Replicas per feasible cluster that fit now. Karmada calls them allocatable.
     pub fn fits_now(&self) -> &'a [i64] {
         self.fits_now
     }
 
-    /// The replicas that the last result gave the cluster at a place; `None` if it does not list it.
+    /// The replicas of the cluster at index `place` in the last result; `None` if it does not list the cluster.
     pub fn last(&self, place: usize) -> Option<i64> {
         self.last
             .get(place)
@@ -93,14 +94,14 @@ impl<'a, P: Plugin> SelectContext<'a, P> {
             .filter(|&last| last != divvy_framework_abi::arena::ABSENT)
     }
 
-    /// Per feasible cluster: its tier, the best being 0; empty if there are no tiers. A limit on the number of clusters
-    /// must never cut off a better tier in favour of a worse one.
+    /// Tier per feasible cluster, 0 being the best; empty if there are no tiers. A limit on the number of clusters must
+    /// never exclude a better tier in favour of a worse one.
     pub fn tiers(&self) -> &'a [u32] {
         self.tiers
     }
 
-    /// How many replicas the candidates must be able to hold together; `None` if availability does not matter, as for a
-    /// duplicating strategy.
+    /// Replicas that the candidates together must have room for; `None` if room does not matter, as for a strategy that
+    /// duplicates.
     pub fn needed(&self) -> Option<i64> {
         (self.needed >= 0).then_some(self.needed)
     }
@@ -114,7 +115,7 @@ impl<'a, P: Plugin> std::ops::Deref for SelectContext<'a, P> {
     }
 }
 
-/// What [`SelectPlugin::select`] gives back: the candidates, in order of preference.
+/// The output of [`SelectPlugin::select`]: the candidates, in order of preference.
 pub struct SelectResult<'a> {
     pub(crate) candidates: &'a mut [u32],
     pub(crate) count: usize,
@@ -122,7 +123,7 @@ pub struct SelectResult<'a> {
 }
 
 impl SelectResult<'_> {
-    /// Makes the feasible cluster at a place the next candidate.
+    /// Makes the feasible cluster at index `place` the next candidate.
     #[inline]
     pub fn choose(&mut self, place: usize) {
         match self.candidates.get_mut(self.count) {
@@ -130,12 +131,12 @@ impl SelectResult<'_> {
                 *slot = u32::try_from(place).unwrap_or(u32::MAX);
                 self.count += 1;
             }
-            // More candidates than feasible clusters: the host says so.
+            // More candidates than feasible clusters: counted, so that the host can report the violation.
             None => self.overflow += 1,
         }
     }
 
-    /// Makes every feasible cluster a candidate, by name.
+    /// Makes every feasible cluster a candidate, in the order of names.
     pub fn choose_all(&mut self) {
         for (place, slot) in (0..).zip(self.candidates.iter_mut()) {
             *slot = place;

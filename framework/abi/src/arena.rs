@@ -2,15 +2,17 @@
 //!
 //! An arena is a slice of 64-bit words: a head, a directory of columns, then the columns, each aligned to eight bytes.
 //! Rows are clusters sorted by name, so a row number is also the rank of the cluster's name. Texts are interned: a
-//! [`symbol`](column::SYMBOL_OFFSETS) is a number, equal texts have equal symbols, and symbol 0 is the empty text. What
-//! has a varying number of entries per cluster (labels, taints, zones) is a [`Span`] per cluster into columns of entries.
+//! [`symbol`](column::SYMBOL_OFFSETS) is a number, equal texts have equal symbols, and symbol 0 is the empty text.
+//! Properties with a varying number of entries per cluster (labels, taints, zones) have one [`Span`] per cluster into
+//! columns of entries.
 //!
-//! Hosts write changed clusters into an arena that no call reads. So spans come in any order and may have gaps between
-//! them, and there may be symbols and sets that no cluster has. But a column of entries is empty if no cluster has any.
+//! Hosts update changed clusters in place, in an arena that no call is reading. So spans come in any order, with gaps
+//! between them, and some symbols and sets may belong to no cluster. But a column of entries is empty if no cluster has
+//! any.
 //!
-//! The layout holds no pointer. The same bytes serve a plugin in the process, a process that maps them, and a plugin in
-//! another language. Columns are only ever appended to the directory: a reader that asks for one that is not there gets
-//! an empty slice.
+//! The layout contains no pointers. The same bytes serve a plugin in the process, a process that maps them, and a
+//! plugin in another language. Columns are only ever appended to the directory; a reader gets an empty slice for a
+//! missing column.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -23,7 +25,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"divvysnp");
 /// Words before the directory: magic, rows, columns, reserved.
 pub const HEAD_WORDS: usize = 4;
 
-/// One column in the directory: where it stands and how long it is.
+/// One entry of the directory: the position and length of a column.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 pub struct ColumnEntry {
@@ -36,7 +38,7 @@ pub struct ColumnEntry {
 /// The value of a quantity that a cluster does not state.
 pub const ABSENT: i64 = i64::MIN;
 
-/// The row number that stands for "no such cluster".
+/// The row number that means "no such cluster".
 pub const NO_ROW: u32 = u32::MAX;
 
 /// Bits of [`column::FLAGS`].
@@ -53,7 +55,7 @@ pub mod flag {
 
 /// Values of [`column::TAINT_EFFECTS`], and of a toleration's effect.
 pub mod effect {
-    /// Any effect; of tolerations alone.
+    /// Any effect; only for tolerations.
     pub const ANY: u32 = 0;
     /// `NoSchedule`.
     pub const NO_SCHEDULE: u32 = 1;
@@ -75,9 +77,10 @@ pub mod condition {
     pub const FALSE: u32 = 2;
 }
 
-/// The columns, by their place in the directory.
+/// The columns, by their index in the directory.
 ///
-/// "per cluster" columns have a row for each cluster. A column of spans says into which columns it points.
+/// A column "per cluster" has one row for each cluster. The documentation of a column of spans names the columns that
+/// the spans point into.
 pub mod column {
     /// `u32` per cluster: symbol of the name.
     pub const NAME: usize = 0;
@@ -115,9 +118,9 @@ pub mod column {
     pub const TAINT_VALUES: usize = 16;
     /// `u32`: values of [`super::effect`].
     pub const TAINT_EFFECTS: usize = 17;
-    /// `i64`: `timeAdded` in seconds since 1970, [`super::ABSENT`] if not stated.
+    /// `i64`: `timeAdded` in seconds since the Unix epoch, [`super::ABSENT`] if not stated.
     pub const TAINT_TIMES: usize = 18;
-    /// `u32` per cluster: which set of API enablements it has. Clusters with the same APIs share a set.
+    /// `u32` per cluster: index of its set of API enablements. Clusters with the same APIs share a set.
     pub const API_SET: usize = 19;
     /// `Span` per set into [`API_GROUP_VERSIONS`] and [`API_KINDS`].
     pub const API_SET_SPANS: usize = 20;
@@ -133,8 +136,8 @@ pub mod column {
     pub const CONDITION_STATUSES: usize = 25;
     /// `u32`: symbols of condition reasons.
     pub const CONDITION_REASONS: usize = 26;
-    /// `u32` per resource: symbol of its name; `u32::MAX` for a place that no resource has. A resource's rows in the four
-    /// matrices below begin at its place here times the number of clusters.
+    /// `u32` per resource: symbol of its name; `u32::MAX` for an unused index. A resource's rows in the four matrices
+    /// below begin at its index here times the number of clusters.
     pub const RESOURCE_NAMES: usize = 27;
     /// `i64` per resource and cluster: allocatable. `cpu` in thousandths, everything else in its own unit, rounded up.
     pub const RESOURCE_ALLOCATABLE: usize = 28;
@@ -145,7 +148,7 @@ pub mod column {
     /// `i64` per resource and cluster: allocatable − allocated − allocating, exact and then rounded up, in the same
     /// units; [`super::ABSENT`] where allocatable is not stated.
     pub const RESOURCE_REMAINING: usize = 31;
-    /// `u32` per cluster: which set of resource models it has; set 0 is empty.
+    /// `u32` per cluster: index of its set of resource models; set 0 is empty.
     pub const MODEL_SET: usize = 32;
     /// `Span` per set of models into [`MODEL_GRADES`] and [`MODEL_RANGE_SPANS`].
     pub const MODEL_SET_SPANS: usize = 33;
@@ -165,27 +168,28 @@ pub mod column {
     pub const MODELING_GRADES: usize = 40;
     /// `i64`: nodes of that grade.
     pub const MODELING_COUNTS: usize = 41;
-    /// `u64` per symbol, and one more: where its text begins in [`SYMBOL_TEXT`].
+    /// `u64` per symbol, plus a final one: start of its text in [`SYMBOL_TEXT`].
     pub const SYMBOL_OFFSETS: usize = 42;
-    /// `u8`: the texts of the symbols, one after the other, UTF-8.
+    /// `u8`: the concatenated texts of the symbols, UTF-8.
     pub const SYMBOL_TEXT: usize = 43;
-    /// `u32`: an open-addressing table of symbols plus one (0: free), a power of two long, at the hash of the text.
+    /// `u32`: an open-addressing hash table, keyed by the hash of the text, of symbols plus one (0: free). Its length
+    /// is a power of two.
     pub const SYMBOL_TABLE: usize = 44;
     /// `u64` per symbol: hash of the text.
     pub const SYMBOL_HASHES: usize = 45;
     /// `u32` per symbol: the row of the cluster with that name, [`super::NO_ROW`] if there is none.
     pub const SYMBOL_ROWS: usize = 46;
-    /// `Span` per cluster into [`RAW_TEXT`]: its JSON; empty if no plugin asked for it.
+    /// `Span` per cluster into [`RAW_TEXT`]: its JSON; empty if no plugin needs it.
     pub const RAW_SPANS: usize = 47;
     /// `u8`: the clusters as JSON.
     pub const RAW_TEXT: usize = 48;
     /// `u32` per cluster: symbol of `metadata.uid`.
     pub const UID: usize = 49;
-    /// How many columns this version knows.
+    /// Number of columns in this version.
     pub const COUNT: usize = 50;
 }
 
-/// A view of an arena.
+/// A read-only view of an arena.
 #[derive(Debug, Clone, Copy)]
 pub struct Arena<'a> {
     words: &'a [u64],
@@ -193,13 +197,13 @@ pub struct Arena<'a> {
 }
 
 impl<'a> Arena<'a> {
-    /// An arena with no cluster.
+    /// An arena without clusters.
     pub const EMPTY: Arena<'static> = Arena {
         words: &[],
         directory: &[],
     };
 
-    /// The arena in `words`; [`Arena::EMPTY`] if they are none.
+    /// The arena in `words`; [`Arena::EMPTY`] if they do not hold one.
     #[inline]
     pub fn new(words: &'a [u64]) -> Self {
         if words.len() < HEAD_WORDS || words[0] != MAGIC {
@@ -226,7 +230,7 @@ impl<'a> Arena<'a> {
         self.words
     }
 
-    /// A column as the type that its documentation names; empty if the arena does not have it.
+    /// A column, as a slice of the type that its documentation names; empty if the arena does not have it.
     #[inline]
     pub fn column<T: Pod>(&self, column: usize) -> &'a [T] {
         let Some(entry) = self.directory.get(column) else {
@@ -261,14 +265,14 @@ impl<'a> Arena<'a> {
         text.get(start as usize..end as usize).unwrap_or(&[])
     }
 
-    /// The symbol of a text whose hash is known; `None` if no cluster mentions it.
+    /// The symbol of a text with a known hash; `None` if the text does not occur in the snapshot.
     #[inline]
     pub fn symbol_hashed(&self, text: &str, hash: u64) -> Option<u32> {
         let table = self.column::<u32>(column::SYMBOL_TABLE);
         let hashes = self.column::<u64>(column::SYMBOL_HASHES);
         let mask = table.len().checked_sub(1)?;
         let mut slot = hash as usize & mask;
-        // The table is never full, but a damaged one must not make this endless.
+        // The table is never full, but a damaged one must not cause an endless loop.
         for _ in 0..table.len() {
             let symbol = table[slot].checked_sub(1)?;
             if hashes.get(symbol as usize) == Some(&hash) && self.text_bytes(symbol) == text.as_bytes() {
@@ -279,13 +283,13 @@ impl<'a> Arena<'a> {
         None
     }
 
-    /// The symbol of a text; `None` if no cluster mentions it.
+    /// The symbol of a text; `None` if the text does not occur in the snapshot.
     #[inline]
     pub fn symbol(&self, text: &str) -> Option<u32> {
         self.symbol_hashed(text, hash_text(text))
     }
 
-    /// The row of the cluster of that name, whose hash is known.
+    /// The row of the cluster with this name, whose hash is known; `None` if there is no such cluster.
     #[inline]
     pub fn row_hashed(&self, name: &str, hash: u64) -> Option<u32> {
         let symbol = self.symbol_hashed(name, hash)?;
@@ -293,12 +297,12 @@ impl<'a> Arena<'a> {
         (row != NO_ROW).then_some(row)
     }
 
-    /// The row of the cluster of that name.
+    /// The row of the cluster with this name; `None` if there is no such cluster.
     pub fn row(&self, name: &str) -> Option<u32> {
         self.row_hashed(name, hash_text(name))
     }
 
-    /// The span of row `row` in a column of spans; empty if there is none.
+    /// The span at row `row` of a column of spans; empty if there is none.
     #[inline]
     pub fn span(&self, column: usize, row: usize) -> Span {
         self.column::<Span>(column).get(row).copied().unwrap_or_default()

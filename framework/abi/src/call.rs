@@ -1,7 +1,7 @@
-//! What a call hands over: size-prefixed structs of numbers and borrowed columns.
+//! The payloads of calls: size-prefixed structs of numbers and borrowed columns.
 //!
 //! Each struct begins with its own size in bytes. Fields are only ever appended, so a reader copies as many bytes as
-//! both sides know and reads the rest as its default: see [`SizePrefixed::read`].
+//! both sides know and uses the defaults for the rest: see [`SizePrefixed::read`].
 
 use std::ffi::c_void;
 
@@ -11,32 +11,33 @@ use bytemuck::{Pod, Zeroable};
 use crate::object::Request;
 use crate::text::{Span, Text};
 
-/// A struct that begins with its size and grows at its end alone.
+/// A struct that begins with its size and grows only at its end.
 ///
 /// # Safety
 ///
-/// The type is `repr(C)`, its first field is a `usize` that holds the size of the struct as its maker knows it, and
-/// every size that a version of it ever had ends at the end of a field.
+/// The type is `repr(C)`, its first field is a `usize` with the size of the struct as its creator knows it, and every
+/// size that the struct had in any version ends at the end of a field.
 pub unsafe trait SizePrefixed: Default {
-    /// The struct behind a request, as far as both sides know it; the rest has its default.
+    /// The struct behind a request: the fields that both sides know, and defaults for the rest.
     ///
     /// # Safety
     ///
-    /// The request was made from this type, in this or another minor version of it, and what it borrows is alive and
-    /// borrowed by nobody else.
+    /// The request was made from this type, in this or another minor version of it. Everything that the struct borrows
+    /// is alive, and nothing else borrows it.
     unsafe fn read(request: Request<'_>) -> Self {
         let mut known = Self::default();
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller upholds the contract.
         unsafe { known.overwrite(request.address().cast()) };
         known
     }
 
-    /// The struct at `address`: in place if its maker knew every field that this side knows, else completed in `storage`.
+    /// The struct at `address`: in place if its creator knew every field that this side knows, otherwise a copy in
+    /// `storage` with defaults for the missing fields.
     ///
     /// # Safety
     ///
-    /// As for [`Self::read`]; and the struct at `address`, if it is not null, lives as long as `storage` and nobody writes
-    /// to it.
+    /// As for [`Self::read`]. In addition, the struct at `address`, if it is not null, lives as long as `storage`, and
+    /// nothing writes to it during that time.
     #[inline]
     unsafe fn view(address: *const Self, storage: &mut Option<Self>) -> &Self
     where
@@ -46,19 +47,19 @@ pub unsafe trait SizePrefixed: Default {
             // SAFETY: every struct of this kind begins with its size, as the trait demands.
             let size = unsafe { *address.cast::<usize>() };
             if size >= size_of::<Self>() {
-                // SAFETY: all bytes of the type are there, and the caller promises the rest.
+                // SAFETY: all bytes of the type are there, and the caller guarantees the rest.
                 return unsafe { &*address };
             }
         }
         let completed = storage.insert(Self::default());
         if !address.is_null() {
-            // SAFETY: passed on to the caller.
+            // SAFETY: the caller upholds the contract.
             unsafe { completed.overwrite(address) };
         }
         completed
     }
 
-    /// Writes what both sides know of the struct at `address` over this one.
+    /// Overwrites the fields of this struct that the struct at `address` also has.
     ///
     /// # Safety
     ///
@@ -92,31 +93,31 @@ size_prefixed!(
 
 /// Bits of [`CycleView::flags`].
 pub mod flag {
-    /// The division starts from scratch: a reschedule was asked for.
+    /// The division starts from scratch: a reschedule was requested.
     pub const FRESH: u64 = 1;
     /// The resource has replicas to divide.
     pub const WORKLOAD: u64 = 2;
-    /// Somebody asked why: explanations and reasons are wanted.
+    /// An explanation was requested: plugins hand over explanations and reasons.
     pub const EXPLAIN: u64 = 4;
     /// The binding has a namespace.
     pub const NAMESPACED: u64 = 8;
     /// Every candidate gets the full count.
     pub const DUPLICATED: u64 = 16;
-    /// Select leaves the spread constraints out of account: the strategy ignores them.
+    /// Select ignores the spread constraints, because the strategy does.
     pub const IGNORE_SPREAD: u64 = 32;
 }
 
 /// Kinds of text that a plugin hands to [`CycleView::text`].
 pub mod text_kind {
-    /// Why a cluster was rejected; the answer is the code to write for it.
+    /// The reason for rejecting a cluster; the answer is the code to write for the cluster.
     pub const REASON: u32 = 1;
-    /// Why a cluster got what it got; the subject is the index in the call's columns.
+    /// An explanation of a cluster's count; the subject is the cluster's index in the call's columns.
     pub const EXPLANATION: u32 = 2;
     /// A remark on the whole decision.
     pub const NOTE: u32 = 3;
 }
 
-/// The function by which a plugin hands a text to the host during a call: host value, kind, subject, text.
+/// The function that hands a text to the host during a call. Its arguments: host value, kind, subject, text.
 pub type TextFunction = for<'t> extern "C" fn(*const c_void, u32, u32, RStr<'t>) -> u32;
 
 extern "C" fn ignore_text(_: *const c_void, _: u32, _: u32, _: RStr<'_>) -> u32 {
@@ -127,9 +128,9 @@ extern "C" fn ignore_text(_: *const c_void, _: u32, _: u32, _: RStr<'_>) -> u32 
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct TolerationRow {
-    /// Key; empty: every key.
+    /// Key; empty to match every key.
     pub key: Text,
-    /// Value, for `Equal`.
+    /// Value, for the operator `Equal`.
     pub value: Text,
     /// A value of [`crate::arena::effect`].
     pub effect: u32,
@@ -149,19 +150,19 @@ pub mod toleration_operator {
     pub const UNKNOWN: u32 = 2;
 }
 
-/// A spread constraint: one field, at least and at most so many groups.
+/// A spread constraint: a field to group clusters by, and the allowed numbers of groups.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct SpreadConstraintRow {
-    /// The label key of a constraint by label; else empty.
+    /// The label's key, for a constraint by label; otherwise empty.
     pub label: Text,
     /// A value of [`spread_field`].
     pub field: u32,
     /// Zero.
     pub reserved: u32,
-    /// Least number of groups.
+    /// Minimum number of groups.
     pub minimum_groups: i64,
-    /// Largest number of groups; 0 or less: no limit.
+    /// Maximum number of groups; 0 or less means no limit.
     pub maximum_groups: i64,
 }
 
@@ -179,15 +180,15 @@ pub mod spread_field {
     pub const LABEL: u32 = 4;
 }
 
-/// A cluster affinity: what a cluster must satisfy, all of it.
+/// A cluster affinity. A cluster matches if it satisfies all conditions.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct AffinityRow {
     /// The affinity group's name; empty if it has none.
     pub name: Text,
-    /// `clusterNames`, in the texts of [`CycleView::texts`]; empty: any.
+    /// `clusterNames`, in [`CycleView::texts`]; empty to match every name.
     pub cluster_names: Span,
-    /// `exclude`, in the same texts.
+    /// `exclude`, in [`CycleView::texts`].
     pub exclude: Span,
     /// Label and field expressions, in [`CycleView::expressions`].
     pub expressions: Span,
@@ -199,7 +200,7 @@ pub struct AffinityRow {
 pub struct ExpressionRow {
     /// The label's key; empty for a field.
     pub key: Text,
-    /// The values, in the texts of [`CycleView::texts`].
+    /// The values, in [`CycleView::texts`].
     pub values: Span,
     /// A value of [`expression_source`].
     pub source: u32,
@@ -217,23 +218,23 @@ pub mod expression_source {
     pub const REGION: u32 = 2;
     /// The zones.
     pub const ZONE: u32 = 3;
-    /// A field that no cluster has: as a label that is never there.
+    /// A field that no cluster has; treated like a label that is always absent.
     pub const NOTHING: u32 = 4;
 }
 
 /// Values of [`ExpressionRow::operator`].
 pub mod expression_operator {
-    /// The value is one of the values.
+    /// The value is one of those given.
     pub const IN: u32 = 0;
-    /// The value is none of the values, or absent.
+    /// The value is absent, or none of those given.
     pub const NOT_IN: u32 = 1;
     /// The key is present.
     pub const EXISTS: u32 = 2;
     /// The key is absent.
     pub const DOES_NOT_EXIST: u32 = 3;
-    /// The value is an integer above the one given.
+    /// The value is an integer greater than the one given.
     pub const GREATER_THAN: u32 = 4;
-    /// The value is an integer below the one given.
+    /// The value is an integer less than the one given.
     pub const LESS_THAN: u32 = 5;
     /// Any other operator, which matches nothing.
     pub const UNKNOWN: u32 = 6;
@@ -245,7 +246,7 @@ pub mod expression_operator {
 pub struct RequestRow {
     /// The resource's name.
     pub resource: Text,
-    /// How much: `cpu` in thousandths, everything else in its own unit, rounded up.
+    /// Quantity, rounded up: `cpu` in thousandths, everything else in its own unit.
     pub quantity: i64,
 }
 
@@ -257,7 +258,7 @@ pub struct ComponentRow {
     pub name: Text,
     /// Its replicas.
     pub replicas: i64,
-    /// What one of its replicas requests, in [`CycleView::requests`].
+    /// Requests of one of its replicas, in [`CycleView::requests`].
     pub requests: Span,
 }
 
@@ -281,17 +282,17 @@ pub struct PairRow {
     pub value: Text,
 }
 
-/// One entry of the lists by which a policy says what each group of clusters is to get.
+/// One entry of the policy lists that a strategy reads: numbers for a group of clusters.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct RuleRow {
-    /// Which clusters, in [`CycleView::affinities`].
+    /// The clusters that the entry is for: an index into [`CycleView::affinities`].
     pub target: u32,
     /// Zero.
     pub reserved: u32,
     /// The entry's values, in [`CycleView::rule_values`].
     pub values: Span,
-    /// Where it stands in the policy, for messages.
+    /// The entry's path in the policy, for messages.
     pub origin: Text,
 }
 
@@ -313,7 +314,7 @@ pub struct BindingNames {
     pub name: Text,
     /// Namespace of the binding; empty if it has none.
     pub namespace: Text,
-    /// UID of the binding, or what stands for it.
+    /// UID of the binding, or a substitute if it has none.
     pub uid: Text,
     /// `apiVersion` of the resource.
     pub resource_api_version: Text,
@@ -348,7 +349,7 @@ impl Default for BindingNames {
     }
 }
 
-/// One binding scheduled against one snapshot: what every call of the cycle can see.
+/// One attempt to schedule one binding against one snapshot, visible to every call of the cycle.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CycleView<'a> {
@@ -358,7 +359,7 @@ pub struct CycleView<'a> {
     pub snapshot: RSlice<'a, u64>,
     /// The host's own value for [`Self::text`].
     pub text_context: *const c_void,
-    /// Takes reasons and explanations.
+    /// Receives reasons and explanations.
     pub text: TextFunction,
     /// Bits of [`flag`].
     pub flags: u64,
@@ -368,7 +369,7 @@ pub struct CycleView<'a> {
     pub replicas: i64,
     /// The string that all texts below are spans of.
     pub pool: RStr<'a>,
-    /// What the binding is called.
+    /// Names of the binding and its resource.
     pub names: BindingNames,
     /// Cluster names and selector values.
     pub texts: RSlice<'a, Text>,
@@ -376,21 +377,22 @@ pub struct CycleView<'a> {
     pub affinities: RSlice<'a, AffinityRow>,
     /// Expressions of the affinities' selectors.
     pub expressions: RSlice<'a, ExpressionRow>,
-    /// The affinities of the placement, in [`Self::affinities`]: a cluster must satisfy one of them; empty: any cluster.
+    /// The affinities of the placement, in [`Self::affinities`]. A cluster must match one of them; without any, every
+    /// cluster matches.
     pub placement_affinities: Span,
     /// Tolerations.
     pub tolerations: RSlice<'a, TolerationRow>,
     /// Spread constraints that are in force.
     pub spread_constraints: RSlice<'a, SpreadConstraintRow>,
-    /// What the replicas request; the first [`Self::replica_requests`] are those of the binding itself.
+    /// Requests of the binding's replicas ([`Self::replica_requests`]) and of its components.
     pub requests: RSlice<'a, RequestRow>,
-    /// What one replica requests, in [`Self::requests`].
+    /// Requests of one replica, in [`Self::requests`].
     pub replica_requests: Span,
     /// Components.
     pub components: RSlice<'a, ComponentRow>,
     /// The last result, as the binding lists it.
     pub last: RSlice<'a, TargetRow>,
-    /// For each entry of [`Self::last`] its row in the snapshot, [`crate::arena::NO_ROW`] if there is none.
+    /// Row of each entry of [`Self::last`] in the snapshot; [`crate::arena::NO_ROW`] if the cluster is gone.
     pub last_rows: RSlice<'a, u32>,
     /// Clusters that the binding is being evicted from.
     pub evictions: RSlice<'a, Text>,
@@ -398,7 +400,7 @@ pub struct CycleView<'a> {
     pub rules: RSlice<'a, RuleRow>,
     /// Values of the rules.
     pub rule_values: RSlice<'a, RuleValueRow>,
-    /// For each rule the span of its clusters in [`Self::rule_rows`].
+    /// Span of each rule's clusters in [`Self::rule_rows`].
     pub rule_spans: RSlice<'a, Span>,
     /// Rows of the clusters that each rule matches, ascending within a rule.
     pub rule_rows: RSlice<'a, u32>,
@@ -456,7 +458,7 @@ macro_rules! call {
             pub size: usize,
             /// The cycle: a [`CycleView`].
             pub cycle: *const CycleView<'a>,
-            /// What the plugin prepared: the address of its state.
+            /// The address of the state that the plugin prepared.
             pub prepared: *const c_void,
             $($(#[$field_attribute])* pub $field: $type,)*
         }
@@ -475,22 +477,23 @@ macro_rules! call {
 }
 
 call! {
-    /// Prepare state for one binding. `prepared` is null.
+    /// Payload of Prepare. `prepared` is null.
     PrepareCall {}
 }
 
 call! {
-    /// Reject clusters.
+    /// Payload of Filter.
     FilterCall {
-        /// Per cluster of the snapshot: 0 while it is feasible, else a code. The plugin writes codes where it finds 0.
+        /// Per cluster of the snapshot: 0 while it is feasible, otherwise a code. The plugin writes codes where it
+        /// finds 0.
         codes: RSliceMut<'a, u32> = RSliceMut::default(),
-        /// The code to write when no reasons are wanted; when they are, [`CycleView::text`] answers with the code.
+        /// The code to write if no explanation was requested; otherwise [`CycleView::text`] answers with the code.
         code: u32 = 1,
     }
 }
 
 call! {
-    /// Score the feasible clusters.
+    /// Payload of Score.
     ScoreCall {
         /// Rows of the feasible clusters, ascending.
         rows: RSlice<'a, u32> = RSlice::EMPTY,
@@ -502,7 +505,7 @@ call! {
 }
 
 call! {
-    /// Pick the candidates.
+    /// Payload of Select.
     SelectCall {
         /// Rows of the feasible clusters, ascending.
         rows: RSlice<'a, u32> = RSlice::EMPTY,
@@ -510,24 +513,24 @@ call! {
         scores: RSlice<'a, i64> = RSlice::EMPTY,
         /// Per feasible cluster: last replicas, [`crate::arena::ABSENT`] if the last result does not list it.
         last: RSlice<'a, i64> = RSlice::EMPTY,
-        /// Per feasible cluster: replicas that fit now. Empty if nothing asked for the estimate.
+        /// Per feasible cluster: replicas that fit now. Empty if no estimate was made.
         fits_now: RSlice<'a, i64> = RSlice::EMPTY,
         /// Per feasible cluster: replicas that fit now plus those that are there. Empty like `fits_now`.
         available: RSlice<'a, i64> = RSlice::EMPTY,
         /// Per feasible cluster: its tier, the best being 0. Empty if there are no tiers.
         tiers: RSlice<'a, u32> = RSlice::EMPTY,
-        /// Replicas that the candidates must be able to hold together; negative: availability does not matter.
+        /// Replicas that the candidates together must have room for; negative if room does not matter.
         needed: i64 = -1,
-        /// The candidates, as places in the columns above, to be written from the front. As long as there are feasible
-        /// clusters.
+        /// The candidates, as indices into the columns above, to be written from the front. Its length is the number of
+        /// feasible clusters.
         candidates: RSliceMut<'a, u32> = RSliceMut::default(),
-        /// How many were written: one element.
+        /// One element: the number of candidates.
         count: RSliceMut<'a, u64> = RSliceMut::default(),
     }
 }
 
 call! {
-    /// Divide replicas over candidates.
+    /// Payload of Assign.
     AssignCall {
         /// Replicas to divide in this call.
         replicas: i64 = 0,
@@ -537,16 +540,16 @@ call! {
         scores: RSlice<'a, i64> = RSlice::EMPTY,
         /// Per candidate: last replicas; 0 if the last result does not list it.
         last: RSlice<'a, i64> = RSlice::EMPTY,
-        /// Per candidate: replicas that fit now. Empty if the strategy's metadata did not ask for it.
+        /// Per candidate: replicas that fit now. Empty if no estimate was made.
         fits_now: RSlice<'a, i64> = RSlice::EMPTY,
         /// Per candidate: its tier, the best being 0. Empty if there are no tiers.
         tiers: RSlice<'a, u32> = RSlice::EMPTY,
-        /// Per candidate: its place in the list of names of the placement's affinity; [`crate::arena::NO_ROW`] if it is
+        /// Per candidate: its index in the cluster names of the placement's affinity; [`crate::arena::NO_ROW`] if it is
         /// not listed. Empty if the placement lists no names.
         places: RSlice<'a, u32> = RSlice::EMPTY,
-        /// Which tier this call divides over, the best being 0.
+        /// The tier that this call divides over, 0 being the best.
         tier: u32 = 0,
-        /// How many tiers there are; 1 without tiers, or if the strategy walks them itself.
+        /// Number of tiers; 1 without tiers, or if the strategy walks them itself.
         tier_count: u32 = 1,
         /// Rows of the candidates of all tiers.
         all_rows: RSlice<'a, u32> = RSlice::EMPTY,

@@ -1,7 +1,8 @@
-//! The hash of texts that both sides of the boundary compute: FNV-1a over the bytes, then the finaliser of SplitMix64.
+//! The text hash that both sides of the boundary compute: FNV-1a over the bytes, then the finaliser of SplitMix64.
 //!
-//! It is part of the ABI, since symbol tables and tie orders are built on it: it never changes within a major version.
-//! It is not meant to withstand an attacker who chooses the texts; whoever can name clusters is trusted to that extent.
+//! Symbol tables and tie orders are built on it, so it is part of the ABI and never changes within a major version. It
+//! does not resist an attacker who chooses the texts: anyone who can name clusters is trusted not to provoke
+//! collisions.
 
 const FNV_OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;

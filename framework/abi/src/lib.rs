@@ -1,25 +1,26 @@
 //! The binary interface between the Divvy scheduler and its plugins.
 //!
-//! Plugin authors never name this crate: `divvy-framework` wraps it. It holds what both sides must agree on to the
-//! byte, and nothing else:
+//! Plugin authors never use this crate directly: `divvy-framework` wraps it. It holds only definitions that both sides
+//! must agree on to the byte:
 //!
-//! - [`module`]: the root module a library exports, with metadata that is readable before any call, and its header.
+//! - [`module`]: the root module that a library exports, with metadata that is readable before any call, and its
+//!   header.
 //! - [`object`]: the calls that a constructed plugin answers.
-//! - [`call`]: what a call hands over, as size-prefixed structs that can grow.
+//! - [`call`]: the payload of each call, as size-prefixed structs that can grow.
 //! - [`arena`]: the clusters of a snapshot, as one block of primitive columns.
-//! - [`text`]: strings of a binding, as spans into one text with their hash.
-//! - [`section`]: the record in the library file by which a host learns versions before it opens the library.
+//! - [`text`]: strings of a binding, as spans of one string, each with its hash.
+//! - [`section`]: the record in the library file from which a host reads the versions before it opens the library.
 //!
-//! # How it may change
+//! # Compatible changes
 //!
-//! The version of this crate is the ABI version, apart from the SDK's and the host's. Within one major version fields
-//! are only appended to the call structs, columns to the arena, methods to [`object::PluginObject`] after its last
-//! prefix field, and fields to [`module::PluginModule`] after its last prefix field; the minor version then grows. The
-//! layout of everything else is frozen. A plugin from an older minor version keeps loading, and a plugin from a newer
-//! one loads too: what the other side does not know reads as absent.
+//! The version of this crate is the ABI version, independent of the SDK's and the host's. Within one major version,
+//! only these changes are allowed: appending fields to the call structs, columns to the arena, methods to
+//! [`object::PluginObject`] after its last prefix field, and fields to [`module::PluginModule`] after its last prefix
+//! field. Each bumps the minor version. The layout of everything else is frozen. A plugin from an older minor version
+//! keeps loading, and so does a plugin from a newer one: fields that the other side does not know read as absent.
 //!
-//! `abi_stable` carries the interface: it is named here and in the host's loader alone, so that it can be replaced
-//! without a change to any plugin's source.
+//! `abi_stable` carries the interface. Only this crate and the host's loader name it, so it can be replaced without
+//! changes to any plugin's source.
 
 #![allow(
     non_local_definitions,
@@ -38,12 +39,12 @@ pub mod text;
 pub use abi_stable::std_types::{RResult as AbiResult, RSlice as AbiSlice, RSliceMut as AbiSliceMut};
 pub use abi_stable::std_types::{RStr as AbiStr, RString as AbiString};
 
-/// The version of an ABI: two sides work together if their majors are equal.
+/// The version of an ABI. Two sides are compatible if their major versions are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AbiVersion {
-    /// Grows when anything but an addition at a growing end changes.
+    /// Bumped by every change that is not an addition at a growing end.
     pub major: u32,
-    /// Grows when something was appended.
+    /// Bumped when something is appended.
     pub minor: u32,
 }
 
@@ -59,7 +60,7 @@ pub const ABI_VERSION: AbiVersion = AbiVersion {
     minor: decimal(env!("CARGO_PKG_VERSION_MINOR")),
 };
 
-/// Reads the decimal digits that Cargo gives for a version part.
+/// Parses the decimal digits of a version part from Cargo, at compile time.
 const fn decimal(text: &str) -> u32 {
     let digits = text.as_bytes();
     let mut value = 0;
@@ -71,5 +72,5 @@ const fn decimal(text: &str) -> u32 {
     value
 }
 
-/// The symbol by which loaders find a library's header.
+/// The symbol under which loaders find a library's header.
 pub const LOADER_SYMBOL: &str = "_1as_0lib_1header_0root_bmodule_bloader";

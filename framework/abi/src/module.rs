@@ -1,4 +1,4 @@
-//! The root module: what a plugin library exports, and its header.
+//! The root module that a plugin library exports, and its header.
 
 use abi_stable::StableAbi;
 use abi_stable::library::{CheckTypeLayout, LibHeader, RootModule, RootModuleResult};
@@ -8,9 +8,9 @@ use abi_stable::std_types::{RResult, RSlice, RStr, RString};
 
 use crate::object::{HostLog, PluginFailure, PluginObjectBox};
 
-/// What a plugin library exports: who it is, as data, and how to construct it.
+/// The exports of a plugin library: its metadata, as data, and its constructor.
 ///
-/// Every text is static data of the library, so that a host reads it without running any of the plugin's code.
+/// Every text is static data of the library, so a host can read it without running any of the plugin's code.
 #[repr(C)]
 #[derive(StableAbi)]
 #[sabi(kind(Prefix(prefix_ref = PluginModuleRef)))]
@@ -20,26 +20,26 @@ pub struct PluginModule {
     pub name: RStr<'static>,
     /// The plugin's version.
     pub version: RStr<'static>,
-    /// One sentence on what the plugin does.
+    /// One phrase that says what the plugin does.
     pub description: RStr<'static>,
-    /// The version of the SDK it was built with.
+    /// The version of the SDK that the plugin was built with.
     pub sdk_version: RStr<'static>,
-    /// The minor version of the ABI it was built with.
+    /// The minor version of the ABI that the plugin was built with.
     pub abi_minor: u32,
-    /// The extension points it serves: a set of [`extension_point`] bits.
+    /// The extension points that the plugin serves: a set of [`extension_point`] bits.
     pub extension_points: u32,
-    /// The strategies it serves, for Assign.
+    /// The names of the strategies that the plugin serves; empty unless it serves Assign.
     pub strategies: RSlice<'static, RStr<'static>>,
-    /// What it promises: a set of [`promise`] bits.
+    /// The plugin's promises: a set of [`promise`] bits.
     pub promises: u64,
-    /// What it needs the host to supply: a set of [`need`] bits.
+    /// The services that the plugin needs from the host: a set of [`need`] bits.
     pub needs: u64,
-    /// The lists of the policy that its strategies read, each a JSON object with `name`, `fields` (`name`, `minimum`,
+    /// The policy lists that its strategies read, each a JSON object with `name`, `fields` (`name`, `minimum`,
     /// `required`) and `priorities`; see the SDK's `RuleList`.
     pub rule_lists: RSlice<'static, RStr<'static>>,
-    /// The JSON Schema of its configuration.
+    /// Returns the JSON Schema of the plugin's configuration.
     pub configuration_schema: extern "C" fn() -> RString,
-    /// The JSON Schema of its preferences.
+    /// Returns the JSON Schema of the plugin's preferences.
     pub preferences_schema: extern "C" fn() -> RString,
     /// Constructs the plugin from its configuration, a JSON object.
     #[sabi(last_prefix_field)]
@@ -67,13 +67,13 @@ pub mod extension_point {
 
 /// Bits of [`PluginModule::promises`].
 pub mod promise {
-    /// No cluster gets more than fits there now plus what it has.
+    /// No cluster gets more replicas than fit there now plus those that it already has.
     pub const RESPECTS_CAPACITY: u64 = 1;
     /// Every candidate gets the full count.
     pub const DUPLICATES: u64 = 2;
     /// The result does not depend on the order of the candidates.
     pub const ORDER_INDEPENDENT: u64 = 4;
-    /// Scheduling again with the own result as last result changes nothing.
+    /// Scheduling again with the plugin's result as the last result changes nothing.
     pub const INERT: u64 = 8;
 }
 
@@ -81,29 +81,29 @@ pub mod promise {
 pub mod need {
     /// The raw JSON of each cluster.
     pub const RAW_CLUSTER: u64 = 1;
-    /// The plugin walks the tiers of cluster priorities itself; the host does not split the call.
+    /// The plugin walks the tiers of cluster priorities itself, so the host does not split the call.
     pub const OWN_TIERS: u64 = 2;
-    /// The strategy ignores spread constraints: Select is told of none.
+    /// The strategy ignores spread constraints: the host hides them from Select.
     pub const NO_SPREAD: u64 = 8;
-    /// In a tier, clusters that no rule gives a positive value take no part, unless no cluster has one.
+    /// Within a tier, only clusters with a positive value in some rule take part, unless no cluster has one.
     pub const RULES_DECIDE_TIERS: u64 = 32;
-    /// The strategy's result may exceed a tier's capacity in the last tier.
+    /// The strategy's result may exceed capacity in the last tier.
     pub const LAST_TIER_OVERFLOWS: u64 = 64;
     /// Cluster priorities cannot be combined with the strategy.
     pub const NO_PRIORITIES: u64 = 128;
 }
 
-/// The header by which a loader finds a library's root module. Made by the SDK's export macro alone.
+/// The header through which a loader finds a library's root module. Only the SDK's export macro makes one.
 ///
 /// # Safety
 ///
 /// `constructor` must return a module that was made from a [`PluginModuleRef`].
 pub const unsafe fn library_header(constructor: extern "C" fn() -> RootModuleResult) -> LibHeader {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller upholds the contract.
     unsafe { LibHeader::from_constructor::<PluginModuleRef>(constructor, CheckTypeLayout::Yes) }
 }
 
-/// Runs a function that makes the root module; a panic in it becomes an error.
+/// Runs the function that makes the root module, and turns a panic in it into an error.
 pub fn load_module(make: fn() -> PluginModuleRef) -> RootModuleResult {
     abi_stable::library::__call_root_module_loader(make)
 }

@@ -1,4 +1,4 @@
-//! The calls that a constructed plugin answers, the state it prepares, and how it fails.
+//! The calls that a constructed plugin answers, the state that it prepares, and its failures.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -7,10 +7,10 @@ use abi_stable::StableAbi;
 use abi_stable::sabi_trait;
 use abi_stable::std_types::{RBox, RResult, RStr, RString};
 
-/// A call's payload: a size-prefixed struct of [`crate::call`], seen from outside as its address.
+/// A call's payload: the address of a size-prefixed struct of [`crate::call`].
 ///
-/// The layout check does not look behind the address, so that the structs can grow; the size that each begins with, and
-/// the major ABI version, say what is there.
+/// The layout check does not follow the address, so the structs can grow. The size at the start of each struct,
+/// together with the major ABI version, determines which fields are present.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct Request<'a> {
@@ -20,7 +20,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// The payload `call`, which stays borrowed as long as the request lives.
+    /// A request for the payload `call`, which stays borrowed as long as the request lives.
     pub fn new<T: crate::call::SizePrefixed>(call: &'a mut T) -> Self {
         Self {
             address: std::ptr::from_mut(call).cast_const().cast(),
@@ -34,7 +34,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// State that a plugin prepared for one binding, owned by the host and handed back with each call.
+/// State that a plugin prepared for one binding. The host owns it and hands it back with each call.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Prepared {
@@ -48,16 +48,16 @@ unsafe impl Send for Prepared {}
 unsafe impl Sync for Prepared {}
 
 impl Prepared {
-    /// Owns `state`, which the library that calls this drops; a zero-sized state allocates nothing.
+    /// Takes ownership of `state`, which the calling library's own code drops. A zero-sized state allocates nothing.
     pub fn new<T: Send + Sync + 'static>(state: T) -> Self {
         unsafe extern "C" fn drop_state<T>(state: *mut c_void) {
-            // A panic must not cross the boundary, and no call is under way that could report it.
+            // A panic must not cross the boundary, and no call is in progress that could report it.
             let dropped = std::panic::catch_unwind(|| {
                 // SAFETY: the pointer comes from `Box::into_raw` in `new` with the same `T`, and is dropped once.
                 drop(unsafe { Box::from_raw(state.cast::<T>()) });
             });
             if let Err(payload) = dropped {
-                // What was thrown may panic again when it is dropped, here outside of any guard.
+                // Dropping the payload may panic again, here outside of any guard.
                 std::mem::forget(payload);
             }
         }
@@ -69,7 +69,7 @@ impl Prepared {
         }
     }
 
-    /// No state.
+    /// An empty handle without state.
     pub const fn none() -> Self {
         Self {
             state: std::ptr::null_mut(),
@@ -92,19 +92,19 @@ impl Drop for Prepared {
     }
 }
 
-/// What went wrong in a call, by kind: the host treats each in its own way.
+/// Kinds of failures. The host treats each kind differently.
 pub mod failure {
-    /// The configuration was refused: see [`super::PluginFailure::path`].
+    /// The configuration is invalid at [`super::PluginFailure::path`]. The host rejects the profile.
     pub const CONFIGURATION: u32 = 1;
-    /// The plugin's constructor returned an error.
+    /// The plugin's constructor returned an error. The host rejects the profile.
     pub const CONSTRUCTION: u32 = 2;
-    /// The preferences that the policy carried were refused.
+    /// The policy's preferences are invalid. The host reports an error in the policy.
     pub const PREFERENCES: u32 = 3;
-    /// The binding cannot be scheduled as things stand; not the plugin's fault.
+    /// The binding cannot be scheduled on the clusters as they are: a scheduling outcome, not a plugin fault.
     pub const UNSCHEDULABLE: u32 = 4;
-    /// The plugin could not do its work.
+    /// The plugin could not do its work. The host reports an error of the plugin.
     pub const INTERNAL: u32 = 5;
-    /// The plugin panicked.
+    /// The plugin panicked. After several consecutive panics the host stops calling it.
     pub const PANIC: u32 = 6;
     /// The plugin does not serve the extension point it was called for.
     pub const NOT_SERVED: u32 = 7;
@@ -118,23 +118,24 @@ pub struct PluginFailure {
     pub kind: u32,
     /// One line, lower case, without a final period.
     pub message: RString,
-    /// Where in the configuration or preferences, or where in the plugin's source; empty if neither.
+    /// Location of the fault: a path in the configuration or preferences, or a line of the plugin's source after a
+    /// panic; empty if there is none.
     pub path: RString,
-    /// What would help; empty if nothing is known.
+    /// A suggested remedy; empty if none is known.
     pub hint: RString,
-    /// For [`failure::UNSCHEDULABLE`]: replicas asked for; negative if that is not the cause.
+    /// For [`failure::UNSCHEDULABLE`]: replicas requested; negative if too little room is not the cause.
     pub requested: i64,
-    /// For [`failure::UNSCHEDULABLE`]: replicas that could be placed; negative if that is not the cause.
+    /// For [`failure::UNSCHEDULABLE`]: replicas that could be placed; negative if too little room is not the cause.
     pub available: i64,
 }
 
-/// Where a plugin's log records go: a function of the host and the value it wants back.
+/// The sink of a plugin's log records: two functions of the host, and the value to pass to them.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct HostLog {
-    /// The host's own value, handed back in each call.
+    /// The host's own value, passed to each call.
     pub context: *const c_void,
-    /// The most verbose level wanted now: 0 none, 1 error … 5 trace.
+    /// Returns the most verbose level that is currently enabled: 0 none, 1 error … 5 trace.
     pub level: extern "C" fn(*const c_void) -> u32,
     /// Takes one record: level, target, message.
     pub record: for<'a> extern "C" fn(*const c_void, u32, RStr<'a>, RStr<'a>),
@@ -147,23 +148,23 @@ unsafe impl Sync for HostLog {}
 
 /// A constructed plugin, as the host sees it.
 ///
-/// Each call takes a size-prefixed struct of [`crate::call`] with columns to read and columns to write. A plugin
-/// catches its own panics: none crosses this boundary.
+/// Each call takes a size-prefixed struct of [`crate::call`] with columns to read and columns to write. A failure
+/// aborts the cycle. A plugin catches its own panics: none crosses this boundary.
 #[sabi_trait]
 pub trait PluginObject: Send + Sync {
-    /// Prepares state for one binding; called once, before the other calls.
+    /// Prepares state for one binding, before the other calls. Takes a [`crate::call::PrepareCall`].
     fn prepare(&self, request: Request<'_>) -> RResult<Prepared, PluginFailure>;
 
-    /// Rejects clusters: a [`crate::call::FilterCall`].
+    /// Rejects clusters. Takes a [`crate::call::FilterCall`].
     fn filter(&self, request: Request<'_>) -> RResult<(), PluginFailure>;
 
-    /// Scores the feasible clusters, normalised: a [`crate::call::ScoreCall`].
+    /// Scores the feasible clusters, from 0 to 100 after normalisation. Takes a [`crate::call::ScoreCall`].
     fn score(&self, request: Request<'_>) -> RResult<(), PluginFailure>;
 
-    /// Picks the candidates: a [`crate::call::SelectCall`].
+    /// Picks the candidates. Takes a [`crate::call::SelectCall`].
     fn select(&self, request: Request<'_>) -> RResult<(), PluginFailure>;
 
-    /// Divides the replicas over the candidates: an [`crate::call::AssignCall`].
+    /// Divides the replicas over the candidates. Takes an [`crate::call::AssignCall`].
     #[sabi(last_prefix_field)]
     fn assign(&self, request: Request<'_>) -> RResult<(), PluginFailure>;
 }

@@ -1,8 +1,8 @@
 //! The record that a plugin library carries in the section `.divvy.plugin` of its file.
 //!
-//! Opening a library runs its constructors. The host reads this record from the bytes of the file first, and so refuses
-//! a file that is no plugin, or one of another ABI, before any of its code runs. Linkers keep the section through
-//! stripping and link-time optimisation.
+//! Opening a library runs its constructors. The host therefore reads this record from the bytes of the file first, and
+//! rejects a file that is not a plugin, or that has another ABI, before any of its code runs. Linkers keep the section
+//! through stripping and link-time optimisation.
 
 /// The name of the section.
 pub const SECTION_NAME: &str = ".divvy.plugin";
@@ -10,10 +10,10 @@ pub const SECTION_NAME: &str = ".divvy.plugin";
 /// The first bytes of a record.
 pub const MAGIC: [u8; 8] = *b"divvyplg";
 
-/// Bytes that a record gives to each of its texts; a longer text is cut off, the full one stands in the module.
+/// Bytes reserved for each text of a record. A longer text is truncated here; the module holds it in full.
 pub const TEXT_BYTES: usize = 64;
 
-/// Who a library is, readable without opening it.
+/// The identity of a library, readable without opening it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct PluginRecord {
@@ -35,7 +35,7 @@ pub struct PluginRecord {
 pub const RECORD_BYTES: usize = size_of::<PluginRecord>();
 
 impl PluginRecord {
-    /// The record of a plugin that is built against this ABI.
+    /// The record of a plugin built against this ABI.
     pub const fn new(sdk_version: &str, name: &str, version: &str) -> Self {
         Self {
             magic: MAGIC,
@@ -47,9 +47,9 @@ impl PluginRecord {
         }
     }
 
-    /// Reads a record from the bytes of the section; `None` if they are too few or do not begin with [`MAGIC`].
+    /// Reads a record from the bytes of the section; `None` if there are too few or they do not begin with [`MAGIC`].
     ///
-    /// Longer sections are fine: a newer ABI may append.
+    /// A longer section is valid: a newer ABI may append fields.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
             let (head, tail) = bytes.split_first_chunk::<N>()?;

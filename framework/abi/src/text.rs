@@ -1,14 +1,14 @@
-//! Texts of a binding: spans into one string, each with the hash of its text.
+//! Texts of a binding: spans of one string, each with the hash of its text.
 //!
-//! A binding holds many short texts (cluster names, label keys, tolerations). As spans they are plain numbers that cross
-//! the boundary without conversion, and the hash, computed once when the binding was read, makes a look-up in the
-//! snapshot's symbols a probe instead of a pass over the bytes.
+//! A binding holds many short texts (cluster names, label keys, tolerations). As spans they are plain numbers that
+//! cross the boundary without conversion. The hash, computed once when the binding is read, makes a look-up in the
+//! snapshot's symbols a single probe instead of a pass over the bytes.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::hash::hash_text;
 
-/// A text: where it stands in its binding's string, and its hash.
+/// A text: its span of the binding's string, and its hash.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Text {
@@ -28,7 +28,7 @@ impl Text {
         hash: hash_text(""),
     };
 
-    /// The text in the string that it was made for; empty for a span that does not lie in `pool`.
+    /// The text, read from the string that it was made for; empty if the span is not within `pool`.
     #[inline]
     pub fn read(self, pool: &str) -> &str {
         let start = self.start as usize;
@@ -50,7 +50,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The rows of `table` in this span; empty for a span that does not lie in it.
+    /// The rows of `table` in this span; empty if the span is not within `table`.
     #[inline]
     pub fn of<T>(self, table: &[T]) -> &[T] {
         let start = self.start as usize;

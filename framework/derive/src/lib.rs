@@ -1,17 +1,17 @@
-//! The derives of the Divvy SDK: `Configuration` and `Preferences`.
+//! The derive macros of the Divvy SDK: `Configuration` and `Preferences`.
 //!
-//! Both make a type deserialisable by serde, refusing unknown keys, and give it a JSON Schema, without the author naming
-//! either crate. A derive cannot add further derives to the type it stands on, so it writes a private twin of the type
-//! that carries serde's and schemars' derives, and converts field by field.
+//! Both make a type deserialisable with serde, rejecting unknown keys, and give it a JSON Schema, without the author
+//! depending on either crate. A derive cannot add further derives to its own type, so it generates a private twin of
+//! the type that carries serde's and schemars' derives, and converts the twin field by field.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, parse_macro_input};
 
-/// Makes a type a plugin's configuration: a table of the profile, with keys in `kebab-case`, as in the rest of the profile.
+/// Makes a type a plugin's configuration: a table of the profile, with `kebab-case` keys as in the rest of the profile.
 ///
-/// Serde's attributes are understood: `#[serde(default)]` on the type gives every absent key its value in `Default`.
+/// Serde's attributes work: for example, `#[serde(default)]` on the type gives every absent key its value in `Default`.
 #[proc_macro_derive(Configuration, attributes(serde, schemars))]
 pub fn derive_configuration(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput), "kebab-case")
@@ -19,9 +19,9 @@ pub fn derive_configuration(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes a type a strategy's preferences: JSON that a policy carries, with keys in `camelCase`.
+/// Makes a type a strategy's preferences: JSON that a policy carries, with `camelCase` keys.
 ///
-/// Serde's attributes are understood: `#[serde(default)]` on the type gives every absent key its value in `Default`.
+/// Serde's attributes work: for example, `#[serde(default)]` on the type gives every absent key its value in `Default`.
 #[proc_macro_derive(Preferences, attributes(serde, schemars))]
 pub fn derive_preferences(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput), "camelCase")
@@ -29,7 +29,7 @@ pub fn derive_preferences(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Attributes that the twin takes over: serde's, schemars' and the documentation, which the schema shows.
+/// Attributes that the twin inherits: serde's, schemars' and the doc comments, which become descriptions in the schema.
 fn carried(attributes: &[Attribute]) -> Vec<&Attribute> {
     attributes
         .iter()
@@ -41,14 +41,14 @@ fn carried(attributes: &[Attribute]) -> Vec<&Attribute> {
         .collect()
 }
 
-/// Whether the type has `#[serde(default)]` on itself, so that the twin needs a `Default` too.
+/// True if the type itself has `#[serde(default)]`, in which case the twin also needs a `Default`.
 fn has_container_default(attributes: &[Attribute]) -> bool {
     attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("serde"))
         .any(|attribute| {
             let mut found = false;
-            // Anything malformed is reported by serde's own derive on the twin.
+            // Serde's own derive on the twin reports malformed attributes.
             let _ = attribute.parse_nested_meta(|meta| {
                 found |= meta.path.is_ident("default");
                 Ok(())
@@ -57,6 +57,7 @@ fn has_container_default(attributes: &[Attribute]) -> bool {
         })
 }
 
+/// Generates the twin, its derives and the conversions; `field_case` is the case of the keys.
 fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
     if !input.generics.params.is_empty() {
         return Err(Error::new_spanned(
@@ -80,6 +81,8 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
             return Err(Error::new_spanned(name, "a configuration cannot be a union"));
         }
     };
+    // The twin lives in an anonymous constant, so its name cannot clash with the author's items. The schema is titled
+    // with the original name, because users never see the twin.
     let attributes = carried(&input.attrs);
     let title = name.to_string();
     Ok(quote! {
@@ -119,6 +122,7 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
     })
 }
 
+/// Name and definition of each field. Tuple fields are an error: error messages could not name them.
 fn named(fields: &Fields, of: &Ident) -> Result<Vec<(Ident, Tokens)>, Error> {
     match fields {
         Fields::Named(fields) => Ok(fields
@@ -139,6 +143,7 @@ fn named(fields: &Fields, of: &Ident) -> Result<Vec<(Ident, Tokens)>, Error> {
     }
 }
 
+/// Definition of a struct's twin, and the expression that converts `twin` to the original.
 fn twin_of_struct(name: &Ident, twin: &Ident, fields: &Fields) -> Result<(Tokens, Tokens), Error> {
     let fields = named(fields, name)?;
     let definitions = fields.iter().map(|(_, definition)| definition);
@@ -149,6 +154,7 @@ fn twin_of_struct(name: &Ident, twin: &Ident, fields: &Fields) -> Result<(Tokens
     ))
 }
 
+/// A `Default` for the twin that takes every field from the original's `Default`.
 fn default_of(name: &Ident, twin: &Ident, fields: &Fields) -> Tokens {
     let assignments = fields
         .iter()
@@ -164,6 +170,7 @@ fn default_of(name: &Ident, twin: &Ident, fields: &Fields) -> Tokens {
     }
 }
 
+/// Definition of an enum's twin, and the expression that converts `twin` to the original.
 fn twin_of_enum(name: &Ident, twin: &Ident, data: &syn::DataEnum) -> Result<(Tokens, Tokens), Error> {
     let mut definitions = Vec::new();
     let mut arms = Vec::new();

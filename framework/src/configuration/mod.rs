@@ -1,18 +1,19 @@
-//! Typed configuration and preferences: serde underneath, with errors that say where and what.
+//! Typed configuration and preferences, based on serde, with errors that name the location and the problem.
 //!
-//! A plugin names a type for its configuration (a table of the profile) and one for its preferences (JSON that a policy
-//! carries) and derives [`Configuration`] or [`Preferences`] on it. The same definition gives the JSON Schema that the
-//! plugin's metadata shows and the reader that refuses unknown keys. Reading never panics, whatever the input.
+//! A plugin declares a type for its configuration (a table of the profile) and one for its preferences (JSON that a
+//! policy carries), and derives [`Configuration`] or [`Preferences`] on it. The one definition yields both the JSON
+//! Schema in the plugin's metadata and the reader, which rejects unknown keys. Reading never panics, whatever the
+//! input.
 //!
-//! Keys of a configuration are `kebab-case`, as in the rest of a profile, keys of preferences `camelCase`, as in
-//! every Kubernetes object; variants of an enum without fields are `kebab-case` in both.
+//! Configuration keys are `kebab-case`, as in the rest of a profile; preference keys are `camelCase`, as in every
+//! Kubernetes object. Enum variants without fields are `kebab-case` in both.
 
 pub use divvy_documents::{ValueError, read_value};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-/// Configuration of a plugin: any type with `#[derive(Configuration)]`.
+/// A plugin's configuration: any type with `#[derive(Configuration)]`.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -37,7 +38,8 @@ pub trait Configuration: Sized {
     ///
     /// # Errors
     ///
-    /// A [`ValueError`] with the path of the first key or value that does not fit.
+    /// A [`ValueError`] with the path of the first unexpected key or value. The host rejects the profile and reports
+    /// it.
     fn read(value: &serde_json::Value) -> Result<Self, ValueError>;
 
     /// The JSON Schema of the type, as JSON text.
@@ -54,19 +56,20 @@ impl<T: DeserializeOwned + JsonSchema> Configuration for T {
     }
 }
 
-/// Preferences that a policy states for a strategy in free form: any type with `#[derive(Preferences)]`.
+/// Free-form preferences that a policy carries for a strategy: any type with `#[derive(Preferences)]`.
 ///
-/// It is [`Configuration`] under the name that fits its use.
+/// This is [`Configuration`] under the name that fits its use. Preferences that cannot be read make the host report the
+/// binding as an error in its policy.
 pub trait Preferences: Configuration {}
 
 impl<T: Configuration> Preferences for T {}
 
-/// The configuration of a plugin that has none: an empty table.
+/// The configuration of a plugin without settings: an empty table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoConfiguration {}
 
-/// The preferences of a plugin that reads none: anything but an empty object is refused.
+/// The preferences of a plugin that reads none: the host rejects anything but an empty object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoPreferences {}

@@ -1,4 +1,4 @@
-//! Reading values: what is refused, where, and with which hint.
+//! Reading values: the errors, their locations and their hints.
 
 use serde_json::json;
 

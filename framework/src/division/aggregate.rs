@@ -1,7 +1,7 @@
 //! Aggregated's rule: as few clusters as possible.
 //!
-//! The candidates are put in an order, the shortest prefix that holds the replicas is kept, and the replicas are divided
-//! inside it (Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`):
+//! The candidates are ordered, the shortest prefix that has room for the replicas is kept, and the replicas are divided
+//! within it (Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`):
 //!
 //! | case | capacities | order of the prefix |
 //! |---|---|---|
@@ -9,11 +9,11 @@
 //! | steady shrinkage: the new total | last | capacity descending, `order` |
 //! | fresh: the new total | fits now + last | capacity descending, `order` |
 //!
-//! Growth is added to last: clusters outside the prefix keep what they have. A fresh cycle starts from scratch, so that
-//! having replicas counts there through capacity alone, as in Karmada.
+//! Growth is added to the last result: clusters outside the prefix keep their replicas. A fresh cycle starts from
+//! scratch, so existing replicas count there only as part of the capacity, as in Karmada.
 //!
-//! For parity with Karmada, `order` is the place among the selected candidates, and when shrinking the place among the
-//! binding's last clusters (v1.19-rc sorts either list by capacity, stably).
+//! For parity with Karmada, `order` is the index among the selected candidates, or, when shrinking, the index among the
+//! binding's last clusters (v1.19-rc sorts either list stably by capacity).
 //!
 //! The prefix is found by counting, not by sorting; see `cut`.
 
@@ -25,13 +25,13 @@ use super::request::{Change, Request};
 use super::rounding::Rounding;
 use super::scratch::{PrefixScratch, Scratch};
 
-/// How the replicas are divided inside the prefix.
+/// The rule that divides the replicas within the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// In proportion to the capacities, as Karmada does.
+    /// In proportion to the capacities, like Karmada.
     Proportional(Rounding),
-    /// Each is filled before the next is touched, as the authors of `proposals/priority-aggregated.md` ("Controller
-    /// logic changes") wished.
+    /// Each cluster is filled before the next one is used, as `proposals/priority-aggregated.md` ("Controller logic
+    /// changes") proposes.
     Pack,
 }
 
@@ -44,14 +44,16 @@ impl Default for Fill {
 
 /// Divides over as few candidates as possible; see the [module](self).
 ///
-/// * `order`: the last word on the order of the prefix, the smaller first: the rank of a candidate by its place in the
-///   policy's list, then name. Distinct; ranks below the number of clusters are fastest.
+/// * `order`: the final criterion for the order of the prefix, the smaller first, such as a candidate's rank by its
+///   index in the policy's list, then by name. The values must be distinct; values below the number of clusters are
+///   fastest.
 /// * `ties`: the tie order of the rounding, see [`ties`](super::ties).
-/// * `out` has one entry a candidate, is overwritten and sums to `request.replicas`.
+/// * `out` has one entry per candidate, is overwritten and adds up to `request.replicas`.
 ///
 /// # Errors
-/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold less than `request.replicas`;
-/// lengths that differ, negative input, a sum of `last` beyond 64 bits.
+/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together have room for fewer than
+/// `request.replicas`. Other errors for columns of different lengths, negative input and a sum of `last` that exceeds
+/// 64 bits.
 ///
 /// ```
 /// use divvy_framework::division::{aggregate::{aggregate, Fill}, Cycle, Request, Scratch};
@@ -63,7 +65,7 @@ impl Default for Fill {
 /// };
 /// assert_eq!(divide(16, &[0, 0, 0, 0], Fill::default())?, [8, 8, 0, 0]);
 /// assert_eq!(divide(16, &[0, 0, 0, 0], Fill::Pack)?, [10, 6, 0, 0]);
-/// // The last cluster has replicas and room for three more: nobody else is touched.
+/// // The last cluster has replicas and room for three more, so no other cluster is used.
 /// assert_eq!(divide(5, &[0, 0, 0, 2], Fill::Pack)?, [0, 0, 0, 5]);
 /// # Ok::<(), divvy_framework::division::DivisionError>(())
 /// ```
@@ -104,7 +106,8 @@ pub fn aggregate(
     }
 }
 
-/// Adds `replicas` to the candidates of the shortest prefix that holds them. The second part of a rank is the capacity.
+/// Adds `replicas` to the candidates of the shortest prefix that has room for them. The second part of a rank is the
+/// capacity.
 fn add_to_prefix(
     replicas: i64,
     last: &[i64],
@@ -122,7 +125,7 @@ fn add_to_prefix(
     let capacity = |member: u32| rank(member as usize)[1].cast_signed();
     let result = match fill {
         Fill::Pack => {
-            // The prefix is the shortest, so that everyone but its last member is filled.
+            // Because the prefix is the shortest one, all of its members except the last are filled.
             let mut left = replicas;
             for &member in members.iter().filter(|&&member| member != last_of_prefix) {
                 out[member as usize] += capacity(member);
@@ -154,8 +157,8 @@ fn add_to_prefix(
     result
 }
 
-/// Gathers in `scratch.members` the shortest prefix, by rank, whose capacities reach `needed`, and returns its last
-/// member. All capacities together reach `needed`, which is positive.
+/// Collects in `scratch.members` the shortest prefix, by rank, whose capacities reach `needed`, and returns its last
+/// member. The caller guarantees that `needed` is positive and that all capacities together reach it.
 fn find_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, scratch: &mut PrefixScratch) -> u32 {
     scratch.members.clear();
     let packing = Packing::over((0..candidates).map(rank));
@@ -173,7 +176,7 @@ fn find_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, sc
         if key < cut_key {
             scratch.members.push(index);
         } else if key == cut_key && missing > 0 {
-            // Ranks are distinct unless the caller's order is not; then only as many of the equals as it takes.
+            // Ranks are distinct if the caller's order is. If it is not, take only as many of the equals as needed.
             scratch.members.push(index);
             missing = missing.saturating_sub(capacity(key));
             last_of_prefix = index;
@@ -182,7 +185,7 @@ fn find_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, sc
     last_of_prefix
 }
 
-/// [`find_prefix`] for ranks that spread over more than 64 bits; slower, since whole records are sorted.
+/// [`find_prefix`] for ranks that do not pack into 64 bits; slower, because it sorts whole records.
 #[inline]
 fn find_wide_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, scratch: &mut PrefixScratch) -> u32 {
     let entries = &mut scratch.wide;

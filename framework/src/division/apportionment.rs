@@ -1,13 +1,13 @@
 //! Whole replicas in proportion to weights: floors first, then the remainder.
 //!
-//! Two rules for the remainder live here, Webster's in [`webster`](super::webster):
+//! This module has two rules for the remainder; Webster's method is in [`webster`](super::webster):
 //! * [`floor_and_rank`]: one each by weight, then last replicas, then tie. The rule of
-//!   `proposals/static-weight-evenly.md` ("Proposal"), and Divvy's default. It favours large weights, but keeps replicas
-//!   where they are, which the proposal calls inertia.
+//!   `proposals/static-weight-evenly.md` ("Proposal"), and Divvy's default. It favours large weights, but keeps
+//!   replicas where they are, which the proposal calls inertia.
 //! * [`largest_remainder`]: one each by fractional part (Hamilton). Fairer to small weights.
 //!
-//! No capacities here: the shares know only weights. (Where the weights *are* the capacities and the total is at most
-//! their sum, no share exceeds its weight under any of the rules.)
+//! The rules consider weights only, not capacities. (If the weights *are* the capacities and the total is at most their
+//! sum, no share exceeds its weight under any of these rules.)
 
 use super::columns::{check_column, check_length, check_replicas};
 use super::error::DivisionError;
@@ -20,13 +20,13 @@ use super::scratch::Scratch;
 ///
 /// Source: `proposals/static-weight-evenly.md`, "Proposal", points 1 to 3.
 ///
-/// * `weights`: 0 or more, a candidate with 0 gets nothing. The sum may exceed 64 bits.
-/// * `last`: replicas each candidate has now. Both columns and `out` have one entry a candidate.
-/// * `out` is overwritten; it sums to `replicas`.
+/// * `weights`: 0 or more; a candidate with 0 gets nothing. The sum may exceed 64 bits.
+/// * `last`: the current replicas per candidate. Both columns and `out` have one entry per candidate.
+/// * `out` is overwritten, and adds up to `replicas`.
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and no weight is; else as for every function here:
-/// lengths that differ, negative input.
+/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive but no weight is. Other errors, as for every
+/// function here, for columns of different lengths and negative input.
 ///
 /// ```
 /// use divvy_framework::division::{apportionment::floor_and_rank, Scratch};
@@ -48,7 +48,7 @@ pub fn floor_and_rank(
     let Some(left) = divide_floors(replicas, weights, last, out)? else {
         return Ok(());
     };
-    // The floors leave less than one replica a positive weight, so nobody without weight is among the first.
+    // The floors leave less than one replica per positive weight, so no candidate without weight is among the first.
     first_by_rank(
         left,
         0..weights.len(),
@@ -63,7 +63,7 @@ pub fn floor_and_rank(
 /// Divides `replicas` in proportion to `weights`: floor(replicas × weight / sum), the remainder one each to the largest
 /// fractional parts (exactly compared), then by `last` (larger first), then `ties` (smaller first).
 ///
-/// Source: Hamilton's method. Shapes and errors as [`floor_and_rank`].
+/// Source: Hamilton's method. Columns and errors are those of [`floor_and_rank`].
 ///
 /// ```
 /// use divvy_framework::division::{apportionment::largest_remainder, Scratch};
@@ -87,7 +87,7 @@ pub fn largest_remainder(
     };
     let total = u128::from(replicas.cast_unsigned());
     let sum: u128 = weights.iter().map(|&weight| u128::from(weight.cast_unsigned())).sum();
-    // The ranking reads the floors, so the extra replicas wait in a column of their own until it is done.
+    // The ranking reads the floors, so the extra replicas are kept in a separate column until it is done.
     let floors = &*out;
     let extra = &mut scratch.gathered.out;
     extra.clear();
@@ -112,16 +112,17 @@ pub fn largest_remainder(
 
 /// Divides `replicas` evenly: [`floor_and_rank`] with equal weights, without a column of them.
 ///
-/// Source: `proposals/static-weight-evenly.md`; also what StaticWeight and Specified do without a preference.
+/// Source: `proposals/static-weight-evenly.md`. StaticWeight and Specified also use it if the policy has no preference.
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and there is no candidate; else as [`floor_and_rank`].
+/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive but there is no candidate; otherwise those of
+/// [`floor_and_rank`].
 ///
 /// ```
 /// use divvy_framework::division::{apportionment::equal_shares, Scratch};
 ///
 /// let (mut out, mut scratch) = ([0; 3], Scratch::default());
-/// // The one replica too many stays where it is.
+/// // The surplus replica stays where it is.
 /// equal_shares(7, &[2, 2, 3], |i| i as u64, &mut out, &mut scratch)?;
 /// assert_eq!(out, [2, 2, 3]);
 /// # Ok::<(), divvy_framework::division::DivisionError>(())
@@ -155,8 +156,8 @@ pub fn equal_shares(
     Ok(())
 }
 
-/// Checks the columns, writes the floors and returns how many replicas they leave; none if `replicas` is 0 and `out` is
-/// complete.
+/// Checks the columns, writes the floors and returns the number of replicas that they leave; `None` if `replicas` is 0,
+/// in which case `out` is complete.
 fn divide_floors(
     replicas: i64,
     weights: &[i64],
@@ -174,6 +175,6 @@ fn divide_floors(
     if summary.sum == 0 {
         return Err(DivisionError::NoWeight { requested: replicas });
     }
-    // Less than one replica a candidate is left, so the count fits an index.
+    // Less than one replica per candidate is left, so the count fits into an index.
     Ok(Some(write_floors(total, weights, summary, out) as usize))
 }

@@ -1,35 +1,35 @@
-//! Checks the columns that callers pass, once, before any arithmetic trusts them.
+//! Checks the columns that callers pass, once, before any arithmetic relies on them.
 //!
-//! Every later step may then assume: equal lengths, nothing negative, indices of 32 bits. The summary that falls out
-//! of the same pass (sum, union of bits) decides whether 64-bit arithmetic is enough. It does not clamp: a negative
-//! count is an error that names column and index, never silently a zero.
+//! Every later step may then assume equal lengths, no negative entries and indices of 32 bits. The same pass computes a
+//! summary (sum, union of bits) that decides whether 64-bit arithmetic is enough. Nothing is clamped: a negative count
+//! is an error that names column and index, never silently a zero.
 
 use super::error::DivisionError;
 
-/// What one pass over a column learns.
+/// The summary of one pass over a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ColumnSummary {
     /// Exact sum of all entries.
     pub(super) sum: u128,
-    /// Bitwise union of all entries: at least the largest entry, below twice it.
+    /// Bitwise union of all entries: at least the largest entry, and less than twice as large.
     pub(super) bits: u64,
 }
 
 impl ColumnSummary {
-    /// The sum, stopping at `i64::MAX`: enough where it is only compared with a total of 64 bits.
+    /// The sum, saturating at `i64::MAX`: enough if it is only compared with a 64-bit total.
     #[inline]
     pub(super) fn saturating_sum(self) -> i64 {
         i64::try_from(self.sum).unwrap_or(i64::MAX)
     }
 
-    /// The sum where a saturated one would give wrong counts.
+    /// The sum, or an error if it exceeds 64 bits: for uses where a saturated sum would give wrong counts.
     #[inline]
     pub(super) fn exact_sum(self, column: &'static str) -> Result<i64, DivisionError> {
         i64::try_from(self.sum).map_err(|_| DivisionError::SumTooLarge { column })
     }
 }
 
-/// Refuses a total below zero.
+/// Rejects a negative total.
 #[inline]
 pub(super) fn check_replicas(replicas: i64) -> Result<u64, DivisionError> {
     u64::try_from(replicas).map_err(|_| DivisionError::Negative {
@@ -39,7 +39,7 @@ pub(super) fn check_replicas(replicas: i64) -> Result<u64, DivisionError> {
     })
 }
 
-/// Refuses a column of another length than `expected`.
+/// Rejects a column whose length is not `expected`.
 #[inline]
 pub(super) fn check_length(column: &'static str, actual: usize, expected: usize) -> Result<(), DivisionError> {
     if actual != expected {
@@ -55,7 +55,7 @@ pub(super) fn check_length(column: &'static str, actual: usize, expected: usize)
     Ok(())
 }
 
-/// Refuses a column of another length or with a negative entry, and sums it up.
+/// Rejects a column of the wrong length or with a negative entry, and sums it up.
 pub(super) fn check_column(
     column: &'static str,
     values: &[i64],

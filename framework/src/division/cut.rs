@@ -1,11 +1,12 @@
-//! Where a running sum over sorted keys reaches what is needed, found without sorting.
+//! Finds, without sorting, the point at which a running sum over sorted keys reaches a target.
 //!
-//! Three questions have this form: who are the first `count` of a ranking, which clusters make the shortest prefix that
-//! holds the replicas, and up to which level is water poured. All are answered by counting keys in buckets of their
-//! leading bits, descending into the one bucket in which the answer lies, and sorting only the few keys that remain. A
-//! comparison sort of 5,000 keys costs ten times as much; a quickselect three times, and more on few distinct keys.
+//! Three questions have this form: which candidates are the first `count` of a ranking, which clusters form the
+//! shortest prefix that has room for the replicas, and how high does water rise. All are answered by counting keys in
+//! buckets of their leading bits, descending into the one bucket that contains the answer, and sorting only the few
+//! remaining keys. A comparison sort of 5,000 keys costs ten times as much; a quickselect three times as much, and more
+//! if few keys are distinct.
 
-/// As many keys as are sorted rather than counted.
+/// Maximum number of keys that are sorted rather than counted.
 const FEW: usize = 48;
 
 /// Memory reused from call to call.
@@ -22,21 +23,21 @@ struct Bucket {
     sum: u64,
 }
 
-/// The smallest key that stops, and what lies before it.
+/// The smallest key that stops, with count and sum of the keys before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// None if no key stops, which puts all keys before the cut.
+    /// `None` if no key stops; all keys are then before the cut.
     pub(super) key: Option<u64>,
-    /// Number of the keys before.
+    /// Number of keys before the cut.
     pub(super) count_before: u64,
-    /// Sum of their values; stops at `u64::MAX`.
+    /// Sum of their values; saturates at `u64::MAX`.
     pub(super) sum_before: u64,
 }
 
-/// Finds the smallest of `keys` for which `stops(count, sum, key)` holds, `count` and `sum` being the number of the keys up
-/// to it, itself and its equals included, and the sum of their values.
+/// Finds the smallest of `keys` for which `stops(count, sum, key)` holds. `count` and `sum` are the number of keys up
+/// to and including it and its equals, and the sum of their values.
 ///
-/// `stops` must be monotonous: true for larger arguments where it is for smaller ones.
+/// `stops` must be monotonic: if it holds for some arguments, it holds for all larger ones.
 pub(super) fn find_cut(
     keys: &[u64],
     value: impl Fn(u64) -> u64,
@@ -58,7 +59,7 @@ pub(super) fn find_cut(
             any |= key;
             all &= key;
         }
-        // Bits from here on differ between keys; those above are the same in all.
+        // Only the lowest `width` bits differ between keys; all keys share those above.
         let width = u64::BITS - (any ^ all).leading_zeros();
         let start = all & !low_bits(width);
         if width == 0 || entries.len() <= FEW {
@@ -67,7 +68,7 @@ pub(super) fn find_cut(
             }
             return walk(contenders, value, stops, before);
         }
-        // About two keys a bucket, so that emptying the buckets costs less than counting.
+        // About two keys per bucket, so that clearing the buckets costs less than counting.
         let bucket_bits = entries.len().ilog2().saturating_sub(1).min(10).min(width);
         let shift = width - bucket_bits;
         buckets.clear();
@@ -78,6 +79,7 @@ pub(super) fn find_cut(
             bucket.count += 1;
             bucket.sum = bucket.sum.saturating_add(value(key));
         }
+        // Skip the buckets that lie entirely before the cut, adding them up, and stop at the one that contains it.
         let mut chosen = None;
         for (place, bucket) in buckets.iter().enumerate().filter(|(_, bucket)| bucket.count > 0) {
             let (count, sum) = (
@@ -94,6 +96,7 @@ pub(super) fn find_cut(
         let Some(place) = chosen else {
             return before;
         };
+        // Continue with the keys of that bucket alone; the next round counts by their next bits.
         if is_first {
             contenders.extend(keys.iter().copied().filter(|&key| number(key) == place));
             is_first = false;
@@ -103,7 +106,7 @@ pub(super) fn find_cut(
     }
 }
 
-/// The answer among few keys, or among many equal ones.
+/// The cut among few keys, or among many equal ones.
 fn walk(
     contenders: &mut [u64],
     value: impl Fn(u64) -> u64,

@@ -1,10 +1,11 @@
-//! DynamicWeight's rule: in proportion to what the estimators say fits.
+//! DynamicWeight's rule: shares in proportion to the room that the estimators report.
 //!
-//! Steady, growth divides only the extra replicas by what fits now and adds them to last; shrinkage divides the new
-//! total in proportion to last; equal totals change nothing. Fresh, the total is divided by capacity, fits now plus last
-//! (Karmada v1.19-rc, `pkg/scheduler/core/division_algorithm.go`).
+//! In a steady cycle, growth divides only the extra replicas, in proportion to what fits now, and adds them to the last
+//! result; shrinkage divides the new total in proportion to the last result; equal totals change nothing. In a fresh
+//! cycle, the total is divided in proportion to capacity, which is what fits now plus the last result (Karmada
+//! v1.19-rc, `pkg/scheduler/core/division_algorithm.go`).
 //!
-//! No share exceeds what it was proportional to, since the total is at most the sum.
+//! No share exceeds the number that it is proportional to, because the total is at most the sum of these numbers.
 
 use super::columns::check_length;
 use super::error::DivisionError;
@@ -12,12 +13,13 @@ use super::request::{Change, Request};
 use super::rounding::Rounding;
 use super::scratch::Scratch;
 
-/// Divides by dynamic weight; see the [module](self). `out` has one entry a candidate, is overwritten and sums to
+/// Divides by dynamic weight; see the [module](self). `out` has one entry per candidate, is overwritten and adds up to
 /// `request.replicas`.
 ///
 /// # Errors
-/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold less than `request.replicas`;
-/// lengths that differ, negative input, a sum of `last` beyond 64 bits.
+/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together have room for fewer than
+/// `request.replicas`. Other errors for columns of different lengths, negative input and a sum of `last` that exceeds
+/// 64 bits.
 ///
 /// ```
 /// use divvy_framework::division::{dynamic::divide_by_dynamic_weight, Cycle, Request, Rounding, Scratch};

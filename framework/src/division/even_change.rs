@@ -1,12 +1,12 @@
-//! A group's new total reached from its last result, the change spread evenly.
+//! Moves a group from its last result to a new total by an evenly spread change.
 //!
-//! Specified's rule inside one group (`proposals/specified-replicas.md`, stories 2 and 3; README of the plugin `specified`). It
-//! is the *change* that is even, not the result: 4 and 1 growing by 2 become 5 and 2. It knows no capacity: the user
-//! said how many, and is obeyed.
+//! This is Specified's rule inside one group (`proposals/specified-replicas.md`, stories 2 and 3; README of the plugin
+//! `specified`). The *change* is even, not the result: 4 and 1 growing by 2 become 5 and 2. Capacity is ignored,
+//! because the user has stated the number.
 //!
-//! When a cluster reaches zero, "the others share what is left by the same rule": read as one even spread of what the
-//! emptied clusters could not give over those that are not emptied, so a remainder is drawn once and nobody loses two
-//! replicas more than a peer that still has some.
+//! When a cluster reaches zero, "the others share what is left by the same rule". Divvy reads this as one even spread,
+//! over the clusters that keep replicas, of the loss that the emptied clusters could not bear. So there is only one
+//! remainder, and no cluster loses two more replicas than a peer that still has some.
 
 use super::columns::{check_column, check_length, check_replicas};
 use super::error::DivisionError;
@@ -14,17 +14,18 @@ use super::level_fill::water_level;
 use super::ranking::first_by_rank;
 use super::scratch::Scratch;
 
-/// Writes to `out` the counts that sum to `replicas`, reached from `last` by an evenly spread change.
+/// Writes to `out` counts that add up to `replicas`, reached from `last` by an evenly spread change.
 ///
-/// Growing, each candidate gains the same and the remainder goes one each to those with the fewest last replicas.
-/// Shrinking, each loses the same and the remainder is taken one each from those with the most; one that reaches zero
-/// stops, and the others share what it could not give. Equals by `ties` (smaller first: the first to gain or to lose).
+/// When growing, all candidates gain the same number, and the remainder goes one each to those with the fewest last
+/// replicas. When shrinking, all lose the same number, and the remainder is taken one each from those with the most; a
+/// candidate that reaches zero stops, and the others share its unmet loss. Among equals, the one with the smaller
+/// `ties` key gains or loses first.
 ///
-/// * `last`: replicas each candidate has now, 0 or more, with a sum of at most 64 bits. `out` has the same length.
+/// * `last`: the current replicas per candidate, 0 or more, with a sum of at most 64 bits. `out` has the same length.
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and there is no candidate; lengths that differ,
-/// negative input, a sum of more than 64 bits.
+/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive but there is no candidate. Other errors for columns
+/// of different lengths, negative input and a sum that exceeds 64 bits.
 ///
 /// ```
 /// use divvy_framework::division::{even_change::change_evenly, Scratch};
@@ -36,7 +37,7 @@ use super::scratch::Scratch;
 /// };
 /// assert_eq!(change([2, 1, 4], 11)?, [3, 3, 5]); // story 3, growing
 /// assert_eq!(change([2, 1, 4], 3)?, [1, 0, 2]); // story 3, shrinking
-/// assert_eq!(change([0, 1, 5], 2)?, [0, 0, 2]); // who reaches zero stops
+/// assert_eq!(change([0, 1, 5], 2)?, [0, 0, 2]); // a candidate that reaches zero stops
 /// # Ok::<(), divvy_framework::division::DivisionError>(())
 /// ```
 pub fn change_evenly(
@@ -71,7 +72,7 @@ pub fn change_evenly(
             |index| out[index] += 1,
         );
     } else {
-        // What a candidate can lose is what it has: the losses are water filled into the last counts.
+        // A candidate can lose at most its last count, so the losses are like water filled into the last counts.
         let (loss, left) = water_level(last, present - replicas, scratch);
         for (count, &last) in out.iter_mut().zip(last) {
             *count = (last - loss).max(0);

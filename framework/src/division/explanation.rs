@@ -1,13 +1,13 @@
-//! Why a candidate got its share, in words, worked out from the result.
+//! Explains a candidate's share in words, reconstructed from the result.
 //!
-//! The divisions keep no record of their reasons: that would cost every cycle something, and hardly any is asked about. A
-//! rule that is a pure function of its columns can be retraced from them: [`Remainder`] finds which part of the ranks told
-//! those who got one more from those who did not, [`ProportionalShares`] puts a proportional share into a line.
+//! The divisions do not record their reasons: that would slow down every cycle, and few explanations are ever
+//! requested. A rule that is a pure function of its columns can be retraced from them. [`Remainder`] finds the part of
+//! the ranks that decided who got one more; [`ProportionalShares`] describes a proportional share in one line.
 
 use super::ranking::Rank;
 use super::rounding::Rounding;
 
-/// Who got one of the remainder and who did not.
+/// The candidates that got one replica of the remainder, and those that did not.
 ///
 /// ```
 /// use divvy_framework::division::explanation::Remainder;
@@ -26,7 +26,8 @@ pub struct Remainder {
 }
 
 impl Remainder {
-    /// From the rank of each candidate that took part, larger ranks served first, and whether it was served.
+    /// Builds the summary from each participating candidate's rank and a flag that is true if it was served. Larger
+    /// ranks are served first.
     pub fn of(candidates: impl Iterator<Item = (Rank, bool)>) -> Self {
         let mut remainder = Self::default();
         for (rank, served) in candidates {
@@ -40,8 +41,9 @@ impl Remainder {
         remainder
     }
 
-    /// The rule that decided for a candidate: the name of the first part of the ranks in which it differs from the nearest
-    /// one that fared otherwise, `tie` if there is none. Nothing if all fared alike.
+    /// The rule that decided for a candidate: the name of the first part of the ranks in which it differs from the
+    /// nearest candidate with the opposite outcome; `tie` if they do not differ. `None` if all candidates had the same
+    /// outcome.
     pub fn rule(&self, rank: Rank, served: bool, names: &[&'static str]) -> Option<&'static str> {
         let (worst, best) = (self.worst_served?, self.best_passed_over?);
         let other = if served { best } else { worst };
@@ -50,7 +52,7 @@ impl Remainder {
     }
 }
 
-/// Shares in proportion to weights, as they came out.
+/// A finished division in proportion to weights.
 #[derive(Debug, Clone, Copy)]
 pub struct ProportionalShares<'a> {
     replicas: i64,
@@ -63,7 +65,7 @@ pub struct ProportionalShares<'a> {
 }
 
 impl<'a> ProportionalShares<'a> {
-    /// From what `rounding` was given and what it made of it; one entry a candidate in each column.
+    /// The input of `rounding` and the resulting `shares`. Each column has one entry per candidate.
     ///
     /// ```
     /// use divvy_framework::division::{Rounding, explanation::ProportionalShares};
@@ -106,7 +108,7 @@ impl<'a> ProportionalShares<'a> {
         i128::from(Self::at(self.shares, index)) > self.tenths(index) / 10
     }
 
-    /// One line on a candidate's share. `noun` says what the weights are.
+    /// Explains a candidate's share in one line. `noun` names the weights.
     pub fn text(&self, index: usize, noun: &str) -> String {
         let (weight, share, tenths) = (
             Self::at(self.weights, index),

@@ -1,11 +1,12 @@
-//! Even division under capacities: water rising in vessels of different height.
+//! Even division under capacities: water rising in vessels of different heights.
 //!
-//! [`fill_evenly`] is Average's rule. Every candidate gets the same, except that a full one stops and the others share
-//! what it could not take. The proposal (`proposals/average-replicas.md`, "Assign") hands out pending replicas one a
-//! step; here the final level is computed, and only the last, incomplete round is ranked. The result is the same to
-//! the replica, and max-min fair: no replica can move from a candidate to one that has at least two fewer and room.
+//! [`fill_evenly`] is Average's rule. Every candidate gets the same number, except that a full one stops and the others
+//! share the excess. The proposal (`proposals/average-replicas.md`, "Assign") hands out pending replicas one per step;
+//! this code computes the final level directly, and ranks only the last, incomplete round. The result is the same to
+//! the replica. It is max-min fair: no replica can move from a candidate to one that has room and at least two fewer.
 //!
-//! [`water_level`] also serves [`even_change`](super::even_change), where the vessels are what a cluster can lose.
+//! [`water_level`] also serves [`even_change`](super::even_change), where a vessel is the number of replicas that a
+//! cluster can lose.
 
 use super::columns::{check_column, check_length, check_replicas};
 use super::cut::find_cut;
@@ -13,12 +14,13 @@ use super::error::DivisionError;
 use super::ranking::first_by_rank;
 use super::scratch::{RankingScratch, Scratch};
 
-/// The highest level at which vessels of these `capacities` hold at most `replicas`, and what is then left over.
+/// The highest level at which vessels of these `capacities` hold at most `replicas`, and the number of replicas left
+/// over.
 ///
-/// With level L, candidate i holds min(capacities\[i\], L). What is left is fewer than the vessels above L, unless all
-/// are full.
+/// At level L, candidate i holds min(capacities\[i\], L). Fewer replicas are left than there are vessels above L,
+/// unless all vessels are full.
 ///
-/// * `capacities`: 0 or more; a negative one counts as full. `replicas`: 0 or more, a negative one as 0.
+/// * `capacities`: 0 or more; a negative capacity counts as full. `replicas`: 0 or more; a negative number counts as 0.
 ///
 /// ```
 /// use divvy_framework::division::{Scratch, level_fill::water_level};
@@ -35,7 +37,7 @@ pub fn water_level(capacities: &[i64], replicas: i64, scratch: &mut Scratch) -> 
     if capacities.iter().all(|&capacity| capacity > share) {
         return (share, replicas % candidates);
     }
-    // Up to which capacity are vessels full? As long as water as high as that vessel needs no more than there is.
+    // A vessel is full if filling all vessels to its height takes no more than `replicas`: find the first that is not.
     let RankingScratch { packed, cut, .. } = &mut scratch.ranking;
     packed.clear();
     packed.extend(capacities.iter().map(|&capacity| capacity.max(0).cast_unsigned()));
@@ -57,12 +59,13 @@ pub fn water_level(capacities: &[i64], replicas: i64, scratch: &mut Scratch) -> 
 /// Source: `proposals/average-replicas.md`, "Assign", steps 1 to 3, with replicas mod clusters counted as pending from
 /// the start (README of the plugin `average`, "Rule").
 ///
-/// * `capacities`: what each candidate can hold in all, 0 or more; `scores` may be negative.
-/// * All columns and `out` have one entry a candidate. `out` is overwritten, sums to `replicas` and stays within capacity.
+/// * `capacities`: total capacity per candidate, 0 or more; `scores` may be negative.
+/// * All columns and `out` have one entry per candidate. `out` is overwritten, adds up to `replicas` and stays within
+///   capacity.
 ///
 /// # Errors
-/// [`Unschedulable`](DivisionError::Unschedulable) if the capacities together are below `replicas`; lengths that differ,
-/// negative input.
+/// [`Unschedulable`](DivisionError::Unschedulable) if the capacities add up to less than `replicas`. Other errors for
+/// columns of different lengths and negative input.
 ///
 /// ```
 /// use divvy_framework::division::{level_fill::fill_evenly, Scratch};
@@ -107,7 +110,7 @@ pub fn fill_evenly(
     Ok(())
 }
 
-/// The unsigned number that compares with others as `value` does with theirs.
+/// Maps signed to unsigned numbers, preserving their order.
 #[inline]
 fn order_preserving(value: i64) -> u64 {
     value.cast_unsigned() ^ (1 << 63)

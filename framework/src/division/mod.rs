@@ -1,23 +1,26 @@
-//! Arithmetic that divides replicas over candidates: what every strategy needs, written once and open to third parties.
+//! The arithmetic of dividing replicas over candidates, shared by all strategies, including third-party ones.
 //!
-//! Pure functions over columns: one entry a candidate, the result written to `out`, memory reused through [`Scratch`].
-//! Nothing here knows a cluster, a policy or the ABI.
+//! Pure functions over columns with one entry per candidate. They write the result to `out` and reuse memory through
+//! [`Scratch`]. Nothing here knows about clusters, policies or the ABI.
 //!
-//! * [`ties`]: the order in which equals are served.
+//! * [`ties`]: the order in which equal candidates are served.
 //! * [`apportionment`]: whole shares in proportion to weights, floors first; [`webster`]: by highest averages;
 //!   [`Rounding`]: the choice among them.
 //! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
-//! * [`dynamic`] and [`aggregate`]: proportional to what fits, over all candidates or over as few as possible.
+//! * [`dynamic`] and [`aggregate`]: shares in proportion to room, over all candidates or over as few as possible.
 //! * [`tiers`]: quotas of tiers that are served one after another.
-//! * [`explanation`]: why a candidate got its share, in words.
+//! * [`explanation`]: the reason for a candidate's share, in words.
 //! * [`ranking`]: the first few of an order, without sorting the rest.
 //!
-//! # What holds for every function
-//! * The counts written are never negative and sum to what was asked. On an error `out` holds nothing of use.
-//! * No panic on any input: columns that do not belong together are a [`DivisionError`].
-//! * The result depends on the order of the input only where two candidates have the same tie key.
-//! * Time is linear in the candidates and independent of the number of replicas; no loop runs once a replica.
-//! * Exact integers: products that may exceed 64 bits are taken in 128.
+//! # Guarantees
+//!
+//! * The counts in `out` are never negative, and they add up to the requested total. After an error, the contents of
+//!   `out` are unspecified.
+//! * No input causes a panic: inconsistent columns are a [`DivisionError`].
+//! * The result depends on the order of the input only if two candidates have the same tie key.
+//! * The running time is linear in the candidates and independent of the number of replicas: no loop runs once per
+//!   replica.
+//! * All arithmetic is exact: products that may exceed 64 bits are computed in 128 bits.
 //! * A second call of the same size allocates nothing.
 //!
 //! ```

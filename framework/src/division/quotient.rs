@@ -1,14 +1,14 @@
-//! Exact floor(total × weight / sum), many times with the same total and sum.
+//! Exact floor(total × weight / sum) for many weights with the same total and sum.
 //!
-//! A hardware division of 64 bits costs more than the rest of a cluster's share together. Where the products fit
-//! 64 bits, it is replaced by a multiplication with a precomputed reciprocal and one correction; where they do not, by
-//! 128-bit arithmetic. Both are exact: no floating point takes part.
+//! A 64-bit hardware division costs more than all other work for a cluster's share. If the products fit into 64 bits,
+//! it is replaced by a multiplication with a precomputed reciprocal and one correction; otherwise 128-bit arithmetic is
+//! used. Both are exact: no floating point is involved.
 
 use super::columns::ColumnSummary;
 
-/// Writes floor(`total` × weight / sum of weights) to `out` and returns what the floors leave over.
+/// Writes floor(`total` × weight / sum of weights) to `out` and returns the remainder that the floors leave.
 ///
-/// `summary` is that of `weights`, whose sum is positive; `out` has the same length.
+/// `summary` must be that of `weights`, with a positive sum, and `out` must have the same length.
 pub(super) fn write_floors(total: u64, weights: &[i64], summary: ColumnSummary, out: &mut [i64]) -> u64 {
     debug_assert!(summary.sum > 0 && weights.len() == out.len());
     let mut left = total;
@@ -23,7 +23,7 @@ pub(super) fn write_floors(total: u64, weights: &[i64], summary: ColumnSummary, 
         }
         _ => {
             for (share, &weight) in out.iter_mut().zip(weights) {
-                // Total and weight have 63 bits each, and the quotient is at most the total.
+                // Total and weight have at most 63 bits each, and the quotient is at most the total.
                 let quotient = (u128::from(total) * u128::from(weight.cast_unsigned()) / summary.sum) as u64;
                 *share = quotient.cast_signed();
                 left -= quotient;
@@ -54,7 +54,8 @@ impl Reciprocal {
     /// floor(`dividend` / divisor).
     #[inline]
     pub(super) fn divide(self, dividend: u64) -> u64 {
-        // The multiplier is too small by less than one part in 2^64 / divisor, so the estimate is right or one short.
+        // The multiplier is too small by less than one part in 2^64 / divisor, so the estimate is exact or one too
+        // small.
         let estimate = ((u128::from(dividend) * u128::from(self.multiplier)) >> 64) as u64;
         let remainder = dividend - estimate * self.divisor;
         estimate + u64::from(remainder >= self.divisor)

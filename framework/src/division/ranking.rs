@@ -1,23 +1,23 @@
 //! The first few of an order, without sorting the rest.
 //!
-//! Remainders are handed out "one each to the first `count` by weight, then last, then tie". Only the *set* matters,
-//! so a selection in linear time replaces a sort, and ties are drawn only between the candidates that are equal at the
-//! cut. Ranks that pack into 64 bits (weights and counts of real fleets do) are compared as integers.
+//! Remainders go "one each to the first `count` by weight, then last, then tie". Only the *set* matters, so a
+//! linear-time selection replaces a sort, and ties are computed only for candidates that are equal at the cut. Ranks
+//! that pack into 64 bits, as those of real fleets do, are compared as integers.
 //!
-//! It does not tell the order inside the set; a caller that needs it must sort.
+//! The order within the set is not determined; a caller that needs it must sort.
 
 use super::cut::{find_cut, low_bits};
 pub use super::scratch::RankingScratch;
 use super::scratch::WideRank;
 
-/// The rank of a candidate: compared from the first number to the last, the larger served first.
+/// The rank of a candidate: compared from the first number to the last. The larger rank is served first.
 pub type Rank = [u64; 3];
 
-/// Calls `chosen` once for each of the first `count` of `candidates`: those with the larger [`Rank`], and between equal
-/// ranks the smaller `ties` key. With fewer than `count` candidates, for all of them.
+/// Calls `chosen` once for each of the first `count` of `candidates`: those with the larger [`Rank`], and among equal
+/// ranks those with the smaller `ties` key. With fewer than `count` candidates, calls it for all of them.
 ///
-/// * `candidates`: indices below `u32::MAX`, each once. Gone through several times.
-/// * `ties`: see [`ties`](super::ties); called only for candidates tied at the cut.
+/// * `candidates`: indices below `u32::MAX`, each once. The iterator is run several times.
+/// * `ties`: see [`ties`](super::ties); called only for candidates that are tied at the cut.
 /// * `chosen` is called in no particular order.
 ///
 /// ```
@@ -27,7 +27,7 @@ pub type Rank = [u64; 3];
 /// let mut chosen = Vec::new();
 /// first_by_rank(2, 0..4, |i| [weights[i], 0, 0], |i| 10 - i as u64, &mut RankingScratch::default(), |i| chosen.push(i));
 /// chosen.sort();
-/// assert_eq!(chosen, [1, 2]); // 9 first; of the two with 5 the smaller key, which is that of index 2
+/// assert_eq!(chosen, [1, 2]); // 9 first; of the two with 5, index 2 has the smaller key
 /// ```
 pub fn first_by_rank(
     count: usize,
@@ -49,6 +49,7 @@ pub fn first_by_rank(
         first_by_wide_rank(count, candidates, rank, ties, &mut scratch.wide, chosen);
         return;
     }
+    // Candidates before the cut are chosen right away; those equal to it compete for the remaining places by tie key.
     scratch.tied.clear();
     let mut places_at_cut = count;
     if packing.bits() == 0 {
@@ -61,7 +62,7 @@ pub fn first_by_rank(
         let needed = count as u64;
         let cut = find_cut(&scratch.packed, |_| 1, |count, _, _| count >= needed, &mut scratch.cut);
         places_at_cut -= cut.count_before as usize;
-        // There are more candidates than are served, so a key stops.
+        // There are more candidates than places, so some key stops.
         let cut = cut.key.unwrap_or(u64::MAX);
         for (index, &packed) in candidates.zip(&scratch.packed) {
             if packed < cut {
@@ -96,14 +97,14 @@ fn first_by_ties(
         if key < cut {
             chosen(index as usize);
         } else if key == cut && count > 0 {
-            // Of candidates with one key, which a caller should not have, the first of the input.
+            // Tie keys should be distinct. If they are not, the input order decides.
             count -= 1;
             chosen(index as usize);
         }
     }
 }
 
-/// [`first_by_rank`] for ranks that spread over more than 64 bits; slower, since whole records move.
+/// [`first_by_rank`] for ranks that do not pack into 64 bits; slower, because it moves whole records.
 #[inline]
 fn first_by_wide_rank(
     count: usize,
@@ -121,7 +122,7 @@ fn first_by_wide_rank(
     }
 }
 
-/// How ranks pack into 64 bits: of each part the bits in which the ranks differ, inverted.
+/// The packing of ranks into 64 bits: for each part, the inverted bits in which the ranks differ.
 pub(super) struct Packing {
     candidates: usize,
     widths: [u32; 3],
@@ -132,7 +133,7 @@ pub(super) struct Packing {
 impl Packing {
     /// The packing of these ranks.
     pub(super) fn over(ranks: impl Iterator<Item = Rank>) -> Self {
-        // Bits that any and that all ranks have: cheaper than the smallest and the largest, and nearly as narrow.
+        // Unions and intersections of bits are cheaper to compute than minimum and maximum, and pack nearly as tightly.
         let (mut any, mut all) = ([0; 3], [u64::MAX; 3]);
         let mut candidates = 0;
         for rank in ranks {
@@ -165,11 +166,11 @@ impl Packing {
         self.shared_of_second | (!inverted & low_bits(self.widths[1]))
     }
 
-    /// The smaller is served first. Only for a packing of at most 64 bits.
+    /// The packed rank: the smaller is served first. Only valid for a packing of at most 64 bits.
     #[inline]
     pub(super) fn pack(&self, rank: Rank) -> u64 {
         let part = |part: usize| !rank[part] & low_bits(self.widths[part]);
-        // Where the lower parts take all 64 bits, the upper ones have none, and where they are shifted to does not matter.
+        // If the lower parts take all 64 bits, the upper ones have none, so their shift does not matter.
         let (head, middle) = (self.widths[1] + self.widths[2], self.widths[2]);
         part(0) << (head % u64::BITS) | part(1) << (middle % u64::BITS) | part(2)
     }

@@ -1,50 +1,50 @@
-//! What strategies that look at capacity are asked.
+//! The request to a strategy that considers capacity.
 //!
-//! Dynamic weight, aggregation and the tier walk see the same four things, and the same three cases follow from them.
-//! Keeping the case distinction here means that "equal totals change nothing" and the figures of an `Unschedulable` are
-//! written down once.
+//! Dynamic weight, aggregation and the tier walk take the same four inputs and distinguish the same cases. Because the
+//! distinction is made here, the rule "equal totals change nothing" and the figures of an `Unschedulable` exist only
+//! once.
 
 use super::columns::{ColumnSummary, check_column, check_replicas};
 use super::error::DivisionError;
 
-/// Whether a cycle keeps what is placed.
+/// The treatment of existing replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cycle {
-    /// The usual cycle: what is placed stays, and only the change is divided.
+    /// The usual cycle: existing replicas stay, and only the change is divided.
     #[default]
     Steady,
-    /// The binding was asked to be rescheduled after its last scheduling: divided from scratch, by capacity.
+    /// A reschedule was requested since the last scheduling: the replicas are divided from scratch, by capacity.
     Fresh,
 }
 
-/// Replicas to divide over candidates, one entry a candidate in each column.
+/// Replicas to divide over candidates. Each column has one entry per candidate.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The new total, 0 or more.
     pub replicas: i64,
-    /// What the estimators say each candidate can take *beyond* what it has, 0 or more.
+    /// Replicas that each candidate can take *beyond* its existing ones according to the estimators, 0 or more.
     pub fits_now: &'a [i64],
-    /// What each candidate has now, 0 or more, with a sum of at most 64 bits.
+    /// Existing replicas of each candidate, 0 or more, with a sum of at most 64 bits.
     pub last: &'a [i64],
     /// Steady or fresh.
     pub cycle: Cycle,
 }
 
-/// What a request amounts to.
+/// The case that a request falls under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Steady, equal totals: the last result stands.
+    /// Steady, with equal totals: the last result stays as it is.
     Nothing,
-    /// Steady: so many more than last.
+    /// Steady, with this many more replicas than last.
     Growth(i64),
-    /// Steady: fewer than last, divided anew within last.
+    /// Steady, with fewer replicas than last: the new total is divided within the last result.
     Shrinkage,
-    /// Fresh: divided anew within fits now plus last.
+    /// Fresh: the total is divided within the capacities, fits now plus last.
     Anew,
 }
 
 impl Request<'_> {
-    /// Whether the cycle is steady and `last` holds more than the new total: the new total is then divided within `last`.
+    /// True if the cycle is steady and `last` exceeds the new total, which is then divided within `last`.
     #[must_use]
     #[inline]
     pub fn shrinks(&self) -> bool {
@@ -52,7 +52,7 @@ impl Request<'_> {
         self.cycle == Cycle::Steady && present > i128::from(self.replicas)
     }
 
-    /// Checks the columns, finds the case and refuses what does not fit.
+    /// Checks the columns, determines the case and rejects a request that does not fit.
     #[inline]
     pub(super) fn change(&self, imitates_karmada: bool) -> Result<Change, DivisionError> {
         let (change, available) = self.change_and_available()?;
@@ -68,7 +68,7 @@ impl Request<'_> {
         Ok(change)
     }
 
-    /// Checks the columns, finds the case and what the candidates hold together (stopping at `i64::MAX`).
+    /// Checks the columns, and determines the case and the total capacity (saturating at `i64::MAX`).
     #[inline]
     pub(super) fn change_and_available(&self) -> Result<(Change, i64), DivisionError> {
         check_replicas(self.replicas)?;
@@ -84,11 +84,12 @@ impl Request<'_> {
         Ok((change, available))
     }
 
-    /// The sum of the capacities in Karmada's 32 bits, which wrap.
+    /// The sum of the capacities in Karmada's wrapping 32-bit arithmetic.
     ///
-    /// Scaled to zero, every cluster fits `i32::MAX` there, and a fresh cycle over two of them is refused for a negative
-    /// sum (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). Imitated for that case alone: elsewhere a sum
-    /// beyond 32 bits takes a fleet that no recorded decision has, and refusing it would help nobody.
+    /// With 0 replicas, every cluster fits `i32::MAX` in Karmada, and a fresh cycle over two of them fails because the
+    /// sum wraps to a negative number (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). Divvy imitates only this
+    /// case: any other sum beyond 32 bits takes a fleet larger than in any recorded decision, and failing there would
+    /// be of no use.
     #[inline]
     fn available_as_karmada_sums(&self) -> i32 {
         let mut sum = 0_i32;
@@ -106,7 +107,7 @@ impl Request<'_> {
         }
     }
 
-    /// What a candidate can hold in all: fits now plus last.
+    /// Total capacity of a candidate: fits now plus last.
     #[inline]
     pub(super) fn capacity(&self, index: usize) -> i64 {
         self.fits_now[index].saturating_add(self.last[index])

@@ -1,32 +1,32 @@
-//! The choice among the ways to make proportional shares whole.
+//! The choice of a method for rounding proportional shares to whole replicas.
 //!
-//! Strategies that divide in proportion take a [`Rounding`], so that a profile that promises parity with Karmada picks
-//! Karmada's without another strategy being written. It names methods and dispatches; it holds no arithmetic.
+//! Strategies that divide in proportion take a [`Rounding`], so a profile for parity with Karmada can pick Karmada's
+//! method without a strategy of its own. This module only dispatches; the arithmetic is elsewhere.
 
 use super::apportionment::{floor_and_rank, largest_remainder};
 use super::error::DivisionError;
 use super::scratch::Scratch;
 use super::webster::{Quotients, divide_by_webster};
 
-/// How proportional shares become whole replicas.
+/// The method of rounding proportional shares to whole replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Rounding {
-    /// Floors, the remainder by weight, last, tie: [`floor_and_rank`], Divvy's default.
+    /// Floors, then the remainder by weight, last replicas and tie: [`floor_and_rank`], Divvy's default.
     #[default]
     FloorThenRank,
-    /// Floors, the remainder by fractional part: [`largest_remainder`].
+    /// Floors, then the remainder by fractional part: [`largest_remainder`].
     LargestRemainder,
     /// Webster's method with exact fractions: [`divide_by_webster`].
     Webster,
-    /// Webster's method as Karmada 1.16 and later compute it, in doubles: [`Quotients::Doubles`]. The last replicas
-    /// play no part; pass Karmada's tie order for parity. [`dynamic`](super::dynamic) and [`aggregate`](super::aggregate)
-    /// then also refuse what Karmada's 32-bit sums make it refuse: two clusters or more, fresh, at 0 replicas.
+    /// Webster's method as Karmada 1.16 and later compute it, in doubles: [`Quotients::Doubles`]. It ignores the last
+    /// replicas; pass Karmada's tie order for parity. [`dynamic`](super::dynamic) and [`aggregate`](super::aggregate)
+    /// then also fail where Karmada's 32-bit sums overflow: in a fresh cycle with 0 replicas over two or more clusters.
     Karmada,
 }
 
 impl Rounding {
-    /// Divides `replicas` in proportion to `weights` by this method; shapes and errors as [`floor_and_rank`].
+    /// Divides `replicas` in proportion to `weights` by this method. The columns are those of [`floor_and_rank`].
     ///
     /// ```
     /// use divvy_framework::division::{Rounding, Scratch};
@@ -38,7 +38,7 @@ impl Rounding {
     /// ```
     ///
     /// # Errors
-    /// As [`floor_and_rank`].
+    /// Those of [`floor_and_rank`].
     pub fn divide(
         self,
         replicas: i64,

@@ -1,8 +1,9 @@
 //! Memory that divisions reuse.
 //!
-//! A scheduler divides thousands of times a second over the same fleet. Each function of [`division`](super) takes the
-//! [`Scratch`] of its caller, grows it on the first call and allocates nothing on later calls of the same size. It
-//! holds no state: results never depend on what an earlier call left behind, and a fresh one gives the same result.
+//! A scheduler divides thousands of times per second over the same fleet. Each function of [`division`](super) takes
+//! its caller's [`Scratch`], grows it in the first call and allocates nothing in later calls of the same size. A
+//! scratch holds no state: results never depend on what an earlier call left behind, and a new one gives the same
+//! result.
 
 use super::cut::CutScratch;
 use super::webster::Seat;
@@ -36,11 +37,11 @@ pub struct RankingScratch {
     pub(super) cut: CutScratch,
     /// Ranks that do not pack into 64 bits, with tie key and index.
     pub(super) wide: Vec<WideRank>,
-    /// The contenders of which only some are chosen.
+    /// The contenders that are equal at the cut, of which only some are chosen.
     pub(super) tied: Vec<u32>,
 }
 
-/// A rank as compared where packing fails: inverted rank, tie key, index.
+/// A rank that does not pack, in the order of comparison: inverted rank, tie key, index.
 pub(super) type WideRank = ([u64; 3], u64, u32);
 
 /// Buffers of the prefix selection in [`aggregate`](super::aggregate).
@@ -55,18 +56,18 @@ pub(super) struct PrefixScratch {
     pub(super) members: Vec<u32>,
 }
 
-/// Columns that a division assembles for itself.
+/// Intermediate columns of a division.
 #[derive(Debug, Default)]
 pub(super) struct GatheredScratch {
     /// Capacities, or sums of them.
     pub(super) weights: Vec<i64>,
-    /// Replicas to be added once a ranking is done.
+    /// Replicas to add after a ranking.
     pub(super) out: Vec<i64>,
     /// Columns of the candidates of a prefix.
     pub(super) prefix: SubsetColumns,
 }
 
-/// Columns of a subset of the candidates, gathered to be contiguous.
+/// Contiguous columns of a subset of the candidates.
 #[derive(Debug, Default)]
 pub(super) struct SubsetColumns {
     pub(super) weights: Vec<i64>,
@@ -75,7 +76,7 @@ pub(super) struct SubsetColumns {
 }
 
 impl SubsetColumns {
-    /// Gathers both columns over `members` and makes room for a result.
+    /// Gathers both columns over `members` and makes room for the result.
     #[inline]
     pub(super) fn fill_from(&mut self, members: &[u32], weight: impl Fn(u32) -> i64, last: impl Fn(u32) -> i64) {
         self.weights.clear();

@@ -1,8 +1,8 @@
-//! The bound on a seat's value, near which Webster's last seats lie.
+//! The bound on a seat's value near which Webster's last seats lie.
 //!
-//! Works on the inverse, (2t + 1) / weight for seat t, in fixed point: how many seats of a candidate lie below a bound is
-//! one multiplication and a shift, exactly. Where the bound is placed is estimated in doubles, which decides how many
-//! seats remain to be compared and never which of them win.
+//! It is computed on the inverse of the value, (2t + 1) / weight for seat t, in fixed point: the number of a
+//! candidate's seats below a bound is exactly one multiplication and a shift. The bound itself is estimated in doubles,
+//! which affects how many seats remain to be compared, but never which of them win.
 
 use super::columns::ColumnSummary;
 
@@ -13,7 +13,7 @@ pub(super) fn bits_of(value: u128) -> u32 {
 
 /// Bounds on the inverse of the value, in units of 2^-fraction_bits.
 ///
-/// Seat t of a candidate lies below the bound y if (2t + 1) / weight <= y, that is 2t + 1 <= floor(weight × y).
+/// Seat t of a candidate is below the bound y if (2t + 1) / weight <= y, that is, if 2t + 1 <= floor(weight × y).
 pub(super) struct FixedPoint {
     fraction_bits: u32,
     /// Left shift that makes the largest weight use all 64 bits, so that the upper half of a product suffices.
@@ -23,8 +23,8 @@ pub(super) struct FixedPoint {
 }
 
 impl FixedPoint {
-    /// A scale on which the sought bound has about 62 bits; 30 where products of it with a weight then fit 64 bits, and
-    /// that is fine enough to tell seats apart.
+    /// A scale on which the bound has about 62 bits, or only 30 if its products with a weight then fit into 64 bits and
+    /// that resolution still separates the seats.
     #[inline]
     pub(super) fn fitting(total: u64, candidates: usize, summary: ColumnSummary) -> Self {
         let odds = bits_of(2 * u128::from(total) + candidates as u128);
@@ -44,13 +44,14 @@ impl FixedPoint {
         (numerator as f64 / denominator as f64 * unit) as u64
     }
 
-    /// Whether products of a weight with this bound fit 64 bits.
+    /// True if the products of any weight with this bound fit into 64 bits.
     #[inline]
     fn is_narrow(&self, bound: u64) -> bool {
         bound.leading_zeros() + self.weight_shift >= u64::BITS && self.fraction_bits < u64::BITS
     }
 
-    /// How many seats a weight has below the bound. The way to count is chosen once, not once a candidate.
+    /// A counter of the seats that a weight has below the bound. Its method is chosen once per bound, not per
+    /// candidate.
     pub(super) fn counter(&self, bound: u64) -> SeatCounter {
         let shift = self.fraction_bits + self.weight_shift;
         if self.is_narrow(bound) {
@@ -90,7 +91,7 @@ impl FixedPoint {
 /// Counts seats below one bound; exact in each variant.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SeatCounter {
-    /// The product fits 64 bits.
+    /// The product fits into 64 bits.
     Narrow {
         /// The bound.
         bound: u64,
@@ -149,18 +150,18 @@ pub(super) struct Bracket {
 }
 
 impl Bracket {
-    /// A bracket about where the total should lie.
+    /// A bracket around the point where the total should lie.
     ///
-    /// Rounding moves each candidate by up to half a seat either way, and mostly these cancel out: the seats below the
-    /// bound in proportion to the weights are the total but for about the root of the number of candidates. So the second
-    /// bound is placed a little beyond what is missing, and only if that fails farther away.
+    /// Rounding moves each candidate by up to half a seat either way, and most of these errors cancel out: at the bound
+    /// that is proportional to the weights, the number of seats misses the total by about the square root of the number
+    /// of candidates. So the second bound is placed just beyond the missing seats, and farther away only if that fails.
     pub(super) fn around(total: u64, weights: &[i64], summary: ColumnSummary, scale: &FixedPoint) -> Self {
         let wanted = u128::from(total);
         let mut near = scale.place(2 * wanted, summary.sum).max(1);
         let mut seats_near = scale.all_seats(weights, near);
         let margin = u128::from(weights.len().isqrt() as u64 / 2 + 2);
         let mut distance = seats_near.abs_diff(wanted) + margin;
-        // Each step doubles the distance at least, so that the end of the scale bounds them.
+        // Each step at least doubles the distance, so the end of the scale limits the number of steps.
         loop {
             let step = scale.place(2 * distance, summary.sum).max(1);
             let goes_up = seats_near < wanted;
@@ -189,16 +190,17 @@ impl Bracket {
         }
     }
 
-    /// Moves the bounds closer while that pays: a pass costs less than comparing a quarter of the candidates' seats.
+    /// Moves the bounds closer as long as that pays off: a pass costs less than comparing seats of a quarter of the
+    /// candidates.
     ///
-    /// Interpolation settles it in a few passes unless many quotients are equal. Where totals are so large that doubles
-    /// cannot resolve a seat, halving takes over until about two seats a candidate are inside.
+    /// Interpolation takes a few passes, unless many quotients are equal. If totals are so large that doubles cannot
+    /// resolve a seat, bisection takes over until about two seats per candidate are inside.
     pub(super) fn narrow(&mut self, total: u64, weights: &[i64], scale: &FixedPoint) {
         const INTERPOLATIONS_MAX: usize = 4;
         let total = u128::from(total);
         let few = (weights.len() / 4).max(16) as u128;
         let enough = 2 * weights.len() as u128;
-        // Each halving at least halves a range of 64 bits, and a range of one holds at most two seats a candidate.
+        // Bisection halves a range of 64 bits, and a range of one holds at most two seats per candidate.
         for pass in 0..INTERPOLATIONS_MAX + u64::BITS as usize {
             let inside = self.seats_at_high.saturating_sub(self.seats_at_low);
             let interpolates = pass < INTERPOLATIONS_MAX;
@@ -219,10 +221,10 @@ impl Bracket {
         }
     }
 
-    /// A bound strictly inside, near where the total should lie.
+    /// A bound strictly inside the bracket, near the point where the total should lie.
     #[inline]
     fn interpolated(&self, total: u128, inside: u128) -> u64 {
-        // Aim a little past the total, so that the bound that is farther away moves.
+        // Aim slightly past the total, so that the bound that is farther away moves.
         let below = total - self.seats_at_low;
         let margin = inside / 16 + 1;
         let aim = if below > inside / 2 {
@@ -234,10 +236,10 @@ impl Bracket {
         self.low.saturating_add(step as u64).clamp(self.low + 1, self.high - 1)
     }
 
-    /// Takes in every seat whose quotient rounds to the same double as one inside.
+    /// Widens the bracket to include every seat whose quotient rounds to the same double as one inside.
     #[inline]
     pub(super) fn widen_by_rounding(&mut self) {
-        // Two roundings of 2^-53 on either side; 2^-48 is far outside.
+        // Two roundings of 2^-53 on either side: 2^-48 is more than enough.
         self.low = self.low.saturating_sub((self.low >> 48) + 1);
         self.high = self.high.saturating_add((self.high >> 48) + 1);
     }

@@ -1,39 +1,41 @@
-//! The tier walk: how many replicas each tier of candidates gets.
+//! The tier walk: divides the replicas over the tiers of candidates.
 //!
-//! Tiers are served best first (`proposals/priority-aggregated.md`, "Motivation"; README of the plugin `priority-aggregated`):
+//! Tiers are served best first (`proposals/priority-aggregated.md`, "Motivation"; README of the plugin
+//! `priority-aggregated`):
 //!
-//! * steady growth: what each tier has stays, the extra replicas go to the best tier up to what fits there now, then to
-//!   the next;
+//! * steady growth: each tier keeps its replicas, and the extra ones go to the best tier up to what fits there now,
+//!   then to the next;
 //! * steady shrinkage: the worst tier is drained first;
-//! * fresh, and Karmada's overflow tiers: each takes min(left, capacity), from the best on.
+//! * fresh, and Karmada's overflow tiers: each tier takes min(left, capacity), starting with the best.
 //!
-//! How a tier's quota is divided inside the tier is the strategy's affair. A quota of the walk always fits its tier,
-//! except in the last one under [`LastTier::TakesTheRest`].
+//! The strategy divides a tier's quota within the tier. A quota always fits its tier, except in the last one under
+//! [`LastTier::TakesTheRest`].
 
 use super::columns::check_length;
 use super::error::DivisionError;
 use super::request::{Change, Request};
 use super::scratch::Scratch;
 
-/// Whether the last tier may be given more than it holds.
+/// The treatment of replicas that exceed the capacity of all tiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LastTier {
-    /// No tier is given more than it holds; too little in all is an error.
+    /// No tier gets more than its capacity. Too little capacity overall is an error.
     #[default]
     WithinCapacity,
-    /// The last tier that has candidates takes what the others could not hold: for strategies that do not look at
-    /// capacity, such as StaticWeight.
+    /// The last tier that has candidates takes all remaining replicas. For strategies that ignore capacity, such as
+    /// StaticWeight.
     TakesTheRest,
 }
 
-/// Writes to `quotas` how many replicas each tier gets; they sum to `request.replicas`.
+/// Writes to `quotas` the number of replicas per tier. The quotas add up to `request.replicas`.
 ///
-/// * `tier_of`: the tier of each candidate, 0 the best, below `quotas.len()`. Tiers may be empty.
+/// * `tier_of`: the tier of each candidate, 0 being the best, below `quotas.len()`. Tiers may be empty.
 ///
 /// # Errors
-/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold less than `request.replicas` (under
-/// [`LastTier::TakesTheRest`]: if there is no candidate at all); [`TierOutOfRange`](DivisionError::TierOutOfRange);
-/// lengths that differ, negative input, a sum of `last` beyond 64 bits.
+/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together have room for fewer than
+/// `request.replicas` (under [`LastTier::TakesTheRest`]: only if there is no candidate at all).
+/// [`TierOutOfRange`](DivisionError::TierOutOfRange) if a candidate's tier has no quota. Other errors for columns of
+/// different lengths, negative input and a sum of `last` that exceeds 64 bits.
 ///
 /// ```
 /// use divvy_framework::division::{tiers::{divide_among_tiers, LastTier}, Cycle, Request, Scratch};
@@ -63,11 +65,11 @@ pub fn divide_among_tiers(
         return Err(request.unschedulable(available));
     }
 
-    // The quotas begin as what each tier holds on to.
+    // The quotas start as the replicas that each tier keeps.
     quotas.fill(0);
     if change != Change::Anew {
         for (&tier, &last) in tier_of.iter().zip(request.last) {
-            // The sum of the last replicas was found to fit.
+            // Cannot overflow: `change_and_available` has checked the sum of the last replicas.
             quotas[tier as usize] += last;
         }
     }
@@ -77,7 +79,7 @@ pub fn divide_among_tiers(
         Change::Anew => request.replicas,
         Change::Shrinkage => {
             let mut left = request.replicas;
-            // Keeping from the best tier on is the same as draining from the worst.
+            // Keeping replicas from the best tier on is the same as draining from the worst.
             for quota in quotas.iter_mut() {
                 *quota = left.min(*quota);
                 left -= *quota;
@@ -89,6 +91,7 @@ pub fn divide_among_tiers(
         return Ok(());
     }
 
+    // Add up the room of each tier, then hand out the remaining replicas from the best tier on.
     let rooms = &mut scratch.gathered.weights;
     rooms.clear();
     rooms.resize(quotas.len(), 0);
@@ -123,18 +126,18 @@ fn check_tiers(tier_of: &[u32], tiers: usize) -> Result<(), DivisionError> {
     }
 }
 
-/// The candidates of each tier, in the order of the input. Reused from binding to binding without allocating.
+/// The candidates of each tier, in the order of the input. Can be rebuilt for each binding without allocating.
 #[derive(Debug, Default)]
 pub struct TierMembers {
     distinct_priorities: Vec<i64>,
     tier_of: Vec<u32>,
-    /// Start of each tier in `members`, and the end of the last one.
+    /// Start of each tier in `members`, then the end of the last one.
     starts: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl TierMembers {
-    /// Makes one tier of each distinct priority, the largest first.
+    /// Makes one tier per distinct priority, the largest first.
     ///
     /// ```
     /// use divvy_framework::division::tiers::TierMembers;
@@ -147,18 +150,18 @@ impl TierMembers {
     /// ```
     ///
     /// # Errors
-    /// [`TooManyCandidates`](DivisionError::TooManyCandidates).
+    /// [`TooManyCandidates`](DivisionError::TooManyCandidates) if a 32-bit index cannot address all candidates.
     pub fn rebuild_from_priorities(&mut self, priorities: &[i64]) -> Result<(), DivisionError> {
         check_length("priorities", priorities.len(), priorities.len())?;
         self.distinct_priorities.clear();
         self.distinct_priorities.extend_from_slice(priorities);
-        // Few distinct values are the rule, which makes this sort nearly linear.
+        // Usually there are few distinct values, which makes this sort nearly linear.
         self.distinct_priorities
             .sort_unstable_by_key(|&priority| std::cmp::Reverse(priority));
         self.distinct_priorities.dedup();
         self.tier_of.clear();
         self.tier_of.extend(priorities.iter().map(|&priority| {
-            // Every priority is in the list, so both results of the search name a position; only `Ok` occurs.
+            // Every priority is in the list, so the search always returns `Ok`.
             let found = self.distinct_priorities.binary_search_by(|other| priority.cmp(other));
             found.unwrap_or_else(|position| position) as u32
         }));
@@ -167,10 +170,11 @@ impl TierMembers {
         Ok(())
     }
 
-    /// Groups the candidates by the tiers given, of which there are `tiers`.
+    /// Groups the candidates by the given tiers; `tiers` is the number of tiers.
     ///
     /// # Errors
-    /// [`TierOutOfRange`](DivisionError::TierOutOfRange), [`TooManyCandidates`](DivisionError::TooManyCandidates).
+    /// [`TierOutOfRange`](DivisionError::TierOutOfRange) if a candidate's tier is not below `tiers`;
+    /// [`TooManyCandidates`](DivisionError::TooManyCandidates) if a 32-bit index cannot address all candidates.
     #[inline]
     pub fn rebuild_from_tiers(&mut self, tier_of: &[u32], tiers: usize) -> Result<(), DivisionError> {
         check_length("tier_of", tier_of.len(), tier_of.len())?;
@@ -195,7 +199,7 @@ impl TierMembers {
         &self.tier_of
     }
 
-    /// Indices of the candidates of a tier; none for a tier that does not exist.
+    /// Indices of the candidates of a tier; empty for a tier that does not exist.
     #[must_use]
     #[inline]
     pub fn members(&self, tier: usize) -> &[u32] {
@@ -205,7 +209,7 @@ impl TierMembers {
         }
     }
 
-    /// Counting sort by tier.
+    /// Groups the candidates by tier with a counting sort.
     fn group(&mut self, tiers: usize) {
         self.starts.clear();
         self.starts.resize(tiers + 1, 0);
@@ -217,8 +221,8 @@ impl TierMembers {
         }
         self.members.clear();
         self.members.resize(self.tier_of.len(), 0);
-        // Placing its members moves each start to the end of its tier, which is the start of the next: one rotation
-        // brings the starts back.
+        // Writing its members moves each start to the end of its tier, which is the start of the next. One rotation
+        // restores the starts.
         for (index, &tier) in self.tier_of.iter().enumerate() {
             let place = &mut self.starts[tier as usize];
             self.members[*place as usize] = index as u32;

@@ -1,17 +1,18 @@
-//! The order in which equals are served.
+//! The order in which equal candidates are served.
 //!
-//! A binding's ties are broken by an order of the clusters that depends on the profile's seed, the binding's UID and
-//! the clusters' names, and on nothing else: not on the order of the input, not on the clock. So a retry gives the same
-//! answer, adding an unrelated cluster leaves the others' order alone, and over many bindings every subset of equals
-//! is served equally often (`proposals/static-weight-evenly.md`, "Expected goals").
+//! A binding's ties are broken by an order of the clusters that depends only on the profile's seed, the binding's UID
+//! and the clusters' names: not on the order of the input, and not on the clock. So a retry gives the same answer,
+//! adding an unrelated cluster does not change the order of the others, and over many bindings every subset of equal
+//! candidates is served equally often (`proposals/static-weight-evenly.md`, "Expected goals").
 //!
-//! Deliberately no random generator: the order of two clusters must not depend on how many others were asked first.
-//! Each candidate's key is a pure function of (seed, name), and the smaller key is served first. Functions of
-//! [`division`](super) take the keys as a closure `Fn(usize) -> u64`, so another order, such as Karmada's by name,
-//! can be passed instead. The keys should differ; equal ones fall back to the position in the input.
+//! Deliberately, this does not use a random number generator: the order of two clusters must not depend on how many
+//! others came before them. Each candidate's key is a pure function of (seed, name), and the smaller key is served
+//! first. The functions of [`division`](super) take the keys as a closure `Fn(usize) -> u64`, so another order, such as
+//! Karmada's order by name, can be passed instead. The keys should be distinct; equal keys fall back to the position in
+//! the input.
 //!
-//! The algorithms are part of the contract, since a recorded decision must replay years later: FNV-1a with 64 bits over
-//! the UTF-8 bytes, then the finaliser of SplitMix64.
+//! The algorithms are part of the contract, because a recorded decision must replay identically years later: 64-bit
+//! FNV-1a over the UTF-8 bytes, then the finaliser of SplitMix64.
 //!
 //! ```
 //! use divvy_framework::division::ties::{identity_hash, seed_for, tie_key};
@@ -34,25 +35,25 @@ pub const fn mix64(value: u64) -> u64 {
     hash::mix(value)
 }
 
-/// The fixed 64-bit hash of a cluster's name: FNV-1a over its UTF-8 bytes, then [`mix64`]. Computed once a snapshot, and
-/// the hash by which the snapshot finds names too.
+/// The fixed 64-bit hash of a cluster's name: FNV-1a over its UTF-8 bytes, then [`mix64`]. It is computed once per
+/// snapshot, which also uses it to look up names.
 #[must_use]
 #[inline]
 pub const fn identity_hash(name: &str) -> u64 {
     hash::hash_text(name)
 }
 
-/// The seed of one binding's ties, from the profile's seed and the binding's UID.
+/// The seed of one binding's ties, derived from the profile's seed and the binding's UID.
 ///
-/// A binding without UID (a plain manifest) passes its kind, namespace and name instead, joined by the caller.
+/// For a binding without a UID (a plain manifest), the caller passes its kind, namespace and name instead, joined.
 #[must_use]
 #[inline]
 pub const fn seed_for(profile_seed: u64, uid: &str) -> u64 {
-    // The seed is mixed first, so that neighbouring seeds (0, 1, 2, …) do not merely swap bits of the same order.
+    // Mix the seed first, so that neighbouring seeds (0, 1, 2, …) do not merely swap bits of the same order.
     mix64(mix64(profile_seed.wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ identity_hash(uid))
 }
 
-/// The tie key of a candidate: the smaller is served first.
+/// The tie key of a candidate: the smaller key is served first.
 ///
 /// `seed` comes from [`seed_for`], `identity_hash` from [`identity_hash`].
 #[must_use]
@@ -61,10 +62,10 @@ pub const fn tie_key(seed: u64, identity_hash: u64) -> u64 {
     mix64(seed ^ identity_hash)
 }
 
-/// Whether Karmada serves equals by name in descending order for this UID, rather than ascending.
+/// True if, for this UID, Karmada serves equal candidates in descending rather than ascending order of names.
 ///
-/// Source: Karmada v1.19-rc, `pkg/util/helper/binding.go`: bit 0 of FNV-1a with 32 bits over the UID of the *resource*
-/// (`spec.resource.uid`), 1 for descending.
+/// Source: Karmada v1.19-rc, `pkg/util/helper/binding.go`: bit 0 of the 32-bit FNV-1a hash of the *resource's* UID
+/// (`spec.resource.uid`); 1 means descending.
 ///
 /// ```
 /// use divvy_framework::division::ties::{karmada_descends, karmada_tie_key};

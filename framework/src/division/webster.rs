@@ -1,16 +1,17 @@
 //! Webster's (Sainte-Laguë's) apportionment: seats go one at a time to the highest weight / (2 × seats + 1).
 //!
-//! What Karmada 1.16 and later do for static and dynamic weights (`pkg/util/helper/webstermethod.go`). The result here is
-//! that of the one-seat-at-a-time rule, ties included, for any total, at the price of a few passes: seat t of a
-//! candidate is worth weight / (2t + 1), and the seats given out are simply the most valuable ones. So a bound on the
-//! value is searched (in fixed point, counting the seats above it with one multiplication a candidate), and only the few
-//! seats near it are compared one by one. The bound decides how much work is left, never the result: seats are compared
-//! exactly.
+//! Karmada 1.16 and later use this method for static and dynamic weights (`pkg/util/helper/webstermethod.go`). The
+//! result here equals that of the one-seat-at-a-time rule, ties included, for any total, at the cost of a few passes.
+//! Seat t of a candidate is worth weight / (2t + 1), and the seats given out are simply the most valuable ones. So the
+//! code searches for a bound on the value (in fixed point, counting the seats above it with one multiplication per
+//! candidate) and compares only the few seats near it one by one. The bound affects only the amount of work, never the
+//! result: seats are compared exactly.
 //!
-//! Quotients of equal value: the candidate with fewer seats first, then the smaller tie key, as in Karmada.
+//! If quotients are equal, the candidate with fewer seats comes first, then the one with the smaller tie key, as in
+//! Karmada.
 //!
-//! A start from existing seats is deliberately missing: Karmada divides its extra replicas from zero seats and then
-//! adds what was there.
+//! Starting from existing seats is deliberately not supported: Karmada divides its extra replicas from zero seats and
+//! then adds the existing ones.
 
 use super::columns::{check_column, check_length, check_replicas};
 use super::error::DivisionError;
@@ -19,23 +20,23 @@ use super::scratch::Scratch;
 use super::seat_bound::{Bracket, FixedPoint, bits_of};
 use std::cmp::Ordering;
 
-/// How the quotients weight / (2 × seats + 1) are compared.
+/// The method of comparing the quotients weight / (2 × seats + 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Quotients {
     /// As exact fractions.
     #[default]
     Exact,
-    /// As IEEE doubles, which is what Karmada does: fractions that round to the same double are a tie. Differs from
-    /// [`Exact`](Self::Exact) only where weight × seats exceeds 2^50. Totals above `i32::MAX`, which Karmada does not
-    /// know, are compared exactly.
+    /// As IEEE doubles, like Karmada: fractions that round to the same double are a tie. Differs from
+    /// [`Exact`](Self::Exact) only if weight × seats exceeds 2^50. With totals above `i32::MAX`, which Karmada does not
+    /// support, quotients are compared exactly.
     Doubles,
 }
 
-/// One seat near the bound. Compared in the order of the fields, the smaller is given out first.
+/// One seat near the bound. The fields are compared in order, and the smaller seat is given out first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Seat {
-    /// The quotient as double, its bits inverted: positive doubles compare as their bits do. All alike where doubles
-    /// cannot tell the order.
+    /// The inverted bits of the quotient as a double: positive doubles compare like their bits. The same for all seats
+    /// if doubles cannot determine the order.
     inverted_quotient: u64,
     /// 2 × seats + 1.
     divisor: u64,
@@ -45,15 +46,16 @@ pub(super) struct Seat {
 
 /// Divides `replicas` in proportion to `weights` by Webster's method, from zero seats.
 ///
-/// Source: Karmada v1.19-rc, `pkg/util/helper/webstermethod.go`; equal quotients go to the candidate with fewer seats,
-/// then to the smaller `ties` key (for Karmada's own order see [`ties`](super::ties)).
+/// Source: Karmada v1.19-rc, `pkg/util/helper/webstermethod.go`. Of equal quotients, the candidate with fewer seats
+/// comes first, then the one with the smaller `ties` key (for Karmada's own order see [`ties`](super::ties)).
 ///
-/// * `weights`: 0 or more, a candidate with 0 gets nothing. `out` has the same length, is overwritten and sums to
+/// * `weights`: 0 or more; a candidate with 0 gets nothing. `out` has the same length, is overwritten and adds up to
 ///   `replicas`.
-/// * Where `replicas` is at most the sum of the weights, no share exceeds its weight.
+/// * If `replicas` is at most the sum of the weights, no share exceeds its weight.
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and no weight is; lengths that differ; negative input.
+/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive but no weight is. Other errors for columns of
+/// different lengths and negative input.
 ///
 /// ```
 /// use divvy_framework::division::{webster::{divide_by_webster, Quotients}, Scratch};
@@ -81,6 +83,7 @@ pub fn divide_by_webster(
     if summary.sum == 0 {
         return Err(DivisionError::NoWeight { requested: replicas });
     }
+    // Equal weights make every quotient a tie, for which no bound could narrow the choice: a case of its own.
     if weights
         .iter()
         .all(|&weight| weight == 0 || weight.cast_unsigned() == summary.bits)
@@ -91,15 +94,17 @@ pub fn divide_by_webster(
     let seats_by_doubles = quotients == Quotients::Doubles && replicas <= i64::from(i32::MAX);
     let weight_bits = bits_of(summary.bits.into());
     let divisor_bits = bits_of(2 * u128::from(total) + 1);
-    // Fractions a/b and c/d that differ do so by at least 1/(ad) of themselves, so below 2^50 doubles tell them apart.
+    // Different fractions a/b and c/d differ by at least 1/(ad) of themselves, so below 2^50 doubles distinguish them.
     let doubles_are_exact = weight_bits + divisor_bits <= 50;
     let doubles_decide = seats_by_doubles || doubles_are_exact;
-    // Beyond 53 bits the operands are rounded before they are divided, which can put fractions in the wrong order.
+    // Operands of more than 53 bits are rounded before the division, which can reverse the order of two fractions.
     let doubles_help = doubles_decide || weight_bits.max(divisor_bits) <= f64::MANTISSA_DIGITS;
 
+    // Bracket the value of the last seat. Seats outside the bracket are settled by counting alone.
     let scale = FixedPoint::fitting(total, weights.len(), summary);
     let mut bracket = Bracket::around(total, weights, summary, &scale);
     bracket.narrow(total, weights, &scale);
+    // Seats whose quotients round to the same double are ties, so the bracket must hold either all of them or none.
     if seats_by_doubles && !doubles_are_exact {
         bracket.widen_by_rounding();
     }
@@ -107,7 +112,8 @@ pub fn divide_by_webster(
     let seats = &mut scratch.seats;
     seats.clear();
     let (below_low, below_high) = (scale.counter(bracket.low), scale.counter(bracket.high));
-    // The bracket's lower end gives out at most `total` seats, its upper end at least as many.
+    // The lower end of the bracket gives out at most `total` seats, the upper end at least as many. Seats below the
+    // lower end are certain; those in between compete for the rest.
     let mut missing = total;
     for (index, (&weight, share)) in weights.iter().zip(out.iter_mut()).enumerate() {
         let weight = weight.cast_unsigned();
@@ -136,6 +142,7 @@ pub fn divide_by_webster(
     if missing == 0 {
         return Ok(());
     }
+    // Only the set of winners matters, so a selection is enough and no sort is needed.
     if missing < seats.len() {
         if doubles_decide {
             seats.select_nth_unstable(missing - 1);
@@ -149,7 +156,7 @@ pub fn divide_by_webster(
     Ok(())
 }
 
-/// Webster's result where all positive weights are equal, a frequent case in which every quotient is a tie.
+/// Webster's result for equal positive weights, a frequent case in which every quotient is a tie.
 fn divide_among_equals(
     total: u64,
     weights: &[i64],
@@ -172,7 +179,7 @@ fn divide_among_equals(
     );
 }
 
-/// The order of two seats, equal doubles told apart as fractions.
+/// The order of two seats. Seats with equal doubles are compared as fractions.
 #[inline]
 fn compare_exactly(left: &Seat, right: &Seat, weights: &[i64]) -> Ordering {
     left.inverted_quotient.cmp(&right.inverted_quotient).then_with(|| {

@@ -1,4 +1,4 @@
-//! From a request of the host to the author's trait, and back.
+//! Converts the host's requests to calls of the author's trait, and the results back.
 
 use divvy_framework_abi::call::{AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall, SizePrefixed};
 use divvy_framework_abi::object::{HostLog, PluginFailure, PluginObjectBox, Prepared, Request, boxed, failure};
@@ -13,20 +13,20 @@ use crate::plugin::{Failure, Plugin, PrepareContext};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
 
-/// Reads a request, finds its cycle, and runs `$body` with `$call` and `$cycle` bound.
+/// Reads a request and its cycle, and runs `$body` with both bound to `$call` and `$cycle`.
 macro_rules! with_call {
     ($request:expr, $kind:ident, |$call:ident, $cycle:ident| $body:expr) => {{
         // SAFETY: the host makes this request from a `$kind` of its minor version, and keeps what it borrows.
         let $call: $kind<'_> = unsafe { $kind::read($request) };
         let mut storage = None;
-        // SAFETY: a call points to a cycle that outlives it, and nobody writes to it meanwhile.
+        // SAFETY: a call points to a cycle that outlives it, and the host does not write to it meanwhile.
         let view = unsafe { CycleView::view($call.cycle, &mut storage) };
         let $cycle = Cycle::new(view);
         $body
     }};
 }
 
-/// The state that a call hands back.
+/// The prepared state that the host hands back with a call.
 ///
 /// # Safety
 ///
@@ -36,7 +36,7 @@ unsafe fn prepared<'a, P: Plugin>(address: *const std::ffi::c_void) -> &'a P::Pr
     unsafe { &*address.cast::<P::Prepared>() }
 }
 
-/// A call without the state that `prepare` made: the host is at fault.
+/// The answer to a call without prepared state, which is the host's fault.
 fn unprepared() -> AbiResult<(), PluginFailure> {
     AbiResult::RErr(Failure::internal("called before it was prepared").into_abi())
 }
@@ -48,7 +48,7 @@ fn outcome(result: Result<(), Failure>) -> AbiResult<(), PluginFailure> {
     }
 }
 
-/// Answers Prepare.
+/// Answers Prepare: reads the preferences, then calls the plugin. Invalid preferences never reach the plugin.
 pub fn prepare<P: Plugin>(plugin: &P, request: Request<'_>) -> AbiResult<Prepared, PluginFailure> {
     with_call!(request, PrepareCall, |_call, cycle| {
         let preferences = match preferences::<P>(cycle.binding().preferences_json()) {
@@ -62,7 +62,7 @@ pub fn prepare<P: Plugin>(plugin: &P, request: Request<'_>) -> AbiResult<Prepare
     })
 }
 
-/// The preferences of a binding as the plugin's type; none if the policy carried none.
+/// The binding's preferences as the plugin's type; `None` if the policy carries none.
 pub(crate) fn preferences<P: Plugin>(json: &str) -> Result<Option<P::Preferences>, ValueError> {
     if json.is_empty() {
         return Ok(None);
@@ -71,7 +71,7 @@ pub(crate) fn preferences<P: Plugin>(json: &str) -> Result<Option<P::Preferences
     P::Preferences::read(&value).map(Some)
 }
 
-/// Answers Filter.
+/// Answers Filter. The rejections are written to the host's column of codes.
 pub fn filter<P: FilterPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), PluginFailure> {
     with_call!(request, FilterCall, |call, cycle| {
         if call.prepared.is_null() {
@@ -90,7 +90,7 @@ pub fn filter<P: FilterPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<()
     })
 }
 
-/// Answers Score.
+/// Answers Score, normalisation included.
 pub fn score<P: ScorePlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), PluginFailure> {
     with_call!(request, ScoreCall, |call, cycle| {
         if call.prepared.is_null() {
@@ -118,7 +118,7 @@ pub fn score<P: ScorePlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), 
     })
 }
 
-/// Answers Select.
+/// Answers Select. The count also covers candidates that did not fit the column, so that the host can report them.
 pub fn select<P: SelectPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), PluginFailure> {
     with_call!(request, SelectCall, |call, cycle| {
         if call.prepared.is_null() {
@@ -155,7 +155,7 @@ pub fn select<P: SelectPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<()
     })
 }
 
-/// Answers Assign.
+/// Answers Assign. The counts are written to the host's column of replicas.
 pub fn assign<P: AssignPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), PluginFailure> {
     with_call!(request, AssignCall, |call, cycle| {
         if call.prepared.is_null() {
@@ -187,7 +187,8 @@ pub fn assign<P: AssignPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<()
     })
 }
 
-/// Constructs a plugin from its configuration, a JSON object.
+/// Constructs a plugin from its configuration, a JSON object. Also installs the library's panic hook and its log
+/// forwarder, so that both are in place before the plugin is constructed.
 pub extern "C" fn construct<P: Dispatch>(
     configuration: AbiStr<'_>,
     log: HostLog,
@@ -202,8 +203,10 @@ pub extern "C" fn construct<P: Dispatch>(
             available: -1,
         })
     };
+    // The hook and the forwarder come first: a panic or an event in the constructor must already reach the host.
     panics::install_hook();
     crate::logging::forward_to(log);
+    // Reading the configuration runs code of the author's types, so it is guarded as well.
     let constructed = panics::caught(|| {
         let value: serde_json::Value = match serde_json::from_str(configuration.as_str()) {
             Ok(value) => value,

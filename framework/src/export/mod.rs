@@ -1,8 +1,8 @@
-//! What [`export_plugin!`](crate::export_plugin) writes, and the calls behind it.
+//! The code behind [`export_plugin!`](crate::export_plugin).
 //!
-//! A plugin crate ends with one macro. It makes the library's header, its record section and its root module, and hands
-//! each call from the host to the author's trait: reading the size-prefixed structs, catching panics, turning failures
-//! into what crosses the boundary. Nothing here is meant to be called by an author.
+//! A plugin crate ends with this macro. It makes the library's header, record section and root module, and forwards
+//! each call of the host to the author's trait: it reads the size-prefixed structs, catches panics and converts
+//! failures to the form that crosses the boundary. Plugin authors do not call anything here directly.
 
 mod calls;
 mod panics;
@@ -23,7 +23,7 @@ use crate::plugin::RuleList;
 /// The version of this SDK.
 pub const SDK_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a call to an extension point that the plugin does not serve answers.
+/// The answer of an extension point that the plugin does not serve.
 pub fn not_served<T>(point: &str) -> AbiResult<T, PluginFailure> {
     AbiResult::RErr(PluginFailure {
         kind: divvy_framework_abi::object::failure::NOT_SERVED,
@@ -35,17 +35,17 @@ pub fn not_served<T>(point: &str) -> AbiResult<T, PluginFailure> {
     })
 }
 
-/// A plugin behind the boundary: the author's type, and which calls it answers.
+/// The author's type behind the boundary, with the calls that it answers. Only the export macro implements it.
 pub trait Dispatch: crate::plugin::Plugin {
-    /// Bits of the extension points it serves.
+    /// Bits of the extension points that the plugin serves.
     const EXTENSION_POINTS: u32;
-    /// Its strategies.
+    /// Names of its strategies; empty unless it serves Assign.
     const STRATEGIES: &'static [&'static str] = &[];
-    /// Bits of its promises.
+    /// Bits of its promises; 0 unless it serves Assign.
     const PROMISES: u64 = 0;
-    /// Bits of its needs.
+    /// Bits of its needs; 0 unless it serves Assign.
     const NEEDS: u64 = 0;
-    /// Its rule lists.
+    /// The policy lists that it reads; empty unless it serves Assign.
     const RULE_LISTS: &'static [RuleList] = &[];
 
     /// Answers Filter.
@@ -71,14 +71,14 @@ pub trait Dispatch: crate::plugin::Plugin {
 
 /// The author's plugin as the object that the host calls.
 struct Exported<P> {
-    /// `None` only while it is being dropped.
+    /// `None` only while the object is being dropped.
     plugin: Option<P>,
 }
 
 impl<P> Drop for Exported<P> {
     fn drop(&mut self) {
         let plugin = self.plugin.take();
-        // A panic must not cross the boundary, and dropping has no way to report it.
+        // A panic must not cross the boundary, and a destructor has no way to report it.
         let _ = panics::caught(move || drop(plugin));
     }
 }
@@ -127,7 +127,7 @@ pub extern "C" fn preferences_schema<P: Dispatch>() -> AbiString {
 fn schema<T: crate::configuration::Configuration>() -> AbiString {
     match panics::caught(|| AbiResult::<String, PluginFailure>::ROk(T::schema())) {
         Ok(AbiResult::ROk(schema)) => schema.into(),
-        // A schema that cannot be made is one that says nothing.
+        // If generating the schema panics, fall back to the schema that accepts everything.
         _ => "true".into(),
     }
 }
@@ -149,7 +149,7 @@ pub fn module<P: Dispatch>(version: &'static str) -> PluginModuleRef {
         sdk_version: AbiStr::from_str(SDK_VERSION),
         abi_minor: ABI_VERSION.minor,
         extension_points: P::EXTENSION_POINTS,
-        // A library lives as long as the process, and its module is made once.
+        // Leaking is fine: a library lives as long as the process, and its module is made once.
         strategies: AbiSlice::from_slice(strategies.leak()),
         promises: P::PROMISES,
         needs: P::NEEDS,
@@ -161,13 +161,14 @@ pub fn module<P: Dispatch>(version: &'static str) -> PluginModuleRef {
     .leak_into_prefix()
 }
 
-/// Exports a plugin from its crate, a `cdylib`: the last line of the crate.
+/// Exports a plugin from its crate, a `cdylib`. By convention, it is the last line of the crate.
 ///
-/// After the type come the extension points it serves: `Filter`, `Score`, `Select`, `Assign`. The plugin's version is that
-/// of its crate.
+/// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`. The plugin's
+/// version is that of its crate.
 ///
-/// `divvy_framework::export_plugin!(Average: Assign);` exports a strategy; a plugin that serves two extension points lists both:
-/// `export_plugin!(Zones: Filter, Score)`. The [crate's documentation](crate) begins with a whole plugin.
+/// `divvy_framework::export_plugin!(Average: Assign);` exports a strategy. A plugin that serves two extension points
+/// lists both: `export_plugin!(Zones: Filter, Score)`. The [crate's documentation](crate) starts with a complete
+/// plugin.
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty : $($point:ident),+ $(,)?) => {
@@ -197,7 +198,7 @@ macro_rules! export_plugin {
     };
 }
 
-/// The bit of an extension point; an unknown one does not compile.
+/// The bit of an extension point; an unknown name does not compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __extension_point {
@@ -217,7 +218,7 @@ macro_rules! __extension_point {
         compile_error!(concat!(
             "`",
             stringify!($other),
-            "` is no extension point: it is one of `Filter`, `Score`, `Select`, `Assign`"
+            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`"
         ))
     };
 }

@@ -1,4 +1,4 @@
-//! The builder of clusters.
+//! The builder for clusters.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use divvy_framework_driver::snapshot::{ClusterWriter, SnapshotStore};
 
 use crate::clusters::{Condition, ConditionStatus, Resource, Taint, TaintEffect};
 
-/// Writes a property. Shared, so that a cluster can be cloned.
+/// A function that writes a property. It is shared, so that a cluster can be cloned.
 type Property = Arc<dyn Fn(&mut ClusterWriter<'_>) + Send + Sync>;
 
-/// A cluster of a [`Scenario`](super::Scenario): its properties, and what earlier steps would have found out.
+/// A cluster of a [`Scenario`](super::Scenario): its properties, and the results of earlier steps.
 #[derive(Clone)]
 pub struct ClusterBuilder {
     pub(super) name: String,
@@ -35,7 +35,7 @@ impl std::fmt::Debug for ClusterBuilder {
 }
 
 impl ClusterBuilder {
-    /// A cluster with nothing but a name, in which nothing fits and nothing runs.
+    /// A cluster with only a name, without room and without replicas.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -47,14 +47,14 @@ impl ClusterBuilder {
         }
     }
 
-    /// Adds properties for which there is no method here, through the writer that the host uses.
+    /// Adds properties for which this builder has no method, through the writer that the host uses.
     #[must_use]
     pub fn with(mut self, write: impl Fn(&mut ClusterWriter<'_>) + Send + Sync + 'static) -> Self {
         self.properties.push(Arc::new(write));
         self
     }
 
-    /// Takes the cluster into a store.
+    /// Writes the cluster to a store.
     pub(super) fn write(&self, store: &mut SnapshotStore) {
         store.upsert(&self.name, |cluster| {
             for write in &self.properties {
@@ -63,14 +63,14 @@ impl ClusterBuilder {
         });
     }
 
-    /// `spec.region`.
+    /// Sets `spec.region`.
     #[must_use]
     pub fn region(self, region: &str) -> Self {
         let region = region.to_owned();
         self.with(move |cluster| _ = cluster.region(&region))
     }
 
-    /// `spec.provider`.
+    /// Sets `spec.provider`.
     #[must_use]
     pub fn provider(self, provider: &str) -> Self {
         let provider = provider.to_owned();
@@ -132,7 +132,7 @@ impl ClusterBuilder {
         })
     }
 
-    /// Adds a resource to the summary: `cpu` in thousandths, everything else in its own unit.
+    /// Adds a resource to the resource summary: `cpu` in thousandths, everything else in its own unit.
     #[must_use]
     pub fn resource(self, name: &str, allocatable: i64, allocated: i64) -> Self {
         let name = name.to_owned();
@@ -147,35 +147,35 @@ impl ClusterBuilder {
         })
     }
 
-    /// The object as JSON.
+    /// Sets the whole object as JSON, for a plugin that needs the raw cluster.
     #[must_use]
     pub fn raw_json(self, json: &str) -> Self {
         let json = json.to_owned();
         self.with(move |cluster| _ = cluster.raw_json(json.as_str()))
     }
 
-    /// Its score, as all Score plugins together would give it.
+    /// Sets the weighted total of all Score plugins. 0 by default.
     #[must_use]
     pub fn score(mut self, score: i64) -> Self {
         self.score = score;
         self
     }
 
-    /// Replicas that fit now, as the estimators would find.
+    /// Sets the estimate of replicas that fit now. 0 by default.
     #[must_use]
     pub fn fits_now(mut self, replicas: i64) -> Self {
         self.fits_now = replicas;
         self
     }
 
-    /// Replicas that the last result gave it.
+    /// Sets the replicas in the last result. By default, the last result does not list the cluster.
     #[must_use]
     pub fn last(mut self, replicas: i64) -> Self {
         self.last = replicas;
         self
     }
 
-    /// Its tier, the best being 0.
+    /// Sets the tier, 0 being the best. 0 by default.
     #[must_use]
     pub fn tier(mut self, tier: u32) -> Self {
         self.tier = tier;

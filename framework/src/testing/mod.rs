@@ -1,8 +1,8 @@
-//! Testing a plugin as plain Rust: clusters, a binding and preferences by builders, no library, no host.
+//! Tests plugins as plain Rust, with builders for clusters, a binding and preferences: no library and no host needed.
 //!
-//! Feature `testing`. A [`Scenario`] holds the clusters, with what earlier steps of a cycle would have found out about
-//! them (score, replicas that fit now, last replicas), and the binding. It runs one step of one plugin through the same
-//! contexts that the host's calls use. [`Scenario::assign_checked`] also holds a strategy to its promises.
+//! Requires the feature `testing`. A [`Scenario`] holds the binding and the clusters, including the results of earlier
+//! steps of a cycle (score, replicas that fit now, last replicas). It runs one step of one plugin with the same
+//! contexts as the host's calls. [`Scenario::assign_checked`] also checks a strategy's promises.
 //!
 //! ```
 //! use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -22,7 +22,7 @@ pub use builders::ClusterBuilder;
 pub use divvy_framework_driver::binding::AffinityWriter;
 pub use divvy_framework_driver::snapshot::ClusterWriter;
 pub use scenario::{Explanation, Scenario};
-/// Preferences and configurations as a test writes them.
+/// For writing preferences and configurations in tests.
 pub use serde_json::{Value, json};
 
 #[cfg(test)]

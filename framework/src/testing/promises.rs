@@ -1,6 +1,7 @@
-//! Whether a plugin keeps its promises: the formulas of [`Promises`](crate::plugin::Promises), tried on one scenario.
+//! Checks that a plugin keeps its promises: evaluates the formulas of [`Promises`](crate::plugin::Promises) on one
+//! scenario.
 //!
-//! A property test calls it with many. It proves nothing; a counterexample is certain.
+//! A property test runs the check on many scenarios. Passing proves nothing, but a counterexample is definite.
 
 use divvy_framework_abi::module::promise;
 use divvy_framework_driver::rules::AssignRules;
@@ -10,12 +11,12 @@ use crate::assign::AssignPlugin;
 use crate::plugin::Failure;
 
 impl Scenario {
-    /// Runs Assign with all clusters as candidates and holds the result to the rules by which the host accepts it, and to
-    /// what the plugin promises beyond them. A scenario in which the plugin fails breaks no promise.
+    /// Runs Assign with all clusters as candidates, and checks the result against the host's rules and against the
+    /// plugin's further promises. A scenario in which the plugin fails does not break a promise.
     ///
     /// # Errors
     ///
-    /// The promise that is broken, with the figures.
+    /// The first broken rule or promise, with the figures.
     pub fn check_promises<P: AssignPlugin>(&self, plugin: &P) -> Result<(), String> {
         let Ok(counts) = self.assign(plugin) else {
             return Ok(());
@@ -40,15 +41,16 @@ impl Scenario {
         Ok(())
     }
 
-    /// Runs Assign as [`Self::assign`] does, and holds the result to the plugin's promises: what a test of a strategy calls.
+    /// Runs Assign like [`Self::assign`], and also checks the plugin's promises. Prefer this method in tests of
+    /// strategies.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     ///
     /// # Panics
     ///
-    /// If the result breaks a promise, as [`Self::check_promises`] words it.
+    /// If the result breaks a promise, with the message of [`Self::check_promises`].
     #[track_caller]
     pub fn assign_checked<P: AssignPlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let counts = self.assign(plugin)?;
@@ -61,7 +63,7 @@ impl Scenario {
     fn check_orders<P: AssignPlugin>(&self, plugin: &P, counts: &[i64]) -> Result<(), String> {
         let mut order: Vec<usize> = (0..counts.len()).collect();
         for turn in 0..counts.len() {
-            // Each cluster comes first once, and neighbours are told apart.
+            // Every cluster comes first once; reversing every other order also swaps neighbours.
             order.rotate_left(1);
             if turn % 2 == 1 {
                 order.reverse();
@@ -78,13 +80,13 @@ impl Scenario {
         let mut settled = self.clone();
         settled.fresh = false;
         for (cluster, &count) in settled.clusters.iter_mut().zip(counts) {
-            // Where a plugin went beyond capacity, nothing more fits.
+            // If the plugin exceeded a cluster's capacity, nothing more fits there.
             cluster.fits_now = (cluster.fits_now + cluster.last.max(0) - count).max(0);
             cluster.last = count;
         }
         let again = settled.assign(plugin);
         if again.as_deref() != Ok(counts) {
-            return Err(format!("{counts:?} is no fixed point: next it is {again:?}"));
+            return Err(format!("{counts:?} is not a fixed point: next is {again:?}"));
         }
         Ok(())
     }

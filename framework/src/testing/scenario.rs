@@ -1,4 +1,4 @@
-//! The scenario: clusters, a binding, and one step of one plugin at a time.
+//! The scenario: clusters and a binding, on which a test runs one step of one plugin at a time.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -21,7 +21,7 @@ use crate::plugin::{Failure, Plugin, PrepareContext};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
 
-/// Clusters and a binding.
+/// Clusters and a binding, on which single steps of plugins can be run.
 #[derive(Debug, Clone, Default)]
 pub struct Scenario {
     pub(super) clusters: Vec<ClusterBuilder>,
@@ -33,7 +33,7 @@ pub struct Scenario {
     uid: String,
     resource: (String, String),
     preferences: String,
-    /// The rest of the binding.
+    /// The parts of the binding that are not stated above.
     binding: BindingRecordBuilder,
     rules: usize,
     lost: Vec<(String, i64)>,
@@ -41,19 +41,19 @@ pub struct Scenario {
     ignores_spread_constraints: bool,
 }
 
-/// What a plugin said of its decision when asked.
+/// A plugin's explanation of its decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// Reasons of rejections, in the order in which they were first given.
     pub reasons: Vec<String>,
-    /// Place of a candidate, and why it got what it got.
+    /// Index of a candidate, and the explanation of its count.
     pub explanations: Vec<(usize, String)>,
-    /// Remarks on the whole.
+    /// Remarks on the whole decision.
     pub notes: Vec<String>,
 }
 
 impl Scenario {
-    /// A binding of a Deployment with no replicas, and no cluster.
+    /// A binding of a Deployment with 0 replicas, and no clusters.
     pub fn new() -> Self {
         Self {
             uid: "00000000-0000-4000-8000-000000000000".to_owned(),
@@ -62,7 +62,8 @@ impl Scenario {
         }
     }
 
-    /// Adds a cluster. Clusters are numbered by name, whatever the order in which they are added.
+    /// Adds a cluster, replacing one with the same name. Clusters are numbered by name, whatever the order of these
+    /// calls.
     #[must_use]
     pub fn cluster(mut self, cluster: ClusterBuilder) -> Self {
         self.clusters.retain(|known| known.name != cluster.name);
@@ -71,70 +72,70 @@ impl Scenario {
         self
     }
 
-    /// Replicas to divide.
+    /// Sets the replicas to divide. 0 by default.
     #[must_use]
     pub fn replicas(mut self, replicas: i64) -> Self {
         self.replicas = replicas;
         self
     }
 
-    /// Whether the resource is a workload; by default it is.
+    /// Sets whether the resource has replicas to divide. True by default.
     #[must_use]
     pub fn workload(mut self, workload: bool) -> Self {
         self.workload = Some(workload);
         self
     }
 
-    /// Whether the division starts from scratch.
+    /// Sets whether the division starts from scratch. False by default.
     #[must_use]
     pub fn fresh(mut self, fresh: bool) -> Self {
         self.fresh = fresh;
         self
     }
 
-    /// Whether the strategy gives every candidate the full count.
+    /// Sets whether the strategy gives every candidate the full count. False by default.
     #[must_use]
     pub fn duplicated(mut self, duplicated: bool) -> Self {
         self.duplicated = duplicated;
         self
     }
 
-    /// The profile's seed.
+    /// Sets the profile's seed. 0 by default.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The binding's UID; also that of its resource.
+    /// Sets the UID of both the binding and its resource.
     #[must_use]
     pub fn uid(mut self, uid: &str) -> Self {
         uid.clone_into(&mut self.uid);
         self
     }
 
-    /// The resource's API version and kind.
+    /// Sets the resource's API version and kind. `apps/v1` and `Deployment` by default.
     #[must_use]
     pub fn resource(mut self, api_version: &str, kind: &str) -> Self {
         self.resource = (api_version.to_owned(), kind.to_owned());
         self
     }
 
-    /// The preferences that the policy carries, as JSON.
+    /// Sets the preferences that the policy carries, as JSON. None by default.
     #[must_use]
     pub fn preferences(mut self, preferences: &serde_json::Value) -> Self {
         self.preferences = preferences.to_string();
         self
     }
 
-    /// Adds a rule: the clusters of these names get this value of `field`.
+    /// Adds a rule that gives the clusters with these names a value of `field`.
     #[must_use]
     pub fn rule(self, clusters: &[&str], field: &str, value: i64) -> Self {
         let origin = format!("rules[{}]", self.rules);
         self.rule_for(&origin, &[(field, value)], |target| _ = target.cluster_names(clusters))
     }
 
-    /// Adds a rule: where the policy has it, its named numbers, and which clusters it is for.
+    /// Adds a rule: its path in the policy, its named numbers, and the clusters that it is for.
     #[must_use]
     pub fn rule_for(
         mut self,
@@ -147,7 +148,7 @@ impl Scenario {
         self
     }
 
-    /// Adds an affinity of the placement: a cluster must match one of them.
+    /// Adds an affinity to the placement. A cluster must match one of its affinities.
     #[must_use]
     pub fn affinity(mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> Self {
         self.binding.placement_affinity(write);
@@ -168,7 +169,7 @@ impl Scenario {
         self
     }
 
-    /// Whether Select leaves the spread constraints out of account, because the strategy does.
+    /// Sets whether Select ignores the spread constraints, as for a strategy that does. False by default.
     #[must_use]
     pub fn ignores_spread_constraints(mut self, ignores: bool) -> Self {
         self.ignores_spread_constraints = ignores;
@@ -182,15 +183,15 @@ impl Scenario {
         self
     }
 
-    /// Adds a cluster of the last result that is gone from the snapshot.
+    /// Adds a cluster of the last result that is no longer in the snapshot.
     #[must_use]
     pub fn lost(mut self, cluster: &str, replicas: i64) -> Self {
         self.lost.push((cluster.to_owned(), replicas));
         self
     }
 
-    /// How many replicas the candidates must be able to hold together; by default the binding's, or nothing for a
-    /// duplicating strategy.
+    /// Sets the replicas that the candidates together must have room for. By default these are the binding's replicas,
+    /// or `None` for a strategy that duplicates.
     #[must_use]
     pub fn needed(mut self, needed: Option<i64>) -> Self {
         self.needed = Some(needed.unwrap_or(-1));
@@ -202,20 +203,21 @@ impl Scenario {
         self.clusters.iter().map(|cluster| cluster.name.clone()).collect()
     }
 
-    /// Runs Filter: names of the clusters that stay feasible.
+    /// Runs Filter, and returns the names of the clusters that stay feasible.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     pub fn feasible<P: FilterPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
         self.filter(plugin).map(|(feasible, _)| feasible)
     }
 
-    /// Runs Filter, asking why: names of the clusters that stay feasible, and for each other its name and reason.
+    /// Runs Filter with explanations. Returns the names of the clusters that stay feasible, then name and reason of
+    /// each rejected cluster.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     #[allow(clippy::type_complexity, reason = "two lists, named in the documentation")]
     pub fn filter<P: FilterPlugin>(&self, plugin: &P) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
@@ -244,11 +246,11 @@ impl Scenario {
         Ok((feasible, rejected))
     }
 
-    /// Runs Score and normalisation: a score a cluster.
+    /// Runs Score and normalisation, and returns one score per cluster.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     pub fn scores<P: ScorePlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let rows = self.rows();
         let last = self.column(|cluster| cluster.last);
@@ -270,11 +272,11 @@ impl Scenario {
         .map(|(scores, _)| scores)
     }
 
-    /// Runs Select with all clusters feasible: names of the candidates, in the plugin's order.
+    /// Runs Select with all clusters feasible, and returns the names of the candidates in the plugin's order.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     pub fn candidates<P: SelectPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
         let rows = self.rows();
         let scores = self.column(|cluster| cluster.score);
@@ -282,6 +284,7 @@ impl Scenario {
         let fits_now = self.column(|cluster| cluster.fits_now);
         let available = self.column(|cluster| cluster.fits_now.saturating_add(cluster.last.max(0)));
         let tiers: Vec<u32> = self.clusters.iter().map(|cluster| cluster.tier).collect();
+        // Like the host, pass no tiers if all clusters are in the best one.
         let tiered = tiers.iter().any(|&tier| tier > 0);
         let needed = self.needed.unwrap_or(if self.duplicated { -1 } else { self.replicas });
         let names = self.cluster_names();
@@ -316,32 +319,32 @@ impl Scenario {
             .collect())
     }
 
-    /// Runs Assign with all clusters as candidates: replicas a cluster.
+    /// Runs Assign with all clusters as candidates, and returns the replicas per cluster.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     pub fn assign<P: AssignPlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         self.assign_in(plugin, false, &self.rows())
             .map(|(replicas, _)| replicas)
     }
 
-    /// Runs Assign, asking why.
+    /// Runs Assign like [`Self::assign`], and also returns the plugin's explanation.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     pub fn assign_explained<P: AssignPlugin>(&self, plugin: &P) -> Result<(Vec<i64>, Explanation), Failure> {
         self.assign_in(plugin, true, &self.rows())
     }
 
-    /// Runs Assign with the candidates in another order: `order[i]` is the number of the cluster at place `i`. The result
-    /// is in the order of the clusters all the same, so that a plugin that promises to be independent of the order gives
-    /// equal results for all orders.
+    /// Runs Assign with the candidates in another order: candidate `i` is the cluster with the number `order[i]`. The
+    /// result is still in the order of the clusters, so a plugin that promises to be order-independent gives equal
+    /// results for all orders.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     pub fn assign_in_order<P: AssignPlugin>(&self, plugin: &P, order: &[usize]) -> Result<Vec<i64>, Failure> {
         let rows: Vec<u32> = order.iter().map(|&row| row as u32).collect();
         let (replicas, _) = self.assign_in(plugin, false, &rows)?;
@@ -354,12 +357,12 @@ impl Scenario {
         Ok(result)
     }
 
-    /// Runs Assign for one tier: `rows` are the numbers of its clusters, `tier` which it is and of how many. The result is
-    /// in the order of `rows`.
+    /// Runs Assign for one tier: `rows` are the numbers of its clusters, and `tier` is its index and the number of
+    /// tiers. The result is in the order of `rows`.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// The plugin's [`Failure`].
     pub fn assign_in_tier<P: AssignPlugin>(
         &self,
         plugin: &P,
@@ -394,6 +397,7 @@ impl Scenario {
         let all_rows = self.rows();
         self.run(plugin, explain, |cycle, prepared| {
             let mut replicas = vec![0; rows.len()];
+            // Like the host, derive the indices from the cluster names that the placement lists.
             let affinities = cycle.binding().affinities();
             let listed: Vec<&str> = affinities.flat_map(|affinity| affinity.cluster_names()).collect();
             let place = |cluster: &ClusterBuilder| listed.iter().position(|name| *name == cluster.name);
@@ -434,7 +438,7 @@ impl Scenario {
         self.clusters.iter().map(value).collect()
     }
 
-    /// Prepares the plugin and runs one step of it.
+    /// Prepares the plugin and runs one of its steps, with the same kind of view that the host would pass.
     fn run<P: Plugin, T>(
         &self,
         plugin: &P,
@@ -486,7 +490,7 @@ impl Scenario {
     }
 }
 
-/// Takes what a plugin says. `context` is the `RefCell<Explanation>` of the run.
+/// Receives the texts of a plugin. `context` is the `RefCell<Explanation>` of the run.
 extern "C" fn take_text(context: *const c_void, kind: u32, subject: u32, text: AbiStr<'_>) -> u32 {
     // SAFETY: `run` made the context from a cell that outlives the plugin's step.
     let said = unsafe { &*context.cast::<RefCell<Explanation>>() };

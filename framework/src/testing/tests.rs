@@ -1,10 +1,10 @@
-//! The kit itself: what a plugin sees through it.
+//! Tests of the test kit itself: the input that a plugin sees through it.
 
 use crate::clusters::TaintEffect;
 use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Scenario};
 
-/// Says what it sees.
+/// Reports its input.
 struct Witness;
 
 impl Plugin for Witness {
@@ -64,13 +64,13 @@ fn clusters_are_numbered_by_name_and_the_largest_matching_rule_counts() {
 }
 
 #[test]
-fn texts_are_made_only_when_somebody_asks() {
+fn texts_are_made_only_on_request() {
     let (_, said) = scenario().assign_explained(&Witness).expect("it assigns");
     assert_eq!(said.notes, ["b,c,z"]);
     assert_eq!(said.explanations[2], (2, "c".to_owned()));
 }
 
-/// Promises everything, and gives all to the first candidate.
+/// Promises everything, but gives all replicas to one candidate.
 struct Liar;
 
 impl Plugin for Liar {
@@ -94,7 +94,7 @@ impl AssignPlugin for Liar {
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-        // What was last somewhere is moved elsewhere, so that no result is a fixed point.
+        // Move replicas away from where they were, so that no result is a fixed point.
         let start = context
             .last()
             .iter()

@@ -39,17 +39,17 @@ fn named_aggregations() {
         (FLOORS, 8, [10; 4], empty, Steady, [8, 0, 0, 0]),
         (FLOORS, 16, [10; 4], empty, Steady, [8, 8, 0, 0]),
         (Fill::Pack, 16, [10; 4], empty, Steady, [10, 6, 0, 0]),
-        // The roomiest first, whatever its place.
+        // The roomiest first, whatever its index.
         (FLOORS, 12, [4, 6, 20, 6], empty, Steady, [0, 0, 12, 0]),
         (FLOORS, 24, [4, 6, 20, 6], empty, Steady, [0, 5, 19, 0]),
         (Fill::Pack, 24, [4, 6, 20, 6], empty, Steady, [0, 4, 20, 0]),
-        // Who has replicas comes first, and what is there stays.
+        // Clusters with replicas come first, and keep them.
         (FLOORS, 5, [4, 6, 20, 6], [3, 0, 0, 0], Steady, [5, 0, 0, 0]),
         (Fill::Pack, 10, [4, 6, 20, 6], [3, 0, 0, 1], Steady, [3, 0, 0, 7]),
         (FLOORS, 10, [4, 6, 20, 6], [3, 0, 0, 1], Steady, [3, 0, 0, 7]),
         (Fill::Pack, 14, [4, 6, 20, 6], [3, 0, 0, 1], Steady, [7, 0, 0, 7]),
         (KARMADA, 12, [4, 6, 20, 6], [3, 0, 0, 1], Steady, [6, 0, 0, 6]),
-        // Shrinking: the largest first, the shortest prefix that holds the new total.
+        // Shrinking: the largest first, and the shortest prefix that has room for the new total.
         (FLOORS, 5, [9; 4], [3, 0, 6, 2], Steady, [0, 0, 5, 0]),
         (FLOORS, 8, [9; 4], [3, 0, 6, 2], Steady, [2, 0, 6, 0]),
         (Fill::Pack, 8, [9; 4], [3, 0, 6, 2], Steady, [2, 0, 6, 0]),
@@ -126,12 +126,12 @@ fn fills() -> impl Strategy<Value = Fill> {
 }
 
 proptest! {
-    /// Against the rule with full sorts; and what either may do at all.
+    /// Compares with the rule implemented by full sorts, and checks that no share exceeds its capacity.
     #[test]
     fn aggregations_equal_the_sorted_rule(
         rows in rows(60), part in 0.0..=1.1, cycle in cycles(), fill in fills(), huge in any::<bool>(),
     ) {
-        // Figures beyond 32 bits take the road for wide ranks.
+        // Figures beyond 32 bits take the path for wide ranks.
         let factor = if huge { 1 << 50 } else { 1 };
         let fits_now = column(&rows, |row| row.0 * factor);
         let last = column(&rows, |row| row.1.min(8));

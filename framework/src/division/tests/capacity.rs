@@ -70,8 +70,8 @@ fn named_changes() {
     check_change(&[0, 0, 0], 2, &[1, 1, 0]);
     check_change(&[1, 10, 10, 10], 20, &[0, 6, 7, 7]);
     check_change(&[], 0, &[]);
-    let nobody = divide(0, |out, scratch| change_evenly(3, &[], ties, out, scratch));
-    assert_eq!(nobody, Err(DivisionError::NoWeight { requested: 3 }));
+    let empty = divide(0, |out, scratch| change_evenly(3, &[], ties, out, scratch));
+    assert_eq!(empty, Err(DivisionError::NoWeight { requested: 3 }));
 }
 
 #[test]
@@ -126,7 +126,7 @@ proptest! {
         prop_assert_eq!(back(&run(&moved, &|index| ties(positions[index])), &positions), changed);
     }
 
-    /// Nobody is moved against the direction of the change, and an unchanged total moves nobody.
+    /// No count moves against the direction of the change, and an unchanged total changes no count.
     #[test]
     fn changes_go_one_way(rows in rows(i64::from(i32::MAX)), replicas in 0_i64..=i64::MAX) {
         let last = column(&rows, |row| row.0);

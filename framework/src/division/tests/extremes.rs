@@ -1,4 +1,4 @@
-//! Whatever comes in: an error or a result that sums up, never a panic; and never a step a replica.
+//! Extreme inputs: any input gives an error or a result with the right sum, never a panic, and no loop per replica.
 
 use super::super::aggregate::{Fill, aggregate};
 use super::super::apportionment::equal_shares;
@@ -22,7 +22,7 @@ const ALL_ROUNDINGS: [Rounding; 4] = [
     Rounding::Karmada,
 ];
 
-/// Every division over the same columns, which need not make sense.
+/// Every division over the same columns, which may be invalid.
 fn every_division<'a>(replicas: i64, first: &'a [i64], second: &'a [i64], tier_of: &'a [u32]) -> Vec<Division<'a>> {
     let mut divisions: Vec<Division<'a>> = Vec::new();
     for rounding in ALL_ROUNDINGS {
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// Five thousand candidates and totals up to i32::MAX, in a debug build: a loop a replica would take minutes.
+/// Five thousand candidates and totals up to i32::MAX in a debug build: a loop per replica would take minutes.
 #[test]
 fn large_fleets_and_large_totals() {
     let mut scratch = Scratch::default();

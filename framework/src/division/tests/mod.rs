@@ -11,7 +11,7 @@ mod tier_walk;
 use super::{DivisionError, Scratch};
 use proptest::prelude::*;
 
-/// Runs a division that writes to `out`, twice with one scratch: what a call leaves behind must not matter.
+/// Runs a division twice with the same scratch: leftovers of the first call must not affect the second.
 fn divide(
     candidates: usize,
     division: impl Fn(&mut [i64], &mut Scratch) -> Result<(), DivisionError>,
@@ -28,12 +28,12 @@ fn divide(
     result.map(|()| first)
 }
 
-/// Ties that differ and have nothing to do with the position.
+/// Distinct tie keys that are unrelated to the position.
 fn ties(index: usize) -> u64 {
     super::ties::mix64(index as u64 + 1)
 }
 
-/// Rows of columns: one tuple a candidate, so that a permutation moves a candidate as a whole.
+/// Rows of columns: one tuple per candidate, so that a permutation moves a candidate as a whole.
 fn rows(max_value: i64) -> impl Strategy<Value = Vec<(i64, i64, i64)>> {
     let small = 0..=4_i64.min(max_value);
     let entry = || prop_oneof![small.clone(), 0..=max_value];
@@ -44,13 +44,13 @@ fn column<Row: Copy, Value>(rows: &[Row], part: impl Fn(Row) -> Value) -> Vec<Va
     rows.iter().map(|&row| part(row)).collect()
 }
 
-/// The rows in another order, and for each new position the old one.
+/// The rows in reverse order, and the old position for each new one.
 fn reversed<Row: Copy>(rows: &[Row]) -> (Vec<Row>, Vec<usize>) {
     let positions: Vec<usize> = (0..rows.len()).rev().collect();
     (positions.iter().map(|&position| rows[position]).collect(), positions)
 }
 
-/// What `out`, computed over permuted rows, says in the old order.
+/// Restores the old order of `out`, which was computed over permuted rows.
 fn back(out: &[i64], positions: &[usize]) -> Vec<i64> {
     let mut restored = vec![0; out.len()];
     for (&count, &position) in out.iter().zip(positions) {

@@ -1,4 +1,4 @@
-//! The rules as one would write them down first: one replica a step. What the fast versions must equal.
+//! The naive versions of the rules, one replica per step. The fast versions must give equal results.
 
 use std::cmp::Reverse;
 
@@ -21,7 +21,7 @@ pub(super) fn webster(replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u6
     seats
 }
 
-/// The same with quotients as Karmada computes them.
+/// The same, with quotients computed like Karmada's.
 pub(super) fn webster_in_doubles(seats: &mut [i64], replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u64) {
     for _ in 0..replicas {
         let quotient = |index: usize| weights[index] as f64 / (2 * seats[index] + 1) as f64;
@@ -104,7 +104,8 @@ pub(super) fn fill_evenly(
     assigned
 }
 
-/// Specified's change one replica at a time: whoever has changed least so far is next, then the remainder's order.
+/// Specified's change, one replica at a time: the cluster that has changed least so far is next, then the order of the
+/// remainder decides.
 pub(super) fn change_evenly(replicas: i64, last: &[i64], ties: impl Fn(usize) -> u64) -> Vec<i64> {
     let mut counts = last.to_vec();
     let present: i64 = last.iter().sum();

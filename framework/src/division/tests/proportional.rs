@@ -31,10 +31,10 @@ fn named_cases() {
     check(FloorThenRank, 7, &[2, 1, 1], &[0, 0, 0], Ok(&[4, 2, 1]));
     check(FloorThenRank, 7, &[2, 1, 1], &[0, 0, 9], Ok(&[4, 1, 2]));
     check(FloorThenRank, 1, &[1, 0, 2], &[9, 9, 0], Ok(&[0, 0, 1]));
-    // Where the methods part.
+    // A case in which the methods differ.
     check(FloorThenRank, 10, &[5, 3, 3], &[0; 3], Ok(&[5, 3, 2]));
     check(LargestRemainder, 10, &[5, 3, 3], &[0; 3], Ok(&[4, 3, 3]));
-    // Five equal clusters, one replica: the bit of the UID decides in Karmada, whatever last says.
+    // Five equal clusters, one replica: in Karmada, the bit of the UID decides, regardless of the last result.
     check(Karmada, 1, &[1; 5], &[0, 0, 1, 0, 0], Ok(&[1, 0, 0, 0, 0]));
     check(FloorThenRank, 1, &[1; 5], &[0, 0, 1, 0, 0], Ok(&[0, 0, 1, 0, 0]));
     // 1/1 against 3/3: fewer seats first.
@@ -100,7 +100,7 @@ proptest! {
         prop_assert_eq!(actual.unwrap(), naive::floor_and_rank(replicas, &equal, &last, ties));
     }
 
-    /// Ranks that do not pack into 64 bits take another road to the same result.
+    /// Ranks that do not pack into 64 bits take another path to the same result.
     #[test]
     fn wide_ranks_equal_the_sorted_rule(rows in rows(i64::MAX), replicas in 0_i64..1_000_000) {
         let (weights, last) = (column(&rows, |row| row.0), column(&rows, |row| row.1));
@@ -156,7 +156,7 @@ proptest! {
         prop_assert_eq!(actual.unwrap(), naive::webster(replicas, &weights, ties));
     }
 
-    /// Weights a few units apart beside 2^53, where doubles take different fractions for equal.
+    /// Weights that differ by a few units near 2^53, where doubles treat different fractions as equal.
     #[test]
     fn webster_in_doubles_ties_where_doubles_do(
         offsets in prop::collection::vec(0_i64..6, 1..12),
@@ -173,8 +173,7 @@ proptest! {
         prop_assert_eq!(actual.unwrap(), expected);
     }
 
-    /// The naive rule cannot count to two thousand million; that no seat could be given to someone more deserving can
-    /// be checked all the same.
+    /// The naive rule cannot count to two billion. Instead, check that no seat could go to a more deserving candidate.
     #[test]
     fn webster_is_optimal_for_huge_totals(rows in rows(i64::from(i32::MAX)), replicas in 0_i64..=i64::MAX) {
         let weights = column(&rows, |row| row.0);
@@ -210,7 +209,7 @@ proptest! {
         }
     }
 
-    /// Capacity is safe where the weights are the capacities.
+    /// If the weights are the capacities, no share exceeds a capacity.
     #[test]
     fn no_share_exceeds_its_weight_while_the_total_does_not(rows in rows(1000), part in 0.0..=1.0) {
         let weights = column(&rows, |row| row.0);

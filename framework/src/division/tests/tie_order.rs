@@ -1,4 +1,4 @@
-//! The tie order: fixed values, independence, equal chances.
+//! The tie order: fixed values, independence and equal chances.
 
 use super::super::Scratch;
 use super::super::apportionment::equal_shares;
@@ -47,7 +47,7 @@ fn every_subset_of_equals_is_equally_likely() {
     }
 }
 
-/// Every one of the 24 orders of four clusters, over neighbouring profile seeds for one binding.
+/// All 24 orders of four clusters are equally likely over neighbouring profile seeds for one binding.
 #[test]
 fn neighbouring_seeds_draw_independent_orders() {
     let identities = ["a", "b", "c", "d"].map(identity_hash);

@@ -37,7 +37,7 @@ fn named_walks() {
         check(replicas, [10; 4], [0; 4], Steady, Ok(expected));
         check(replicas, [10; 4], [0; 4], Fresh, Ok(expected));
     }
-    // Growth: what is there stays, though the better tier has room by now.
+    // Growth: existing replicas stay, although the better tier has room by now.
     check(12, [3, 0, 10, 10], [4, 0, 6, 0], Steady, Ok([6, 6]));
     check(15, [3, 0, 10, 10], [4, 0, 6, 0], Steady, Ok([7, 8]));
     // Fresh: the way back to the better tier.
@@ -67,9 +67,9 @@ fn the_last_tier_with_candidates_may_take_the_rest() {
         last: &[],
         cycle: Cycle::Steady,
     };
-    let nobody = quotas(&request, &[], LastTier::TakesTheRest, 2);
+    let empty = quotas(&request, &[], LastTier::TakesTheRest, 2);
     assert_eq!(
-        nobody,
+        empty,
         Err(DivisionError::Unschedulable {
             requested: 9,
             available: 0
