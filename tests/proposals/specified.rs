@@ -129,8 +129,8 @@ fn groups_that_make_no_sense_are_named() {
             { "targetCluster": { "clusterNames": ["cluster2"] }, "replicas": 3 },
         ] }),
         7,
-        "Error: the binding's `divvy.io/preferences`.staticSpecifyList[1]: cluster `cluster2` is in the group of the \
-         binding's `divvy.io/preferences`.staticSpecifyList[0] already",
+        "Error: the binding's `divvy.io/preferences`.staticSpecifyList[1]: cluster `cluster2` is already in the group \
+         of the binding's `divvy.io/preferences`.staticSpecifyList[0]",
     );
     check(
         &BEFORE,

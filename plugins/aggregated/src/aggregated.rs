@@ -1,21 +1,21 @@
-//! Aggregated's arithmetic: as few clusters as possible.
+//! The arithmetic of Aggregated: as few clusters as possible.
 //!
-//! The rule is Karmada's (`pkg/scheduler/core/division_algorithm.go`); it is shared with PriorityAggregated and lives in the
-//! SDK. This file fixes what the strategy's configuration may choose of it.
+//! The rule is Karmada's (`pkg/scheduler/core/division_algorithm.go`). The SDK implements it, because
+//! PriorityAggregated uses it too; this file exposes the parts of it that the strategy's configuration can choose.
 
 use divvy_framework::division::aggregate::{Fill, aggregate};
 use divvy_framework::division::{DivisionError, Request, Scratch};
 
 /// Divides `request` over the shortest prefix of the candidates that holds it.
 ///
-/// * `fill`: how the replicas are divided inside the prefix.
-/// * `order`: rank of a candidate where capacities are equal; distinct, smaller first.
-/// * `ties`: the tie order of the rounding, smaller keys first.
-/// * `out`: one entry a candidate, overwritten, sums to `request.replicas`.
+/// * `fill`: how the replicas are divided within the prefix.
+/// * `order`: rank of a candidate among those of equal capacity; distinct, smaller first.
+/// * `ties`: tie order of the rounding, smaller keys first.
+/// * `out`: one entry per candidate, overwritten; sums to `request.replicas` on success.
 ///
 /// # Errors
-/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold too little; lengths that differ;
-/// negative input.
+/// Returns [`Unschedulable`](DivisionError::Unschedulable) if the candidates together lack capacity. Other errors
+/// report columns of different lengths or negative input, which are bugs of the caller.
 pub fn divide(
     request: &Request<'_>,
     fill: Fill,

@@ -1,41 +1,41 @@
-//! What a profile can configure of Aggregated, and what that means to the arithmetic.
+//! Configuration of Aggregated, and its translation for the arithmetic.
 
 use divvy_framework::division::Rounding;
 use divvy_framework::division::aggregate;
 use divvy_framework::prelude::Configuration;
 
-/// What a profile can configure.
+/// Configuration of the plugin in a profile.
 #[derive(Debug, Clone, Copy, Default, Configuration)]
 #[serde(default)]
 pub struct AggregatedConfiguration {
-    /// How the replicas are divided over the clusters that are used.
+    /// How replicas are divided over the selected clusters.
     pub fill: Fill,
-    /// How proportional shares become whole replicas.
+    /// How proportional shares are rounded to whole replicas.
     pub method: Method,
 }
 
-/// How the replicas are divided over the clusters that are used.
+/// How replicas are divided over the selected clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Fill {
-    /// In proportion to their capacities, as Karmada.
+    /// In proportion to their capacities, as in Karmada.
     #[default]
     Proportional,
-    /// Each is filled before the next is touched.
+    /// Fills each cluster before the next.
     Pack,
 }
 
-/// How proportional shares become whole replicas, and which order goes with it.
+/// How proportional shares are rounded to whole replicas, and which sort order is used with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Method {
-    /// Floors, then the remainder one each by capacity, last replicas, tie.
+    /// Rounds down, then gives the remainder one each by capacity, last replicas, tie.
     #[default]
     EvenRemainder,
-    /// By highest averages, with the tie rule and the orders of Karmada 1.16 and later.
+    /// Highest averages, with the tie rule and sort orders of Karmada 1.16 and later.
     Webster,
 }
 
 impl AggregatedConfiguration {
-    /// The fill of the arithmetic.
+    /// Combines `fill` and `method` into the fill of the arithmetic. Packing needs no rounding.
     pub fn division_fill(self) -> aggregate::Fill {
         match (self.fill, self.method) {
             (Fill::Pack, _) => aggregate::Fill::Pack,

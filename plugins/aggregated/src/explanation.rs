@@ -1,14 +1,15 @@
-//! Why each candidate got what it got. Runs only if somebody asked.
+//! Explains the count of each candidate. Runs only if an explanation was requested.
 
 use divvy_framework::prelude::*;
 
 use crate::Aggregated;
 use crate::configuration::{AggregatedConfiguration, Fill, Method};
 
-/// Explains `counts`, which the configured rule made of the context.
+/// Explains `counts`, the result of the configured rule in this context.
 pub(crate) fn explain(context: &AssignContext<'_, Aggregated>, configuration: AggregatedConfiguration, counts: &[i64]) {
     let request = context.division_request();
     let shrinks = request.shrinks();
+    // A growing cycle divides only the extra replicas, so they alone are explained.
     let grows = !context.is_fresh() && !shrinks;
     let gain = |place: usize| counts[place] - if grows { context.last()[place] } else { 0 };
     let used = (0..context.len()).filter(|&place| gain(place) > 0).count();

@@ -1,4 +1,4 @@
-//! Aggregated as a plugin. The rule is in [`aggregated`]; this file hands it the context and the orders.
+//! Aggregated as a plugin. [`aggregated`] implements the rule; this file passes it the context and the sort orders.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -16,7 +16,7 @@ struct Aggregated {
     configuration: AggregatedConfiguration,
 }
 
-/// Memory reused from call to call.
+/// Buffers reused between calls.
 #[derive(Debug, Default)]
 struct AggregatedScratch {
     division: Scratch,
@@ -41,7 +41,8 @@ impl Plugin for Aggregated {
 
 impl AssignPlugin for Aggregated {
     const STRATEGIES: &'static [&'static str] = &["Aggregated"];
-    /// Not order-independent: `method = "webster"` serves equal capacities in the order of the candidates, as Karmada.
+    /// Not order-independent: `method = "webster"` keeps equal capacities in the order of the candidates, as Karmada
+    /// does.
     const PROMISES: Promises = Promises::NONE.respects_capacity().inert();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
@@ -57,7 +58,8 @@ impl AssignPlugin for Aggregated {
                 Method::EvenRemainder => {
                     aggregated::divide(&request, fill, context.policy_order(), context.ties(), out, division)
                 }
-                // Shrinking, Karmada sorts the last result as the binding lists it; else the candidates as Select gave them.
+                // When shrinking, Karmada sorts the last result in the order of the binding; otherwise it sorts the
+                // candidates in the order of Select.
                 Method::Webster if request.shrinks() => {
                     context.places_in_last(places_in_last);
                     let order = |place: usize| places_in_last.get(place).copied().unwrap_or(u32::MAX).into();

@@ -30,7 +30,7 @@ fn named_cases() {
             Steady,
             [0, 0, 8],
         ),
-        ("equals by place", PROPORTIONAL, 8, [10; 3], [0; 3], Steady, [8, 0, 0]),
+        ("equals by index", PROPORTIONAL, 8, [10; 3], [0; 3], Steady, [8, 0, 0]),
         (
             "two, proportional",
             PROPORTIONAL,
@@ -42,7 +42,7 @@ fn named_cases() {
         ),
         ("two, packed", Pack, 16, [10; 3], [0; 3], Steady, [10, 6, 0]),
         (
-            "who has replicas first",
+            "clusters with replicas first",
             PROPORTIONAL,
             5,
             [20, 4, 20],
@@ -51,7 +51,7 @@ fn named_cases() {
             [0, 5, 0],
         ),
         (
-            "and then the roomiest",
+            "then the largest capacity",
             Pack,
             9,
             [20, 4, 30],
@@ -106,7 +106,7 @@ fn named_cases() {
             [0, 0, 9],
         ),
         ("to zero", Pack, 0, [9; 3], [4, 3, 2], Steady, [0; 3]),
-        ("to the brim", Pack, 36, [9; 3], [4, 3, 2], Steady, [13, 12, 11]),
+        ("all capacity used", Pack, 36, [9; 3], [4, 3, 2], Steady, [13, 12, 11]),
     ] {
         let request = Request {
             replicas,
@@ -136,7 +136,7 @@ fn too_small() {
 }
 
 proptest! {
-    /// Nobody who was not needed is used: without the smallest share's cluster the others would not hold it.
+    /// No cluster is used needlessly: one cluster fewer could not hold the replicas, whichever they were.
     #[test]
     fn no_smaller_number_of_clusters_would_do(
         fits_now in prop::collection::vec(0_i64..50, 1..12), part in 0.0..=1.0, pack in any::<bool>(),

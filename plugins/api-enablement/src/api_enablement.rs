@@ -1,24 +1,25 @@
 //! The rule: which sets of API enablements serve a resource.
 //!
-//! It does not know the last result, whose clusters the plugin exempts. Karmada once passed clusters whose condition
-//! `CompleteAPIEnablements` is not true; as of v1.19 that condition plays no part, and so it plays none here.
+//! It does not consider the last result; the plugin exempts its clusters. Older versions of Karmada passed clusters
+//! whose condition `CompleteAPIEnablements` is not true. Since v1.19 Karmada ignores that condition, and so does this
+//! rule.
 
 use divvy_framework::clusters::Clusters;
 
-/// Why a cluster is rejected: Karmada's text.
+/// Reason for rejecting a cluster, in Karmada's words.
 pub(crate) const REASON: &str = "cluster(s) did not have the API resource";
 
-/// For each set of API enablements whether it serves the resource. Kept between cycles for its memory alone.
+/// Verdict for each set of API enablements. Kept between cycles only to reuse the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Verdicts {
     by_set: Vec<bool>,
 }
 
 impl Verdicts {
-    /// Decides for all sets.
+    /// Decides for every set whether it serves the resource, replacing the verdicts of the previous call.
     pub(crate) fn decide(&mut self, clusters: &Clusters<'_>, api_version: &str, kind: &str) {
         self.by_set.clear();
-        // A text that no cluster mentions anywhere is in no set.
+        // A string that occurs in no cluster has no symbol and is in no set.
         if let (Some(group_version), Some(kind)) = (clusters.symbol(api_version), clusters.symbol(kind)) {
             self.by_set.extend(
                 (0..)
@@ -28,7 +29,7 @@ impl Verdicts {
         }
     }
 
-    /// Whether a set serves the resource.
+    /// True if the set serves the resource.
     #[inline]
     pub(crate) fn serves(&self, set: u32) -> bool {
         self.by_set.get(set as usize).copied().unwrap_or(false)

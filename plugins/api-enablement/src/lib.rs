@@ -1,7 +1,7 @@
-//! The Filter plugin `api-enablement`: clusters that do not serve the API of the resource are out.
+//! The Filter plugin `api-enablement`: rejects clusters that do not serve the API of the resource.
 //!
-//! This file joins the SDK to the rule, which is in [`api_enablement`]. It reaches the verdict once a *set* of API
-//! enablements: most clusters of a fleet share one of a few sets, and a set holds a hundred kinds.
+//! This file connects the SDK to the rule in [`api_enablement`], which computes one verdict per *set* of API
+//! enablements: most clusters of a fleet share one of a few sets, and a set holds about a hundred kinds.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Named cases, and the rule held against a look at each cluster.
+//! Named cases, and a comparison with checking each cluster separately.
 
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn a_cluster_that_serves_the_kind_passes() {
 }
 
 #[test]
-fn group_version_and_kind_must_stand_in_one_entry() {
+fn group_version_and_kind_must_be_in_one_entry() {
     check(
         Scenario::new().cluster(
             ClusterBuilder::new("a")
@@ -38,7 +38,7 @@ fn group_version_and_kind_must_stand_in_one_entry() {
 }
 
 #[test]
-fn a_kind_that_no_cluster_mentions_is_served_by_none() {
+fn no_cluster_passes_for_an_unknown_kind() {
     check(
         Scenario::new()
             .resource("argoproj.io/v1alpha1", "Rollout")
@@ -48,7 +48,7 @@ fn a_kind_that_no_cluster_mentions_is_served_by_none() {
 }
 
 #[test]
-fn clusters_of_the_last_result_pass_whatever_their_replicas() {
+fn clusters_of_the_last_result_pass_with_any_number_of_replicas() {
     check(
         Scenario::new()
             .cluster(ClusterBuilder::new("a").last(3))
@@ -60,7 +60,7 @@ fn clusters_of_the_last_result_pass_whatever_their_replicas() {
 }
 
 #[test]
-fn the_condition_of_complete_enablements_plays_no_part() {
+fn the_condition_complete_api_enablements_is_ignored() {
     check(
         Scenario::new()
             .cluster(ClusterBuilder::new("a").condition("CompleteAPIEnablements"))
@@ -71,13 +71,13 @@ fn the_condition_of_complete_enablements_plays_no_part() {
 }
 
 #[test]
-fn no_cluster_at_all_is_no_failure() {
+fn an_empty_fleet_is_not_a_failure() {
     check(Scenario::new(), &[]);
 }
 
 proptest! {
     #[test]
-    fn each_cluster_is_judged_by_its_own_entries(
+    fn each_cluster_is_filtered_by_its_own_entries(
         clusters in prop::collection::vec((prop::collection::vec((0..2_usize, 0..2_usize), 0..3), any::<bool>()), 0..12),
     ) {
         const VERSIONS: [&str; 2] = ["apps/v1", "batch/v1"];

@@ -1,37 +1,38 @@
-//! Average's arithmetic: as even as capacity allows.
+//! The arithmetic of Average: as even as capacity allows.
 //!
 //! The rule is `proposals/average-replicas.md`, "Assign", with the remainder counted as pending from the start
-//! (README, "Rule"). Steady and fresh cycles are alike: what is placed counts as capacity and breaks ties, and
-//! nothing more. Spread constraints are Select's affair; the candidates here already satisfy them.
+//! (README, "Rule"). Steady and fresh cycles do not differ: existing replicas only add to capacity and break ties.
+//! Select applies the spread constraints, so the candidates already satisfy them.
 
 use divvy_framework::division::level_fill::fill_evenly;
 use divvy_framework::division::{DivisionError, Scratch};
 
-/// The columns that Average looks at, one entry a candidate each.
+/// Columns that Average reads, with one entry per candidate.
 #[derive(Debug, Clone, Copy)]
 pub struct AverageColumns<'a> {
-    /// What the estimators say each candidate can take beyond what it has, 0 or more.
+    /// Replicas that fit on each candidate in addition to its last replicas, according to the estimators; 0 or more.
     pub fits_now: &'a [i64],
-    /// What each candidate has now, 0 or more.
+    /// Last replicas of each candidate, 0 or more.
     pub last: &'a [i64],
-    /// The sum of the score plugins, larger is better.
+    /// Weighted sum of the scores of each candidate; larger is better.
     pub scores: &'a [i64],
 }
 
-/// Memory reused from call to call.
+/// Buffers reused between calls.
 #[derive(Debug, Default)]
 pub struct AverageScratch {
     division: Scratch,
     capacities: Vec<i64>,
 }
 
-/// Divides `replicas` evenly within fits now plus last. The incomplete round goes by score, last, tie.
+/// Divides `replicas` evenly within the capacity (fits now plus last). The remainder goes by score, last, tie.
 ///
-/// * `ties`: the tie order, smaller keys first. `out` is overwritten and sums to `replicas`.
+/// * `ties`: tie order, smaller keys first.
+/// * `out`: one entry per candidate, overwritten; sums to `replicas` on success.
 ///
 /// # Errors
-/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold too little; lengths that differ;
-/// negative counts.
+/// Returns [`Unschedulable`](DivisionError::Unschedulable) if the candidates together lack capacity. Other errors
+/// report columns of different lengths or negative counts, which are bugs of the caller.
 pub fn divide(
     replicas: i64,
     columns: AverageColumns<'_>,

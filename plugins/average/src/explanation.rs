@@ -1,13 +1,13 @@
-//! Why each candidate got what it got. Runs only if somebody asked.
+//! Explains the count of each candidate. Runs only if an explanation was requested.
 
 use divvy_framework::division::explanation::Remainder;
 use divvy_framework::prelude::*;
 
 use crate::Average;
 
-/// Explains `counts`, which are as even as capacity allows.
+/// Explains `counts`, the most even division that capacity allows.
 pub(crate) fn explain(context: &AssignContext<'_, Average>, counts: &[i64]) {
-    // Whoever has room beyond it stands at the level, or one above it.
+    // Every candidate that is not full has the level, or one replica more.
     let has_room = |place: usize| counts[place] < context.capacity(place);
     let Some(level) = (0..context.len())
         .filter(|&place| has_room(place))
@@ -17,6 +17,7 @@ pub(crate) fn explain(context: &AssignContext<'_, Average>, counts: &[i64]) {
         (0..context.len()).for_each(|place| context.explain(place, || format!("capacity {}, full", counts[place])));
         return;
     };
+    // Flipping the sign bit makes unsigned comparison order signed scores.
     let rank = |place: usize| {
         let score = context.scores()[place].cast_unsigned() ^ (1 << 63);
         [score, context.last()[place].cast_unsigned(), 0]

@@ -1,4 +1,4 @@
-//! Average as a plugin. The rule is in [`average`]; this file hands it the context.
+//! Average as a plugin. [`average`] implements the rule; this file passes it the context.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -9,7 +9,7 @@ mod explanation;
 use average::{AverageColumns, AverageScratch};
 use divvy_framework::prelude::*;
 
-/// The strategy: nothing to configure.
+/// The strategy, which has no configuration.
 struct Average;
 
 impl Plugin for Average {

@@ -1,4 +1,4 @@
-//! The proposal's story and its loop, then properties.
+//! The proposal's story and its loop, and properties.
 
 mod wiring;
 
@@ -20,8 +20,8 @@ fn named_cases() {
         ("the remainder is not lost", 8, [10; 3], [0; 3], [0; 3], [3, 3, 2]),
         ("the remainder by score", 7, [10; 3], [5, 0, 0], [0, 0, 100], [2, 2, 3]),
         ("then by last", 7, [10; 3], [0, 3, 0], [100; 3], [2, 3, 2]),
-        ("the full one stops", 10, [1, 10, 10], [0; 3], [0; 3], [1, 5, 4]),
-        ("what is placed is capacity", 6, [0, 0, 9], [2, 2, 0], [0; 3], [2, 2, 2]),
+        ("a full cluster stops", 10, [1, 10, 10], [0; 3], [0; 3], [1, 5, 4]),
+        ("last replicas are capacity", 6, [0, 0, 9], [2, 2, 0], [0; 3], [2, 2, 2]),
         (
             "a full last result is levelled",
             6,
@@ -31,7 +31,7 @@ fn named_cases() {
             [2, 2, 2],
         ),
         ("shrinking levels too", 3, [0; 3], [6, 1, 1], [0; 3], [1, 1, 1]),
-        ("to the brim", 8, [1, 2, 3], [0, 1, 1], [0; 3], [1, 3, 4]),
+        ("all capacity used", 8, [1, 2, 3], [0, 1, 1], [0; 3], [1, 3, 4]),
         ("nothing", 0, [1, 2, 3], [0, 1, 1], [0; 3], [0; 3]),
     ] {
         let columns = AverageColumns {
@@ -76,7 +76,7 @@ fn errors() {
     ));
 }
 
-/// The proposal's steps as written, the remainder pending from the start.
+/// The steps of the proposal as written, with the remainder pending from the start.
 fn proposals_loop(replicas: i64, capacities: &[i64], order: &[usize]) -> Vec<i64> {
     let average = replicas / capacities.len() as i64;
     let mut assigned: Vec<i64> = capacities.iter().map(|&capacity| capacity.min(average)).collect();

@@ -1,27 +1,27 @@
-//! The rule: a cluster must match one of the affinities that are in force; with none in force every cluster does.
+//! The rule: a cluster must match one of the affinities in force. If there are none, every cluster passes.
 //!
-//! How one affinity matches (names, exclusions, labels, fields, zones) is the SDK's [`ClusterMatcher`], since strategies
-//! need the same. The last result plays no part here: a cluster that no longer matches is rejected even if the binding
-//! runs there.
+//! The SDK's [`ClusterMatcher`] matches a single affinity (names, exclusions, labels, fields, zones), because
+//! strategies need it too. The last result is not considered: a cluster that no longer matches is rejected even if the
+//! binding runs there.
 
 use divvy_framework::clusters::ClusterMatcher;
 
-/// Why a cluster is rejected: Karmada's text.
+/// Reason for rejecting a cluster, in Karmada's words.
 pub(crate) const REASON: &str = "cluster(s) did not match the placement cluster affinity constraint";
 
-/// The affinities in force, by how much work they are.
+/// Affinities in force, with separate variants for the cheaper cases.
 #[derive(Debug)]
 pub(crate) enum AnyOf<'a> {
-    /// Every cluster matches: no affinity, or one that demands nothing.
+    /// Every cluster matches: there is no affinity, or one without conditions.
     Everything,
-    /// The usual case, kept apart for the speed of its loop.
+    /// The usual case, separate to keep its loop fast.
     One(ClusterMatcher<'a>),
-    /// An affinity and those it overflows to.
+    /// An affinity and its overflow affinities.
     Several(Vec<ClusterMatcher<'a>>),
 }
 
 impl<'a> AnyOf<'a> {
-    /// Any one of `affinities`.
+    /// Matches a cluster if any of `affinities` does.
     pub(crate) fn new(mut affinities: impl Iterator<Item = ClusterMatcher<'a>>) -> Self {
         let Some(first) = affinities.next() else {
             return Self::Everything;

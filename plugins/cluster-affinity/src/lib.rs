@@ -1,7 +1,7 @@
-//! The Filter plugin `cluster-affinity`: clusters that no affinity of the placement matches are out.
+//! The Filter plugin `cluster-affinity`: rejects clusters that no affinity of the placement matches.
 //!
-//! This file joins the SDK to the rule, which is in [`cluster_affinity`]. Which affinities are in force (the one of the
-//! policy, the observed group of several, its overflow affinities) is the host's to say: the rule sees the list.
+//! This file connects the SDK to the rule in [`cluster_affinity`]. The host determines which affinities are in force
+//! (the policy's only one, or the observed group and its overflow affinities); the rule gets the list.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ impl Plugin for ClusterAffinity {
     const DESCRIPTION: &'static str = "rejects clusters that the affinity of the placement does not match";
     type Configuration = NoConfiguration;
     type Preferences = NoPreferences;
-    // Selectors are compiled in the call and not here: compiled, they borrow the snapshot's columns.
+    // Selectors are compiled in the call rather than here, because compiled selectors borrow the snapshot's columns.
     type Prepared = ();
 
     fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! Named cases of each part of an affinity, and several affinities held against one at a time.
+//! Named cases for each part of an affinity, and a comparison of several affinities with each one separately.
 
 use divvy_framework::binding::{SelectorField, SelectorOperator};
 use divvy_framework::testing::{AffinityWriter, ClusterBuilder, Scenario};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::ClusterAffinity;
 use crate::cluster_affinity::REASON;
 
-/// Three clusters: `a` in eu with two zones, `b` in us with one, `c` without any property.
+/// Three clusters: `a` in eu with two zones, `b` in us with one zone, and `c` without properties.
 fn fleet() -> Scenario {
     Scenario::new()
         .cluster(
@@ -75,7 +75,7 @@ fn each_part_of_an_affinity() {
         ("label does not exist", label(DoesNotExist, &[]), &["c"]),
         ("label above", label_of("generation", Gt, &["9"]), &["a"]),
         ("label below", label_of("generation", Lt, &["9"]), &["b"]),
-        ("label above no number", label_of("generation", Gt, &["x"]), &[]),
+        ("label above a non-number", label_of("generation", Gt, &["x"]), &[]),
         ("region in", field(Region, In, &["eu"]), &["a"]),
         ("region not in, or not set", field(Region, NotIn, &["eu"]), &["b", "c"]),
         ("provider exists", field(Provider, Exists, &[]), &["a", "b"]),

@@ -1,6 +1,7 @@
-//! The rule: a cluster that a graceful eviction task names as `fromCluster` is rejected, even if the last result lists it.
+//! The rule: a cluster that a graceful eviction task names as `fromCluster` is rejected, even if the last result lists
+//! it.
 //!
-//! It does not ask how far the task has come: while it stands, scheduling back would undo it.
+//! The progress of the task does not matter: as long as it exists, scheduling to the cluster would undo it.
 
-/// Why a cluster is rejected: Karmada's text.
+/// Reason for rejecting a cluster, in Karmada's words.
 pub(crate) const REASON: &str = "cluster(s) is in the process of eviction";

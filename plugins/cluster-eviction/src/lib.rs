@@ -1,7 +1,7 @@
-//! The Filter plugin `cluster-eviction`: clusters that the binding is being evicted from are out.
+//! The Filter plugin `cluster-eviction`: rejects clusters that the binding is being evicted from.
 //!
-//! The rule is a look-up of names that the binding lists, which the SDK does; nothing is left for a file of its own but
-//! the reason. Work is done an eviction, never a cluster.
+//! The SDK looks up the names of the eviction tasks, so [`cluster_eviction`] contains only the reason. The cost is per
+//! eviction task, not per cluster.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Named cases, and the rule held against names.
+//! Named cases, and a comparison with a list of names.
 
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn without_evictions_every_cluster_passes() {
 }
 
 #[test]
-fn an_unknown_cluster_and_a_repeated_one_do_no_harm() {
+fn unknown_and_repeated_clusters_are_harmless() {
     let scenario = fleet().eviction("gone").eviction("c").eviction("c");
     assert_eq!(scenario.feasible(&ClusterEviction).expect("it filters"), ["a", "b"]);
 }

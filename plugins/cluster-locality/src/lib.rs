@@ -1,6 +1,6 @@
-//! The Score plugin `cluster-locality`: clusters that the last result lists are preferred.
+//! The Score plugin `cluster-locality`: prefers clusters that the last result lists.
 //!
-//! This file joins the SDK to the rule, which is in [`cluster_locality`].
+//! This file connects the SDK to the rule in [`cluster_locality`].
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ impl Plugin for ClusterLocality {
 
 impl ScorePlugin for ClusterLocality {
     fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
-        // The first scheduling of a binding is the commonest, and all its scores are 0 already.
+        // Scores start at 0, so there is nothing to do when a binding is scheduled for the first time, the usual case.
         if context.binding().last().next().is_some() {
             for (place, score) in result.scores().iter_mut().enumerate() {
                 *score = score_of(context.last(place));

@@ -1,4 +1,4 @@
-//! Named cases, and the rule held against the last result.
+//! Named cases, and a comparison with the last result.
 
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::ClusterLocality;
 
 #[test]
-fn listed_clusters_score_whatever_their_replicas() {
+fn listed_clusters_score_with_any_number_of_replicas() {
     let scenario = Scenario::new()
         .cluster(ClusterBuilder::new("a").last(7))
         .cluster(ClusterBuilder::new("b").last(0))
@@ -16,7 +16,7 @@ fn listed_clusters_score_whatever_their_replicas() {
 }
 
 #[test]
-fn last_replicas_that_sum_up_to_nothing_count_too() {
+fn listed_clusters_score_even_if_all_last_replicas_are_zero() {
     let scenario = Scenario::new()
         .cluster(ClusterBuilder::new("a"))
         .cluster(ClusterBuilder::new("b").last(0));
@@ -24,7 +24,7 @@ fn last_replicas_that_sum_up_to_nothing_count_too() {
 }
 
 #[test]
-fn a_first_scheduling_scores_nothing() {
+fn all_scores_are_zero_without_a_last_result() {
     let scenario = Scenario::new()
         .cluster(ClusterBuilder::new("a"))
         .cluster(ClusterBuilder::new("b"));

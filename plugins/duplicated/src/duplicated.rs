@@ -1,13 +1,13 @@
-//! Every candidate gets the full count (Karmada v1.19-rc, `assignByDuplicatedStrategy`).
+//! Gives every candidate the full count (Karmada v1.19-rc, `assignByDuplicatedStrategy`).
 //!
-//! It looks at nothing else: not at capacity, not at the last result.
+//! Considers neither capacity nor the last result.
 
 use divvy_framework::division::DivisionError;
 
-/// Writes `replicas` to every entry of `out`, one entry a candidate.
+/// Writes `replicas` to every entry of `out`, which has one entry per candidate.
 ///
 /// # Errors
-/// [`Negative`](DivisionError::Negative) if `replicas` is.
+/// Returns [`Negative`](DivisionError::Negative) if `replicas` is negative; `out` is then unchanged.
 pub fn divide(replicas: i64, out: &mut [i64]) -> Result<(), DivisionError> {
     if replicas < 0 {
         return Err(DivisionError::Negative {

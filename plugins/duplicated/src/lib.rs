@@ -1,4 +1,4 @@
-//! Duplicated as a plugin. The rule is in [`duplicated`]; this file hands it the context.
+//! Duplicated as a plugin. [`duplicated`] implements the rule; this file passes it the context.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -7,7 +7,7 @@ pub mod duplicated;
 
 use divvy_framework::prelude::*;
 
-/// The strategy: nothing to configure.
+/// The strategy, which has no configuration.
 struct Duplicated;
 
 impl Plugin for Duplicated {

@@ -1,4 +1,4 @@
-//! Named cases, then the one property there is.
+//! Named cases, and one property.
 
 mod wiring;
 
@@ -29,7 +29,7 @@ fn named_cases() {
 
 proptest! {
     #[test]
-    fn everyone_gets_the_full_count(replicas in 0_i64..=i64::MAX, mut out in prop::collection::vec(any::<i64>(), 0..20)) {
+    fn all_get_the_full_count(replicas in 0_i64..=i64::MAX, mut out in prop::collection::vec(any::<i64>(), 0..20)) {
         divide(replicas, &mut out).unwrap();
         prop_assert!(out.iter().all(|&count| count == replicas));
     }

@@ -1,24 +1,25 @@
-//! DynamicWeight's arithmetic: replicas in proportion to what the estimators say fits.
+//! The arithmetic of DynamicWeight: replicas in proportion to the number that fits according to the estimators.
 //!
-//! The rule is Karmada's (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). It is shared with the tiers of other strategies and lives in the SDK; this file
-//! fixes what the strategy's configuration may choose of it.
+//! The rule is Karmada's (v1.19-rc, `pkg/scheduler/core/division_algorithm.go`). The SDK implements it, because the
+//! tiers of other strategies use it too; this file exposes the parts of it that the strategy's configuration can
+//! choose.
 
 use divvy_framework::division::dynamic::divide_by_dynamic_weight;
 use divvy_framework::division::{DivisionError, Request, Rounding, Scratch};
 use divvy_framework::prelude::Configuration;
 
-/// How proportional shares become whole replicas.
+/// How proportional shares are rounded to whole replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Method {
-    /// Floors, then the remainder one each by weight, last replicas, tie.
+    /// Rounds down, then gives the remainder one each by weight, last replicas, tie.
     #[default]
     EvenRemainder,
-    /// By highest averages, as Karmada. For its tie rule too, pass Karmada's tie order.
+    /// Highest averages, as in Karmada. To follow its tie rule too, pass Karmada's tie order.
     Webster,
 }
 
 impl Method {
-    /// The rounding of the arithmetic.
+    /// Rounding that the arithmetic uses for this method.
     pub fn rounding(self) -> Rounding {
         match self {
             Self::EvenRemainder => Rounding::FloorThenRank,
@@ -29,12 +30,12 @@ impl Method {
 
 /// Divides `request` by dynamic weight.
 ///
-/// * `ties`: the tie order, smaller keys first.
-/// * `out`: one entry a candidate, overwritten, sums to `request.replicas`.
+/// * `ties`: tie order, smaller keys first.
+/// * `out`: one entry per candidate, overwritten; sums to `request.replicas` on success.
 ///
 /// # Errors
-/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold too little; lengths that differ;
-/// negative input.
+/// Returns [`Unschedulable`](DivisionError::Unschedulable) if the candidates together lack capacity. Other errors
+/// report columns of different lengths or negative input, which are bugs of the caller.
 pub fn divide(
     request: &Request<'_>,
     method: Method,

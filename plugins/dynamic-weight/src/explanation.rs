@@ -1,4 +1,4 @@
-//! Why each candidate got what it got. Runs only if somebody asked.
+//! Explains the count of each candidate. Runs only if an explanation was requested.
 
 use divvy_framework::division::explanation::ProportionalShares;
 use divvy_framework::prelude::*;
@@ -6,7 +6,7 @@ use divvy_framework::prelude::*;
 use crate::DynamicWeight;
 use crate::dynamic_weight::Method;
 
-/// Explains `counts`, which `method` made of the context.
+/// Explains `counts`, the result of `method` in this context. Each kind of cycle divides by different weights.
 pub(crate) fn explain(context: &AssignContext<'_, DynamicWeight>, method: Method, counts: &[i64]) {
     let (replicas, last) = (context.replicas(), context.last());
     let extra = i128::from(replicas) - last.iter().map(|&last| i128::from(last)).sum::<i128>();

@@ -1,4 +1,4 @@
-//! DynamicWeight as a plugin. The rule is in [`dynamic_weight`]; this file hands it the context.
+//! DynamicWeight as a plugin. [`dynamic_weight`] implements the rule; this file passes it the context.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -10,11 +10,11 @@ use divvy_framework::division::Scratch;
 use divvy_framework::prelude::*;
 use dynamic_weight::Method;
 
-/// What a profile can configure.
+/// Configuration of the plugin in a profile.
 #[derive(Debug, Clone, Copy, Default, Configuration)]
 #[serde(default)]
 struct DynamicWeightConfiguration {
-    /// How proportional shares become whole replicas.
+    /// How proportional shares are rounded to whole replicas.
     method: Method,
 }
 

@@ -1,4 +1,4 @@
-//! Named cases, then properties.
+//! Named cases, and properties.
 
 mod wiring;
 
@@ -90,7 +90,7 @@ fn named_cases() {
             [5, 0, 3],
         ),
         ("to zero", EvenRemainder, 0, [5; 3], [1, 2, 4], Steady, [0; 3]),
-        ("to the brim", EvenRemainder, 22, [5; 3], [1, 2, 4], Steady, [6, 7, 9]),
+        ("fully used", EvenRemainder, 22, [5; 3], [1, 2, 4], Steady, [6, 7, 9]),
     ] {
         let request = Request {
             replicas,

@@ -1,24 +1,24 @@
-//! What a profile can configure of PriorityAggregated, and what that means to the arithmetic.
+//! Configuration of PriorityAggregated, and its translation for the arithmetic.
 
 use divvy_framework::division::Rounding;
 use divvy_framework::division::aggregate;
 use divvy_framework::prelude::Configuration;
 
-/// What a profile can configure.
+/// Configuration of the plugin in a profile.
 #[derive(Debug, Clone, Copy, Default, Configuration)]
 #[serde(default)]
 pub struct PriorityAggregatedConfiguration {
-    /// How replicas are divided over the clusters that a tier uses.
+    /// How replicas are divided over the selected clusters of a tier.
     pub fill: Fill,
 }
 
-/// How replicas are divided over the clusters that a tier uses.
+/// How replicas are divided over the selected clusters of a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Fill {
-    /// In proportion to their capacities, as Aggregated and the proposal's table.
+    /// In proportion to their capacities, as in Aggregated and in the proposal's table.
     #[default]
     Proportional,
-    /// Each is filled before the next is touched.
+    /// Fills each cluster before the next.
     Pack,
 }
 

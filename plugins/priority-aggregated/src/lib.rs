@@ -1,4 +1,4 @@
-//! PriorityAggregated as a plugin. The rule is in [`priority_aggregated`]; this file hands it the context.
+//! PriorityAggregated as a plugin. [`priority_aggregated`] implements the rule; this file passes it the context.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -39,7 +39,7 @@ impl Plugin for PriorityAggregated {
     }
 }
 
-/// Priorities of groups of clusters (`proposals/priority-aggregated.md`: minimum 1).
+/// Policy list with the priorities of clusters (`proposals/priority-aggregated.md`: minimum 1).
 const PRIORITIES: RuleList =
     RuleList::new("preferredPriorityList", &[RuleField::required("priority").at_least(1)]).giving_priorities();
 
@@ -70,7 +70,7 @@ impl AssignPlugin for PriorityAggregated {
     }
 }
 
-/// Why the candidate at a place got `count` replicas.
+/// Explains why the candidate with index `place` got `count` replicas.
 fn explanation(context: &AssignContext<'_, PriorityAggregated>, place: usize, count: i64) -> String {
     let tier = context.tiers().get(place).copied().unwrap_or(0);
     let (last, fits_now) = (context.last()[place], context.fits_now()[place]);

@@ -1,14 +1,14 @@
-//! PriorityAggregated's arithmetic: preferred clusters first, as few as possible of equal priority.
+//! The arithmetic of PriorityAggregated: preferred clusters first, and as few as possible of equal priority.
 //!
 //! The rule is `proposals/priority-aggregated.md`, "Motivation" and "Use case and its behavior": candidates of equal
-//! priority form a tier, the tier walk gives each tier its quota, and inside a tier Aggregated's rule divides it. Scores
-//! play no part. Which entry of the policy names which cluster, and which priority makes which tier, is resolved before.
+//! priority form a tier, the tier walk assigns a quota to each tier, and Aggregated's rule divides the quota within the
+//! tier. Scores are not considered. The host has already matched clusters to policy entries and priorities to tiers.
 
 use divvy_framework::division::aggregate::{Fill, aggregate};
 use divvy_framework::division::tiers::{LastTier, TierMembers, divide_among_tiers};
 use divvy_framework::division::{DivisionError, Request, Scratch};
 
-/// Memory reused from call to call.
+/// Buffers reused between calls.
 #[derive(Debug, Default)]
 pub struct PriorityAggregatedScratch {
     division: Scratch,
@@ -21,15 +21,16 @@ pub struct PriorityAggregatedScratch {
 
 /// Divides `request` tier by tier, tier 0 first.
 ///
-/// * `tiers`: the tier of each candidate, below their number; empty for one tier, which is plain Aggregated.
-/// * `fill`: how replicas are divided over the clusters that a tier uses.
-/// * `order`: rank of a candidate by its place in the policy's list, then name; distinct, smaller first.
-/// * `ties`: the tie order of the rounding, smaller keys first.
-/// * `out`: one entry a candidate, overwritten, sums to `request.replicas`.
+/// * `tiers`: tier of each candidate, less than the number of candidates; empty for a single tier, which is plain
+///   Aggregated.
+/// * `fill`: how replicas are divided over the selected clusters of a tier.
+/// * `order`: rank of a candidate by its position in the policy's list, then name; distinct, smaller first.
+/// * `ties`: tie order of the rounding, smaller keys first.
+/// * `out`: one entry per candidate, overwritten; sums to `request.replicas` on success.
 ///
 /// # Errors
-/// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together hold too little, with the figures of all
-/// tiers; lengths that differ; negative counts.
+/// Returns [`Unschedulable`](DivisionError::Unschedulable), with the figures of all tiers, if the candidates together
+/// lack capacity. Other errors report columns of different lengths or negative counts, which are bugs of the caller.
 pub fn divide(
     request: &Request<'_>,
     tiers: &[u32],
@@ -58,13 +59,14 @@ pub fn divide(
     if tiers.is_empty() {
         return aggregate(request, fill, order, ties, out, division);
     }
-    // Tiers are numbered densely, so that there are at most as many as candidates.
+    // Tiers are numbered densely, so there are at most as many tiers as candidates.
     let tier_count = tiers.iter().max().map_or(0, |&worst| worst as usize + 1);
     members.rebuild_from_tiers(tiers, tier_count.min(out.len()))?;
     quotas.clear();
     quotas.resize(members.tiers(), 0);
     divide_among_tiers(request, tiers, LastTier::WithinCapacity, quotas, division)?;
 
+    // Each tier is an independent division of its quota, over copies of its members' columns.
     for (tier, &quota) in quotas.iter().enumerate() {
         let members = members.members(tier);
         let gather = |column: &mut Vec<i64>, of: &[i64]| {
@@ -75,7 +77,7 @@ pub fn divide(
         gather(last, request.last);
         tier_out.clear();
         tier_out.resize(members.len(), 0);
-        // A tier's quota never mixes growth and shrinkage, so the tier's own steady rule fits it.
+        // Within one cycle a tier either grows or shrinks, so Aggregated's steady rule applies to it unchanged.
         aggregate(
             &Request {
                 replicas: quota,

@@ -1,4 +1,4 @@
-//! The proposal's table, scaling up and down, then properties.
+//! The proposal's table, scaling up and down, and properties.
 
 mod wiring;
 
@@ -99,9 +99,9 @@ fn named_cases() {
             Steady,
             [10, 10, 10, 6],
         ),
-        // "Motivation": scaling up expands the preferred, what exists stays.
+        // "Motivation": scaling up fills preferred clusters, and existing replicas stay.
         (
-            "up, room with the preferred",
+            "up, preferred clusters have room",
             PROPORTIONAL,
             two_tiers,
             12,
@@ -121,7 +121,7 @@ fn named_cases() {
             [10, 2, 0, 0],
         ),
         (
-            "up, the preferred full",
+            "up, preferred clusters are full",
             PROPORTIONAL,
             two_tiers,
             28,
@@ -131,7 +131,7 @@ fn named_cases() {
             [10, 10, 8, 0],
         ),
         (
-            "up, others stay though room is back",
+            "up, others stay although preferred clusters have room again",
             PROPORTIONAL,
             two_tiers,
             21,
@@ -140,9 +140,9 @@ fn named_cases() {
             Steady,
             [2, 1, 9, 9],
         ),
-        // Scaling down reduces the others first.
+        // Scaling down drains the other clusters first.
         (
-            "down, within the others",
+            "down, only the others shrink",
             PROPORTIONAL,
             two_tiers,
             25,
@@ -152,7 +152,7 @@ fn named_cases() {
             [10, 10, 5, 0],
         ),
         (
-            "down, others gone",
+            "down, the others are empty",
             PROPORTIONAL,
             two_tiers,
             12,
@@ -162,7 +162,7 @@ fn named_cases() {
             [6, 6, 0, 0],
         ),
         (
-            "down, one is left",
+            "down, one cluster is left",
             PROPORTIONAL,
             two_tiers,
             7,
@@ -182,7 +182,7 @@ fn named_cases() {
             [0, 0, 1, 2],
         ),
         (
-            "fresh: the way back",
+            "fresh: back to the preferred clusters",
             PROPORTIONAL,
             two_tiers,
             3,
@@ -213,7 +213,7 @@ fn named_cases() {
         ),
         ("to zero", PROPORTIONAL, two_tiers, 0, roomy, [1; 4], Steady, [0; 4]),
         (
-            "to the brim",
+            "all capacity used",
             PROPORTIONAL,
             two_tiers,
             40,
@@ -281,7 +281,7 @@ proptest! {
             prop_assert!(fresh || replicas < present || shares[better] >= last[better]);
             prop_assert!(fresh || replicas > present || shares[better] <= last[better]);
             for worse in (0..rows.len()).filter(|&worse| priorities[worse] < priorities[better]) {
-                // A worse cluster gains only when the better one is full, a better one loses only when the worse is empty.
+                // A worse cluster gains only if the better one is full; a better one loses only if the worse is empty.
                 prop_assert!(!gains(worse) || shares[better] == fits_now[better] + last[better]);
                 prop_assert!(fresh || shares[better] >= last[better] || shares[worse] == 0);
             }

@@ -1,4 +1,4 @@
-//! Why each candidate got what it got. Runs only if somebody asked.
+//! Explains the count of each candidate. Runs only if an explanation was requested.
 
 use divvy_framework::division::Rounding;
 use divvy_framework::division::explanation::{ProportionalShares, Remainder};
@@ -7,20 +7,21 @@ use divvy_framework::prelude::*;
 use crate::Specified;
 use crate::groups::Groups;
 
-/// Explains `counts`, which the policy's groups give.
+/// Explains `counts`, the result of the policy's groups.
 pub(crate) fn explain(context: &AssignContext<'_, Specified>, groups: &Groups, counts: &[i64]) {
     note_spread_constraints(context);
     for (number, group) in groups.iter().enumerate() {
         let members = || group.members.iter().map(|&member| member as usize);
         let change = |place: usize| counts[place] - context.last()[place];
         let total: i64 = members().map(change).sum();
-        // Growing, who has fewest comes first; shrinking, who has most.
+        // When growing, candidates with the fewest last replicas come first; when shrinking, those with the most.
         let rank = |place: usize| {
             let last = context.last()[place].cast_unsigned();
             [if total > 0 { u64::MAX - last } else { last }, 0, 0]
         };
-        // Who is emptied could give no more, whatever its rank.
+        // An emptied candidate could not shrink further at any rank, so it says nothing about the remainder.
         let contends = |&place: &usize| total > 0 || counts[place] > 0;
+        // Every contender has at least the smallest change; those with more have one of the remainder.
         let least = members().filter(contends).map(|place| change(place).abs()).min();
         let is_served = |place: usize| least.is_some_and(|least| change(place).abs() > least);
         let remainder = Remainder::of(members().filter(contends).map(|place| (rank(place), is_served(place))));
@@ -42,7 +43,7 @@ pub(crate) fn explain(context: &AssignContext<'_, Specified>, groups: &Groups, c
                 let served = is_served(place);
                 match remainder.rule(rank(place), served, &names) {
                     _ if total < 0 && counts[place] == 0 => format!("{head}, emptied"),
-                    Some(rule) if served => format!("{head}, one of the remainder with it ({rule})"),
+                    Some(rule) if served => format!("{head}, with one of the remainder ({rule})"),
                     Some(rule) => format!("{head}, none of the remainder ({rule})"),
                     None => head,
                 }
@@ -50,14 +51,14 @@ pub(crate) fn explain(context: &AssignContext<'_, Specified>, groups: &Groups, c
         }
     }
     for &place in groups.outsiders() {
-        context.explain(place as usize, || "in no group".to_owned());
+        context.explain(place as usize, || "not in any group".to_owned());
     }
 }
 
-/// Explains `counts`, which are equal shares for want of a preference.
+/// Explains `counts`, which are equal shares because the policy has no preference.
 pub(crate) fn explain_equal_shares(context: &AssignContext<'_, Specified>, counts: &[i64]) {
     note_spread_constraints(context);
-    context.note(|| "the policy specifies no counts: all clusters weigh the same".to_owned());
+    context.note(|| "the policy specifies no counts: all clusters have equal weight".to_owned());
     let weights = vec![1; counts.len()];
     let (replicas, last) = (context.replicas(), context.last());
     let shares = ProportionalShares::new(replicas, &weights, last, counts, Rounding::FloorThenRank);

@@ -1,9 +1,9 @@
-//! From the entries of the policy to groups of candidates.
+//! Groups of candidates, read from the entries of the policy.
 //!
-//! An entry with a count is a group of its own. Entries without one (a plain list of regions) form one group together, whose
-//! count is the binding's replicas. What makes no sense is refused here, over all clusters of the snapshot and not only
-//! the candidates, so that a contradiction does not wait for the day on which both clusters are feasible. It does not
-//! divide; see [`specified`](crate::specified).
+//! An entry with a count is a separate group. Entries without counts (a plain list of regions) together form one group,
+//! whose count is the binding's replicas. Invalid entries are rejected here, over all clusters of the snapshot rather
+//! than only the candidates, so that a contradiction is reported even while one of its clusters is not feasible. The
+//! division is in [`specified`](crate::specified).
 
 use divvy_framework::binding::Rule;
 use divvy_framework::division::tiers::TierMembers;
@@ -12,26 +12,27 @@ use divvy_framework::prelude::*;
 use crate::Specified;
 use crate::specified::{Group, SpecifiedError};
 
-/// No group.
+/// Marks a cluster that no entry names.
 const NONE: u32 = u32::MAX;
 
-/// The groups of one binding. Kept from call to call for its memory alone.
+/// Groups of one binding. Kept between calls only to reuse the memory.
 #[derive(Debug, Default)]
 pub struct Groups {
     counts: Vec<i64>,
-    /// For each cluster of the snapshot the entry that names it.
+    /// Entry that names each cluster of the snapshot, or [`NONE`].
     entry_of_row: Vec<u32>,
-    /// For each candidate its group; the number of groups for those in none.
+    /// Group of each candidate; candidates in no group have the number of groups.
     group_of: Vec<u32>,
     members: TierMembers,
 }
 
 impl Groups {
-    /// Reads the groups from the entries of the policy, of which there is one at least.
+    /// Reads the groups from the entries of the policy, which must have at least one.
     ///
     /// # Errors
-    /// [`Failure::Preferences`] for an entry that matches no cluster, a count below zero, a cluster in two groups, and
-    /// for entries with and without a count beside each other.
+    /// Returns [`Failure::Preferences`], which names the entry, if an entry matches no cluster, a count is below zero,
+    /// a cluster is in two groups, or only some of the entries have a count. The host reports it as an error in the
+    /// policy and keeps the last result.
     pub(crate) fn read(&mut self, context: &AssignContext<'_, Specified>) -> Result<(), Failure> {
         let Self {
             counts,
@@ -42,6 +43,7 @@ impl Groups {
         counts.clear();
         entry_of_row.clear();
         entry_of_row.resize(context.clusters().len(), NONE);
+        // Without counts, all entries belong to a single group, and clusters may appear in several entries.
         let are_counted = context.rules().any(|rule| rule.value("replicas").is_some());
         if !are_counted {
             counts.push(context.replicas());
@@ -59,6 +61,7 @@ impl Groups {
                 return Err(refused(rule, "matches no cluster"));
             }
             for &row in rule.rows() {
+                // The whole snapshot is checked, not only the candidates.
                 let Some(owner) = entry_of_row.get_mut(row as usize) else {
                     continue;
                 };
@@ -67,12 +70,13 @@ impl Groups {
                     let cluster = context.clusters().get(row as usize).name();
                     return Err(refused(
                         rule,
-                        &format!("cluster `{cluster}` is in the group of {first} already"),
+                        &format!("cluster `{cluster}` is already in the group of {first}"),
                     ));
                 }
                 *owner = entry;
             }
         }
+        // Candidates outside all groups become the last "tier", so that one pass collects the members of all groups.
         let groups = counts.len() as u32;
         group_of.clear();
         group_of.extend(context.rows().iter().map(|&row| match entry_of_row.get(row as usize) {
@@ -88,7 +92,7 @@ impl Groups {
         Ok(members.rebuild_from_tiers(group_of, counts.len() + 1)?)
     }
 
-    /// The groups.
+    /// The groups with their members and counts, in the order of the policy.
     pub fn iter(&self) -> impl Iterator<Item = Group<'_>> + Clone {
         self.counts.iter().enumerate().map(|(group, &replicas)| Group {
             members: self.members.members(group),
@@ -96,17 +100,18 @@ impl Groups {
         })
     }
 
-    /// The candidates in no group.
+    /// Indices of the candidates in no group.
     pub(crate) fn outsiders(&self) -> &[u32] {
         self.members.members(self.counts.len())
     }
 
-    /// Where the policy states a group.
+    /// Location of a group in the policy, for messages.
     pub(crate) fn origin<'a>(&self, context: &AssignContext<'a, Specified>, group: usize) -> &'a str {
         context.rules().nth(group).map_or("", |rule| rule.origin())
     }
 
-    /// What the host is told when the counts cannot be obeyed.
+    /// Failure to report if the counts cannot be satisfied. Mismatched sums and groups without candidates are
+    /// unschedulable; other errors are faults of this plugin.
     pub(crate) fn failure(&self, context: &AssignContext<'_, Specified>, error: SpecifiedError) -> Failure {
         match error {
             SpecifiedError::SumMismatch { .. } => Failure::unschedulable(error.to_string()),

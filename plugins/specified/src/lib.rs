@@ -1,4 +1,4 @@
-//! Specified as a plugin. The rule is in [`specified`]; [`groups`] reads the groups from the policy.
+//! Specified as a plugin. [`specified`] implements the rule; [`groups`] reads the groups from the policy.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -11,10 +11,10 @@ use divvy_framework::prelude::*;
 use groups::Groups;
 use specified::SpecifiedScratch;
 
-/// The strategy: nothing to configure.
+/// The strategy, which has no configuration.
 struct Specified;
 
-/// Memory reused from call to call.
+/// Buffers reused between calls.
 #[derive(Debug, Default)]
 struct SpecifiedMemory {
     groups: Groups,
@@ -40,7 +40,7 @@ impl Plugin for Specified {
 impl AssignPlugin for Specified {
     const STRATEGIES: &'static [&'static str] = &["Specified"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
-    /// The counts are for groups of clusters, whatever their tiers.
+    /// Counts apply to groups of clusters regardless of tiers, and override spread constraints.
     const NEEDS: Needs = Needs::NONE.no_spread().own_tiers().no_priorities();
     const RULE_LISTS: &'static [RuleList] = &[RuleList::new(
         "staticSpecifyList",

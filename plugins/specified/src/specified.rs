@@ -1,28 +1,28 @@
-//! Specified's arithmetic: the counts that the user gives, each for a group of clusters.
+//! The arithmetic of Specified: the counts that the user specifies, each for a group of clusters.
 //!
-//! The rule is `proposals/specified-replicas.md`, stories 1 to 3 and "Mitigations" (README, "Rule"). A group's
-//! count is its total, and inside the group the *change* against the last result is spread evenly. Capacity plays no
-//! part. Which clusters a group's affinity names is resolved before; members that were filtered out are already gone,
-//! while the group's total stays.
+//! The rule is `proposals/specified-replicas.md`, stories 1 to 3 and "Mitigations" (README, "Rule"). The count of a
+//! group is its total, and within the group the *change* relative to the last result is spread evenly. Capacity is not
+//! considered. The members of each group are resolved beforehand: clusters that were filtered out are no longer
+//! members, but the total of the group stays the same.
 
 use divvy_framework::division::apportionment::equal_shares;
 use divvy_framework::division::even_change::change_evenly;
 use divvy_framework::division::{DivisionError, Scratch};
 
-/// A group: its candidates and the replicas they get together.
+/// A group of candidates and the replicas that they get together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group<'a> {
     /// Indices of the candidates in the group, each once.
     pub members: &'a [u32],
-    /// The group's total, 0 or more.
+    /// Total of the group, 0 or more.
     pub replicas: i64,
 }
 
-/// Why the counts cannot be obeyed. Groups are numbered from 0, in the order given.
+/// Reason that the counts cannot be satisfied. Groups are numbered from 0, in the order given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecifiedError {
-    /// The counts do not add up to the binding's replicas; `Unschedulable`, the last result stays.
+    /// The counts do not add up to the binding's replicas. The binding is `Unschedulable`, and its last result stays.
     #[error("the specified counts sum to {specified}, but the binding has {requested} replicas")]
     SumMismatch {
         /// Sum of the groups' counts.
@@ -30,57 +30,58 @@ pub enum SpecifiedError {
         /// The binding's replicas.
         requested: i128,
     },
-    /// A group with a positive count has no candidate; `Unschedulable`.
+    /// A group with a positive count has no candidate. The binding is `Unschedulable`, and its last result stays.
     #[error("group {group} has {replicas} replicas and no candidate left")]
     NoCandidate {
-        /// The group.
+        /// Number of the group.
         group: usize,
-        /// Its count.
+        /// Count of the group.
         replicas: i64,
     },
-    /// A cluster is in two groups; an error in the policy. Also a cluster named twice by one group.
+    /// A candidate is in two groups, or twice in one group. [`groups`](crate::groups) rejects such policies beforehand.
     #[error("candidate {candidate} is in group {first_group} and in group {second_group}")]
     Overlap {
         /// Index of the candidate.
         candidate: u32,
-        /// The group that names it first.
+        /// Number of the first group with the candidate.
         first_group: usize,
-        /// The group that names it again.
+        /// Number of the second group with the candidate; may be the same group.
         second_group: usize,
     },
-    /// A group names a candidate that does not exist; a fault of the caller.
+    /// A group contains an index that is out of range, which is a bug of the caller.
     #[error("group {group} names candidate {candidate}, but there are only {candidates}")]
     UnknownCandidate {
-        /// The group.
+        /// Number of the group.
         group: usize,
-        /// The index it names.
+        /// Index that is out of range.
         candidate: u32,
         /// Number of candidates.
         candidates: usize,
     },
-    /// Columns that do not belong together, or negative counts.
+    /// Columns of different lengths, negative counts, or no candidate at all.
     #[error(transparent)]
     Division(#[from] DivisionError),
 }
 
-/// Memory reused from call to call.
+/// Buffers reused between calls.
 #[derive(Debug, Default)]
 pub struct SpecifiedScratch {
     division: Scratch,
-    /// For each candidate one more than its group, 0 for none.
+    /// Group of each candidate plus 1; 0 for candidates in no group.
     group_of: Vec<usize>,
     members_last: Vec<i64>,
     members_out: Vec<i64>,
 }
 
-/// Divides `replicas` into the groups' counts, and each count inside its group by an even change from `last`.
+/// Divides `replicas` into the counts of the groups, and each count within its group by an even change from `last`.
 ///
-/// * `last`: what each candidate has now, 0 or more. Candidates in no group get nothing.
-/// * `ties`: the tie order, smaller keys first. `out`: one entry a candidate, overwritten, sums to `replicas`.
+/// * `last`: last replicas of each candidate, 0 or more. Candidates in no group get nothing.
+/// * `ties`: tie order, smaller keys first.
+/// * `out`: one entry per candidate, overwritten; sums to `replicas` on success.
 ///
 /// # Errors
-/// See [`SpecifiedError`]. Faults of the policy (overlap) are found before the sums are compared, since a policy that
-/// contradicts itself is wrong for any number of replicas.
+/// See [`SpecifiedError`]. Overlapping groups are reported before mismatched sums, because a contradictory policy is
+/// wrong for any number of replicas.
 pub fn divide<'a>(
     replicas: i64,
     groups: impl IntoIterator<Item = Group<'a>, IntoIter: Clone>,
@@ -107,6 +108,7 @@ pub fn divide<'a>(
         members_out,
         ..
     } = scratch;
+    // Each group is an independent division, over copies of its members' columns.
     for Group { members, replicas } in groups {
         members_last.clear();
         members_last.extend(members.iter().map(|&member| last[member as usize]));
@@ -121,12 +123,12 @@ pub fn divide<'a>(
     Ok(())
 }
 
-/// What Specified does without a preference: StaticWeight's rule with equal weights
+/// Divides `replicas` for a policy without a preference: StaticWeight's rule with equal weights
 /// (`proposals/specified-replicas.md`, comment on `SpecifyPreference`).
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if there is no candidate for a positive number of replicas; lengths that
-/// differ; negative input.
+/// Returns [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and there is no candidate. Other errors
+/// report columns of different lengths or negative input, which are bugs of the caller.
 pub fn divide_without_preference(
     replicas: i64,
     last: &[i64],
@@ -137,6 +139,7 @@ pub fn divide_without_preference(
     Ok(equal_shares(replicas, last, ties, out, &mut scratch.division)?)
 }
 
+/// Checks that the groups are disjoint, sum to `replicas`, and have candidates for their counts.
 fn check_groups<'a>(
     replicas: i64,
     groups: impl Iterator<Item = Group<'a>> + Clone,
@@ -179,6 +182,7 @@ fn check_groups<'a>(
     if specified != requested {
         return Err(SpecifiedError::SumMismatch { specified, requested });
     }
+    // Checked last: a group without candidates may be temporary, while the problems above are in the policy.
     match groups
         .enumerate()
         .find(|(_, group)| group.members.is_empty() && group.replicas > 0)

@@ -1,4 +1,4 @@
-//! The proposal's stories and its mitigation, then properties.
+//! The proposal's stories and its mitigation, and properties.
 
 mod wiring;
 
@@ -42,7 +42,7 @@ fn named_cases() {
         ),
         ("story 3: growing", 11, &[(&[0, 1, 2], 11)], &[2, 1, 4], &[3, 3, 5]),
         ("story 3: shrinking", 3, &[(&[0, 1, 2], 3)], &[2, 1, 4], &[1, 0, 2]),
-        ("who reaches zero stops", 2, &[(&[0, 1, 2], 2)], &[0, 1, 5], &[0, 0, 2]),
+        ("a cluster at zero stops", 2, &[(&[0, 1, 2], 2)], &[0, 1, 5], &[0, 0, 2]),
         ("first scheduling of a region", 5, &[(&[0, 1], 5)], &[0, 0], &[3, 2]),
         (
             "candidates in no group get nothing",
@@ -123,14 +123,15 @@ fn errors() {
 }
 
 #[test]
-fn without_preference_all_weigh_the_same() {
+fn without_preference_all_clusters_have_equal_weight() {
     let mut out = [0; 3];
     let ties = |index: usize| index as u64;
     divide_without_preference(7, &[2, 2, 3], ties, &mut out, &mut SpecifiedScratch::default()).unwrap();
     assert_eq!(out, [2, 2, 3]);
 }
 
-/// A fleet and its groups: for each candidate its last replicas and its group, the last number being none.
+/// A fleet and its groups: last replicas and group of each candidate. Candidates with the last group number are in no
+/// group.
 fn fleets() -> impl Strategy<Value = (Vec<(i64, usize)>, Vec<i64>)> {
     (
         prop::collection::vec((0_i64..30, 0_usize..4), 1..12),
@@ -146,7 +147,7 @@ fn members_of(rows: &[(i64, usize)], group: usize) -> Vec<u32> {
 
 proptest! {
     #[test]
-    fn counts_are_obeyed_and_changes_go_one_way((rows, counts) in fleets(), salt in any::<u64>()) {
+    fn counts_are_met_and_changes_go_one_way((rows, counts) in fleets(), salt in any::<u64>()) {
         let members: Vec<Vec<u32>> = (0..3).map(|group| members_of(&rows, group)).collect();
         let counts: Vec<i64> =
             members.iter().zip(counts).map(|(members, count)| if members.is_empty() { 0 } else { count }).collect();
@@ -162,7 +163,7 @@ proptest! {
             let changes: Vec<i64> =
                 members.iter().map(|&member| out[member as usize] - last[member as usize]).collect();
             prop_assert!(changes.iter().all(|&change| (change >= 0) == (count >= sum(&last)) || change == 0));
-            // Evenly: two changes differ by one at most, unless the cluster reached zero.
+            // Two changes differ by at most one, unless a cluster reached zero.
             let largest = changes.iter().map(|change| change.abs()).max().unwrap_or(0);
             for (&member, change) in members.iter().zip(&changes) {
                 prop_assert!(out[member as usize] == 0 || change.abs() + 1 >= largest);

@@ -1,7 +1,8 @@
-//! The Filter plugin `spread-constraint-properties`: clusters without a property that a spread constraint groups by are out.
+//! The Filter plugin `spread-constraint-properties`: rejects clusters without a property that a spread constraint
+//! groups by.
 //!
-//! This file joins the SDK to the rule, which is in [`spread_constraint_properties`]. Select groups clusters by such
-//! properties and can do nothing with a cluster that lacks one; here it gets a reason that a person understands.
+//! This file connects the SDK to the rule in [`spread_constraint_properties`]. Select groups clusters by these
+//! properties and cannot use a cluster that lacks one; this filter rejects it beforehand, with a clear reason.
 
 #![forbid(unsafe_code)]
 
@@ -35,7 +36,7 @@ impl Plugin for SpreadConstraintProperties {
 impl FilterPlugin for SpreadConstraintProperties {
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();
-        // In the order of the policy: the first property that a cluster lacks is the reason.
+        // In the order of the policy: the reason names the first property that a cluster lacks.
         for constraint in context.binding().spread_constraints() {
             if let Some(property) = Property::of(constraint) {
                 let column = property.column(&clusters);

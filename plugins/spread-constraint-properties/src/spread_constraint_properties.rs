@@ -1,8 +1,8 @@
-//! The rule: which property each spread constraint needs, and whether a cluster has it.
+//! The rule: which property each spread constraint requires, and which clusters have it.
 //!
-//! A constraint by cluster needs none. Zones are those of the list `spec.zones`; the deprecated `spec.zone` plays no part,
-//! as in Karmada. Constraints by label go beyond Karmada: the cluster needs the label, if only with an empty value. The
-//! property is needed even where the strategy makes Select leave the constraint out of account, as in Karmada.
+//! A constraint by cluster requires none. As in Karmada, zones are those in the list `spec.zones`, and the deprecated
+//! `spec.zone` is ignored. Constraints by label go beyond Karmada: the cluster needs the label, but its value may be
+//! empty. The property is required even if the strategy ignores spread constraints, as in Karmada.
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::clusters::{Clusters, Symbol};
@@ -16,12 +16,12 @@ pub(crate) enum Property {
     Region,
     /// `spec.zones`.
     Zones,
-    /// The label of that key.
+    /// The label with this key.
     Label(String),
 }
 
 impl Property {
-    /// What a constraint needs; nothing for a constraint by cluster.
+    /// Property that a constraint requires; `None` for a constraint by cluster.
     pub(crate) fn of(constraint: SpreadConstraint<'_>) -> Option<Self> {
         match constraint.field {
             SpreadField::Cluster => None,
@@ -32,7 +32,7 @@ impl Property {
         }
     }
 
-    /// Why a cluster without it is rejected: Karmada's texts, and one in their manner for labels.
+    /// Reason for rejecting a cluster without the property: Karmada's texts, and a similar one for labels.
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::Provider => "cluster(s) did not have provider property".to_owned(),
@@ -42,7 +42,7 @@ impl Property {
         }
     }
 
-    /// Where the snapshot holds it.
+    /// Column of the snapshot with the property.
     pub(crate) fn column<'a>(&self, clusters: &Clusters<'a>) -> Column<'a> {
         match self {
             Self::Provider => Column::Text(clusters.providers()),
@@ -58,12 +58,12 @@ impl Property {
 pub(crate) enum Column<'a> {
     Text(&'a [Symbol]),
     Zones(Clusters<'a>),
-    /// The key is none if no cluster mentions it.
+    /// The key is `None` if no cluster has the label.
     Label(Clusters<'a>, Option<Symbol>),
 }
 
 impl Column<'_> {
-    /// Whether the cluster in a row has the property.
+    /// True if the cluster in this row has the property.
     #[inline]
     pub(crate) fn is_set(&self, row: usize) -> bool {
         match self {

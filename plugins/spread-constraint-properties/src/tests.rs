@@ -1,4 +1,4 @@
-//! Named cases, and several constraints held against one at a time.
+//! Named cases, and a comparison of several constraints with each one separately.
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -22,7 +22,7 @@ fn by_label(label: &str) -> SpreadConstraint<'_> {
     }
 }
 
-/// `all` has every property; each other cluster lacks the one that it is named after.
+/// `all` has every property; every other cluster lacks the one in its name.
 fn fleet() -> Scenario {
     let full = |name| ClusterBuilder::new(name).label("env", "prod");
     Scenario::new()

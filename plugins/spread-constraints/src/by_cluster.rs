@@ -1,9 +1,9 @@
-//! A constraint by cluster: at least so many clusters, at most so many, together large enough.
+//! Selection for a constraint by cluster: a number of clusters within limits, with enough capacity together.
 //!
-//! Karmada's rule (`select_clusters_by_cluster.go`): the first `maximum` of the order; while they are too small together,
-//! from the last kept to the first, each is exchanged for the largest of the others if that one is larger. No search is
-//! needed: gone through to its end, the exchange has kept the largest clusters there are, so where it does not suffice no
-//! choice of that many does.
+//! Karmada's rule (`select_clusters_by_cluster.go`) keeps the first `maximum` clusters of the order. While they lack
+//! capacity, each kept cluster, from the last to the first, is exchanged for the largest of the others if that one is
+//! larger. No search is needed: a complete exchange has kept the largest clusters of all, so if they do not suffice, no
+//! choice of that size does.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,19 +12,22 @@ use crate::constraints::Limits;
 use crate::order::{Columns, Order};
 use crate::refusal::Refusal;
 
-/// Which of the others a kept cluster may be exchanged for.
+/// Clusters for which a kept cluster may be exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exchange {
-    /// Any, as Karmada does: its overflow affinities are tiers that a larger cluster may jump.
+    /// Any, as in Karmada: a larger cluster may replace one in a better tier of overflow affinities.
     AcrossTiers,
-    /// Only those of its own tier: a maximum of clusters never cuts off a preferred one.
+    /// Only clusters of the same tier, so that a maximum of clusters never excludes a preferred one.
     WithinTier,
 }
 
-/// Available replicas and, for the largest, the foremost position.
+/// Clusters by available replicas; among equals the one with the smallest position comes first.
 pub(crate) type Largest = BinaryHeap<(i64, Reverse<usize>)>;
 
-/// The candidates, in order of preference. `needed` is what they must hold together; none: it does not matter.
+/// Returns the candidates in order of preference. Together they hold at least `needed` replicas, if that is given.
+///
+/// # Errors
+/// The binding is unschedulable if there are too few clusters, or if no permitted choice holds `needed` replicas.
 pub(crate) fn select<'a>(
     order: &'a mut Order,
     largest: &mut Largest,
@@ -48,7 +51,7 @@ pub(crate) fn select<'a>(
     let sum = |places: &[u32]| -> i128 { places.iter().map(|&place| i128::from(columns.available(place))).sum() };
     let mut held = sum(&order.sort(columns, count)[..count]);
     if held < needed {
-        // Which of the others comes first matters only now.
+        // Only an exchange depends on the order of the remaining clusters, so they are not sorted before.
         let places = order.sort(columns, feasible);
         held = enlarge(places, largest, columns, count, needed - held, exchange) + held;
     }
@@ -62,8 +65,8 @@ pub(crate) fn select<'a>(
     Ok(&order.places()[..count])
 }
 
-/// Exchanges kept clusters, the first `count` of `places`, for larger ones until they hold `missing` more; how many more
-/// they hold then.
+/// Exchanges kept clusters, the first `count` of `places`, for larger ones until they hold `missing` more replicas.
+/// Returns the number of replicas gained.
 fn enlarge(
     places: &mut [u32],
     largest: &mut Largest,
@@ -72,6 +75,7 @@ fn enlarge(
     missing: i128,
     exchange: Exchange,
 ) -> i128 {
+    // Clusters are sorted by tier, so only the tier of the last kept cluster can extend beyond it.
     let last_tier = count.checked_sub(1).map(|last| columns.tier(places[last]));
     let exchangeable = |place: u32| exchange == Exchange::AcrossTiers || Some(columns.tier(place)) == last_tier;
     largest.clear();
@@ -89,6 +93,7 @@ fn enlarge(
         let Some(mut top) = largest.peek_mut() else {
             break;
         };
+        // The exchanged cluster stays available for the clusters before it.
         let (larger, Reverse(position)) = *top;
         if larger > available {
             places.swap(kept, position);

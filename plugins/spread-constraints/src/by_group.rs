@@ -1,8 +1,8 @@
-//! A constraint by groups of which a cluster is in one, with or without one by cluster.
+//! Selection for a constraint by disjoint groups, with or without a constraint by cluster.
 //!
-//! Karmada's rule for regions (`select_clusters_by_region.go`), here for providers and labels too: choose the groups, take
-//! the first cluster of each, and fill up from the chosen groups to the maximum of clusters. Whether the candidates can
-//! hold the replicas is not asked: it has its part in what a group is worth, and the strategy says so where it fails.
+//! This is Karmada's rule for regions (`select_clusters_by_region.go`), extended to providers and labels: choose the
+//! groups, take the first cluster of each, and fill up from the chosen groups to the maximum of clusters. The capacity
+//! of the candidates is not checked: it affects the weights of groups, and the strategy reports a shortage.
 
 use crate::constraints::Limits;
 use crate::group_search::{Bounds, Group, GroupSearch};
@@ -10,24 +10,24 @@ use crate::grouping::{Demand, Groups};
 use crate::order::Columns;
 use crate::refusal::Refusal;
 
-/// What choosing groups works with. Kept between calls for its memory alone.
+/// Buffers for choosing groups. Kept between calls only to reuse the memory.
 #[derive(Debug, Default)]
 pub(crate) struct ByGroup {
     search: GroupSearch,
-    /// Groups by clusters, weight and name, and what the search sees of them.
+    /// Groups sorted by number of clusters, weight and name, each with its number.
     ranked: Vec<(u32, Group)>,
     sorted: Vec<Group>,
     is_chosen: Vec<bool>,
 }
 
-/// The question: clusters in order, the group of each, the groups, and their limits.
+/// Input of a selection: clusters in order, the group of each, the groups, and their limits.
 pub(crate) struct Question<'a> {
     pub(crate) columns: Columns<'a>,
     pub(crate) order: &'a [u32],
-    /// For each entry of `order`.
+    /// Group of each entry of `order`.
     pub(crate) groups_of: &'a [u32],
     pub(crate) groups: &'a Groups,
-    /// What the groups are called in messages.
+    /// Name of the property in messages.
     pub(crate) property: &'a str,
     pub(crate) group_limits: Limits,
     pub(crate) cluster_limits: Limits,
@@ -35,7 +35,11 @@ pub(crate) struct Question<'a> {
 }
 
 impl ByGroup {
-    /// Calls `choose` for each candidate, in order of preference. `name` gives the name of a group.
+    /// Calls `choose` for each candidate, in order of preference. `name` returns the name of a group.
+    ///
+    /// # Errors
+    /// The binding is unschedulable if no choice of groups satisfies the limits, or if the search exceeds its work
+    /// limit. No candidate was chosen then.
     pub(crate) fn select<'names>(
         &mut self,
         question: &Question<'_>,
@@ -71,6 +75,7 @@ impl ByGroup {
             .ok_or(Refusal::TooFewClustersInGroups {
                 minimum: cluster_limits.minimum,
             })?;
+        // The first cluster of every chosen group comes first, so that each group is represented whatever the maximum.
         self.is_chosen.clear();
         self.is_chosen.resize(groups.len(), false);
         let mut clusters = 0;
@@ -85,7 +90,7 @@ impl ByGroup {
         Ok(())
     }
 
-    /// Weighs the groups and sorts them as the search wants them.
+    /// Computes the weights of the groups and sorts them in the order that the search expects.
     fn rank<'names>(&mut self, question: &Question<'_>, name: &impl Fn(u32) -> &'names str) {
         let Question {
             groups,
@@ -109,7 +114,7 @@ impl ByGroup {
     }
 }
 
-/// Calls `choose` for up to `places` clusters of the chosen groups that are not the first of their group, in order.
+/// Calls `choose` for up to `places` further clusters of the chosen groups, in order, skipping the first of each group.
 fn fill(question: &Question<'_>, is_chosen: &[bool], places: usize, choose: impl FnMut(u32)) {
     question
         .order

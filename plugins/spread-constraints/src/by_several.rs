@@ -1,14 +1,15 @@
-//! Constraints by zone, or by several properties at once, with or without one by cluster: beyond Karmada.
+//! Selection for constraints by zone or by several properties, with or without a constraint by cluster; beyond Karmada.
 //!
-//! A cluster may lie in several zones, and a choice of regions may leave too few providers, so Karmada's search over
-//! groups whose clusters are simply added up does not carry over. What does is its spirit: the same worth of groups, the
-//! most valuable first, no more groups than the minimums need, first one cluster of each, then filled up from what is
-//! chosen.
+//! A cluster may be in several zones, and a choice of regions may leave too few providers, so Karmada's search, which
+//! adds up the clusters of disjoint groups, does not apply. The principles are the same: groups are weighted in the
+//! same way and tried by descending weight, no more groups are chosen than the minimums require, and the first cluster
+//! of each is followed by other clusters of the chosen groups.
 //!
-//! The promise: for each property the candidates together show at least `minGroups` and at most `maxGroups` values, where
-//! a cluster in several zones shows each of them, and they number what the constraint by cluster says. If any choice of
-//! clusters does that, one is found: depth first over the kinds of clusters, from the most valuable down, going back where
-//! a branch fails. Past [`STEPS_MAXIMUM`] looks at a kind the search refuses.
+//! For each property, the candidates together have at least `minGroups` and at most `maxGroups` values, where a cluster
+//! in several zones has each of them. The number of candidates satisfies the constraint by cluster. If any choice of
+//! clusters satisfies the constraints, the search finds one: it goes depth first over the kinds of clusters, by
+//! descending weight, and backtracks if a branch fails. After [`STEPS_MAXIMUM`] visits to a kind, the search gives up
+//! with an error.
 
 use crate::constraints::Limits;
 use crate::grouping::Demand;
@@ -16,37 +17,37 @@ use crate::kinds::Kinds;
 use crate::order::Columns;
 use crate::refusal::Refusal;
 
-/// How often a search may look at a kind: about 20 ms of work. It also bounds the depth of the recursion: a branch of that
-/// depth has looked at a kind for every pair of its steps.
+/// Maximum number of visits to a kind per search, about 20 ms of work. It also limits the depth of the recursion: the
+/// number of visits is at least quadratic in the depth of a branch.
 pub(crate) const STEPS_MAXIMUM: usize = 1 << 21;
 
-/// What the search works with. Kept between calls for its memory alone.
+/// State of the search. Kept between calls only to reuse the memory.
 #[derive(Debug, Default)]
 pub(crate) struct BySeveral {
-    /// Kinds from the most valuable down.
+    /// Kinds with their weights, largest weight first.
     ranked: Vec<(i128, u32)>,
-    /// Per group: how many chosen kinds show it.
+    /// Number of chosen kinds in each group.
     shown: Vec<u32>,
-    /// Per group: its property.
+    /// Property of each group.
     property_of: Vec<usize>,
-    /// Per property: how many of its groups are shown.
+    /// Number of groups per property that contain a chosen kind.
     counts: Vec<usize>,
-    /// Kinds with which every extension of the present choice was looked at, and per kind whether it is one.
+    /// Kinds for which every extension of the current choice has been visited, as a list and as flags.
     exhausted: Vec<u32>,
     is_exhausted: Vec<bool>,
-    /// Kinds in the order in which they were chosen, and per kind whether it is one once the search is over.
+    /// Chosen kinds in the order of their choice, and as flags that are set when the search is complete.
     chosen: Vec<u32>,
     is_chosen: Vec<bool>,
-    /// Per kind: whether its clusters show nothing but what the chosen ones show.
+    /// Kinds whose groups all contain a chosen kind, so that their clusters may fill up the choice.
     is_admitted: Vec<bool>,
 }
 
-/// The question: clusters in order, their kinds, and the limits.
+/// Input of a selection: clusters in order, their kinds, and the limits.
 pub(crate) struct Question<'a> {
     pub(crate) columns: Columns<'a>,
     pub(crate) order: &'a [u32],
     pub(crate) kinds: &'a Kinds,
-    /// Name and limits of each property, in the order in which minimums are satisfied.
+    /// Name and limits of each property; minimums are satisfied in this order.
     pub(crate) properties: &'a [(&'a str, Limits)],
     pub(crate) cluster_limits: Limits,
     pub(crate) duplicated: bool,
@@ -55,6 +56,10 @@ pub(crate) struct Question<'a> {
 
 impl BySeveral {
     /// Calls `choose` for each candidate, in order of preference.
+    ///
+    /// # Errors
+    /// The binding is unschedulable if no choice satisfies all constraints, or if the search exceeds its work limit. No
+    /// candidate was chosen then.
     pub(crate) fn select(&mut self, question: &Question<'_>, mut choose: impl FnMut(u32)) -> Result<(), Refusal> {
         let kinds = question.kinds;
         refuse_shortage(question)?;
@@ -67,11 +72,13 @@ impl BySeveral {
         if !search.extend()? {
             return Err(Refusal::Contradiction);
         }
+        // The first cluster of each chosen kind is enough to satisfy the minimums of all properties.
         let clusters = kinds.clusters();
         for &kind in &self.chosen {
             self.is_chosen[kind as usize] = true;
             choose(clusters.of(kind as usize)[0]);
         }
+        // Further clusters must not contribute new values, which could exceed a maximum.
         self.is_admitted.clear();
         let (is_admitted, shown) = (&mut self.is_admitted, &self.shown);
         is_admitted.extend((0..kinds.len()).map(|kind| admits(shown, kinds, kind)));
@@ -89,7 +96,7 @@ impl BySeveral {
         Ok(())
     }
 
-    /// Ranks the kinds and forgets the last search.
+    /// Ranks the kinds and resets the state of the previous search.
     fn start(&mut self, question: &Question<'_>) {
         let kinds = question.kinds;
         let largest_minimum = question.properties.iter().map(|(_, limits)| limits.minimum);
@@ -104,7 +111,7 @@ impl BySeveral {
             let weight = kinds.clusters().weight(kind as usize, question.columns, demand);
             (weight, kind)
         }));
-        // Equals stay in the order of their first clusters, in which kinds are numbered.
+        // Kinds are numbered by their first clusters, so this keeps equal weights in the order of the clusters.
         self.ranked
             .sort_unstable_by_key(|&(weight, kind)| (std::cmp::Reverse(weight), kind));
         self.shown.clear();
@@ -147,12 +154,12 @@ impl BySeveral {
     }
 }
 
-/// Whether the clusters of a kind show nothing but what is shown already.
+/// True if every group of the kind already contains a chosen kind.
 fn admits(shown: &[u32], kinds: &Kinds, kind: usize) -> bool {
     kinds.groups(kind).all(|group| shown[group] > 0)
 }
 
-/// Refuses what no search is needed for: too few groups of a property, too few clusters.
+/// Reports shortages that need no search: too few groups of a property, or too few clusters.
 fn refuse_shortage(question: &Question<'_>) -> Result<(), Refusal> {
     for (property, &(name, limits)) in question.properties.iter().enumerate() {
         let feasible = question.kinds.groups_of_property(property).len();
@@ -174,7 +181,7 @@ fn refuse_shortage(question: &Question<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// One search: what is asked, how far it is, and how many steps are left.
+/// A running search: its input, its state, and the remaining steps.
 struct Search<'a, 'question> {
     question: &'a Question<'question>,
     state: &'a mut BySeveral,
@@ -182,7 +189,8 @@ struct Search<'a, 'question> {
 }
 
 impl Search<'_, '_> {
-    /// Chooses further kinds until the choice satisfies the constraints; whether it came to that.
+    /// Chooses further kinds until the choice satisfies the constraints. Returns false, with the choice restored, if
+    /// that is impossible.
     fn extend(&mut self) -> Result<bool, Refusal> {
         let lacking = self.lacking();
         if lacking.is_none() && self.has_enough_clusters()? {
@@ -204,7 +212,8 @@ impl Search<'_, '_> {
                 return Ok(true);
             }
             self.state.remove_last(kinds);
-            // Every choice with this kind was looked at now, so no later one needs it, until the choice so far changes.
+            // Every extension with this kind has been visited, so later branches skip it until the choice so far
+            // changes.
             self.state.is_exhausted[kind as usize] = true;
             self.state.exhausted.push(kind);
         }
@@ -214,14 +223,14 @@ impl Search<'_, '_> {
         Ok(false)
     }
 
-    /// The first property that shows too few groups.
+    /// First property with fewer groups than its minimum.
     fn lacking(&self) -> Option<usize> {
         let counts = self.state.counts.iter();
         let mut limits = counts.zip(self.question.properties);
         limits.position(|(&count, (_, limits))| count < limits.minimum)
     }
 
-    /// Whether the clusters that show nothing but what is shown are enough; at least one must be.
+    /// True if the clusters without new groups satisfy the constraint by cluster; at least one is required.
     fn has_enough_clusters(&mut self) -> Result<bool, Refusal> {
         let kinds = self.question.kinds;
         self.spend(kinds.len())?;
@@ -235,7 +244,7 @@ impl Search<'_, '_> {
         Ok(clusters >= enough)
     }
 
-    /// Whether choosing a kind brings something new, in the lacking property if one is, and breaks no maximum.
+    /// True if choosing a kind adds a new group (of the lacking property, if there is one) and exceeds no maximum.
     fn is_open(&self, kind: usize, lacking: Option<usize>) -> bool {
         let mut brings = false;
         for (property, (_, limits)) in self.question.properties.iter().enumerate() {
@@ -248,7 +257,7 @@ impl Search<'_, '_> {
         brings
     }
 
-    /// How many groups of a property a kind shows that are not shown yet.
+    /// Number of groups of a property that choosing a kind would add.
     fn new_groups(&self, kind: usize, property: usize) -> usize {
         let groups = self.question.kinds.groups(kind);
         groups
@@ -256,6 +265,7 @@ impl Search<'_, '_> {
             .count()
     }
 
+    /// Counts visited kinds. Returns an error once the search exceeds its work limit.
     fn spend(&mut self, steps: usize) -> Result<(), Refusal> {
         self.steps = self.steps.checked_sub(steps).ok_or_else(|| Refusal::TooManyChoices {
             groups: self.question.kinds.group_count(),

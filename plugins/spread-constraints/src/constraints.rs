@@ -1,24 +1,24 @@
-//! The spread constraints of a placement, brought into the form that Select works with.
+//! Spread constraints of a placement, converted to a plan for Select.
 //!
-//! Of several constraints by one field the last counts, as in Karmada. Which of the rules applies is decided here, once a
-//! binding; no cluster is looked at.
+//! Of several constraints by the same field, the last one counts, as in Karmada. The applicable rule is determined here
+//! once per binding, without looking at clusters.
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::clusters::{Clusters, Symbol};
 use divvy_framework::prelude::Configuration;
 
-/// What a maximum means that a policy does not state.
+/// Meaning of a maximum that the policy omits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Configuration)]
 pub(crate) enum AbsentMaximum {
-    /// No limit, as Karmada's API documents it.
+    /// No limit, as documented by Karmada's API.
     #[default]
     Unlimited,
-    /// Zero, as Karmada's scheduler reads it: a constraint by cluster then keeps no cluster, and one by region without one
-    /// by cluster keeps one cluster a region.
+    /// Zero, as in Karmada's scheduler: a constraint by cluster then keeps no cluster, and a constraint by region
+    /// without one by cluster keeps one cluster per region.
     Zero,
 }
 
-/// At least and at most so many.
+/// Minimum and maximum number of groups or clusters, both inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) minimum: usize,
@@ -37,7 +37,7 @@ impl Limits {
         }
     }
 
-    /// The limits of a constraint that is not there.
+    /// Limits of an absent constraint.
     fn absent(absent: AbsentMaximum) -> Self {
         Self {
             minimum: 0,
@@ -49,18 +49,19 @@ impl Limits {
     }
 }
 
-/// A property by which clusters are grouped. From the widest to the narrowest: the order in which several are satisfied.
+/// Property by which clusters are grouped. Variants go from the widest to the narrowest, the order in which several
+/// minimums are satisfied.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Property {
     Provider,
     Region,
     Zone,
-    /// The key, and its symbol if any cluster mentions it.
+    /// Key of a label, and its symbol if any cluster has the label.
     Label(String, Option<Symbol>),
 }
 
 impl Property {
-    /// Its name in messages.
+    /// Name in messages.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Provider => "provider",
@@ -70,7 +71,7 @@ impl Property {
         }
     }
 
-    /// Where the snapshot holds it.
+    /// Column of the snapshot with the property.
     pub(crate) fn column<'a>(&self, clusters: &Clusters<'a>) -> Column<'a> {
         match self {
             Self::Provider => Column::Text(clusters.providers()),
@@ -90,8 +91,8 @@ pub(crate) enum Column<'a> {
 }
 
 impl Column<'_> {
-    /// The value of the cluster in a row, if the property is one of which a cluster has one.
-    // Called once per cluster: left to itself the compiler keeps a call here.
+    /// Value of the cluster in a row. Always `None` for zones, of which a cluster may have several.
+    // Called once per cluster: left to itself, the compiler keeps a call here.
     #[inline(always)]
     pub(crate) fn value(&self, row: u32) -> Option<Symbol> {
         let row = row as usize;
@@ -102,7 +103,7 @@ impl Column<'_> {
         }
     }
 
-    /// Appends all values of the cluster in a row.
+    /// Appends all values of the cluster in a row to `values`.
     pub(crate) fn collect(&self, row: u32, values: &mut Vec<Symbol>) {
         match self {
             Self::Zones(clusters) => {
@@ -113,20 +114,20 @@ impl Column<'_> {
     }
 }
 
-/// What a placement asks of Select.
+/// Selection that a placement requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// Nothing: every feasible cluster is a candidate.
+    /// Every feasible cluster is a candidate.
     All,
     /// A number of clusters.
     Clusters(Limits),
-    /// Groups by one property of which a cluster has one value, and a number of clusters.
+    /// Groups by one property with a single value per cluster, and a number of clusters.
     Groups {
         property: Property,
         groups: Limits,
         clusters: Limits,
     },
-    /// Groups by zones, or by several properties at once, and a number of clusters.
+    /// Groups by zone or by several properties, and a number of clusters.
     Several {
         properties: Vec<(Property, Limits)>,
         clusters: Limits,
@@ -134,7 +135,7 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// The plan for these constraints.
+    /// Converts the constraints of a placement to a plan.
     pub(crate) fn of<'a>(
         constraints: impl Iterator<Item = SpreadConstraint<'a>>,
         clusters: &Clusters<'_>,
@@ -160,7 +161,7 @@ impl Plan {
             properties.retain(|(known, _)| *known != property);
             properties.push((property, limits));
         }
-        // The order of the policy plays no part.
+        // A fixed order, so that the order in the policy does not matter.
         properties.sort_by(|(left, _), (right, _)| left.cmp(right));
         let single = properties.len() == 1 && properties[0].0 != Property::Zone;
         match (properties.pop(), by_cluster) {
@@ -175,7 +176,7 @@ impl Plan {
                 properties.push(last);
                 Self::Several {
                     properties,
-                    // Karmada has no such rule, and so no reading of an absent maximum to keep to.
+                    // Karmada has no such rule, so there is no behaviour for an absent maximum to follow.
                     clusters: limits.unwrap_or(Limits::absent(AbsentMaximum::Unlimited)),
                 }
             }

@@ -1,65 +1,66 @@
-//! Which groups to choose: Karmada's search (`select_groups.go`), with its results and without its cost.
+//! Choice of groups, with the results of Karmada's search (`select_groups.go`) at a lower cost.
 //!
-//! Karmada sorts the groups by size, weight and name and walks every ascending path through them. A path is recorded, and
-//! not extended, as soon as it has enough groups and enough clusters; of all recorded paths it takes the one with the
-//! largest sum of weights, then of clusters, then the one found first, and finally shortens it to the shortest recorded
-//! path with which it begins, heaviest group first. That is exponential: 14 regions make thousands of paths, 100 make it
-//! hang.
+//! Karmada sorts the groups by size, weight and name, and walks every ascending path through them. As soon as a path
+//! has enough groups and clusters, it is recorded and not extended further. Of all recorded paths, Karmada takes the
+//! one with the largest sum of weights, then of clusters, then the one found first. With its groups sorted by weight,
+//! it finally shortens that path to its shortest recorded prefix. This is exponential: 14 regions make thousands of
+//! paths, and 100 make it hang.
 //!
-//! What a path can still become depends only on how far the walk is, how many groups the path has, and how many clusters
-//! (up to the number demanded). So the best completion is computed once for each such state, backwards, and the path read
-//! off forwards. Taking a group before leaving it out, where both are equally good, gives the path that the walk finds
-//! first. The number of states is the product of the three ranges; past [`STATES_MAXIMUM`] the search refuses.
+//! The possible completions of a path depend only on the position of the walk, the number of groups in the path, and
+//! the number of clusters in it (up to the required number). So this search computes the best completion for each such
+//! state backwards, and then reads off the path forwards. If taking and skipping a group are equally good, taking it
+//! yields the path that the walk finds first. The number of states is the product of the three ranges; beyond
+//! [`STATES_MAXIMUM`], the search returns an error.
 
-/// A group, as the search sees it.
+/// Properties of a group that the search uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// How many clusters it has; at least one.
+    /// Number of clusters; at least 1.
     pub(crate) clusters: usize,
-    /// What it is worth; not negative.
+    /// Weight of the group; not negative.
     pub(crate) weight: i128,
 }
 
-/// What a choice must satisfy.
+/// Limits that a choice of groups must satisfy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// Least number of groups.
+    /// Minimum number of groups.
     pub(crate) minimum: usize,
-    /// Largest number of groups.
+    /// Maximum number of groups.
     pub(crate) maximum: usize,
-    /// Least number of clusters in the groups together.
+    /// Minimum number of clusters in all chosen groups together.
     pub(crate) clusters: usize,
 }
 
-/// How many states a search may have: about 30 ms of work. 100 groups in any number, with 1,600 clusters demanded, are
-/// within it.
+/// Maximum number of states in a search, about 30 ms of work. Choosing any number of 100 groups with at least 1,600
+/// clusters is within this limit.
 pub(crate) const STATES_MAXIMUM: usize = 1 << 24;
 
-/// How many states a search may have whose memory is worth keeping for the next one.
+/// Maximum number of states for which the memory is kept for the next search.
 const STATES_KEPT: usize = 1 << 16;
 
-/// More choices are open than the search may look at.
+/// The search would exceed [`STATES_MAXIMUM`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooManyChoices;
 
-/// The memory of searches, and the result of the last.
+/// Buffers of the search, and its last result.
 #[derive(Debug, Default)]
 pub(crate) struct GroupSearch {
-    /// Per number of groups and of clusters so far: the worth of the best completion.
+    /// Value of the best completion, by number of groups and number of clusters so far.
     best: Vec<i128>,
-    /// Per group and state: whether the best completion takes the group.
+    /// By group and state, true if the best completion takes the group.
     takes: Vec<bool>,
     chosen: Vec<usize>,
 }
 
-/// The worth of a path that cannot be completed. Sums of real worths stay far above it.
+/// Value of a path that cannot be completed. Sums of actual values are far larger.
 const DEAD: i128 = i128::MIN / 2;
 
-/// The states of one search.
+/// State space of one search.
 #[derive(Debug, Clone, Copy)]
 struct States {
     bounds: Bounds,
-    /// Whether the maximum is no limit: then numbers of groups above the minimum are all the same.
+    /// True if the maximum does not limit the choice. Then all numbers of groups from the minimum on share one state.
     unlimited: bool,
     counts: usize,
     sums: usize,
@@ -76,12 +77,12 @@ impl States {
         }
     }
 
-    /// Whether a path with so many groups and clusters is recorded, and so ends.
+    /// True if a path with this many groups and clusters is recorded and ends.
     fn ends(&self, count: usize, sum: usize) -> bool {
         count >= self.bounds.minimum && sum >= self.bounds.clusters
     }
 
-    /// The state after taking a group.
+    /// Returns the state after taking a group.
     fn take(&self, count: usize, sum: usize, group: Group) -> (usize, usize) {
         let count = match self.unlimited {
             true => (count + 1).min(self.bounds.minimum),
@@ -92,10 +93,14 @@ impl States {
 }
 
 impl GroupSearch {
-    /// The positions of the chosen groups in the order in which they rank; none if no choice satisfies the bounds.
+    /// Returns the positions of the chosen groups, by weight descending and then name; `None` if no choice satisfies
+    /// the bounds.
     ///
-    /// * `groups`: by clusters ascending, then weight descending, then name.
+    /// * `groups`: sorted by clusters ascending, weight descending, then name.
     /// * `names`: compares the names of the groups at two positions.
+    ///
+    /// # Errors
+    /// Returns [`TooManyChoices`] without searching if the search would be too expensive.
     pub(crate) fn choose(
         &mut self,
         groups: &[Group],
@@ -107,11 +112,12 @@ impl GroupSearch {
         if least > groups.len() || least > bounds.maximum || clusters < bounds.clusters {
             return Ok(None);
         }
-        // Nothing is demanded: Karmada records the empty path and goes no further.
+        // Without minimums Karmada records the empty path and stops.
         if bounds.minimum == 0 && bounds.clusters == 0 {
             return Ok(None);
         }
         let found = self.walk(groups, bounds)?;
+        // A rare large search must not hold its memory for ever.
         if self.takes.len() > STATES_KEPT {
             self.best = Vec::new();
             self.takes = Vec::new();
@@ -128,7 +134,7 @@ impl GroupSearch {
         Ok(Some(&self.chosen))
     }
 
-    /// Finds the best recorded path, into `chosen`; whether there is one.
+    /// Writes the best recorded path to `chosen`. Returns false if there is none.
     fn walk(&mut self, groups: &[Group], bounds: Bounds) -> Result<bool, TooManyChoices> {
         let states = States::new(groups, bounds);
         let States { counts, sums, .. } = states;
@@ -141,8 +147,8 @@ impl GroupSearch {
         self.best.resize(layer, DEAD);
         self.takes.clear();
         self.takes.resize(all, false);
-        // One layer serves all positions: a state reads only states with more groups or clusters than it has itself, and
-        // those are written after it.
+        // One layer is enough for all positions: a state reads only states with more groups or clusters, which are
+        // overwritten after it.
         for (position, &group) in groups.iter().enumerate().rev() {
             let takes = &mut self.takes[position * layer..][..layer];
             for count in 0..counts.min(position + 1) {
@@ -167,6 +173,7 @@ impl GroupSearch {
                 }
             }
         }
+        // Follow the best completions from the start to read off the path.
         self.chosen.clear();
         let (mut count, mut sum) = (0, 0);
         for (position, &group) in groups.iter().enumerate() {
@@ -182,22 +189,22 @@ impl GroupSearch {
     }
 }
 
-/// Weight first, then clusters: one number that adds up.
+/// Combines weight and clusters, in this order of significance, into one number that can be summed.
 fn worth(group: Group) -> i128 {
     (group.weight << 32) + group.clusters as i128
 }
 
-/// The length of the shortest recorded path with which a recorded path begins, heaviest group first.
+/// Length of the shortest recorded prefix of a recorded path, with groups sorted by descending weight.
 ///
-/// Karmada walks the recorded paths from the best down and shortens again and again. Weights are not negative and every
-/// group has a cluster, so of two beginnings the longer comes first there, and the shortest is where it ends.
+/// Karmada walks the recorded paths from the best down and shortens repeatedly. Weights are not negative and every
+/// group has a cluster, so the longer of two prefixes comes first, and the repetition ends at the shortest.
 fn shortest_recorded(chosen: &[usize], groups: &[Group], bounds: Bounds) -> usize {
     let (mut sum, mut last) = (0, 0);
     for (before, &position) in chosen.iter().enumerate() {
         sum += groups[position].clusters;
         last = last.max(position);
         let enough = before + 1 >= bounds.minimum && sum >= bounds.clusters;
-        // The path without its last position must not have been recorded, or the walk would have ended there.
+        // If the walk had already recorded the path without its last position, it would have ended there.
         let without_last = sum - groups[last].clusters;
         let ended_before = before >= bounds.minimum && without_last >= bounds.clusters;
         if enough && !ended_before {

@@ -1,27 +1,27 @@
-//! Clusters by group, in the order of preference within each group, and what a group is worth.
+//! Clusters by group, in order of preference within each group, and the weights of groups.
 //!
-//! Groups are numbered as they first appear in the order, and the members of all groups lie in one list, so that a warm
-//! call allocates nothing. The worth is Karmada's (`group_clusters.go`): how many replicas the group can take in
-//! thousands, and the mean score of the clusters that take them below that.
+//! Groups are numbered by their first appearance in the order, and the members of all groups share one list, so that a
+//! warm call does not allocate. The weight is Karmada's (`group_clusters.go`): 1000 per replica that the group can
+//! take, plus the mean score of the clusters that take them.
 
 use divvy_framework::clusters::Symbol;
 
 use crate::order::Columns;
 
-/// The number that stands for "in no group".
+/// Group number of a cluster in no group.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
 
-/// How the replicas of the binding go to clusters, as far as the worth of a group depends on it.
+/// Replicas that a group should take, on which its weight depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Demand {
-    /// Every cluster takes them all.
+    /// Every cluster takes all replicas.
     Each { replicas: i64 },
-    /// The clusters share them: each group is to have so many clusters, which hold so many together.
+    /// The replicas are divided: each group aims at this many replicas on this many clusters.
     Share { replicas: i64, clusters: usize },
 }
 
 impl Demand {
-    /// What is demanded of each of at least `groups` groups, whose clusters shall number at least `clusters` together.
+    /// Demand on each of at least `groups` groups that together have at least `clusters` clusters.
     pub(crate) fn new(duplicated: bool, replicas: i64, groups: usize, clusters: usize) -> Self {
         if duplicated {
             return Self::Each { replicas };
@@ -30,22 +30,22 @@ impl Demand {
         let rest = i64::from(replicas % divisor > 0);
         Self::Share {
             replicas: replicas / divisor + rest,
-            // Karmada lets each group strive for the clusters of all groups.
+            // In Karmada each group aims at the number of clusters for all groups.
             clusters: clusters.max(groups),
         }
     }
 }
 
-/// The clusters of each group. Kept between calls for its memory alone.
+/// Clusters of each group. Kept between calls only to reuse the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    /// Per group the end of its members; the group before ends where it begins.
+    /// End of each group's members; a group begins where the previous one ends.
     ends: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl Groups {
-    /// Distributes the clusters of `order` to `count` groups. `groups` names the group of each entry of `order`.
+    /// Distributes the clusters of `order` among `count` groups. `groups` has the group of each entry of `order`.
     pub(crate) fn fill(&mut self, count: usize, order: &[u32], groups: &[u32]) {
         self.ends.clear();
         self.ends.resize(count, 0);
@@ -54,6 +54,7 @@ impl Groups {
                 *size += 1;
             }
         }
+        // Turn sizes into starts; filling in the members then advances each start to the end of its group.
         let mut start = 0;
         for end in &mut self.ends {
             start += std::mem::replace(end, start);
@@ -68,12 +69,12 @@ impl Groups {
         }
     }
 
-    /// The number of groups.
+    /// Number of groups.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The clusters of a group, in order; at least one.
+    /// Clusters of a group, in order; at least one.
     pub(crate) fn of(&self, group: usize) -> &[u32] {
         let start = match group {
             0 => 0,
@@ -82,13 +83,13 @@ impl Groups {
         &self.members[start..self.ends[group] as usize]
     }
 
-    /// What a group is worth.
+    /// Weight of a group; see [`weight`].
     pub(crate) fn weight(&self, group: usize, columns: Columns<'_>, demand: Demand) -> i128 {
         weight(self.of(group), columns, demand)
     }
 }
 
-/// What clusters, in order, are worth as a group. Never negative.
+/// Weight of a group with these clusters, in order. Never negative.
 pub(crate) fn weight(clusters: &[u32], columns: Columns<'_>, demand: Demand) -> i128 {
     let (taken, scores, among) = match demand {
         Demand::Each { replicas } => {
@@ -118,18 +119,18 @@ pub(crate) fn weight(clusters: &[u32], columns: Columns<'_>, demand: Demand) -> 
     (taken * 1000 + mean).max(0)
 }
 
-/// Numbers values as they appear. Kept between calls for its memory alone.
+/// Numbers values by their first appearance. Kept between calls only to reuse the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
-    /// Per symbol its number plus one; all zero between calls.
+    /// Number of each symbol plus 1; 0 for symbols without a number.
     numbers: Vec<u32>,
     values: Vec<Symbol>,
 }
 
 impl Numbering {
-    /// Forgets all numbers, for values of a snapshot with so many symbols.
+    /// Resets all numbers, for values of a snapshot with this many symbols.
     pub(crate) fn reset(&mut self, symbols: usize) {
-        // Only what was touched: a snapshot has many more symbols than groups.
+        // Reset only the used entries: a snapshot has many more symbols than groups.
         for value in self.values.drain(..) {
             self.numbers[value.index()] = 0;
         }
@@ -138,7 +139,7 @@ impl Numbering {
         }
     }
 
-    /// The number of a value.
+    /// Returns the number of a value, assigning the next one to a new value.
     #[inline]
     pub(crate) fn number(&mut self, value: Symbol) -> u32 {
         let Some(slot) = self.numbers.get_mut(value.index()) else {
@@ -151,7 +152,7 @@ impl Numbering {
         *slot - 1
     }
 
-    /// The values, by their numbers.
+    /// Values, indexed by their numbers.
     pub(crate) fn values(&self) -> &[Symbol] {
         &self.values
     }

@@ -1,7 +1,7 @@
-//! Clusters of a kind: those with the same values in every property that constraints group by.
+//! Kinds of clusters: a kind consists of the clusters with the same values in every property of the constraints.
 //!
-//! For constraints all clusters of a kind are alike, and a fleet has few kinds. A kind is found by walking a tree: from
-//! the root one branch a group, property after property. Clusters without a value in some property are of no kind.
+//! Constraints do not distinguish the clusters of a kind, and a fleet has few kinds. A kind is found by walking a tree,
+//! with one branch per group, property by property. Clusters without a value for some property have no kind.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,19 +10,19 @@ use divvy_framework::clusters::Symbol;
 
 use crate::grouping::{Groups, NO_GROUP, Numbering};
 
-/// The kinds of the feasible clusters. Kept between calls for its memory alone.
+/// Kinds of the feasible clusters. Kept between calls only to reuse the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Kinds {
     numbering: Numbering,
-    /// Per node of the tree its parent and the group of the branch between; the root is its own parent.
+    /// Parent of each node of the tree, and the group of the branch to it; the root is its own parent.
     nodes: Vec<(u32, u32)>,
     branches: HashMap<(u32, u32), u32, BuildHasherDefault<BranchHasher>>,
-    /// Per entry of the order: its node, then its kind.
+    /// Node of each entry of the order, replaced by its kind in [`Kinds::finish`].
     of: Vec<u32>,
     kind_of_node: Vec<u32>,
-    /// Per kind: its node.
+    /// Node of each kind.
     leaves: Vec<u32>,
-    /// Per property: the number of its first group. Groups of different properties have different numbers.
+    /// First group number of each property. Groups of different properties have different numbers.
     first_groups: Vec<u32>,
     group_count: u32,
     groups: Groups,
@@ -30,7 +30,7 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    /// Makes the root the node of each of `clusters` clusters.
+    /// Starts with `clusters` clusters at the root of an empty tree.
     pub(crate) fn begin(&mut self, clusters: usize) {
         self.nodes.clear();
         self.nodes.push((0, NO_GROUP));
@@ -41,8 +41,8 @@ impl Kinds {
         self.group_count = 0;
     }
 
-    /// Distinguishes the clusters by one more property. `values` appends the values of the cluster at a place, of a
-    /// snapshot with so many symbols.
+    /// Distinguishes the clusters by one more property. `values` appends the values of the cluster with an index;
+    /// `symbols` is the number of symbols in the snapshot.
     pub(crate) fn refine(&mut self, order: &[u32], symbols: usize, values: impl Fn(u32, &mut Vec<Symbol>)) {
         self.numbering.reset(symbols);
         let first = self.group_count;
@@ -53,7 +53,7 @@ impl Kinds {
             }
             self.values.clear();
             values(place, &mut self.values);
-            // In which order a cluster lists its zones, and how often, makes no difference.
+            // The order and the repetition of a cluster's zones do not matter.
             self.values.sort_unstable();
             self.values.dedup();
             if self.values.is_empty() {
@@ -71,7 +71,7 @@ impl Kinds {
         self.group_count = first.saturating_add(self.numbering.values().len() as u32);
     }
 
-    /// Numbers the kinds as they appear in the order, once all properties are in.
+    /// Numbers the kinds by their first appearance in the order. Call this after the last property.
     pub(crate) fn finish(&mut self, order: &[u32]) {
         self.kind_of_node.clear();
         self.kind_of_node.resize(self.nodes.len(), NO_GROUP);
@@ -89,33 +89,33 @@ impl Kinds {
         self.groups.fill(self.leaves.len(), order, &self.of);
     }
 
-    /// The number of kinds.
+    /// Number of kinds.
     pub(crate) fn len(&self) -> usize {
         self.leaves.len()
     }
 
-    /// The kind of each entry of the order; [`NO_GROUP`]: of none.
+    /// Kind of each entry of the order; [`NO_GROUP`] for clusters without a kind.
     pub(crate) fn of(&self) -> &[u32] {
         &self.of
     }
 
-    /// The clusters of each kind.
+    /// Clusters of each kind.
     pub(crate) fn clusters(&self) -> &Groups {
         &self.groups
     }
 
-    /// The number of groups of all properties.
+    /// Number of groups of all properties together.
     pub(crate) fn group_count(&self) -> usize {
         self.group_count as usize
     }
 
-    /// The groups of one property.
+    /// Group numbers of one property.
     pub(crate) fn groups_of_property(&self, property: usize) -> std::ops::Range<u32> {
         let first = |property: usize| self.first_groups.get(property).copied();
         first(property).unwrap_or(self.group_count)..first(property + 1).unwrap_or(self.group_count)
     }
 
-    /// The groups that the clusters of a kind are in, of all properties.
+    /// Groups of a kind, in all properties.
     pub(crate) fn groups(&self, kind: usize) -> impl Iterator<Item = usize> + '_ {
         let mut node = self.leaves[kind];
         std::iter::from_fn(move || {
@@ -126,7 +126,7 @@ impl Kinds {
     }
 }
 
-/// Hashes the two small numbers of a branch. They are dense and our own, so nobody can make them collide on purpose.
+/// Hashes the two small numbers of a branch. They are assigned densely here, so input cannot force collisions.
 #[derive(Debug, Default)]
 struct BranchHasher(u64);
 
@@ -142,7 +142,7 @@ impl Hasher for BranchHasher {
     }
 
     fn write_u32(&mut self, number: u32) {
-        // An odd constant with its bits well spread: 2^64 divided by the golden ratio.
+        // An odd constant with well distributed bits: 2^64 divided by the golden ratio.
         self.0 = (self.0.rotate_left(29) ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }

@@ -1,8 +1,8 @@
-//! The Select plugin `spread-constraints`: the candidates that the spread constraints of the placement allow.
+//! The Select plugin `spread-constraints`: picks the candidates that the spread constraints of the placement allow.
 //!
-//! This file joins the SDK to the rule. [`constraints`] says what a placement asks for, [`spread_constraints`] which
-//! selector answers: [`by_cluster`](mod@by_cluster) and [`by_group`](mod@by_group) as Karmada does,
-//! [`by_several`](mod@by_several) beyond it. All of them start from the [`order`] of the clusters.
+//! This file connects the SDK to the rule. [`constraints`] converts a placement to a plan, and [`spread_constraints`]
+//! passes it to a selector: [`by_cluster`](mod@by_cluster) and [`by_group`](mod@by_group) follow Karmada, and
+//! [`by_several`](mod@by_several) goes beyond it. All selectors start from the [`order`] of the clusters.
 
 #![forbid(unsafe_code)]
 
@@ -33,11 +33,11 @@ struct SpreadConstraints {
     absent_maximum: AbsentMaximum,
 }
 
-/// What a profile can configure.
+/// Configuration of the plugin in a profile.
 #[derive(Debug, Default, Configuration)]
 #[serde(default)]
 struct SpreadConstraintsConfiguration {
-    /// What a maximum means that a policy does not state: no limit, or zero as Karmada's scheduler reads it.
+    /// Meaning of a maximum that the policy omits: no limit, or zero as in Karmada's scheduler.
     absent_maximum: AbsentMaximum,
 }
 
@@ -46,7 +46,7 @@ impl Plugin for SpreadConstraints {
     const DESCRIPTION: &'static str = "picks the candidates that the spread constraints allow";
     type Configuration = SpreadConstraintsConfiguration;
     type Preferences = NoPreferences;
-    // The plan is made in the call, of which there is one a binding: handed over, it would be allocated.
+    // The plan is made in the call, of which there is one per binding; prepared state would have to be allocated.
     type Prepared = ();
 
     fn new(configuration: SpreadConstraintsConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
@@ -61,14 +61,14 @@ impl Plugin for SpreadConstraints {
 }
 
 impl SpreadConstraints {
-    /// What the placement asks for.
+    /// Returns the plan for the placement. Strategies that ignore spread constraints get every feasible cluster.
     fn plan(&self, context: &SelectContext<'_, Self>) -> Plan {
         let binding = context.binding();
         if !binding.ignores_spread_constraints() {
             return Plan::of(binding.spread_constraints(), &context.clusters(), self.absent_maximum);
         }
         if binding.spread_constraints().next().is_some() {
-            context.note(|| "the strategy leaves the spread constraints out of account".to_owned());
+            context.note(|| "the strategy ignores spread constraints".to_owned());
         }
         Plan::All
     }
@@ -86,7 +86,8 @@ impl SelectPlugin for SpreadConstraints {
             duplicated: binding.is_duplicated(),
             replicas: binding.replicas(),
             needed: context.needed(),
-            // Several affinities in force are an affinity and those that it overflows to: tiers that Karmada made.
+            // Several affinities in force are an affinity and its overflow affinities, whose tiers follow Karmada's
+            // rule.
             exchange: match binding.affinities().nth(1) {
                 Some(_) => Exchange::AcrossTiers,
                 None => Exchange::WithinTier,
@@ -114,7 +115,7 @@ impl SelectPlugin for SpreadConstraints {
     }
 }
 
-/// Hands the values of one property to the rule.
+/// Passes the values of one property to the rule.
 fn by_group(
     context: &SelectContext<'_, SpreadConstraints>,
     scratch: &mut Scratch,
@@ -136,7 +137,7 @@ fn by_group(
     )
 }
 
-/// Hands the values of zones or several properties to the rule.
+/// Passes the values of zones or several properties to the rule.
 fn by_several(
     context: &SelectContext<'_, SpreadConstraints>,
     scratch: &mut Scratch,
@@ -164,7 +165,7 @@ fn by_several(
     )
 }
 
-/// The row of the feasible cluster at a place; one past the end of the snapshot if there is none.
+/// Row of the feasible cluster with this index; `u32::MAX`, which is in no snapshot, if there is none.
 fn row_at(rows: &[u32], place: u32) -> u32 {
     rows.get(place as usize).copied().unwrap_or(u32::MAX)
 }

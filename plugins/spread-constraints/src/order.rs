@@ -1,23 +1,23 @@
-//! The order of the feasible clusters: tier ascending, score descending, available replicas descending, name ascending.
+//! Order of the feasible clusters: tier ascending, score descending, available replicas descending, name ascending.
 //!
-//! A comparison sort with a name at its end costs more than the rest of a cycle. Here a cluster is one integer: the
-//! distances of its tier, score and availability from the best of the fleet, in as few bits as the fleet's span takes, and
-//! its place below them. Places ascend with names, so a stable radix sort need not look at them at all. Figures that span
-//! too much for 64 bits fall back to comparing.
+//! A comparison sort that includes names costs more than the rest of a cycle. Instead, each cluster is packed into one
+//! integer: the distances of its tier, score and availability from the best in the fleet, in as few bits as their
+//! ranges need, followed by its index. Indices ascend with names, so a stable radix sort can skip them. If the ranges
+//! need more than 64 bits, a comparison sort is used.
 
-/// What is known of each feasible cluster, one entry a cluster in each column, in the order of names.
+/// Columns of the feasible clusters, with one entry per cluster in the order of names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Columns<'a> {
-    /// Empty: no tiers.
+    /// Tiers; empty if there are none.
     pub(crate) tiers: &'a [u32],
-    /// Total scores; as many as there are clusters.
+    /// Total scores; always one per cluster.
     pub(crate) scores: &'a [i64],
-    /// Replicas that fit now plus those that are there. Empty: nothing was estimated.
+    /// Replicas that fit now plus last replicas; empty if nothing was estimated.
     pub(crate) available: &'a [i64],
 }
 
 impl Columns<'_> {
-    /// The number of clusters.
+    /// Number of clusters.
     pub(crate) fn len(&self) -> usize {
         self.scores.len()
     }
@@ -38,13 +38,13 @@ impl Columns<'_> {
     }
 }
 
-/// Up to this many clusters a sort beats counting digits.
+/// Maximum number of clusters for which a comparison sort is faster than a radix sort.
 const FEW: usize = 96;
 
-/// Bits of a digit of the radix sort at most: its counters stay in the nearest cache.
+/// Maximum bits per digit of the radix sort, chosen so that the counters fit into the L1 cache.
 const DIGIT_BITS: u32 = 10;
 
-/// The places of the clusters in order, with the memory that making it takes.
+/// Indices of the clusters in order, and buffers for sorting.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     keys: Vec<u64>,
@@ -53,14 +53,14 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Puts the clusters into order, of which only the first `wanted` need be right: the others follow in any order.
+    /// Sorts the clusters. Only the first `wanted` are guaranteed to be in order; the others follow in any order.
     pub(crate) fn sort(&mut self, columns: Columns<'_>, wanted: usize) -> &mut [u32] {
         let count = columns.len();
         self.places.clear();
         self.places.extend((0..).take(count));
         let packing = Packing::over(columns);
         if packing.rank_bits() == 0 {
-            // All are equal but for their names, whose order they have.
+            // All clusters are equal except for their names, and they are already sorted by name.
         } else if packing.bits() <= u64::BITS {
             self.keys.clear();
             self.keys
@@ -79,7 +79,7 @@ impl Order {
         &mut self.places
     }
 
-    /// The places as the last [`Self::sort`], and whoever changed them since, left them.
+    /// Indices after the last [`Self::sort`] and any changes that the caller made to its result.
     pub(crate) fn places(&self) -> &[u32] {
         &self.places
     }
@@ -97,7 +97,7 @@ impl Order {
     }
 }
 
-/// How the clusters of one call pack into integers.
+/// Layout of the integers into which the clusters of one call are packed.
 struct Packing {
     best: (u32, i64, i64),
     tier_bits: u32,
@@ -120,7 +120,7 @@ impl Packing {
         }
     }
 
-    /// Bits of everything but the place.
+    /// Number of bits without the index.
     fn rank_bits(&self) -> u32 {
         self.tier_bits + self.score_bits + self.available_bits
     }
@@ -129,19 +129,19 @@ impl Packing {
         self.rank_bits() + self.place_bits
     }
 
-    /// The smaller comes first. Only for a packing of at most 64 bits.
+    /// Sort key of a cluster; smaller keys come first. Requires a packing of at most 64 bits.
     #[inline]
     fn key(&self, columns: Columns<'_>, place: u32) -> u64 {
         let tier = u64::from(columns.tier(place).abs_diff(self.best.0));
         let score = columns.score(place).abs_diff(self.best.1);
         let available = columns.available(place).abs_diff(self.best.2);
-        // There is at least one cluster, so a place takes a bit and no shift reaches 64.
+        // There is at least one cluster, so the index takes at least one bit and no shift reaches 64.
         let head = tier << self.score_bits | score;
         (head << self.available_bits | available) << self.place_bits | u64::from(place)
     }
 }
 
-/// The smallest and the largest entry of a column; an empty one spans nothing.
+/// Smallest and largest entry of a column; both are the default value for an empty column.
 fn span<T: Copy + Ord + Default>(column: &[T]) -> (T, T) {
     let Some(&first) = column.first() else {
         return (T::default(), T::default());
@@ -151,7 +151,7 @@ fn span<T: Copy + Ord + Default>(column: &[T]) -> (T, T) {
     })
 }
 
-/// Sorts keys by the `bits` bits above the lowest `skipped`, digit by digit from the lowest; equal ones stay in order.
+/// Sorts keys by the `bits` bits above the lowest `skipped`, digit by digit from the lowest. The sort is stable.
 fn radix_sort(keys: &mut Vec<u64>, spare: &mut Vec<u64>, skipped: u32, bits: u32) {
     let passes = bits.div_ceil(DIGIT_BITS);
     let digit_bits = bits.div_ceil(passes);
@@ -161,6 +161,7 @@ fn radix_sort(keys: &mut Vec<u64>, spare: &mut Vec<u64>, skipped: u32, bits: u32
     for pass in 0..passes {
         let shift = skipped + pass * digit_bits;
         let digit = |key: u64| (key >> shift & mask) as usize;
+        // Count the keys per digit, turn the counts into starts, and write each key to the next slot of its digit.
         let mut ends = [0_u32; 1 << DIGIT_BITS];
         for &key in keys.iter() {
             ends[digit(key)] += 1;

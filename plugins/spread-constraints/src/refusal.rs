@@ -1,27 +1,27 @@
-//! Why there are no candidates, in figures and in words.
+//! Reasons for having no candidates, as figures and as messages.
 //!
-//! A text that Karmada has too begins as Karmada's does and goes on with the figures that Karmada leaves out.
+//! If Karmada has a message for the same reason, ours begins with it and adds the figures that Karmada omits.
 
 use divvy_framework::prelude::Failure;
 
-/// Why there are no candidates.
+/// Reason that there are no candidates. The host reports the binding as unschedulable and keeps its last result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Fewer feasible clusters than the constraint by cluster demands.
+    /// There are fewer feasible clusters than the constraint by cluster requires.
     TooFewClusters { feasible: usize, minimum: usize },
-    /// Fewer groups than a constraint demands.
+    /// There are fewer groups than a constraint requires.
     TooFewGroups {
         property: String,
         feasible: usize,
         minimum: usize,
     },
-    /// No choice of groups has as many clusters as the constraint by cluster demands.
+    /// No choice of groups has as many clusters as the constraint by cluster requires.
     TooFewClustersInGroups { minimum: usize },
     /// No choice of clusters satisfies all constraints at once.
     Contradiction,
-    /// The clusters are together too small.
+    /// The selected clusters together lack capacity.
     TooSmall { clusters: usize, needed: i128, held: i128 },
-    /// The constraints leave more choices open than the search may look at.
+    /// The constraints permit more choices than the search may visit.
     TooManyChoices { groups: usize },
 }
 

@@ -1,7 +1,7 @@
-//! The rule as a whole: which of the selectors a plan takes, and the memory that they share.
+//! The rule as a whole: runs a selector, with the buffers that all selectors share.
 //!
-//! It sees columns of figures and, for groups, what each cluster's values are. What a refusal means for the binding, and
-//! how a result reaches the host, is not its business.
+//! It works on columns of numbers and, for groups, on the values of each cluster. Reporting refusals and passing
+//! results to the host is left to the plugin.
 
 use divvy_framework::clusters::Symbol;
 
@@ -14,21 +14,21 @@ use crate::kinds::Kinds;
 use crate::order::{Columns, Order};
 use crate::refusal::Refusal;
 
-/// The feasible clusters and what the binding wants of them.
+/// Feasible clusters, and the requirements of the binding.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Feasible<'a> {
     pub(crate) columns: Columns<'a>,
-    /// Whether every candidate takes all replicas.
+    /// True if every candidate takes all replicas.
     pub(crate) duplicated: bool,
     pub(crate) replicas: i64,
-    /// How many replicas the candidates must hold together; none: it does not matter.
+    /// Replicas that the candidates must hold together; `None` if capacity does not matter.
     pub(crate) needed: Option<i64>,
     pub(crate) exchange: Exchange,
-    /// How many symbols the snapshot has: values, by which groups are found, are below that.
+    /// Number of symbols in the snapshot; every value has a smaller index.
     pub(crate) symbols: usize,
 }
 
-/// The memory of a call, reused by the next. A result never depends on what an earlier call left here.
+/// Buffers reused between calls. Results never depend on the content that an earlier call left.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     order: Order,
@@ -42,14 +42,17 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Every feasible cluster, in order.
+    /// Chooses every feasible cluster, in order.
     pub(crate) fn all(&mut self, feasible: &Feasible<'_>, choose: impl FnMut(u32)) {
         let columns = feasible.columns;
         let places = self.order.sort(columns, columns.len());
         places.iter().copied().for_each(choose);
     }
 
-    /// Clusters by number alone.
+    /// Chooses a number of clusters.
+    ///
+    /// # Errors
+    /// The binding is unschedulable if no choice satisfies the limits; `choose` was not called then.
     pub(crate) fn by_cluster(
         &mut self,
         feasible: &Feasible<'_>,
@@ -68,7 +71,10 @@ impl Scratch {
         Ok(())
     }
 
-    /// Clusters by groups. `value` gives the value of the cluster at a place, `name` the text of a value.
+    /// Chooses clusters by groups. `value` returns the value of the cluster with an index, `name` the text of a value.
+    ///
+    /// # Errors
+    /// The binding is unschedulable if no choice satisfies the limits; `choose` was not called then.
     pub(crate) fn by_group<'names>(
         &mut self,
         feasible: &Feasible<'_>,
@@ -109,7 +115,11 @@ impl Scratch {
             .select(&question, |group| name(values[group as usize]), choose)
     }
 
-    /// Clusters by zones or several properties. `values` appends the values that the cluster at a place has in a property.
+    /// Chooses clusters by zones or several properties. `values` appends the values of a property for the cluster with
+    /// an index.
+    ///
+    /// # Errors
+    /// The binding is unschedulable if no choice satisfies the limits; `choose` was not called then.
     pub(crate) fn by_several(
         &mut self,
         feasible: &Feasible<'_>,

@@ -1,4 +1,5 @@
-//! The plugin through the SDK's test kit: named cases here, properties and Karmada's rule taken literally below.
+//! Tests of the plugin through the SDK's test kit: named cases, properties, and comparisons with literal
+//! implementations of Karmada's rules.
 
 mod cases;
 mod karmada;
@@ -45,7 +46,7 @@ fn outcome_with(scenario: &Scenario, absent: AbsentMaximum) -> Result<Vec<String
     }
 }
 
-/// A cluster in which so many replicas fit.
+/// A cluster with room for `fits_now` replicas.
 fn roomy(name: &str, fits_now: i64) -> ClusterBuilder {
     ClusterBuilder::new(name).fits_now(fits_now)
 }

@@ -1,4 +1,4 @@
-//! Why each candidate weighs what it weighs and got what it got. Runs only if somebody asked.
+//! Explains the weight and the count of each candidate. Runs only if an explanation was requested.
 
 use divvy_framework::division::explanation::ProportionalShares;
 use divvy_framework::prelude::*;
@@ -6,7 +6,7 @@ use divvy_framework::prelude::*;
 use crate::StaticWeight;
 use crate::static_weight::Method;
 
-/// Explains `shares`, which `method` made of `weights`.
+/// Explains `shares`, the result of `method` for `weights`.
 pub(crate) fn explain(context: &AssignContext<'_, StaticWeight>, method: Method, weights: &[i64], shares: &[i64]) {
     if context.binding().spread_constraints().next().is_some() {
         context.note(|| "spread constraints are ignored: static weights say where replicas go".to_owned());

@@ -1,4 +1,5 @@
-//! StaticWeight as a plugin. The rule is in [`static_weight`]; this file resolves the weights and hands it the context.
+//! StaticWeight as a plugin. [`static_weight`] implements the rule; this file resolves the weights and passes it the
+//! context.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -10,11 +11,11 @@ use divvy_framework::division::{DivisionError, Scratch};
 use divvy_framework::prelude::*;
 use static_weight::{Method, weigh_alike_unless_weighted};
 
-/// What a profile can configure.
+/// Configuration of the plugin in a profile.
 #[derive(Debug, Clone, Copy, Default, Configuration)]
 #[serde(default)]
 struct StaticWeightConfiguration {
-    /// How the remainder is given out.
+    /// How the remainder is distributed.
     method: Method,
 }
 
@@ -23,7 +24,7 @@ struct StaticWeight {
     configuration: StaticWeightConfiguration,
 }
 
-/// Memory reused from call to call.
+/// Buffers reused between calls.
 #[derive(Debug, Default)]
 struct StaticWeightColumns {
     weights: Vec<i64>,
@@ -83,7 +84,8 @@ impl AssignPlugin for StaticWeight {
     }
 }
 
-/// Replicas for a tier in which nobody weighs anything have nowhere to go; that is the policy's doing, not the plugin's.
+/// Converts an error of the arithmetic to a failure. A tier without positive weights is unschedulable rather than a
+/// fault of the plugin, because the policy causes it.
 fn failure(context: &AssignContext<'_, StaticWeight>, error: DivisionError) -> Failure {
     match error {
         DivisionError::NoWeight { requested } => Failure::unschedulable(format!(
@@ -94,8 +96,9 @@ fn failure(context: &AssignContext<'_, StaticWeight>, error: DivisionError) -> F
     }
 }
 
-/// Writes the weight of each candidate: the largest among the rules that match it, 0 if none does. If nobody has a positive
-/// one, all weigh 1: nobody among the candidates of all tiers, or for Webster, as in Karmada, of this tier.
+/// Writes the weight of each candidate: the largest among the rules that match it, or 0 if none does. If no candidate
+/// of any tier has a positive weight, all get the weight 1. With Webster, as in Karmada, only the current tier is
+/// considered.
 fn resolve_weights(
     context: &AssignContext<'_, StaticWeight>,
     method: Method,
@@ -108,8 +111,9 @@ fn resolve_weights(
         return;
     }
     context.largest_rule_value("weight", 0, weights);
-    // Karmada too counts a weight below zero as none.
+    // Negative weights count as 0, as in Karmada.
     weights.iter_mut().for_each(|weight| *weight = (*weight).max(0));
+    // This tier gets equal weights only if no other tier has a weight either; otherwise its clusters get nothing.
     let (_, tier_count) = context.tier();
     if method == Method::EvenRemainder && tier_count > 1 && weights.iter().all(|&weight| weight == 0) {
         context.largest_rule_value_of(context.all_rows(), "weight", 0, all_weights);

@@ -1,24 +1,25 @@
-//! StaticWeight's arithmetic: replicas in proportion to the weights of the policy.
+//! The arithmetic of StaticWeight: replicas in proportion to the weights in the policy.
 //!
-//! The rule is `proposals/static-weight-evenly.md`, "Proposal" (README, "Rule"); the alternative is
-//! Karmada's, 1.16 and later. Capacity plays no part: the user said how to divide. Which rule of the policy matches which
-//! cluster is resolved before: a candidate's weight is the largest among the rules that match it, 0 if none does.
+//! The rule is `proposals/static-weight-evenly.md`, "Proposal" (README, "Rule"); the alternative is that of Karmada
+//! 1.16 and later. Capacity is not considered, because the user has specified the proportions. The weights are resolved
+//! beforehand: a candidate's weight is the largest among the rules that match it, or 0 if none does.
 
 use divvy_framework::division::{DivisionError, Rounding, Scratch};
 use divvy_framework::prelude::Configuration;
 
-/// How the remainder is given out.
+/// How the remainder is distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Method {
-    /// One each by weight, then last replicas, then tie: keeps what is placed, and draws the rest evenly.
+    /// One each by weight, then last replicas, then tie: keeps existing replicas, and distributes the rest fairly.
     #[default]
     EvenRemainder,
-    /// By highest averages (Sainte-Laguë), as Karmada 1.16 and later. For its tie rule too, pass Karmada's tie order.
+    /// Highest averages (Sainte-Laguë), as in Karmada 1.16 and later. To follow its tie rule too, pass Karmada's tie
+    /// order.
     Webster,
 }
 
 impl Method {
-    /// The rounding of the arithmetic.
+    /// Rounding that the arithmetic uses for this method.
     pub fn rounding(self) -> Rounding {
         match self {
             Self::EvenRemainder => Rounding::FloorThenRank,
@@ -27,7 +28,7 @@ impl Method {
     }
 }
 
-/// If no weight is positive, all become 1.
+/// Sets all weights to 1 if none is positive.
 pub fn weigh_alike_unless_weighted(weights: &mut [i64]) {
     if weights.iter().all(|&weight| weight <= 0) {
         weights.fill(1);
@@ -36,12 +37,14 @@ pub fn weigh_alike_unless_weighted(weights: &mut [i64]) {
 
 /// Divides `replicas` in proportion to `weights`.
 ///
-/// * `weights`: 0 or more, one a candidate, a candidate with 0 gets nothing. `last`: what each has now.
-/// * `ties`: the tie order, smaller keys first. `out` is overwritten and sums to `replicas`.
+/// * `weights`: one per candidate, 0 or more; a candidate with weight 0 gets nothing.
+/// * `last`: last replicas of each candidate.
+/// * `ties`: tie order, smaller keys first.
+/// * `out`: one entry per candidate, overwritten; sums to `replicas` on success.
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if no weight is positive for a positive number of replicas; lengths that differ;
-/// negative input.
+/// Returns [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and no weight is. Other errors report
+/// columns of different lengths or negative input, which are bugs of the caller.
 pub fn divide(
     replicas: i64,
     weights: &[i64],

@@ -1,4 +1,4 @@
-//! The proposal's five stories, Karmada's method, and properties.
+//! The five stories of the proposal, Karmada's method, and properties.
 
 mod wiring;
 
@@ -28,7 +28,7 @@ fn divided(replicas: i64, weights: &[i64], last: &[i64], method: Method, ties: i
     out
 }
 
-/// How often each result comes out over many bindings.
+/// Number of occurrences of each result over many bindings.
 fn results(replicas: i64, weights: &[i64], last: &[i64]) -> BTreeMap<Vec<i64>, u64> {
     let identities: Vec<u64> = (1..=weights.len())
         .map(|member| identity_hash(&format!("member{member}")))
@@ -44,7 +44,7 @@ fn results(replicas: i64, weights: &[i64], last: &[i64]) -> BTreeMap<Vec<i64>, u
     results
 }
 
-/// Exactly these results occur, each equally often: Pearson's chi-square below the 0.999 quantile.
+/// Asserts that exactly these results occur, all equally often: Pearson's chi-square is below the 0.999 quantile.
 fn check(replicas: i64, weights: &[i64], last: &[i64], expected: &[&[i64]]) {
     let results = results(replicas, weights, last);
     let mut sorted: Vec<&[i64]> = expected.to_vec();
@@ -109,7 +109,7 @@ fn story_5_reduced_clusters() {
     check(5, &[1; 3], &[2, 1, 1], &[&[2, 2, 1], &[2, 1, 2]]);
 }
 
-/// What the design fixes: five equal clusters and one-replica bindings go everywhere equally often.
+/// The problem that the proposal fixes: with five equal clusters, single replicas reach every cluster equally often.
 #[test]
 fn remainders_of_one_and_two_are_drawn_evenly() {
     let one: Vec<Vec<i64>> = (0..5)
@@ -134,13 +134,13 @@ fn named_cases() {
     use Method::{EvenRemainder, Webster};
     for (name, method, replicas, weights, last, expected) in [
         ("current realization", EvenRemainder, 7, [2, 1, 1], [0; 3], [4, 2, 1]),
-        ("nobody weighs", EvenRemainder, 5, [0; 3], [0, 0, 1], [2, 1, 2]),
-        ("nobody weighs, webster", Webster, 5, [0; 3], [0, 0, 1], [2, 2, 1]),
-        ("one weighs", EvenRemainder, 5, [0, 3, 0], [9, 0, 9], [0, 5, 0]),
-        ("one weighs, webster", Webster, 5, [0, 3, 0], [9, 0, 9], [0, 5, 0]),
+        ("no weights", EvenRemainder, 5, [0; 3], [0, 0, 1], [2, 1, 2]),
+        ("no weights, webster", Webster, 5, [0; 3], [0, 0, 1], [2, 2, 1]),
+        ("one weight", EvenRemainder, 5, [0, 3, 0], [9, 0, 9], [0, 5, 0]),
+        ("one weight, webster", Webster, 5, [0, 3, 0], [9, 0, 9], [0, 5, 0]),
         ("nothing to divide", EvenRemainder, 0, [1, 2, 3], [5; 3], [0; 3]),
         (
-            "webster is fairer to the small",
+            "webster favours small weights",
             Webster,
             10,
             [5, 3, 3],
@@ -148,7 +148,7 @@ fn named_cases() {
             [4, 3, 3],
         ),
         (
-            "webster looks at no last result",
+            "webster ignores the last result",
             Webster,
             1,
             [1; 3],
@@ -182,7 +182,7 @@ fn named_cases() {
 
 /// The design's measurement of Karmada: five equal clusters, one replica, one bit of the UID.
 #[test]
-fn karmadas_tie_rule_knows_only_the_ends() {
+fn karmadas_tie_rule_chooses_only_the_ends() {
     let mut totals = [0; 5];
     for binding in 0..1000 {
         let descends = karmada_descends(&format!("1b9d6bcd-bbfd-4b2d-9b5d-{binding:012x}"));
@@ -220,7 +220,7 @@ fn errors() {
 }
 
 proptest! {
-    /// Inertia: one replica more or less moves no other one, whatever the ties were.
+    /// Inertia: dividing again from the result changes nothing, even if ties are reversed.
     #[test]
     fn repeating_a_division_changes_nothing(
         weights in prop::collection::vec(0_i64..9, 1..10), replicas in 0_i64..100, salt in any::<u64>(),

@@ -1,7 +1,7 @@
-//! The Filter plugin `taint-toleration`: clusters with a taint that the placement does not tolerate are out.
+//! The Filter plugin `taint-toleration`: rejects clusters with a taint that the placement does not tolerate.
 //!
-//! This file joins the SDK to the rule, which is in [`taint_toleration`]. Tolerations become numbers once a cycle, so that
-//! a taint costs a few comparisons of integers, and a fleet without taints costs nothing.
+//! This file connects the SDK to the rule in [`taint_toleration`]. Tolerations are converted to numbers once per cycle,
+//! so that each taint costs a few integer comparisons, and a fleet without taints costs nothing.
 
 #![forbid(unsafe_code)]
 

@@ -1,13 +1,13 @@
 //! The rule: which taints keep a binding out of a cluster.
 //!
-//! It is Kubernetes' `Toleration.ToleratesTaint` over symbols. It does not know the last result, whose clusters the plugin
-//! exempts, and `tolerationSeconds` plays no part: it delays an eviction and never a scheduling.
+//! It is Kubernetes' `Toleration.ToleratesTaint` over symbols. It does not consider the last result; the plugin exempts
+//! its clusters. `tolerationSeconds` is ignored, because it delays evictions and does not affect scheduling.
 
 use divvy_framework::binding::{Toleration, TolerationOperator};
 use divvy_framework::clusters::TaintEffect;
 use divvy_framework::clusters::{Clusters, Symbol, TaintSymbols};
 
-/// Tolerations as numbers of one snapshot. Kept between cycles for its memory alone.
+/// Tolerations as symbols of one snapshot. Kept between cycles only to reuse the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Tolerations {
     compiled: Vec<Compiled>,
@@ -15,24 +15,24 @@ pub(crate) struct Tolerations {
 
 #[derive(Debug)]
 struct Compiled {
-    /// `None`: every key.
+    /// `None` matches every key.
     key: Option<Symbol>,
-    /// `None`: every value.
+    /// `None` matches every value.
     value: Option<Symbol>,
-    /// `None`: every effect.
+    /// `None` matches every effect.
     effect: Option<TaintEffect>,
 }
 
 impl Tolerations {
-    /// Takes over the tolerations of a placement. One that names what no cluster mentions tolerates no taint here and is
-    /// left out.
+    /// Compiles the tolerations of a placement. A key or value that occurs in no cluster cannot match a taint, so such
+    /// tolerations are left out.
     pub(crate) fn compile<'a>(&mut self, clusters: &Clusters<'_>, tolerations: impl Iterator<Item = Toleration<'a>>) {
         self.compiled.clear();
         self.compiled
             .extend(tolerations.filter_map(|toleration| Compiled::new(clusters, &toleration)));
     }
 
-    /// Whether a taint keeps the binding out.
+    /// True if the taint keeps the binding out of its cluster.
     #[inline]
     pub(crate) fn reject(&self, taint: TaintSymbols) -> bool {
         matches!(taint.effect, TaintEffect::NoSchedule | TaintEffect::NoExecute)
@@ -47,7 +47,7 @@ impl Compiled {
             key => Some(clusters.symbol(key)?),
         };
         let value = match toleration.operator {
-            // Also with an empty key: Kubernetes' API refuses that, its code compares the value all the same.
+            // Kubernetes' API rejects an empty key here, but its code still compares the value.
             TolerationOperator::Equal => Some(clusters.symbol(toleration.value)?),
             TolerationOperator::Exists => None,
             TolerationOperator::Unknown => return None,
@@ -64,7 +64,7 @@ impl Compiled {
     }
 }
 
-/// Why a cluster with that taint is rejected: Karmada's text around Kubernetes' `Taint.ToString`.
+/// Reason for rejecting a cluster with this taint: Karmada's text around Kubernetes' `Taint.ToString`.
 pub(crate) fn reason(clusters: &Clusters<'_>, taint: TaintSymbols) -> String {
     let (key, value) = (clusters.text(taint.key), clusters.text(taint.value));
     let effect = taint.effect.word();

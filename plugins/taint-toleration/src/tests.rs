@@ -1,4 +1,4 @@
-//! Named cases, and the rule held against Kubernetes' wording of it over texts.
+//! Named cases, and a comparison with Kubernetes' rule over strings.
 
 use divvy_framework::binding::{Toleration, TolerationOperator};
 use divvy_framework::clusters::TaintEffect;
@@ -27,7 +27,7 @@ fn one_cluster(key: &str, value: &str, effect: TaintEffect) -> Scenario {
     Scenario::new().cluster(ClusterBuilder::new("a").taint(key, value, effect))
 }
 
-/// The reason for which the only cluster is rejected; none if it is not.
+/// Reason for rejecting the only cluster; `None` if it passes.
 fn reason(scenario: &Scenario) -> Option<String> {
     let (feasible, rejected) = scenario.filter(&TaintToleration).expect("it filters");
     assert_eq!(scenario.feasible(&TaintToleration), Ok(feasible));
@@ -59,7 +59,7 @@ fn a_taint_without_value_is_named_without_one() {
 }
 
 #[test]
-fn a_toleration_must_agree_in_key_value_and_effect() {
+fn a_toleration_must_match_in_key_value_and_effect() {
     use TaintEffect::{Any, NoExecute, NoSchedule};
     use TolerationOperator::{Equal, Exists, Unknown};
     let cases = [
@@ -91,7 +91,7 @@ fn a_toleration_must_agree_in_key_value_and_effect() {
 }
 
 #[test]
-fn the_first_taint_that_is_not_tolerated_is_the_reason() {
+fn the_reason_names_the_first_taint_that_is_not_tolerated() {
     let scenario = Scenario::new()
         .cluster(
             ClusterBuilder::new("a")
@@ -108,7 +108,7 @@ fn the_first_taint_that_is_not_tolerated_is_the_reason() {
 }
 
 #[test]
-fn clusters_of_the_last_result_pass_whatever_their_replicas() {
+fn clusters_of_the_last_result_pass_with_any_number_of_replicas() {
     let tainted = |name| ClusterBuilder::new(name).taint("gpu", "yes", TaintEffect::NoExecute);
     let scenario = Scenario::new()
         .cluster(tainted("a").last(2))
@@ -121,7 +121,7 @@ fn clusters_of_the_last_result_pass_whatever_their_replicas() {
     );
 }
 
-/// Kubernetes' rule over texts.
+/// Kubernetes' rule over strings.
 fn tolerates(toleration: &Toleration<'_>, key: &str, value: &str, effect: TaintEffect) -> bool {
     (toleration.effect == TaintEffect::Any || toleration.effect == effect)
         && (toleration.key.is_empty() || toleration.key == key)
@@ -134,7 +134,7 @@ fn tolerates(toleration: &Toleration<'_>, key: &str, value: &str, effect: TaintE
 
 proptest! {
     #[test]
-    fn symbols_decide_as_texts_do(
+    fn symbols_decide_like_strings(
         clusters in prop::collection::vec(prop::collection::vec((0..3_usize, 0..3_usize, 0..3_usize), 0..4), 0..8),
         tolerations in prop::collection::vec((0..4_usize, 0..3_usize, 0..4_usize, 0..4_usize), 0..4),
     ) {

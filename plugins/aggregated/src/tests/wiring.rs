@@ -1,4 +1,4 @@
-//! The plugin through the contexts that the host uses: configuration, orders, promises, explanations.
+//! Tests of the plugin through the contexts that the host uses: configuration, orders, promises, explanations.
 
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -31,7 +31,7 @@ fn fill_and_method_are_configured() {
 }
 
 #[test]
-fn equal_capacities_go_by_the_policys_list_then_by_name() {
+fn equal_capacities_are_sorted_by_the_policys_list_then_by_name() {
     let scenario = fleet(&[(10, 0); 3]).replicas(10);
     assert_eq!(scenario.assign(&plugin(json!({}))), Ok(vec![10, 0, 0]));
     let listed = scenario.affinity(|affinity| _ = affinity.cluster_names(["member02", "member01"]));
@@ -39,17 +39,17 @@ fn equal_capacities_go_by_the_policys_list_then_by_name() {
 }
 
 #[test]
-fn karmadas_orders_are_those_of_select_and_of_the_last_result() {
+fn webster_uses_the_orders_of_select_and_of_the_last_result() {
     let webster = plugin(json!({ "method": "webster" }));
     let growing = fleet(&[(10, 0); 3]).replicas(10);
     assert_eq!(growing.assign_in_order(&webster, &[1, 2, 0]), Ok(vec![0, 10, 0]));
-    // Shrinking, the last result's own order counts, which here is by name.
+    // When shrinking, the order of the last result counts, which is by name here.
     let shrinking = fleet(&[(0, 5); 3]).replicas(5);
     assert_eq!(shrinking.assign_in_order(&webster, &[1, 2, 0]), Ok(vec![5, 0, 0]));
 }
 
 #[test]
-fn explanations_name_capacity_and_what_is_enough() {
+fn explanations_name_capacity_and_the_number_of_clusters_used() {
     let texts = |scenario: &Scenario| -> Vec<String> {
         let (_, said) = scenario.assign_explained(&plugin(json!({}))).expect("it fits");
         said.explanations.into_iter().map(|(_, text)| text).collect()
@@ -83,7 +83,7 @@ proptest! {
         }));
         prop_assert_eq!(scenario.check_promises(&plugin), Ok(()));
         if !webster {
-            // More than is promised, since the promise must hold for every configuration.
+            // Stronger than the promise, which must hold for every configuration.
             let order: Vec<usize> = (0..rows.len()).rev().collect();
             prop_assert_eq!(scenario.assign_in_order(&plugin, &order), scenario.assign(&plugin));
         }

@@ -1,4 +1,4 @@
-//! The plugin through the contexts that the host uses: promises, explanations, errors.
+//! Tests of the plugin through the contexts that the host uses: promises, explanations, errors.
 
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};

@@ -1,4 +1,4 @@
-//! The plugin through the contexts that the host uses: the result and why.
+//! Tests of the plugin through the contexts that the host uses: the result and its explanation.
 
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -10,7 +10,7 @@ fn plugin() -> Duplicated {
 }
 
 #[test]
-fn every_candidate_gets_the_full_count_and_hears_why() {
+fn every_candidate_gets_the_full_count_with_an_explanation() {
     let scenario = Scenario::new()
         .replicas(3)
         .duplicated(true)

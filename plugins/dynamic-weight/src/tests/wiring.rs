@@ -1,4 +1,4 @@
-//! The plugin through the contexts that the host uses: configuration, promises, explanations.
+//! Tests of the plugin through the contexts that the host uses: configuration, promises, explanations.
 
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -24,7 +24,7 @@ fn fleet(rows: &[(i64, i64)]) -> Scenario {
 
 #[test]
 fn the_method_is_configured() {
-    // Quotients 10 and 1: the floors are 2 and 0, and Webster agrees with the rank; 4 : 3 : 3 over 5 tells them apart.
+    // The two methods often agree; 5 replicas over 4 : 3 : 3 distinguish them.
     let scenario = fleet(&[(4, 0), (3, 0), (3, 0)]).replicas(5);
     assert_eq!(scenario.assign(&plugin(json!({}))).expect("it fits")[0], 3);
     assert_eq!(
@@ -42,7 +42,7 @@ fn the_method_is_configured() {
 }
 
 #[test]
-fn explanations_follow_the_case() {
+fn explanations_depend_on_the_kind_of_cycle() {
     let explained = |scenario: &Scenario| {
         let (_, said) = scenario.assign_explained(&plugin(json!({}))).expect("it fits");
         said.explanations[0].1.clone()
@@ -64,7 +64,7 @@ fn explanations_follow_the_case() {
 }
 
 #[test]
-fn karmada_refuses_zero_replicas_where_its_sum_wraps() {
+fn webster_rejects_zero_replicas_where_karmadas_sum_wraps() {
     let scenario = fleet(&[(i32::MAX.into(), 0); 2]).replicas(0).fresh(true);
     assert_eq!(scenario.assign(&plugin(json!({}))), Ok(vec![0, 0]));
     assert_eq!(

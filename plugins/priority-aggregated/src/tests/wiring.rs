@@ -1,4 +1,4 @@
-//! The plugin through the contexts that the host uses: configuration, tiers, promises, explanations.
+//! Tests of the plugin through the contexts that the host uses: configuration, tiers, promises, explanations.
 
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -41,7 +41,7 @@ fn tiers_are_walked_and_fill_is_configured() {
 fn a_priority_below_one_is_refused() {
     let scenario = fleet(&[(10, 0, 0)]).replicas(1).rule(&["member00"], "priority", 0);
     let Err(Failure::Preferences(error)) = scenario.assign(&plugin(json!({}))) else {
-        panic!("priority 0 was taken");
+        panic!("priority 0 was accepted");
     };
     assert_eq!(
         error.to_string(),

@@ -1,4 +1,4 @@
-//! The plugin through the contexts that the host uses: groups, errors, promises, explanations.
+//! Tests of the plugin through the contexts that the host uses: groups, errors, promises, explanations.
 
 use divvy_framework::prelude::*;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -37,7 +37,7 @@ fn unschedulable(result: Result<Vec<i64>, Failure>) -> String {
 }
 
 #[test]
-fn counts_are_for_groups() {
+fn counts_apply_to_groups() {
     let scenario =
         fleet(&[2, 1, 4])
             .replicas(11)
@@ -59,14 +59,14 @@ fn entries_without_counts_form_one_group() {
 }
 
 #[test]
-fn without_a_preference_all_weigh_the_same() {
+fn without_a_preference_all_clusters_have_equal_weight() {
     let (counts, said) = fleet(&[0; 3]).replicas(6).assign_explained(&plugin()).expect("it fits");
     assert_eq!(counts, [2; 3]);
     assert_eq!(said.explanations[0].1, "weight 1 of 3: 2.0 → 2");
 }
 
 #[test]
-fn contradictions_are_refused_by_name() {
+fn contradictions_name_the_entry() {
     let scenario = fleet(&[0; 3]).replicas(4);
     assert_eq!(
         refusal(
@@ -75,7 +75,7 @@ fn contradictions_are_refused_by_name() {
                 .rule(&["member1"], "replicas", 2)
                 .rule(&["member0", "member1"], "replicas", 2)
         ),
-        "rules[1]: cluster `member1` is in the group of rules[0] already"
+        "rules[1]: cluster `member1` is already in the group of rules[0]"
     );
     assert_eq!(
         refusal(&scenario.clone().rule(&["elsewhere"], "replicas", 4)),
@@ -88,7 +88,7 @@ fn contradictions_are_refused_by_name() {
 }
 
 #[test]
-fn counts_that_cannot_be_obeyed_are_unschedulable() {
+fn counts_that_cannot_be_satisfied_are_unschedulable() {
     let scenario = fleet(&[0; 3]).replicas(4);
     let huge = scenario
         .clone()
@@ -117,8 +117,8 @@ fn explanations_name_group_change_and_rule() {
     assert_eq!(
         texts,
         [
-            "in no group",
-            "rules[0] gives 8 over 2 clusters; last 1, change +2, one of the remainder with it (fewest last replicas)",
+            "not in any group",
+            "rules[0] gives 8 over 2 clusters; last 1, change +2, with one of the remainder (fewest last replicas)",
             "rules[0] gives 8 over 2 clusters; last 4, change +1, none of the remainder (fewest last replicas)",
         ]
     );

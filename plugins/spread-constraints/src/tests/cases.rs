@@ -1,4 +1,4 @@
-//! Named cases of each rule but those of several properties.
+//! Named cases for every rule except those for several properties.
 
 use divvy_framework::prelude::Configuration;
 
@@ -46,13 +46,13 @@ fn a_constraint_by_cluster_keeps_the_first_that_are_large_enough() {
         scenario.spread_constraint(by(SpreadField::Cluster, 1, maximum))
     };
     check("large enough at once", &at_most(2, 10), &["d", "b"]);
-    check("the first is exchanged, in its place", &at_most(2, 14), &["a", "b"]);
+    check("the first is exchanged at its position", &at_most(2, 14), &["a", "b"]);
     check("more than there are", &at_most(9, 17), &["d", "b", "a", "c"]);
     check("no maximum", &at_most(0, 17), &["d", "b", "a", "c"]);
 }
 
 #[test]
-fn of_several_constraints_by_one_field_the_last_counts() {
+fn the_last_of_several_constraints_by_one_field_counts() {
     let scenario = fleet()
         .spread_constraint(by(SpreadField::Cluster, 4, 4))
         .spread_constraint(by(SpreadField::Cluster, 1, 2));
@@ -60,7 +60,7 @@ fn of_several_constraints_by_one_field_the_last_counts() {
 }
 
 #[test]
-fn a_maximum_of_clusters_never_cuts_off_a_preferred_one() {
+fn a_maximum_of_clusters_never_excludes_a_preferred_one() {
     let scenario = Scenario::new()
         .replicas(12)
         .cluster(roomy("a", 1))
@@ -101,7 +101,7 @@ fn a_constraint_by_region_takes_the_first_of_each_and_fills_up() {
             .spread_constraint(by(SpreadField::Region, groups.0, groups.1))
             .spread_constraint(by(SpreadField::Cluster, clusters.0, clusters.1))
     };
-    // Each region strives for 5 replicas: eu holds them, us 2 and ap 1, but ap scores.
+    // Each region aims at 5 replicas: eu holds all 5, us holds 2, and ap holds 1 but has a score.
     check("eu and us weigh most", &regions((2, 2), (2, 2)), &["b", "c"]);
     check("filled up", &regions((2, 2), (2, 3)), &["b", "c", "a"]);
     check("all regions", &regions((3, 3), (3, 3)), &["b", "c", "d"]);
@@ -119,7 +119,7 @@ fn a_constraint_by_region_takes_the_first_of_each_and_fills_up() {
 }
 
 #[test]
-fn a_constraint_by_region_alone_is_without_limit_or_karmadas() {
+fn a_constraint_by_region_alone_has_no_limit_of_clusters_or_karmadas() {
     let scenario = fleet().spread_constraint(by(SpreadField::Region, 2, 2));
     check("no limit of clusters", &scenario, &["b", "c", "a"]);
     let as_karmada = outcome_with(&scenario, AbsentMaximum::Zero);

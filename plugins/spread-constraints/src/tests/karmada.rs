@@ -1,11 +1,11 @@
-//! Karmada's rules taken literally, path by path, and the plugin held against them on random fleets.
+//! A literal implementation of Karmada's rules, path by path, compared with the plugin on random fleets.
 
 use proptest::prelude::*;
 
 use super::search::chosen_by_walking;
 use super::*;
 
-/// What a rule sees of a cluster.
+/// Properties of a cluster that the rules use.
 #[derive(Debug, Clone)]
 struct Seen {
     name: String,
@@ -35,7 +35,7 @@ fn sort(clusters: &mut [Seen]) {
     });
 }
 
-/// The candidates, or how the refusal begins.
+/// The candidates, or the beginning of the refusal.
 fn select(case: Case, mut clusters: Vec<Seen>) -> Result<Vec<String>, &'static str> {
     sort(&mut clusters);
     let chosen = match (case.regions, case.clusters) {
@@ -154,12 +154,12 @@ fn members(clusters: &[Seen], region: &str) -> Vec<Seen> {
         .collect()
 }
 
-/// The plugin decides as the rules do.
+/// Asserts that the plugin decides like the rules.
 fn check(case: Case, clusters: &[Seen]) {
     let mut scenario = Scenario::new()
         .replicas(case.replicas)
         .duplicated(case.duplicated)
-        // Tiers are those of overflow affinities.
+        // Two affinities make the tiers those of overflow affinities.
         .affinity(|_| {})
         .affinity(|_| {});
     for cluster in clusters {
@@ -185,7 +185,7 @@ fn check(case: Case, clusters: &[Seen]) {
     }
 }
 
-/// Figures from few values make ties, and ties are where rules differ.
+/// Fleets with few distinct figures: they produce ties, which is where rules differ.
 fn fleet() -> impl Strategy<Value = Vec<Seen>> {
     let cluster = (0..6_u8, 0..3_u32, 0..3_i64, 0..6_i64);
     prop::collection::vec(cluster, 1..18).prop_map(|clusters| {
@@ -193,7 +193,7 @@ fn fleet() -> impl Strategy<Value = Vec<Seen>> {
             .into_iter()
             .enumerate()
             .map(|(place, (region, tier, score, available))| Seen {
-                // Names in no relation to the order of the other figures, and not in that of their numbers.
+                // Names unrelated to the order of the other figures and of their numbers.
                 name: format!("member{}", place * 7 % 19),
                 region: format!("region{region}"),
                 tier,

@@ -1,4 +1,4 @@
-//! Karmada's walk over groups taken literally, and the search held against it.
+//! A literal implementation of Karmada's walk over groups, compared with the search.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use crate::group_search::{Bounds, Group, GroupSearch, TooManyChoices};
 
-/// Every recorded path, then Karmada's choice among them. Groups are name, clusters, weight; the result is names.
+/// Records every path and returns Karmada's choice among them. Groups are name, clusters and weight; the result is
+/// names.
 pub(super) fn chosen_by_walking(
     groups: &[(String, usize, i64)],
     minimum: usize,
@@ -56,7 +57,7 @@ pub(super) fn chosen_by_walking(
     for path in &mut paths {
         path.sort_by_key(|(name, _, weight)| (Reverse(*weight), name.clone()));
     }
-    // The sort is stable: equals stay as they were found.
+    // The sort is stable, so equal paths stay in the order in which they were found.
     paths.sort_by_key(|path| {
         let weight: i64 = path.iter().map(|group| group.2).sum();
         let clusters: usize = path.iter().map(|group| group.1).sum();
@@ -68,7 +69,7 @@ pub(super) fn chosen_by_walking(
             best = path;
         }
     }
-    // The empty path is no choice.
+    // The empty path is not a choice.
     (!best.is_empty()).then(|| best.iter().map(|group| group.0.clone()).collect())
 }
 
@@ -116,8 +117,8 @@ proptest! {
 }
 
 #[test]
-fn a_choice_shrinks_to_the_shortest_that_begins_it() {
-    // Two small groups and the large one weigh most together; the large one alone is enough, and heaviest.
+fn a_choice_is_shortened_to_its_shortest_recorded_prefix() {
+    // All three groups together have the largest weight, but the heaviest group alone is enough.
     let groups = named(&[(1, 5), (1, 4), (9, 20)]);
     let bounds = Bounds {
         minimum: 1,
@@ -142,7 +143,7 @@ fn a_hundred_groups_in_any_number_are_quick() {
 }
 
 #[test]
-fn past_the_limit_the_search_refuses() {
+fn beyond_the_work_limit_the_search_returns_an_error() {
     let groups: Vec<(usize, i64)> = (0..5_000).map(|place| (1, place)).collect();
     let bounds = Bounds {
         minimum: 2,

@@ -1,10 +1,10 @@
-//! Constraints by zone and by several properties: named cases, and the promise held against all choices there are.
+//! Constraints by zone and by several properties: named cases, and a comparison with all possible choices.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Two providers, each in two regions with a zone a cluster, and a cluster that stretches over two zones.
+/// Two providers with two regions each, and one cluster that spans two zones.
 fn fleet() -> Scenario {
     let cluster = |name: &str, provider: &str, region: &str, zone: &str, fits_now| {
         roomy(name, fits_now).provider(provider).region(region).zone(zone)
@@ -65,7 +65,7 @@ fn several_properties_at_once() {
         &["a", "d", "b"],
     );
     check(
-        "two providers, two regions, two clusters: the first pair of both goes back on",
+        "two providers, two regions, two clusters: the search backtracks",
         &two_providers
             .clone()
             .spread_constraint(by(SpreadField::Region, 2, 2))
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_constraints_and_of_zones_plays_no_part(
+    fn the_order_of_constraints_and_of_zones_does_not_matter(
         fleet in prop::collection::vec((prop::collection::vec(0..4_u8, 1..4), 0..3_u8, 0..5_i64), 1..9),
         zones in limits(),
         providers in limits(),

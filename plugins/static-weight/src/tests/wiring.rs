@@ -1,4 +1,4 @@
-//! The plugin through the contexts that the host uses: configuration, rules, promises, explanations.
+//! Tests of the plugin through the contexts that the host uses: configuration, rules, promises, explanations.
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::prelude::*;
@@ -32,7 +32,7 @@ fn the_largest_matching_rule_counts() {
 }
 
 #[test]
-fn nobody_weighs_anything_so_all_weigh_one() {
+fn without_positive_weights_all_weights_are_one() {
     let unmatched = fleet(&[0; 3]).replicas(6).rule(&["elsewhere"], "weight", 3);
     assert_eq!(unmatched.assign(&plugin(json!({}))), Ok(vec![2; 3]));
     let negative = fleet(&[0; 2]).replicas(6).rule(&["member0"], "weight", -3);
@@ -40,17 +40,17 @@ fn nobody_weighs_anything_so_all_weigh_one() {
 }
 
 #[test]
-fn in_a_tier_weights_are_those_of_all_candidates() {
+fn weights_are_resolved_over_all_tiers() {
     let scenario = fleet(&[0; 3]).replicas(6).rule(&["member0"], "weight", 3);
     let failure = scenario.assign_in_tier(&plugin(json!({})), &[1, 2], (1, 2));
     let Err(Failure::Unschedulable { message, .. }) = failure else {
-        panic!("nobody in the tier weighs anything, but it got {failure:?}");
+        panic!("no cluster of the tier has a weight, but the result is {failure:?}");
     };
     assert_eq!(
         message,
         "6 replicas requested in tier 1, in which no cluster has a positive weight"
     );
-    // Karmada looks at the tier alone.
+    // Karmada considers only the current tier.
     let webster = plugin(json!({ "method": "webster" }));
     assert_eq!(scenario.assign_in_tier(&webster, &[1, 2], (1, 2)), Ok(vec![3, 3]));
 }
@@ -63,7 +63,7 @@ fn karmadas_tie_rule_is_one_bit_of_the_uid() {
             .uid(uid)
             .assign(&plugin(json!({ "method": "webster" })))
     };
-    // An empty UID has an even number of odd bytes, which is the bit for descending names.
+    // An empty UID has an even number of odd bytes, which selects descending names.
     assert_eq!(lone(""), Ok(vec![0, 0, 0, 0, 1]));
     assert_eq!(lone("1"), Ok(vec![1, 0, 0, 0, 0]));
 }
