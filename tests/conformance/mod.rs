@@ -136,7 +136,7 @@ fn what_is_no_recording_is_refused() {
         ),
         (
             "{\"kind\":\"Case\",\"name\":\"c\",\"fleet\":\"f\",\"binding\":{}}\n",
-            ":1: case `c` names fleet `f`, which does not stand before it",
+            ":1: case `c` names fleet `f`, which no earlier line defines",
         ),
     ];
     for (number, (content, message)) in cases.into_iter().enumerate() {

@@ -1,7 +1,7 @@
-//! The Divvy scheduler as a library: bindings and clusters in, decisions out, every decision a plugin's.
+//! The Divvy scheduler as a library: it takes bindings and clusters and returns decisions, all of them made by plugins.
 //!
-//! Where bindings come from is not its business: files (`divvy-manifests`), a recording, or a control plane. The whole way in
-//! a few calls:
+//! Bindings can come from anywhere: from files (`divvy-manifests`), a recording or a control plane. A complete run
+//! takes a few calls:
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -31,7 +31,7 @@
 //! # Ok::<(), divvy_scheduler::profile::ProfileError>(())
 //! ```
 //!
-//! # The way of a binding
+//! # The path of a binding
 //!
 //! ```text
 //! clusters ────────────────────── fleet ──── snapshot ─┐
@@ -39,19 +39,20 @@
 //! profile ── plugin libraries ─── plugins ─────────────┘
 //! ```
 //!
-//! - [`fleet`]: clusters into snapshots, and how many replicas fit.
-//! - [`strategy`]: the strategy of a binding, and its preferences in one form.
-//! - [`plan`]: everything about a binding that is worked out once.
-//! - [`profile`]: the TOML that says which plugins decide.
-//! - [`plugin`]: libraries found, checked, opened and called.
-//! - [`scheduler`]: a profile's plugins put to work, binding after binding.
-//! - [`cycle`]: one binding against one snapshot: Filter, Score, Select, Assign, each result checked.
-//! - [`replay`]: recorded decisions, decided again.
+//! - [`fleet`]: turns clusters into snapshots and estimates how many replicas fit.
+//! - [`strategy`]: finds a binding's strategy and normalizes its preferences.
+//! - [`plan`]: everything about a binding that is computed once.
+//! - [`profile`]: the TOML that selects and configures the plugins.
+//! - [`plugin`]: finds, checks, opens and calls plugin libraries.
+//! - [`scheduler`]: runs a profile's plugins on one binding after another.
+//! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
+//! - [`replay`]: decides recorded cases again.
 //!
-//! # What does not happen here
+//! # Non-goals
 //!
-//! No decision: a rule that could be another one belongs in a plugin. No files of manifests, no terminal, no network. And in
-//! [`cycle`] no I/O and no clock, so that the same snapshot, binding, profile and seed give the same result.
+//! This crate makes no decisions: a rule that could reasonably be different belongs in a plugin. It does not read
+//! manifest files, write to a terminal or use the network. [`cycle`] also does no I/O and reads no clock, so the same
+//! snapshot, binding, profile and seed always give the same result.
 
 pub mod cycle;
 pub mod fleet;

@@ -1,4 +1,4 @@
-//! Assign: how many replicas each candidate gets. Where the policy has tiers, `walk.rs` calls for one tier after the other.
+//! Assign: divides the replicas among the candidates. If the policy has tiers, `walk.rs` makes one call per tier.
 
 use divvy_framework::abi::call::{AssignCall, CycleView};
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
@@ -10,7 +10,7 @@ use super::sink::Texts;
 use super::verify::AssignRules;
 use crate::scheduler::Strategy;
 
-/// What all calls of the strategy in one cycle have in common.
+/// Context shared by all calls to the strategy's plugin in one cycle.
 #[derive(Clone, Copy)]
 pub(super) struct Division<'a> {
     pub(super) input: &'a CycleInput<'a>,
@@ -20,7 +20,7 @@ pub(super) struct Division<'a> {
     texts: Option<&'a Texts>,
 }
 
-/// One call of the strategy: how many replicas, for which tier.
+/// One call to the strategy's plugin: the replicas to divide, and the tier they are for.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
     pub(super) replicas: i64,
@@ -29,7 +29,7 @@ pub(super) struct Share {
 }
 
 impl Cycle {
-    /// Calls the strategy's plugin and collects the clusters of the result.
+    /// Calls the strategy's plugin, once or once per tier, and collects the targets.
     pub(super) fn assign(
         &mut self,
         input: &CycleInput<'_>,
@@ -48,8 +48,11 @@ impl Cycle {
             prepared: self.keep(prepared),
             texts,
         };
+        // Moved out of `self`, so that the calls can write to the rest of the cycle's memory.
         let mut candidates = std::mem::take(&mut self.candidates);
         self.gather(input, &mut candidates);
+        // The host always walks overflow tiers, because a later tier gets only what the earlier ones cannot hold.
+        // Priorities are left to a plugin that handles them itself.
         let outcome = if candidates.tiers.is_empty() || (strategy.walks_tiers() && !input.group.overflows) {
             let share = Share {
                 replicas: input.plan.replicas,
@@ -64,7 +67,7 @@ impl Cycle {
         outcome
     }
 
-    /// The columns of the candidates, in the order of Select.
+    /// Copies the columns of the selected clusters into `candidates`, in the order that Select returned.
     fn gather(&mut self, input: &CycleInput<'_>, candidates: &mut Candidates) {
         let feasible = &self.feasible;
         let chosen = || self.selected.iter().map(|&place| place as usize);
@@ -93,8 +96,9 @@ impl Cycle {
         }
     }
 
-    /// One call: divides among `candidates`, checks what came of it and takes it over. `all_rows`: the candidates of all
-    /// tiers, if these are not all.
+    /// Makes one call: divides the share among `candidates`, verifies the result and adds it to the targets.
+    ///
+    /// `all_rows` lists the candidates of all tiers; it is `None` if `candidates` are all of them.
     pub(super) fn divide(
         &mut self,
         division: &Division<'_>,
@@ -111,6 +115,7 @@ impl Cycle {
             places,
             result,
         } = candidates;
+        // The plugin writes into the host's buffer. A candidate that it skips gets 0 replicas.
         result.clear();
         result.resize(rows.len(), 0);
         let mut call = AssignCall {
@@ -131,12 +136,13 @@ impl Cycle {
         };
         let strategy = division.strategy;
         strategy.plugin().assign(&mut call).map_err(CycleError::of_call)?;
+        // No result is used before it has passed the strategy's promises.
         verify(division, share.replicas, candidates)?;
         self.collect(candidates, division.texts);
         Ok(())
     }
 
-    /// Takes over the candidates that got replicas, and what was said of them.
+    /// Adds the candidates that got replicas to the targets, and keeps the plugin's remarks about them.
     fn collect(&mut self, candidates: &Candidates, texts: Option<&Texts>) {
         self.targets.extend(
             candidates
@@ -147,6 +153,7 @@ impl Cycle {
                 .map(|(&row, &replicas)| Target { row, replicas }),
         );
         if let Some(texts) = texts {
+            // Indices are valid only for this call, rows for the whole cycle.
             for (place, remark) in texts.take_explanations() {
                 if let Some(&row) = candidates.rows.get(place as usize) {
                     self.remarks.push((row, remark));

@@ -1,56 +1,56 @@
-//! Why a cycle gave no result: one variant a cause.
+//! Errors of a cycle, one variant per cause.
 
 use crate::plugin::CallError;
 
 use super::verify::Violation;
 
-/// Why a binding was not scheduled.
+/// Reason why a binding was not scheduled. Its previous result stays in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CycleError {
-    /// No cluster is feasible.
+    /// The filters rejected every cluster, or there are no clusters.
     #[error("0/{clusters} clusters are available: {}", histogram(.reasons))]
     NoClusterFit {
-        /// How many clusters there are.
+        /// Number of clusters in the snapshot.
         clusters: usize,
-        /// How many clusters were rejected for each reason, most first.
+        /// Rejected clusters per reason, the most frequent reason first.
         reasons: Vec<(usize, String)>,
     },
-    /// The candidates cannot be chosen as the placement demands.
+    /// Select found no candidates that satisfy the placement.
     #[error("{message}")]
     NotSelectable {
-        /// The plugin that says so.
+        /// Name of the Select plugin.
         plugin: String,
-        /// Why.
+        /// Reason, as reported by the plugin or the host.
         message: String,
     },
-    /// The candidates cannot take what is asked.
+    /// The requested replicas cannot be placed on the candidates.
     #[error("{message}")]
     Unschedulable {
-        /// The plugin that says so; empty if it is the host.
+        /// Name of the plugin that reported this; empty if the host did.
         plugin: String,
-        /// Why.
+        /// Reason, as reported by the plugin or the host.
         message: String,
-        /// Replicas asked for and replicas that could be placed, if that is the cause.
+        /// Replicas requested and replicas that could be placed, if capacity is the cause.
         figures: Option<(i64, i64)>,
     },
-    /// The binding or its policy asks for something that cannot be followed: an error of its author.
+    /// The binding or its policy is invalid, and its author has to correct it.
     #[error("{message}")]
     InvalidBinding {
-        /// The reason and its place.
+        /// The problem and its location in the manifest.
         message: String,
-        /// What would help.
+        /// Suggested fix, if one is known.
         hint: Option<String>,
     },
-    /// A plugin failed, panicked or does not serve what the profile names it for.
+    /// A plugin failed, panicked, is quarantined, or does not serve the call that the profile needs it for.
     #[error(transparent)]
     Plugin(CallError),
-    /// A plugin's result breaks a rule.
+    /// A plugin's result breaks a rule, so the host discards it.
     #[error(transparent)]
     Violation(#[from] Violation),
 }
 
 impl CycleError {
-    /// The error of a call that is not about schedulability.
+    /// Converts the error of a plugin call. Only faults of the plugin become [`Self::Plugin`].
     pub(super) fn of_call(error: CallError) -> Self {
         match error {
             CallError::Unschedulable {
@@ -67,7 +67,7 @@ impl CycleError {
         }
     }
 
-    /// The word for it in results.
+    /// Name of this error in results: `NoClusterFit`, `Unschedulable` or `Error`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NoClusterFit { .. } => "NoClusterFit",
@@ -76,7 +76,7 @@ impl CycleError {
         }
     }
 
-    /// What would help, if it is known.
+    /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::InvalidBinding { hint, .. } => hint.as_deref(),
@@ -84,13 +84,13 @@ impl CycleError {
         }
     }
 
-    /// Whether a plugin is at fault, rather than the input.
+    /// True if a plugin is at fault rather than the input.
     pub fn is_plugin_fault(&self) -> bool {
         matches!(self, Self::Plugin(_) | Self::Violation(_))
     }
 }
 
-/// "5 this reason, 7 that one".
+/// Lists the reasons with their counts: `5 this reason, 7 that one`.
 fn histogram(reasons: &[(usize, String)]) -> String {
     if reasons.is_empty() {
         return "there is no cluster".to_owned();

@@ -1,67 +1,67 @@
-//! Why each cluster got what it got. Made only when somebody asks.
+//! Explanations: why each cluster got its replicas. Built only if requested.
 
 use serde::Serialize;
 
-/// The account of one cycle.
+/// Explanation of one cycle.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// Every cluster of the snapshot, by name.
+    /// Every cluster of the snapshot, sorted by name.
     pub clusters: Vec<ClusterExplanation>,
-    /// Remarks of plugins on the whole decision.
+    /// Plugins' remarks about the decision as a whole.
     pub notes: Vec<Note>,
 }
 
-/// A remark of a plugin.
+/// A plugin's remark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
-    /// The plugin.
+    /// Name of the plugin.
     pub plugin: String,
-    /// What it says.
+    /// Text of the remark.
     pub text: String,
 }
 
-/// The account of one cluster.
+/// Explanation for one cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterExplanation {
-    /// The cluster.
+    /// Name of the cluster.
     pub name: String,
-    /// The filter that rejected it, and its reason; empty plugin if the cluster is being deleted.
+    /// The filter that rejected it, with the reason. The plugin's name is empty if the cluster is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected: Option<Note>,
-    /// What each Score plugin gave it, before the profile's weight.
+    /// Score from each Score plugin, before the profile's weights.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<PluginScore>,
-    /// All scores, weighted and added up.
+    /// Weighted sum of all scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<i64>,
-    /// Replicas that fit now.
+    /// Estimate of the replicas that fit now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fits_now: Option<i64>,
-    /// Replicas of the last result; absent if it does not list the cluster.
+    /// Replicas in the last result; absent if it does not list the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<i64>,
-    /// Its tier, the best being 0; absent without tiers.
+    /// Tier of the cluster, 0 being the best; absent if the binding has no tiers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<u32>,
-    /// Whether Select made it a candidate.
+    /// True if Select made it a candidate.
     pub candidate: bool,
-    /// Its replicas; absent for a cluster that is not in the result.
+    /// Replicas assigned; absent if the cluster is not in the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
-    /// What the strategy says of it.
+    /// The strategy's remarks about this cluster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
 
-/// What a Score plugin gave a cluster.
+/// A Score plugin's score for a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PluginScore {
-    /// The plugin.
+    /// Name of the plugin.
     pub plugin: String,
-    /// Its score.
+    /// Score before the profile's weight.
     pub score: i64,
 }

@@ -1,4 +1,4 @@
-//! Filter: which clusters are out of the question.
+//! Filter: rejects the clusters that cannot take the binding.
 
 use divvy_framework::abi::AbiSliceMut;
 use divvy_framework::abi::call::{CycleView, FilterCall};
@@ -8,7 +8,7 @@ use super::run::{Cycle, CycleInput};
 use super::sink::{DELETING_CODE, Texts};
 
 impl Cycle {
-    /// Calls the filters in the order of the profile, and lists the rows that are left.
+    /// Calls the filters in the profile's order and lists the rows that none of them rejected.
     pub(super) fn filter(
         &mut self,
         input: &CycleInput<'_>,
@@ -18,9 +18,11 @@ impl Cycle {
         let clusters = input.fleet.len();
         self.codes.clear();
         self.codes.resize(clusters, 0);
+        // A cluster that is being deleted is rejected before any plugin sees it.
         for &row in input.fleet.deleting() {
             self.codes[row as usize] = DELETING_CODE;
         }
+        // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
         for (number, plugin) in input.profile.filters().enumerate() {
             if let Some(texts) = texts {
                 texts.calling(input.profile.filter_place(number));
@@ -31,7 +33,7 @@ impl Cycle {
                 cycle: std::ptr::from_ref(view),
                 prepared,
                 codes: AbiSliceMut::from_mut_slice(&mut self.codes),
-                // Told apart only when reasons are wanted.
+                // Without a text sink, all rejections share this code; the sink assigns one code per reason.
                 code: DELETING_CODE + 1,
                 ..FilterCall::default()
             };
@@ -46,6 +48,7 @@ impl Cycle {
                 .map(|(row, _)| row),
         );
         if rows.is_empty() {
+            // Without texts there are no reasons yet; the caller runs the filters again to collect them.
             return Err(CycleError::NoClusterFit {
                 clusters,
                 reasons: texts.map_or_else(Vec::new, |texts| self.histogram(texts)),
@@ -54,7 +57,7 @@ impl Cycle {
         Ok(())
     }
 
-    /// How many clusters were rejected for each reason, most first, then by reason.
+    /// Counts the rejected clusters per reason: the most frequent reason first, ties in the order of the texts.
     fn histogram(&self, texts: &Texts) -> Vec<(usize, String)> {
         let mut counts: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
         for &code in &self.codes {

@@ -1,12 +1,14 @@
-//! The cycle: one binding scheduled once against one snapshot.
+//! The cycle: schedules one binding against one snapshot.
 //!
-//! Filter → Score → Select → Assign, each step a plugin's decision, each result checked before it is used. The cycle does
-//! no I/O and reads no clock: the same snapshot, binding, profile and seed give the same result, to the replica.
+//! Filter → Score → Select → Assign. Plugins decide each step, and the host checks each result before it is used. The
+//! cycle does no I/O and reads no clock: the same snapshot, binding, profile and seed give the same result, to the
+//! replica.
 //!
-//! - [`Cycle`]: runs the steps, over memory that it keeps from binding to binding.
-//! - Halves: filter and score, then, with estimates from anywhere, select and assign.
-//! - [`verify`]: the rules that a plugin's result must keep.
-//! - [`explanation`]: why each cluster got what it got.
+//! - [`Cycle`]: runs the steps and reuses its memory from binding to binding.
+//! - [`Cycle::filter_and_score`] and [`Cycle::select_and_assign`]: the two halves, for callers with their own
+//!   estimates.
+//! - [`verify`]: the rules that a plugin's result must satisfy.
+//! - [`explanation`]: why each cluster got its replicas.
 
 mod assign;
 pub mod error;

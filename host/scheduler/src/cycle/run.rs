@@ -1,4 +1,4 @@
-//! The steps in their order, over memory that is kept from binding to binding.
+//! Runs the steps in order, in memory that is reused from binding to binding.
 
 use divvy_framework::abi::arena::{ABSENT, NO_ROW};
 use divvy_framework::abi::call::CycleView;
@@ -12,48 +12,48 @@ use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::plan::{AffinityGroup, Plan};
 use crate::scheduler::{Profile, Strategy};
 
-/// A cluster of a result.
+/// A cluster in a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
-    /// Its row in the snapshot.
+    /// Row of the cluster in the snapshot.
     pub row: u32,
-    /// Its replicas.
+    /// Replicas assigned to the cluster; 0 if the binding has none to divide.
     pub replicas: i64,
 }
 
-/// What one cycle works on.
+/// Input of one cycle.
 #[derive(Clone, Copy)]
 pub struct CycleInput<'a> {
-    /// The plugins.
+    /// Profile whose plugins decide.
     pub profile: &'a Profile,
-    /// The clusters.
+    /// Clusters to choose from.
     pub fleet: &'a FleetSnapshot,
-    /// The binding's plan.
+    /// Plan of the binding, made under the same profile.
     pub plan: &'a Plan,
-    /// The group of clusters to try.
+    /// Affinity group to try, one of the plan's.
     pub group: &'a AffinityGroup,
-    /// True if the division starts from scratch.
+    /// True if the replicas are divided from scratch.
     pub fresh: bool,
 }
 
-/// From one target in so many clusters on, a pass over all clusters sorts them faster than comparing them.
+/// Clusters per target up to which one pass over all rows sorts the targets faster than comparisons do.
 const DENSE: usize = 16;
 
-/// Stands for a cluster that is not in the result; counts are never negative.
+/// Marks a cluster that is not in the result; replica counts are never negative.
 const NO_TARGET: i64 = -1;
 
-/// Runs cycles, one after the other. What it allocates it keeps.
+/// Runs one cycle at a time and keeps its allocations for the next.
 #[derive(Debug, Default)]
 pub struct Cycle {
     pub(super) resolution: Resolution,
-    /// Texts of plugins, while reasons are wanted.
+    /// Texts from plugins; present only while they are being collected.
     texts: Option<Box<Texts>>,
     pub(super) prepared: Vec<Prepared>,
-    /// Per cluster of the snapshot: 0 while it is feasible.
+    /// One code per cluster of the snapshot: 0 while the cluster is feasible, otherwise the code of its rejection.
     pub(super) codes: Vec<u32>,
     pub(super) feasible: Feasible,
     pub(super) candidates: Candidates,
-    /// Per cluster of the snapshot; its use changes from step to step.
+    /// Scratch with one entry per cluster of the snapshot; each step uses it differently.
     pub(super) by_row: Vec<u32>,
     pub(super) priorities: Vec<i64>,
     pub(super) row_buffer: Vec<u32>,
@@ -62,15 +62,15 @@ pub struct Cycle {
     pub(super) tiers: super::tiers::Tiers,
     pub(super) walk: super::walk::Walk,
     pub(super) score_buffer: Vec<i64>,
-    /// Per plugin, its own scores; filled only when somebody asks why.
+    /// Unweighted scores per Score plugin; filled only if an explanation is requested.
     pub(super) plugin_scores: Vec<Vec<i64>>,
     pub(super) remarks: Vec<(u32, String)>,
     pub(super) targets: Vec<Target>,
-    /// Per cluster of the snapshot, to sort the targets by.
+    /// Scratch for sorting the targets, with one entry per cluster of the snapshot.
     replicas_by_row: Vec<i64>,
 }
 
-/// Columns with an entry for each feasible cluster, by row.
+/// Columns with one entry per feasible cluster, in row order.
 #[derive(Debug, Default)]
 pub(super) struct Feasible {
     pub(super) rows: Vec<u32>,
@@ -79,11 +79,11 @@ pub(super) struct Feasible {
     pub(super) last: Vec<i64>,
     pub(super) fits_now: Vec<i64>,
     pub(super) available: Vec<i64>,
-    /// Empty without tiers.
+    /// Empty if the binding has no tiers.
     pub(super) tiers: Vec<u32>,
 }
 
-/// Columns with an entry for each candidate, in the order of Select.
+/// Columns with one entry per candidate, in the order that Select returned.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     pub(super) rows: Vec<u32>,
@@ -96,30 +96,32 @@ pub(super) struct Candidates {
 }
 
 impl Cycle {
-    /// Memory for cycles; nothing is allocated yet.
+    /// Creates a cycle without allocating.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Schedules a binding with Karmada's general estimate: the clusters of the result, by name, with their replicas.
-    /// `ledger`: what earlier results have taken, if that counts.
+    /// Schedules a binding with Karmada's general estimate and returns the targets, sorted by cluster name.
+    ///
+    /// If `ledger` is given, capacity that earlier results have taken does not count as free.
     ///
     /// # Errors
     ///
-    /// A [`CycleError`], one variant a cause. Nothing is written then.
+    /// A [`CycleError`], one variant per cause. An error aborts this cycle; the caller keeps the binding's previous
+    /// result.
     pub fn run(&mut self, input: &CycleInput<'_>, ledger: Option<&Ledger>) -> Result<&[Target], CycleError> {
         self.texts = None;
         self.halves(input, ledger)?;
         Ok(&self.targets)
     }
 
-    /// Score and replicas that fit now of a cluster that was feasible in the last cycle.
+    /// Weighted score and estimate of a cluster; `None` if it was not feasible in the last cycle.
     pub(crate) fn figures(&self, row: u32) -> Option<(i64, i64)> {
         let place = self.feasible.rows.binary_search(&row).ok()?;
         Some((*self.feasible.scores.get(place)?, *self.feasible.fits_now.get(place)?))
     }
 
-    /// Schedules a binding and accounts for it. The account is there whether or not the binding could be scheduled.
+    /// Schedules a binding as [`Self::run`] does and explains the result. A failed cycle is explained as far as it got.
     ///
     /// # Errors
     ///
@@ -136,7 +138,7 @@ impl Cycle {
         (result.map(|()| self.targets.as_slice()), explanation)
     }
 
-    /// Both halves, with one view.
+    /// Runs both halves with one view, so that it is built only once.
     fn halves(&mut self, input: &CycleInput<'_>, ledger: Option<&Ledger>) -> Result<(), CycleError> {
         self.begin(input);
         let outcome = self.with_view(input, |cycle, strategy, views, resolution, texts| {
@@ -150,12 +152,13 @@ impl Cycle {
         self.with_reasons(input, outcome)
     }
 
-    /// The first half: filters and scores. The rows of the feasible clusters, ascending: for these, replicas are estimated
-    /// next.
+    /// Runs the first half, Filter and Score, and returns the rows of the feasible clusters in ascending order.
+    ///
+    /// The caller estimates the replicas that fit in these and passes them to [`Self::select_and_assign`].
     ///
     /// # Errors
     ///
-    /// A [`CycleError`]; the second half cannot follow then.
+    /// A [`CycleError`]. An error aborts this cycle, so the second half must not follow.
     pub fn filter_and_score(&mut self, input: &CycleInput<'_>) -> Result<&[u32], CycleError> {
         self.begin(input);
         let outcome = self.with_view(input, |cycle, _, views, resolution, texts| {
@@ -165,8 +168,11 @@ impl Cycle {
         Ok(&self.feasible.rows)
     }
 
-    /// The second half, after [`Self::filter_and_score`] of the same input: selects and assigns. `estimates`: replicas that
-    /// fit now, one count per row that the first half returned; a cluster without one takes nothing.
+    /// Runs the second half, Select and Assign, after [`Self::filter_and_score`] with the same input, and returns the
+    /// targets.
+    ///
+    /// `estimates` holds the replicas that fit now, one count per row that the first half returned. A missing or
+    /// negative count means that nothing fits.
     ///
     /// # Errors
     ///
@@ -187,7 +193,8 @@ impl Cycle {
         self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
     }
 
-    /// Collects the reasons if no cluster was feasible: they cost something, so a cycle runs without them first.
+    /// Repeats the first half to collect the reasons if no cluster was feasible. Collecting them has a cost, so the
+    /// first attempt runs without.
     fn with_reasons(&mut self, input: &CycleInput<'_>, outcome: Result<(), CycleError>) -> Result<(), CycleError> {
         if self.texts.is_some() || !matches!(outcome, Err(CycleError::NoClusterFit { .. })) {
             return outcome;
@@ -227,10 +234,12 @@ impl Cycle {
             ..
         } = &mut self.feasible;
         available.clear();
+        // The last replicas already run on a cluster, so it has room for them in addition to what fits now.
         let capacity = fits_now.iter().zip(last.iter());
         available.extend(capacity.map(|(fits, last)| fits.saturating_add((*last).max(0))));
         self.tier_of_feasible(input);
         self.select(input, strategy, general, texts)?;
+        // Without replicas to divide, every candidate becomes a target and the strategy is not called.
         if input.plan.whole {
             self.targets.extend(self.selected.iter().map(|&place| Target {
                 row: self.feasible.rows[place as usize],
@@ -243,7 +252,8 @@ impl Cycle {
         Ok(())
     }
 
-    /// Runs steps with the view that plugins are shown: the general one, and the one of the strategy's plugin.
+    /// Runs `steps` with two views: the general one, and the one for the strategy's plugin, which also shows the
+    /// preferences.
     fn with_view(
         &mut self,
         input: &CycleInput<'_>,
@@ -263,7 +273,7 @@ impl Cycle {
             fresh,
         } = *input;
         let strategy = profile.strategy(&plan.strategy)?;
-        // Taken out for the steps, so that the view can borrow them while the other memory is written.
+        // Moved out of `self`, so that the view can borrow them while the steps write to the rest.
         let resolution = std::mem::take(&mut self.resolution);
         let texts = self.texts.take();
         let options = CycleOptions {
@@ -275,7 +285,7 @@ impl Cycle {
         };
         let sink = texts.as_deref().map(Texts::sink);
         let view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options, sink);
-        // Only the plugin that the strategy names is shown the preferences. Most bindings have none to hide.
+        // Only the strategy's plugin sees the preferences. Most bindings have none, and one view serves all plugins.
         let mut hiding = None;
         let general = if view.names.preferences.length == 0 {
             &view
@@ -287,12 +297,12 @@ impl Cycle {
         let outcome = steps(self, &strategy, [general, &view], &resolution, texts.as_deref());
         self.resolution = resolution;
         self.texts = texts;
-        // State that plugins prepared belongs to these steps alone.
+        // State that plugins prepared is valid only for these steps.
         self.prepared.clear();
         outcome
     }
 
-    /// Puts the result in the order of rows, which is that of the clusters' names.
+    /// Sorts the targets by row, which is also the order of the clusters' names.
     fn sort_targets(&mut self, clusters: usize) {
         let targets = &mut self.targets;
         if targets.is_sorted_by_key(|target| target.row) {
@@ -302,7 +312,7 @@ impl Cycle {
             targets.sort_unstable_by_key(|target| target.row);
             return;
         }
-        // Each row is there once at most, so a pass over all rows puts them in order, for less than comparing them.
+        // Each row occurs at most once, so one pass over all rows sorts them, faster than comparisons would.
         let by_row = &mut self.replicas_by_row;
         by_row.clear();
         by_row.resize(clusters, NO_TARGET);
@@ -330,14 +340,14 @@ impl Cycle {
         self.targets.clear();
     }
 
-    /// Calls a plugin's `prepare`, and keeps what it returns until the end of the cycle; its address.
+    /// Keeps what a plugin's `prepare` returned until the steps end, and returns its address.
     pub(super) fn keep(&mut self, prepared: Prepared) -> *const std::ffi::c_void {
         let address = prepared.address();
         self.prepared.push(prepared);
         address
     }
 
-    /// The last replicas of each feasible cluster.
+    /// Looks up the last replicas of each feasible cluster.
     fn last_of_feasible(&mut self, input: &CycleInput<'_>, resolution: &Resolution) {
         let Feasible { rows, last, .. } = &mut self.feasible;
         last.clear();
@@ -352,7 +362,7 @@ impl Cycle {
                 .by_row
                 .get(row as usize)
                 .map_or(usize::MAX, |&place| place as usize);
-            // Of a cluster that is listed twice the first entry counts, as in Karmada.
+            // If a cluster is listed twice, the first entry counts, as in Karmada.
             if let Some(slot) = last.get_mut(place)
                 && *slot == ABSENT
             {
@@ -361,7 +371,7 @@ impl Cycle {
         }
     }
 
-    /// Why each cluster got what it got.
+    /// Builds the explanation from the columns that the steps left behind.
     fn account(&self, input: &CycleInput<'_>, texts: &Texts, scheduled: bool) -> Explanation {
         let names = input.profile.plugin_names();
         let name = |plugin: usize| names.get(plugin).cloned().unwrap_or_default();
@@ -413,6 +423,7 @@ impl Cycle {
                 cluster.candidate = true;
             }
         }
+        // After a failure, targets may remain from tiers that succeeded. They are not a result.
         if scheduled {
             for target in &self.targets {
                 if let Some(cluster) = clusters.get_mut(target.row as usize) {
@@ -439,7 +450,8 @@ impl Cycle {
     }
 }
 
-/// Writes to `places`, one a cluster of the snapshot, its place among `rows`; [`NO_ROW`] if it is not there.
+/// Fills `places` with one entry per cluster of the snapshot: its index in `rows`, or [`NO_ROW`] if it is not among
+/// them.
 pub(super) fn places_of_rows(rows: &[u32], clusters: usize, places: &mut Vec<u32>) {
     places.clear();
     places.resize(clusters, NO_ROW);

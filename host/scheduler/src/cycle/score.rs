@@ -1,4 +1,4 @@
-//! Score: how well each feasible cluster suits, weighted and added up over the plugins.
+//! Score: rates each feasible cluster and adds up the plugins' weighted scores.
 
 use divvy_framework::abi::call::{CycleView, ScoreCall};
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
@@ -9,7 +9,7 @@ use super::sink::Texts;
 use super::verify;
 
 impl Cycle {
-    /// Calls the Score plugins in the order of the profile.
+    /// Calls the Score plugins in the profile's order and adds up their weighted scores.
     pub(super) fn score(
         &mut self,
         input: &CycleInput<'_>,
@@ -25,6 +25,7 @@ impl Cycle {
             }
             let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
             let prepared = self.keep(prepared);
+            // A cluster that the plugin does not score gets 0.
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);
             let mut call = ScoreCall {
@@ -37,6 +38,7 @@ impl Cycle {
             };
             plugin.score(&mut call).map_err(CycleError::of_call)?;
             let rows = &self.feasible.rows;
+            // Scores are checked before they are weighted, because the totals rely on their range.
             verify::check_scores(plugin.name(), &self.score_buffer, |place| {
                 input.fleet.name(rows[place]).to_owned()
             })?;

@@ -1,4 +1,4 @@
-//! Select: which of the feasible clusters are candidates.
+//! Select: picks the candidates among the feasible clusters.
 
 use divvy_framework::abi::call::{CycleView, SelectCall};
 use divvy_framework::abi::{AbiSlice, AbiSliceMut};
@@ -11,7 +11,7 @@ use crate::plugin::CallError;
 use crate::scheduler::Strategy;
 
 impl Cycle {
-    /// Calls the profile's Select plugin; the candidates, as places among the feasible clusters, in its order.
+    /// Calls the profile's Select plugin and keeps the candidates in its order, as indices into the feasible clusters.
     pub(super) fn select(
         &mut self,
         input: &CycleInput<'_>,
@@ -43,6 +43,7 @@ impl Cycle {
             count: AbiSliceMut::from_mut_slice(&mut count),
             ..SelectCall::default()
         };
+        // Karmada distinguishes a failed selection from a lack of capacity, so it has its own variant.
         plugin.select(&mut call).map_err(|error| match error {
             CallError::Unschedulable { plugin, message, .. } => CycleError::NotSelectable { plugin, message },
             other => CycleError::of_call(other),
@@ -53,6 +54,7 @@ impl Cycle {
         })?
         .len();
         self.selected.truncate(chosen);
+        // Nothing can be assigned to an empty selection, even if the plugin accepts it.
         if chosen == 0 {
             return Err(CycleError::NotSelectable {
                 plugin: plugin.name().to_owned(),

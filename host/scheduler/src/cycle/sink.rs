@@ -1,4 +1,4 @@
-//! Takes the texts that plugins hand over during a cycle: reasons, explanations, notes.
+//! Collects the texts that plugins emit during a cycle: reasons, explanations and notes.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -7,29 +7,30 @@ use divvy_framework::abi::AbiStr;
 use divvy_framework::abi::call::text_kind;
 use divvy_framework_driver::cycle::TextSink;
 
-/// The code of a cluster that is being deleted. Codes of reasons begin after it.
+/// Code of a cluster that is being deleted. Reasons get the codes after it.
 pub(super) const DELETING_CODE: u32 = 1;
 
-/// What plugins said in one cycle.
+/// Texts from plugins in one cycle.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    /// Place, in the list of plugins, of the one that is being called.
+    /// Index, in the profile's list of plugins, of the plugin being called.
     plugin: Cell<usize>,
-    /// Distinct reasons, with the plugin that gave them; a code is a place here, after [`DELETING_CODE`].
+    /// Distinct reasons, each with the plugin that gave it. The reason at index `i` has the code `DELETING_CODE + 1 +
+    /// i`.
     reasons: RefCell<Vec<(usize, String)>>,
-    /// Place among the candidates of the current call, and the text.
+    /// Index among the candidates of the current call, and the text.
     explanations: RefCell<Vec<(u32, String)>>,
-    /// Plugin and remark.
+    /// Plugin and text.
     notes: RefCell<Vec<(usize, String)>>,
 }
 
 impl Texts {
-    /// Says which plugin is called next.
+    /// Attributes the texts that follow to this plugin.
     pub(super) fn calling(&self, plugin: usize) {
         self.plugin.set(plugin);
     }
 
-    /// The way by which plugins reach it. It must outlive the cycle's calls.
+    /// The sink that plugins write to. `self` must outlive every call that uses it.
     pub(super) fn sink(&self) -> TextSink {
         TextSink {
             context: std::ptr::from_ref(self).cast(),
@@ -37,22 +38,23 @@ impl Texts {
         }
     }
 
-    /// The plugin and the text behind a code, if the code is one that was given out.
+    /// Plugin and text behind a code; `None` if the code was never assigned.
     pub(super) fn reason(&self, code: u32) -> Option<(usize, String)> {
         let place = code.checked_sub(DELETING_CODE + 1)? as usize;
         self.reasons.borrow().get(place).cloned()
     }
 
-    /// What was said of candidates since it was last asked.
+    /// Takes the explanations that were collected since the last call to this method.
     pub(super) fn take_explanations(&self) -> Vec<(u32, String)> {
         self.explanations.take()
     }
 
-    /// The remarks.
+    /// Notes on the decision as a whole.
     pub(super) fn notes(&self) -> Vec<(usize, String)> {
         self.notes.borrow().clone()
     }
 
+    /// The code of a reason. Equal reasons from one plugin share a code, so that they are counted together.
     fn code(&self, reason: String) -> u32 {
         let entry = (self.plugin.get(), reason);
         let Ok(mut reasons) = self.reasons.try_borrow_mut() else {

@@ -1,25 +1,25 @@
-//! Tiers: clusters that are served one group after the other.
+//! Tiers: groups of clusters that are filled one after another.
 //!
-//! Two kinds. *Overflow* affinities of the placement: a tier is given what the tiers before it could not hold. Cluster
-//! *priorities*: the same with the last result in mind, so that growth goes to the best tier and shrinkage drains the
-//! worst. Where a policy has both, overflow comes first and priorities count inside each overflow tier. Select sees both
-//! as one rank, the best being 0.
+//! There are two kinds. With *overflow* affinities in the placement, each tier gets what the tiers before it could not
+//! hold. Cluster *priorities* work the same way but take the last result into account: growth goes to the best tier,
+//! and shrinkage drains the worst. If a policy has both, priorities apply within each overflow tier. Select sees both
+//! as a single rank, 0 being the best.
 
 use divvy_framework_driver::cycle as driver;
 
 use super::run::{Cycle, CycleInput};
 
-/// Tiers of the candidates, and memory for working them out.
+/// Tiers of the feasible clusters, in memory that is reused from cycle to cycle.
 #[derive(Debug, Default)]
 pub(super) struct Tiers {
-    /// Per feasible cluster: which overflow affinity it matches first. Empty without overflow.
+    /// Index of the first overflow affinity that each feasible cluster matches. Empty without overflow.
     pub(super) overflow: Vec<u32>,
-    /// Distinct pairs of overflow tier and priority, the best first: what a rank stands for.
+    /// Distinct pairs of overflow tier and priority, the best first. A rank is an index into this list.
     pub(super) ranks: Vec<(u32, std::cmp::Reverse<i64>)>,
 }
 
 impl Cycle {
-    /// The rank of each feasible cluster's tier, if the binding has tiers.
+    /// Computes the rank of each feasible cluster's tier, if the binding has tiers.
     pub(super) fn tier_of_feasible(&mut self, input: &CycleInput<'_>) {
         let group = input.group;
         let rows = &self.feasible.rows;
@@ -48,9 +48,10 @@ impl Cycle {
         let ranks = &mut self.tiers.ranks;
         ranks.clear();
         ranks.extend((0..rows.len()).map(pair));
+        // Clusters with equal pairs share a rank, and ranks have no gaps.
         ranks.sort_unstable();
         ranks.dedup();
-        // Every pair is in the list; the place where it would be inserted is the same as where it is.
+        // Every pair is in the list, so the search cannot fail.
         ranks_of.extend(
             (0..rows.len()).map(|place| ranks.binary_search(&pair(place)).unwrap_or_else(|place| place) as u32),
         );

@@ -1,6 +1,6 @@
-//! Assign over tiers: one call of the strategy for each, with the tier's candidates and its share of the replicas.
+//! Assign with tiers: calls the strategy once per tier, with that tier's candidates and share of the replicas.
 //!
-//! Two walks, one inside the other: over the overflow tiers, and in each over the priorities of its clusters.
+//! There are two nested walks: the outer one over overflow tiers, the inner one over the priorities within each.
 
 use divvy_framework::division::tiers::{LastTier, divide_among_tiers};
 use divvy_framework::division::{self, DivisionError};
@@ -10,34 +10,35 @@ use super::assign::{Division, Share};
 use super::error::CycleError;
 use super::run::{Candidates, Cycle};
 
-/// Memory of the walks, kept from cycle to cycle. Members are places among all candidates.
+/// Memory of the walks, reused from cycle to cycle. Members are indices into the list of all candidates.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
-    /// Members of the overflow tier.
+    /// Members of the current overflow tier.
     members: Vec<usize>,
-    /// Ranks that they have, the best first.
+    /// Distinct ranks of the members, the best first.
     ranks: Vec<u32>,
-    /// Per member: the place of its rank in that list.
+    /// Index into `ranks` for each member.
     tier_of: Vec<u32>,
     fits_now: Vec<i64>,
     last: Vec<i64>,
-    /// Per rank: its replicas.
+    /// Replicas for each rank.
     quotas: Vec<i64>,
-    /// Members of one rank.
+    /// Members of the current rank.
     of_rank: Vec<usize>,
-    /// Their columns.
+    /// Columns of the candidates in the current call.
     candidates: Candidates,
-    /// Rows of the candidates that a rule with a positive value matches.
+    /// Rows of the clusters that a rule with a positive value matches.
     positive: RowSet,
     scratch: division::Scratch,
 }
 
 impl Cycle {
-    /// The outer walk: each overflow tier gets what is left, up to what its candidates hold.
+    /// Outer walk: each overflow tier gets the remaining replicas, up to the capacity of its candidates.
     ///
-    /// Source: Karmada v1.19-rc, `pkg/scheduler/core/common.go`. The capacity of a tier is what fits now plus last.
+    /// Source: Karmada v1.19-rc, `pkg/scheduler/core/common.go`. A tier's capacity is what fits now plus the last
+    /// replicas.
     pub(super) fn walk_overflow(&mut self, division: &Division<'_>, all: &Candidates) -> Result<(), CycleError> {
-        // Taken out for the walk, so that a call can write the rest of the cycle's memory.
+        // Moved out of `self`, so that the calls can write to the rest of the cycle's memory.
         let mut walk = std::mem::take(&mut self.walk);
         let outcome = self.walk_overflow_with(division, all, &mut walk);
         self.walk = walk;
@@ -61,6 +62,7 @@ impl Cycle {
             if walk.members.is_empty() {
                 continue;
             }
+            // Only overflow bounds a tier here; otherwise the division checks the capacity.
             let quota = if group.overflows {
                 let capacity_of = |&place: &usize| all.fits_now[place].saturating_add(all.last[place]);
                 let capacity = walk.members.iter().map(capacity_of).fold(0, i64::saturating_add);
@@ -74,6 +76,7 @@ impl Cycle {
                 return Ok(());
             }
         }
+        // The last overflow tier is bounded as well, so replicas may remain.
         if left > 0 {
             let replicas = division.input.plan.replicas;
             let available = replicas - left;
@@ -88,7 +91,7 @@ impl Cycle {
         Ok(())
     }
 
-    /// The inner walk: growth goes to the best priority that has room, shrinkage drains the worst.
+    /// Inner walk: growth goes to the best priority that has room; shrinkage drains the worst.
     fn walk_priorities(
         &mut self,
         division: &Division<'_>,
@@ -102,6 +105,7 @@ impl Cycle {
         ranks.extend(members.iter().map(|&place| all.tiers[place]));
         ranks.sort_unstable();
         ranks.dedup();
+        // A single rank needs no division, and some plugins divide among ranks themselves.
         if ranks.len() == 1 || strategy.walks_tiers() {
             let share = Share {
                 replicas: quota,
@@ -114,6 +118,7 @@ impl Cycle {
         walk.divide_among_ranks(division, all, quota)?;
         let tier_count = walk.ranks.len() as u32;
         for ((&rank, &quota), tier) in walk.ranks.iter().zip(&walk.quotas).zip(0..) {
+            // A duplicating strategy gives every candidate the full count, whatever the rank's quota.
             if quota == 0 && !strategy.duplicates() {
                 continue;
             }
@@ -133,9 +138,9 @@ impl Cycle {
 }
 
 impl Walk {
-    /// How many replicas each rank gets.
+    /// Divides `quota` among the ranks, into `self.quotas`.
     fn divide_among_ranks(&mut self, division: &Division<'_>, all: &Candidates, quota: i64) -> Result<(), CycleError> {
-        let everybody = !self.find_participants(division, all);
+        let all_participate = !self.find_participants(division, all);
         let Self {
             members,
             ranks,
@@ -147,10 +152,11 @@ impl Walk {
             scratch,
             ..
         } = self;
+        // Candidates that do not take part offer no room, so their rank gets only what the others can hold.
         let column = |column: &[i64], of_members: &mut Vec<i64>| {
             of_members.clear();
             of_members.extend(members.iter().map(|&place| {
-                let participates = everybody || positive.contains(all.rows[place] as usize);
+                let participates = all_participate || positive.contains(all.rows[place] as usize);
                 if participates { column[place] } else { 0 }
             }));
         };
@@ -182,8 +188,8 @@ impl Walk {
         divide_among_tiers(&request, tier_of, last_tier, quotas, scratch).map_err(too_small)
     }
 
-    /// Finds the candidates whose room a rank's capacity counts: for a strategy whose rules decide, those with a positive
-    /// value. `false` if that is nobody, or if rules do not decide: then all count.
+    /// Finds the candidates whose room counts towards a rank's capacity: if the strategy's rules decide, those with a
+    /// positive value. Returns `false` if there are none or the rules do not decide; then all candidates count.
     fn find_participants(&mut self, division: &Division<'_>, all: &Candidates) -> bool {
         if !division.strategy.rules_decide_tiers() {
             return false;
@@ -203,11 +209,11 @@ impl Walk {
 }
 
 impl Candidates {
-    /// Becomes the columns of some of `all`.
+    /// Replaces the columns with those of `members`, which are indices into `all`.
     fn take_from(&mut self, all: &Self, members: &[usize]) {
         fn column<T: Copy>(own: &mut Vec<T>, all: &[T], members: &[usize]) {
             own.clear();
-            // A column that the cycle does not have is empty.
+            // A column that this cycle does not use is empty, so a member may be missing from it.
             own.extend(members.iter().filter_map(|&place| all.get(place).copied()));
         }
         column(&mut self.rows, &all.rows, members);
@@ -219,6 +225,7 @@ impl Candidates {
     }
 }
 
+/// Converts the error of a division among ranks. The host divides there, so no plugin is named.
 fn too_small(error: DivisionError) -> CycleError {
     match error {
         DivisionError::Unschedulable { requested, available } => CycleError::Unschedulable {

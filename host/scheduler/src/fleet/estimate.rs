@@ -1,47 +1,51 @@
 //! Karmada's general estimate: how many replicas fit in each cluster now.
 //!
-//! Source: Karmada v1.19-rc, `pkg/estimator/client/general.go` and `pkg/scheduler/core/estimation.go`. A cluster without
-//! resource summary takes nothing. Its free pods bound everything; a requested resource that is not allocatable allows
-//! nothing; where the cluster reports nodes by resource models, the models count instead of the summed-up resources.
+//! Source: Karmada v1.19-rc, `pkg/estimator/client/general.go` and `pkg/scheduler/core/estimation.go`. A cluster
+//! without a resource summary has no room. Free pods bound every estimate, and a requested resource that is not
+//! allocatable reduces it to 0. If a cluster reports its nodes by resource model, the models replace the summed
+//! resources.
 //!
-//! Column by column: the outer loops run over resources, the inner ones over clusters.
+//! The outer loops run over resources and the inner ones over clusters, so that columns are read from start to end.
 
 use divvy_framework_view::clusters::{Cluster, Clusters, Model};
 
 use super::Ledger;
 
-/// The resource of which each replica takes one.
+/// Resource of which each replica takes one.
 pub const PODS: &str = "pods";
 
-/// What Karmada's estimators answer when nothing bounds a cluster.
+/// Estimate that Karmada returns if nothing bounds a cluster.
 pub const UNBOUNDED: i64 = i32::MAX as i64;
 
-/// Pods that Karmada's simulation lets a node of a resource model hold.
+/// Maximum pods per node in Karmada's simulation of resource models.
 const PODS_A_NODE: i64 = 110;
 
-/// What is estimated for a binding.
+/// Demand of a binding, for which room is estimated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demand {
-    /// Nothing is asked of any cluster: no replicas and no components.
+    /// No demand: neither replicas nor components.
     Nothing,
-    /// Replicas of which nothing is known but that each is a pod.
+    /// Replicas with unknown requests; each takes one pod.
     Pods,
-    /// Replicas that each request so much: resource and quantity in the units of the snapshot.
+    /// Requests of one replica: resource and quantity, in the units of the snapshot.
     Requests(Vec<(String, i64)>),
-    /// Whole sets of components: each component's replicas and requests.
+    /// Complete sets of components, each component with its replicas and requests.
     Sets(Vec<ComponentDemand>),
 }
 
 /// One component of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComponentDemand {
-    /// Replicas of it in a set.
+    /// Replicas of this component per set.
     pub replicas: i64,
-    /// What each requests.
+    /// Requests of one replica: resource and quantity, in the units of the snapshot.
     pub requests: Vec<(String, i64)>,
 }
 
-/// Writes to `fits`, for each of `rows`, how many replicas (or sets) fit now; `replicas` where nothing bounds them.
+/// Fills `fits` with the replicas (or sets) that fit now, one count per entry of `rows`.
+///
+/// Where nothing bounds a cluster, the count is `replicas`; for [`Demand::Nothing`] it is [`UNBOUNDED`]. If `ledger` is
+/// given, capacity that it has booked does not count as free.
 pub fn estimate(
     clusters: &Clusters<'_>,
     rows: &[u32],
@@ -63,6 +67,7 @@ pub fn estimate(
     };
     bound_by_pods(clusters, rows, ledger, fits);
     if matches!(demand, Demand::Requests(_)) {
+        // Clusters with models are skipped in the loop over resources and bounded by their nodes afterwards.
         let by_models = ModelBounds::new(clusters, requests);
         for (resource, quantity) in requests.iter().filter(|(_, quantity)| *quantity > 0) {
             bound_by_resource(clusters, rows, (resource, *quantity), ledger, &by_models, fits);
@@ -76,7 +81,7 @@ pub fn estimate(
     }
 }
 
-/// Free pods: 0 where the summary does not name them.
+/// Bounds each count by the cluster's free pods, which are 0 if the summary does not list them.
 fn bound_by_pods(clusters: &Clusters<'_>, rows: &[u32], ledger: Option<&Ledger>, fits: &mut [i64]) {
     match clusters.remaining(PODS) {
         Some(pods) => {
@@ -88,7 +93,7 @@ fn bound_by_pods(clusters: &Clusters<'_>, rows: &[u32], ledger: Option<&Ledger>,
     }
 }
 
-/// What is left of a resource, after the ledger; negative or [`ResourceColumns::ABSENT`] if nothing.
+/// Free quantity of a resource after the ledger's bookings. Nothing is free if it is not positive.
 #[inline]
 fn free(remaining: &[i64], resource: &str, row: u32, ledger: Option<&Ledger>) -> i64 {
     let row = row as usize;
@@ -117,9 +122,9 @@ fn bound_by_resource(
     }
 }
 
-/// The clusters that are estimated by their resource models.
+/// Clusters that are estimated by their resource models.
 struct ModelBounds {
-    /// Per cluster of the snapshot whether its models count; empty if no cluster has any.
+    /// One entry per cluster of the snapshot, true if its models count; empty if no cluster has any.
     counts: Vec<bool>,
 }
 
@@ -136,7 +141,7 @@ impl ModelBounds {
         self.counts.get(row as usize).copied().unwrap_or(false)
     }
 
-    /// Bounds the clusters whose models count by what their nodes hold.
+    /// Bounds the clusters whose models count by the capacity of their nodes.
     fn apply(
         &self,
         clusters: &Clusters<'_>,
@@ -165,7 +170,7 @@ impl ModelBounds {
     }
 }
 
-/// Per set of models, which clusters share, the grades and how many replicas a node of each holds: worked out once a set.
+/// Grades and replicas per node for each set of models. Clusters share sets, so each is computed only once.
 #[derive(Default)]
 struct NodeCapacities {
     sets: Vec<Option<Vec<(i64, i64)>>>,
@@ -184,13 +189,13 @@ impl NodeCapacities {
     }
 }
 
-/// Whether a cluster is estimated by its models: its status reports nodes by model, its specification has models, and no
-/// count is negative.
+/// True if a cluster is estimated by its models: its specification has models, its status reports nodes by model, and
+/// no count is negative.
 fn counts_by_models(cluster: &Cluster<'_>) -> bool {
     cluster.model_set() != 0 && cluster.modelings().next().is_some() && cluster.modelings().all(|(_, nodes)| nodes >= 0)
 }
 
-/// The nodes that a cluster reports of a grade. One that is reported twice counts twice.
+/// Number of nodes that a cluster reports for a grade. A grade that is reported twice counts twice.
 fn nodes_of_grade(cluster: &Cluster<'_>, grade: i64) -> i64 {
     cluster
         .modelings()
@@ -199,7 +204,7 @@ fn nodes_of_grade(cluster: &Cluster<'_>, grade: i64) -> i64 {
         .fold(0, i64::saturating_add)
 }
 
-/// A cluster's models with their nodes, lowest grade first; `None` if they do not count.
+/// A cluster's models with their node counts, the lowest grade first; `None` if the models do not count.
 fn usable_models<'a>(cluster: &Cluster<'a>) -> Option<Vec<Model<'a>>> {
     if !counts_by_models(cluster) {
         return None;
@@ -212,7 +217,7 @@ fn usable_models<'a>(cluster: &Cluster<'a>) -> Option<Vec<Model<'a>>> {
     Some(models)
 }
 
-/// Replicas that fit on a node that has the least of each range of its model.
+/// Replicas that fit on a node with the minimum of every range of its model.
 fn replicas_a_node(model: &Model<'_>, requests: &[(String, i64)]) -> i64 {
     requests
         .iter()
@@ -232,7 +237,7 @@ fn on_node(model: &Model<'_>, resource: &str) -> i64 {
         .map_or(0, |&(_, minimum, _)| minimum.max(0))
 }
 
-/// Whether Karmada's simulation knows a resource: the standard ones, and scalar resources by their form.
+/// True if Karmada's simulation knows a resource: the standard ones, and scalar resources by the form of their names.
 fn is_known_to_models(resource: &str) -> bool {
     matches!(resource, "cpu" | "memory" | "ephemeral-storage" | PODS)
         || resource.contains('/')
@@ -240,7 +245,8 @@ fn is_known_to_models(resource: &str) -> bool {
         || resource.starts_with("attachable-volumes-")
 }
 
-/// Replicas of these requests that the ledger's bookings amount to: models do not say on which node anything was taken.
+/// The ledger's bookings as a number of replicas with these requests. Models do not show which node a booking is on, so
+/// it cannot be subtracted from a node.
 fn replicas_taken(requests: &[(String, i64)], row: u32, ledger: Option<&Ledger>) -> i64 {
     let Some(ledger) = ledger else { return 0 };
     requests
@@ -254,7 +260,7 @@ fn replicas_taken(requests: &[(String, i64)], row: u32, ledger: Option<&Ledger>)
         .unwrap_or(0)
 }
 
-/// Whole sets of components.
+/// Fills `fits` with the complete sets of components that fit.
 fn estimate_sets(
     clusters: &Clusters<'_>,
     rows: &[u32],
@@ -280,6 +286,7 @@ fn estimate_sets(
             let sets = i128::from(left.max(0)) / need;
             *fit = (*fit).min(i64::try_from(sets).unwrap_or(i64::MAX));
         }
+        // The summed resources give an upper bound. Simulating the nodes is slower and can only lower it.
         if *fit > 0
             && let Some(models) = usable_models(&clusters.get(row as usize))
         {
@@ -291,7 +298,7 @@ fn estimate_sets(
     }
 }
 
-/// What a set needs of each resource, in all.
+/// Total quantity of each resource that one set needs.
 fn needs_of_a_set(components: &[ComponentDemand]) -> Vec<(&str, i128)> {
     let mut needs: Vec<(&str, i128)> = Vec::new();
     for component in components {
@@ -307,10 +314,12 @@ fn needs_of_a_set(components: &[ComponentDemand]) -> Vec<(&str, i128)> {
     needs
 }
 
-/// Sets that can be placed on nodes one after the other, at most `limit`: each component in turn, on the nodes in the order
-/// of their grades, as many replicas as fit. What a set that fails has taken is of no account.
+/// Number of sets that fit on the nodes, at most `limit`.
 ///
-/// Nodes of one grade are kept as runs of equal ones, so that the work grows with the sets and grades, not the nodes.
+/// Sets are placed one after another, and in each set the components in turn, first fit on the nodes in grade order.
+/// The first set that does not fit ends the count.
+///
+/// Equal nodes are kept as one run, so the work grows with the number of sets and grades, not of nodes.
 fn sets_on_nodes(models: &[Model<'_>], components: &[ComponentDemand], limit: i64) -> i64 {
     let resources: Vec<&str> = {
         let mut names: Vec<&str> = components
@@ -354,7 +363,7 @@ fn sets_on_nodes(models: &[Model<'_>], components: &[ComponentDemand], limit: i6
     placed
 }
 
-/// Nodes that have the same left.
+/// A run of nodes with the same free resources.
 #[derive(Debug, Clone)]
 struct NodeRun {
     nodes: i64,
@@ -380,7 +389,7 @@ impl NodeRun {
     }
 }
 
-/// Places the replicas of a component, first fit; whether all found a node.
+/// Places a component's replicas first fit. Returns true if all of them fit.
 fn place(nodes: &mut Vec<NodeRun>, requests: &[i64], replicas: i64) -> bool {
     let mut left = replicas;
     let mut position = 0;
@@ -392,7 +401,7 @@ fn place(nodes: &mut Vec<NodeRun>, requests: &[i64], replicas: i64) -> bool {
         }
         let full = (left / room).min(nodes[position].nodes);
         if full > 0 {
-            // These nodes take as much as they can, and differ from the rest of their run from now on.
+            // These nodes are filled up, so they no longer equal the rest of their run.
             let mut rest = nodes[position].clone();
             rest.nodes -= full;
             nodes[position].nodes = full;
@@ -402,7 +411,7 @@ fn place(nodes: &mut Vec<NodeRun>, requests: &[i64], replicas: i64) -> bool {
             }
             left -= full * room;
         } else {
-            // The last replicas go to one node.
+            // The last replicas fit on one node.
             let mut rest = nodes[position].clone();
             rest.nodes -= 1;
             nodes[position].nodes = 1;

@@ -1,15 +1,16 @@
-//! What earlier results of the same run have taken from the clusters' free capacity (`--assume`).
+//! Capacity that earlier results of the same run have taken (`--assume`).
 
 use std::collections::BTreeMap;
 
-/// Resources taken, in the units of the snapshot. Growth takes, shrinkage gives nothing back.
+/// Resources taken per cluster, in the units of the snapshot. Growth is booked; shrinkage gives nothing back.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     taken: BTreeMap<String, Vec<i64>>,
 }
 
 impl Ledger {
-    /// Books `growth` replicas of `requests` each to the cluster in `row`. A pod is taken for each replica.
+    /// Books `growth` replicas with these requests, and one pod per replica, on the cluster in `row`. Does nothing
+    /// unless `growth` is positive.
     pub fn book<'requests>(
         &mut self,
         row: usize,
@@ -34,7 +35,7 @@ impl Ledger {
         }
     }
 
-    /// What was taken of a resource from the cluster in a row.
+    /// Quantity of a resource that is booked on the cluster in `row`.
     pub fn taken(&self, resource: &str, row: usize) -> i64 {
         self.taken
             .get(resource)

@@ -1,8 +1,8 @@
-//! The clusters, as the cycle reads them: Karmada's objects turned into a snapshot, and how many replicas fit.
+//! Clusters as the cycle reads them: turns Karmada's objects into snapshots and estimates how many replicas fit.
 //!
-//! - [`Fleet`]: takes clusters in, gives snapshots out.
+//! - [`Fleet`]: collects clusters and takes snapshots of them.
 //! - [`estimate`]: Karmada's general estimate, over the columns of a snapshot.
-//! - [`Ledger`]: what earlier results of the same run have taken.
+//! - [`Ledger`]: capacity that earlier results of the same run have taken.
 
 pub mod estimate;
 mod ledger;
@@ -16,21 +16,21 @@ use divvy_framework_driver::snapshot::{Snapshot, SnapshotStore};
 
 use divvy_karmada::api::Cluster;
 
-/// Clusters that come, change and go.
+/// The current clusters, which can be added, replaced and removed at any time.
 #[derive(Debug, Default)]
 pub struct Fleet {
     store: SnapshotStore,
     keeps_raw: bool,
 }
 
-/// The clusters at one moment. Cheap to clone and to hand to threads.
+/// The clusters at one moment. Cheap to clone and to send to other threads.
 #[derive(Debug, Clone)]
 pub struct FleetSnapshot {
     snapshot: Snapshot,
 }
 
 impl Fleet {
-    /// No cluster yet. `keeps_raw`: a loaded plugin asks for the clusters as JSON.
+    /// Creates an empty fleet. `keeps_raw` keeps the clusters' JSON, for profiles with a plugin that needs it.
     pub fn new(keeps_raw: bool) -> Self {
         Self {
             store: SnapshotStore::new(),
@@ -38,12 +38,13 @@ impl Fleet {
         }
     }
 
-    /// Takes a cluster in, in place of an older one of that name. The others are not touched.
+    /// Adds a cluster, or replaces the one with the same name. Other clusters are not touched.
     pub fn upsert(&mut self, cluster: &Cluster) {
         self.upsert_with_json(cluster, None);
     }
 
-    /// Takes a cluster in with its JSON as it was written, where that is at hand.
+    /// As [`Self::upsert`], with the cluster's original JSON if it is available. Otherwise the JSON is serialized if
+    /// needed.
     pub fn upsert_with_json(&mut self, cluster: &Cluster, json: Option<&str>) {
         let keeps_raw = self.keeps_raw;
         self.store.upsert(&cluster.metadata.name, |writer| {
@@ -56,19 +57,19 @@ impl Fleet {
         });
     }
 
-    /// Takes many clusters in; of several with one name the last stays.
+    /// Adds many clusters. If several have the same name, the last one wins.
     pub fn extend<'clusters>(&mut self, clusters: impl IntoIterator<Item = &'clusters Cluster>) {
         for cluster in clusters {
             self.upsert(cluster);
         }
     }
 
-    /// Takes a cluster out; `true` if there was one.
+    /// Removes a cluster. Returns `true` if there was one with this name.
     pub fn remove(&mut self, name: &str) -> bool {
         self.store.remove(name)
     }
 
-    /// The clusters as they are now.
+    /// Takes a snapshot of the current clusters.
     pub fn snapshot(&mut self) -> FleetSnapshot {
         FleetSnapshot {
             snapshot: self.store.snapshot(),
@@ -77,7 +78,7 @@ impl Fleet {
 }
 
 impl FleetSnapshot {
-    /// The snapshot.
+    /// The underlying snapshot of the framework.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
@@ -87,17 +88,17 @@ impl FleetSnapshot {
         self.snapshot.deleting()
     }
 
-    /// The number of clusters.
+    /// Number of clusters.
     pub fn len(&self) -> usize {
         self.snapshot.clusters().len()
     }
 
-    /// Whether there is no cluster.
+    /// True if there are no clusters.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The name of the cluster in a row.
+    /// Name of the cluster in `row`.
     pub fn name(&self, row: u32) -> &str {
         self.snapshot.clusters().get(row as usize).name()
     }

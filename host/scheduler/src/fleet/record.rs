@@ -1,4 +1,4 @@
-//! From Karmada's `Cluster` straight into a snapshot's store.
+//! Writes Karmada's `Cluster` into a snapshot's store.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 
 use divvy_karmada::api::{Cluster, Quantity, ResourceSummary};
 
-/// The name of the resource that is counted in thousandths.
+/// Name of the resource that is counted in thousandths.
 pub(crate) const CPU: &str = "cpu";
 
-/// Writes a cluster into a store, all but its name.
+/// Writes everything but the cluster's name.
 pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
     let Cluster {
         metadata, spec, status, ..
@@ -37,7 +37,7 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
         writer.taint(Taint {
             key: &taint.key,
             value: &taint.value,
-            // A taint without effect is none that Kubernetes defines, while a toleration without is any.
+            // Kubernetes defines no taint without an effect, whereas a toleration without one matches every effect.
             effect: taint.effect.known().unwrap_or(TaintEffect::Unknown),
             time_added: taint
                 .time_added
@@ -69,7 +69,7 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
     }
 }
 
-/// A quantity in the units of the snapshot: thousandths of `cpu`, everything else whole.
+/// Converts a quantity to the units of the snapshot: thousandths for `cpu`, whole units for everything else.
 pub(crate) fn units(resource: &str, quantity: Quantity) -> i64 {
     if resource == CPU {
         quantity.milli_value()
@@ -98,7 +98,7 @@ fn write_summary(summary: &ResourceSummary, writer: &mut ClusterWriter<'_>) {
                 let left = quantity
                     .checked_sub(allocated.unwrap_or_default())
                     .and_then(|left| left.checked_sub(allocating.unwrap_or_default()));
-                // A difference beyond what 128 bits of billionths hold is an overcommitment like any other.
+                // A difference that overflows 128 bits of billionths is an overcommitment, so nothing remains.
                 left.map_or(0, in_units)
             }),
         });

@@ -1,4 +1,4 @@
-//! Plans that are kept as long as their input is the same.
+//! A cache of plans, each valid as long as its input stays the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,17 +8,18 @@ use crate::scheduler::Profile;
 use crate::strategy::InvalidBinding;
 use divvy_karmada::detector::{Binding, BindingKey, binding_key};
 
-/// The plans of bindings under one profile: each is made once per hash of everything that it reads.
+/// Plans of bindings under one profile. A plan is rebuilt only if the hash of its input has changed.
 #[derive(Debug, Default)]
 pub struct Plans {
     known: BTreeMap<BindingKey, (u64, PlanResult)>,
 }
 
-/// A plan, or the reason why there is none.
+/// A plan, or the reason why the binding has none.
 pub type PlanResult = Arc<Result<Plan, InvalidBinding>>;
 
 impl Plans {
-    /// The plan of a binding. Always called with one and the same profile.
+    /// Returns the plan of a binding, from the cache if its input has not changed. All calls must pass the same
+    /// profile.
     pub fn plan(&mut self, profile: &Profile, binding: &Binding) -> PlanResult {
         let input = PlanInput::new(binding);
         let hash = input.key();
@@ -33,7 +34,7 @@ impl Plans {
         plan
     }
 
-    /// Forgets the plan of a binding that is gone.
+    /// Removes the plan of a deleted binding.
     pub fn forget(&mut self, key: &BindingKey) {
         self.known.remove(key);
     }

@@ -1,52 +1,53 @@
-//! Everything that a plan reads of a binding: borrowed, and hashed as a whole.
+//! Everything that a plan reads from a binding, borrowed and hashed as a whole.
 //!
-//! A plan can be kept as long as its input is the same. Because a plan is made from this type alone, nothing that it reads
-//! can be missing from the hash. Freshness and the observed affinity group are not here: they enter the cycle.
+//! A plan can be cached as long as its input stays the same. Because a plan is made from this type alone, the hash
+//! cannot miss anything that the plan reads. Freshness and the observed affinity group are not included, because they
+//! affect only the cycle.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use divvy_karmada::api::{Placement, ResourceList, StringMap, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts};
 
-/// The parts of a binding that decide its plan.
+/// The parts of a binding that its plan depends on.
 #[derive(Debug, Clone, Hash)]
 pub struct PlanInput<'a> {
-    /// The binding's kind.
+    /// Kind of the binding.
     pub kind: &'static str,
-    /// Its namespace; empty for a `ClusterResourceBinding`.
+    /// Namespace of the binding; empty for a `ClusterResourceBinding`.
     pub namespace: &'a str,
-    /// Its name.
+    /// Name of the binding.
     pub name: &'a str,
-    /// Its unique identifier; empty for one that is in no control plane.
+    /// UID of the binding; empty outside a control plane.
     pub uid: &'a str,
-    /// Its labels.
+    /// Labels of the binding.
     pub labels: &'a StringMap,
-    /// Its annotations.
+    /// Annotations of the binding.
     pub annotations: &'a StringMap,
-    /// Its singular `metadata.annotation` (`specified-replicas.md`, solution three).
+    /// The singular `metadata.annotation` of `specified-replicas.md`, solution three.
     pub annotation: Option<&'a str>,
-    /// The resource's API version, kind, namespace, name and UID.
+    /// API version, kind, namespace, name and UID of the resource.
     pub resource: [&'a str; 5],
-    /// The replicas.
+    /// Replicas that the resource requests.
     pub replicas: i64,
     /// True if the resource has replicas.
     pub is_workload: bool,
-    /// The requests of one replica; `None` if nothing is known of what a replica needs.
+    /// Requests of one replica; `None` if they are unknown.
     pub requests: Option<&'a ResourceList>,
-    /// Name, replicas and requests of each pod template of a resource with several.
+    /// Name, replicas and requests of each pod template, for a resource with several.
     pub components: Vec<(&'a str, i64, Option<&'a ResourceList>)>,
-    /// The last result.
+    /// Last result, in the order of the binding.
     pub last: &'a [TargetCluster],
-    /// Clusters that the resource is being taken from, in the order of the tasks.
+    /// Clusters that the resource is being evicted from, in the order of the eviction tasks.
     pub evicted_from: Vec<&'a str>,
-    /// The placement as it was written; `None` is every cluster, duplicated.
+    /// The placement as written. `None` means every cluster, duplicated.
     pub placement: Option<&'a Placement>,
-    /// The policy's part.
+    /// Facts from the policy beyond its placement.
     pub policy: Option<&'a PolicyFacts>,
 }
 
 impl<'a> PlanInput<'a> {
-    /// The input of a binding's plan.
+    /// Collects the input for a binding's plan.
     pub fn new(binding: &'a Binding) -> Self {
         let Binding { object, policy, .. } = binding;
         let spec = &object.spec;
@@ -93,14 +94,14 @@ impl<'a> PlanInput<'a> {
         }
     }
 
-    /// The hash of everything in it. Equal inputs have equal hashes in every run of one build.
+    /// Hash of the whole input. Equal inputs have equal hashes in every run of the same build.
     pub fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
         hasher.finish()
     }
 
-    /// The text from which ties are drawn: the UID, or kind, namespace and name where there is none.
+    /// Text that decides ties, together with a seed: the UID if there is one, otherwise kind, namespace and name.
     pub fn identity(&self) -> String {
         if self.uid.is_empty() {
             format!("{}/{}/{}", self.kind, self.namespace, self.name)

@@ -1,10 +1,10 @@
-//! The plan of a binding: everything that is worked out once, before any cluster is looked at.
+//! The plan of a binding: everything that is computed once, before any cluster is considered.
 //!
-//! - [`PlanInput`]: all that a plan reads, with its hash.
-//! - [`Plan`]: the strategy, the demand for the estimate, the tables for plugins, the groups of clusters to try.
-//! - [`Plans`]: plans that are kept as long as their input is the same.
+//! - [`PlanInput`]: everything that a plan reads, with its hash.
+//! - [`Plan`]: the strategy, the demand to estimate, the tables for plugins, and the groups of clusters to try.
+//! - [`Plans`]: a cache of plans.
 //!
-//! A plan belongs to one profile and to no snapshot. Freshness and the observed affinity group are not part of it.
+//! A plan depends on one profile, but not on a snapshot, on freshness or on the observed affinity group.
 
 mod cache;
 mod input;
@@ -25,26 +25,27 @@ use divvy_karmada::api::{ClusterAffinity, Placement, SpreadConstraint, SpreadFie
 use divvy_karmada::policy::default_spread_constraint;
 use tables::{NamedAffinity, binding_tables, requests};
 
-/// The plan of a binding.
+/// Everything about a binding that is computed once.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The strategy.
+    /// Name of the strategy.
     pub strategy: String,
     /// Where the strategy's name comes from.
     pub source: StrategySource,
-    /// Mistakes in the binding or its policy that were read as well as possible.
+    /// Mistakes in the binding or its policy that were tolerated.
     pub warnings: Vec<Warning>,
     /// Replicas to divide.
     pub replicas: i64,
-    /// True if every candidate is listed with 0 replicas instead of a division: no workload, or several components.
+    /// True if nothing is divided and every candidate becomes a target with 0 replicas: for resources without replicas,
+    /// and for those with several components.
     pub whole: bool,
-    /// The demand to estimate.
+    /// Demand for which room is estimated on each cluster.
     pub demand: Demand,
-    /// The requests of one replica, for the ledger.
+    /// Requests of one replica, for the ledger.
     pub requests: Vec<(String, i64)>,
-    /// Replicas that the candidates must hold together where the strategy looks at that.
+    /// Replicas or sets that the candidates must hold together, unless the strategy duplicates.
     pub needed: i64,
-    /// Seed of the binding.
+    /// Seed for breaking ties, from the profile's seed and the binding's identity.
     pub seed: u64,
     /// The groups of clusters to try, in order. Never empty.
     pub groups: Vec<AffinityGroup>,
@@ -53,34 +54,35 @@ pub struct Plan {
 /// One group of clusters to try.
 #[derive(Debug, Clone)]
 pub struct AffinityGroup {
-    /// Its name; empty if the placement has no groups.
+    /// Name of the group; empty if the placement has no groups.
     pub name: String,
-    /// The binding's tables with this group's affinity.
+    /// Tables for plugins, with this group's affinity.
     pub record: BindingRecord,
-    /// True if the affinities of the record are tiers that overflow into one another.
+    /// True if the affinities of the record are tiers, each overflowing into the next.
     pub overflows: bool,
 }
 
-/// How a profile and a run want plans to be made.
+/// Settings from the profile and the caller that affect plans.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanOptions {
-    /// The profile's seed.
+    /// Seed of the profile.
     pub seed: u64,
-    /// True if bindings of several components with a cluster constraint of exactly one are estimated as whole sets:
-    /// Karmada's feature gate MultiplePodTemplatesScheduling.
+    /// True if bindings with several components and a spread constraint of exactly one cluster are estimated as
+    /// complete sets: Karmada's feature gate `MultiplePodTemplatesScheduling`.
     pub component_sets: bool,
     /// True if affinity groups are tiers unless an annotation says otherwise.
     pub affinity_groups_as_tiers: bool,
-    /// The strategy for every binding, whatever the manifests say.
+    /// Strategy for every binding, regardless of the manifests.
     pub strategy_override: Option<String>,
 }
 
 impl Plan {
-    /// The plan of a binding.
+    /// Makes the plan of a binding.
     ///
     /// # Errors
     ///
-    /// An [`InvalidBinding`] if its strategy or preferences cannot be followed.
+    /// An [`InvalidBinding`] if its strategy or preferences are invalid. The binding is not scheduled and keeps its
+    /// previous result; other bindings are not affected.
     pub fn new(
         input: &PlanInput<'_>,
         declarations: &Declarations,
@@ -94,6 +96,7 @@ impl Plan {
                 affinity_groups_as_tiers: options.affinity_groups_as_tiers,
             },
         )?;
+        // Without a placement, every cluster is eligible.
         let nowhere = Placement::default();
         let placement = input.placement.unwrap_or(&nowhere);
         let spread_constraints: Vec<SpreadConstraint> = placement
@@ -101,10 +104,13 @@ impl Plan {
             .iter()
             .map(default_spread_constraint)
             .collect();
+        // Karmada estimates complete sets only if they must all run on one cluster.
         let is_set = options.component_sets
             && !input.components.is_empty()
             && spread_constraints.iter().any(is_exactly_one_cluster);
+        // Like Karmada, divide only a single pod template, and list everything else with 0 replicas.
         let divides = (input.replicas > 0 || input.requests.is_some()) && input.components.len() <= 1;
+        // A single group has no other group to be ranked against.
         let groups_are_tiers = request.affinity_groups_as_tiers && placement.cluster_affinities.len() > 1;
         let priorities = priorities(placement, &request, groups_are_tiers);
         let is_workload = input.is_workload;
@@ -137,7 +143,8 @@ impl Plan {
         })
     }
 
-    /// The index of the group to begin with: the observed one, or the first if a reschedule was requested.
+    /// Index of the group to try first: the observed one, or 0 if a reschedule was requested or the observed group is
+    /// gone.
     pub fn first_group(&self, observed: &str, fresh: bool) -> usize {
         if fresh || observed.is_empty() {
             return 0;
@@ -179,7 +186,7 @@ fn demand(input: &PlanInput<'_>, replica_requests: &[(String, i64)], is_set: boo
     }
 }
 
-/// Target and priority of each entry; groups as tiers become descending priorities where no entry gives any.
+/// Target and priority of each entry. If no entry gives a priority, groups that are tiers get descending ones.
 fn priorities<'a>(
     placement: &'a Placement,
     request: &'a StrategyRequest,
@@ -195,7 +202,7 @@ fn priorities<'a>(
     priorities
 }
 
-/// Name, affinities and whether they overflow, of each group to try.
+/// Groups to try: the name of each, its affinities, and true if they overflow.
 fn groups(placement: &Placement, groups_are_tiers: bool) -> Vec<(String, Vec<NamedAffinity<'_>>, bool)> {
     if let Some(affinity) = &placement.cluster_affinity {
         return vec![(String::new(), vec![("", affinity)], false)];

@@ -1,4 +1,4 @@
-//! A binding's part of a plan as the tables that plugins read.
+//! Writes a binding into the tables that plugins read.
 
 use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
 use divvy_framework_view::binding::{SpreadConstraint, Toleration};
@@ -18,7 +18,7 @@ pub(super) fn requests(list: Option<&ResourceList>) -> impl Iterator<Item = (&st
     entries.map(|(resource, quantity)| (resource.as_str(), units(resource, *quantity)))
 }
 
-/// The tables of a binding whose placement has these affinities.
+/// Builds the tables of a binding with the affinities of one group.
 pub(super) fn binding_tables(
     input: &PlanInput<'_>,
     request: &StrategyRequest,
@@ -77,7 +77,7 @@ pub(super) fn binding_tables(
     builder.build()
 }
 
-/// Writes an affinity, all but the name of its group.
+/// Writes everything but the name of the affinity's group.
 fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
     writer
         .cluster_names(&affinity.cluster_names)
@@ -100,6 +100,7 @@ fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
     }
 }
 
+/// Converts a toleration. As in Kubernetes, the operator defaults to `Equal`, and a missing effect matches all effects.
 fn view_of_toleration(toleration: &api::Toleration) -> Toleration<'_> {
     Toleration {
         key: &toleration.key,
@@ -118,6 +119,7 @@ fn view_of_toleration(toleration: &api::Toleration) -> Toleration<'_> {
     }
 }
 
+/// Converts a spread constraint. Without a label or a known field, it spreads by cluster.
 fn view_of_constraint(constraint: &api::SpreadConstraint) -> SpreadConstraint<'_> {
     let field = constraint.spread_by_field.as_ref().and_then(Word::known);
     SpreadConstraint {

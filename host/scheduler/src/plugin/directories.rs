@@ -1,9 +1,11 @@
-//! Where a plugin's library is looked for.
+//! Directories that are searched for plugin libraries.
 //!
-//! In this order: beside the binary, `../lib/divvy/plugins` from there, the directories of `DIVVY_PLUGIN_PATH`
-//! (separated by `:`), then those of the profile. The first directory that holds the file wins. A plugin named
-//! `static-weight` is the file `libdivvy_plugin_static_weight.so`, as Cargo names the library of the crate
-//! `divvy-plugin-static-weight`, or `libstatic_weight.so`, or `static-weight.so`.
+//! The search starts in the binary's own directory and continues with `../lib/divvy/plugins` relative to it, the
+//! directories in `DIVVY_PLUGIN_PATH` (separated by `:`), and those of the profile. The first directory that holds the
+//! file wins.
+//!
+//! The library of a plugin named `static-weight` is called `libdivvy_plugin_static_weight.so`, as Cargo names the
+//! library of the crate `divvy-plugin-static-weight`, or `libstatic_weight.so`, or `static-weight.so`.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -11,17 +13,17 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with further plugin directories.
+/// Environment variable with additional plugin directories.
 pub const PATH_VARIABLE: &str = "DIVVY_PLUGIN_PATH";
 
-/// Directories in the order in which they are searched.
+/// Plugin directories, in search order.
 #[derive(Debug, Clone, Default)]
 pub struct PluginDirectories {
     directories: Vec<PathBuf>,
 }
 
 impl PluginDirectories {
-    /// Those of this process: beside the binary, `../lib/divvy/plugins`, `DIVVY_PLUGIN_PATH`.
+    /// Default directories of this process: the binary's own, `../lib/divvy/plugins`, and those in `DIVVY_PLUGIN_PATH`.
     pub fn of_process() -> Self {
         let mut directories = Vec::new();
         if let Some(beside) = env::current_exe().ok().as_deref().and_then(Path::parent) {
@@ -36,26 +38,26 @@ impl PluginDirectories {
         Self { directories }
     }
 
-    /// Exactly these.
+    /// Searches only these directories.
     pub fn new(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
             directories: directories.into_iter().collect(),
         }
     }
 
-    /// These, and then `more`.
+    /// Searches `more` after these directories.
     #[must_use]
     pub fn followed_by(mut self, more: impl IntoIterator<Item = PathBuf>) -> Self {
         self.directories.extend(more);
         self
     }
 
-    /// The directories, in order.
+    /// The directories, in search order.
     pub fn iter(&self) -> impl Iterator<Item = &Path> {
         self.directories.iter().map(PathBuf::as_path)
     }
 
-    /// The library of the plugin of that name, in the first directory that holds it.
+    /// Finds a plugin's library in the first directory that holds it; `None` if no directory does.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         let names = file_names(name);
         self.directories
@@ -64,8 +66,9 @@ impl PluginDirectories {
             .find(|path| path.is_file())
     }
 
-    /// Every file that is named as a plugin's library, by the plugin name that the file name stands for; where several
-    /// directories hold one, the first counts.
+    /// Lists the files that are named like plugin libraries, by plugin name.
+    ///
+    /// If several directories hold the same plugin, the first one wins. Directories that cannot be read are skipped.
     pub fn list(&self) -> BTreeMap<String, PathBuf> {
         let mut found = BTreeMap::new();
         for directory in &self.directories {
@@ -103,7 +106,7 @@ fn file_names(plugin: &str) -> [String; 3] {
     ]
 }
 
-/// The plugin that a file name of the first form stands for.
+/// Name of the plugin in a file with a name of the first form.
 fn plugin_name(file_name: &str) -> Option<String> {
     let stem = file_name
         .strip_prefix(env::consts::DLL_PREFIX)?

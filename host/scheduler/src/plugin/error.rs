@@ -1,157 +1,157 @@
-//! What can go wrong with a plugin: one variant a cause.
+//! Errors of plugins, one variant per cause.
 
 use std::path::PathBuf;
 
 use divvy_framework::abi::AbiVersion;
 
-/// Why a plugin could not be loaded or constructed.
+/// Reason why a plugin could not be loaded or constructed. The profile that uses it cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// There is no file.
+    /// The file does not exist.
     #[error("plugin file `{path}` does not exist", path = .path.display())]
     FileMissing {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The file cannot be read.
     #[error("plugin file `{path}` cannot be read", path = .path.display())]
     FileUnreadable {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// The file is something else.
+    /// The file is not a shared library.
     #[error("`{path}` is not a shared library: {actual}", path = .path.display())]
     NotALibrary {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
-        /// What it is instead.
+        /// Description of its content.
         actual: String,
     },
-    /// A shared library that is no plugin.
+    /// The file is a shared library but not a plugin.
     #[error("`{path}` is a shared library but not a divvy plugin: {missing}", path = .path.display())]
     NoModule {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
-        /// What a plugin would have.
+        /// The missing part of a plugin.
         missing: &'static str,
     },
-    /// A plugin of another ABI.
+    /// The plugin was built for another major version of the ABI.
     #[error(
         "plugin `{plugin}` ({path}) has ABI {actual} (SDK {sdk_version}), this divvy has ABI {expected}",
         path = .path.display()
     )]
     AbiMismatch {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
         /// The host's ABI version.
         expected: AbiVersion,
         /// The plugin's ABI version.
         actual: AbiVersion,
-        /// The SDK that the plugin was built with.
+        /// Version of the SDK that the plugin was built with.
         sdk_version: String,
     },
-    /// A list that the plugin declares cannot be read: it was not built with the SDK.
+    /// A list that the plugin declares cannot be read, which means that the plugin was not built with the SDK.
     #[error("plugin `{plugin}` ({path}) declares a list that cannot be read: {message}", path = .path.display())]
     InvalidRuleList {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
         /// The parser's message.
         message: String,
     },
-    /// The bytes are not those that the profile names.
+    /// The file's checksum is not the one in the profile.
     #[error(
         "plugin file `{path}` has checksum sha256:{actual}, the profile names sha256:{expected}",
         path = .path.display()
     )]
     ChecksumMismatch {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
-        /// The profile's checksum, in hexadecimal.
+        /// SHA-256 checksum in the profile, in hexadecimal.
         expected: String,
-        /// The file's checksum, in hexadecimal.
+        /// SHA-256 checksum of the file, in hexadecimal.
         actual: String,
     },
-    /// The system refuses to open it.
+    /// The dynamic linker cannot open the library.
     #[error("`{path}` cannot be opened: {message}", path = .path.display())]
     OpenFailed {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
-        /// What the dynamic linker says.
+        /// Message of the dynamic linker.
         message: String,
     },
-    /// Its types are laid out otherwise.
+    /// The plugin's types have a different layout from the host's.
     #[error("plugin `{plugin}` ({path}) has another type layout than this divvy: {summary}", path = .path.display())]
     LayoutMismatch {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
-        /// The telling line.
+        /// The first difference, in one line.
         summary: String,
-        /// Everything that the layout check found.
+        /// Full report of the layout check.
         detail: String,
     },
-    /// It hides its type layout, so that nothing can be checked.
+    /// The plugin carries no type layout, so its types cannot be checked.
     #[error("plugin `{plugin}` ({path}) carries no type layout to check", path = .path.display())]
     LayoutUnknown {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// Its root module could not be made.
+    /// The plugin's root module could not be created.
     #[error("plugin `{plugin}` ({path}) failed to give its module: {message}", path = .path.display())]
     ModuleFailed {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Message of the plugin or of the layout library.
         message: String,
     },
-    /// The file is one plugin's, its content another's.
+    /// The file's name or path belongs to one plugin and its content to another.
     #[error("`{path}` holds plugin `{actual}`, expected `{expected}`", path = .path.display())]
     WrongName {
-        /// The path.
+        /// Path of the file.
         path: PathBuf,
-        /// The name asked for.
+        /// The requested name.
         expected: String,
         /// The plugin's own name.
         actual: String,
     },
-    /// Its configuration does not fit.
+    /// The plugin rejected its configuration.
     #[error("configuration of plugin `{plugin}`: {message}")]
     Configuration {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// What does not fit, with its path.
+        /// The problem, with the path of the key.
         message: String,
-        /// The path of the offending key.
+        /// Path of the invalid key.
         path: String,
-        /// What would help.
+        /// Suggested fix, if one is known.
         hint: Option<String>,
     },
-    /// Its constructor returned an error.
+    /// The plugin's constructor returned an error.
     #[error("plugin `{plugin}` could not be constructed: {message}")]
     ConstructorError {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// What it says.
+        /// Message of the plugin.
         message: String,
     },
-    /// Its constructor panicked.
+    /// The plugin's constructor panicked.
     #[error("plugin `{plugin}` panicked in its constructor: {message}{}", at(.place))]
     ConstructorPanic {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The panic's message.
+        /// Message of the panic.
         message: String,
         /// File and line in the plugin's source; empty if unknown.
         place: String,
@@ -159,7 +159,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// What would help, if it is known.
+    /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::FileMissing { .. } => Some("build it with `cargo build --release`, or correct the path".to_owned()),
@@ -179,7 +179,7 @@ impl LoadError {
         }
     }
 
-    /// More than a line on the cause, for `--verbose`.
+    /// Details of the cause in several lines, for `--verbose`.
     pub fn detail(&self) -> Option<&str> {
         match self {
             Self::LayoutMismatch { detail, .. } => Some(detail),
@@ -196,65 +196,65 @@ fn at(place: &str) -> String {
     }
 }
 
-/// Why a call to a plugin gave no result.
+/// Reason why a call to a plugin gave no result. It aborts the cycle and leaves the binding's previous result in place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// The binding cannot be scheduled as things stand; not the plugin's fault.
+    /// The binding cannot be scheduled on these clusters: a scheduling outcome, not a plugin fault.
     #[error("{message}")]
     Unschedulable {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// Why.
+        /// Reason, as reported by the plugin.
         message: String,
-        /// Replicas asked for and replicas that could be placed, if that is the cause.
+        /// Replicas requested and replicas that could be placed, if capacity is the cause.
         figures: Option<(i64, i64)>,
     },
-    /// What the policy says makes no sense to the plugin.
+    /// The plugin rejected the preferences of the policy. The host reports an invalid binding.
     #[error("preferences for plugin `{plugin}`: {message}")]
     Preferences {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// What does not fit, with its path.
+        /// The problem, with the path of the key.
         message: String,
-        /// The path of the offending key.
+        /// Path of the invalid key.
         path: String,
-        /// What would help.
+        /// Suggested fix, if one is known.
         hint: Option<String>,
     },
-    /// The plugin says that it is at fault.
+    /// The plugin reported an internal error.
     #[error("plugin `{plugin}` failed: {message}")]
     Internal {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// What it says.
+        /// Message of the plugin.
         message: String,
     },
-    /// The plugin panicked.
+    /// The plugin panicked. After a few panics in a row, the host quarantines it.
     #[error("plugin `{plugin}` panicked: {message}{}", at(.place))]
     Panic {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The panic's message.
+        /// Message of the panic.
         message: String,
         /// File and line in the plugin's source; empty if unknown.
         place: String,
     },
-    /// The plugin does not serve what it was called for.
+    /// The plugin does not serve this call.
     #[error("plugin `{plugin}` {message}")]
     NotServed {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// What it does not serve.
+        /// The call that is not served.
         message: String,
     },
-    /// The plugin panicked too often in a row and is not called any more.
+    /// The plugin panicked too many times in a row and is no longer called until its profile is loaded again.
     #[error("plugin `{plugin}` is quarantined after {panics} panics in a row; the last one: {message}")]
     Quarantined {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// How many panics.
+        /// Number of consecutive panics.
         panics: u32,
-        /// The last panic's message.
+        /// Message of the last panic.
         message: String,
     },
 }

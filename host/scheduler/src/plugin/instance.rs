@@ -1,4 +1,4 @@
-//! A constructed plugin: its calls, with every failure as a typed error that names it, and its quarantine.
+//! A constructed plugin: its calls, the errors that name it, and its quarantine.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,10 +9,10 @@ use divvy_framework::abi::object::{PluginFailure, PluginObject, PluginObjectBox,
 use super::error::CallError;
 use super::loader::PluginLibrary;
 
-/// Consecutive panics in one call after which a plugin is quarantined until its profile is loaded again.
+/// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
 
-/// The calls of a plugin.
+/// Kinds of calls to a plugin.
 #[derive(Debug, Clone, Copy)]
 enum Call {
     Prepare,
@@ -22,21 +22,23 @@ enum Call {
     Assign,
 }
 
-/// The calls of a constructed plugin, wherever it runs: today in this process. Whatever calls a plugin goes through here.
+/// Calls to a constructed plugin, wherever it runs: today always in this process. Every call goes through this trait.
+///
+/// An error is the plugin's own failure, which [`PluginInstance`] turns into a [`CallError`].
 pub trait PluginCalls: Send + Sync {
-    /// Prepares state for one binding.
+    /// Prepares the plugin's state for one binding.
     fn prepare(&self, call: &mut PrepareCall<'_>) -> Result<Prepared, PluginFailure>;
-    /// Rejects clusters.
+    /// Writes a code for every cluster that the plugin rejects.
     fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), PluginFailure>;
-    /// Scores feasible clusters.
+    /// Writes a score for every feasible cluster.
     fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), PluginFailure>;
-    /// Picks candidates.
+    /// Picks the candidates and their order.
     fn select(&self, call: &mut SelectCall<'_>) -> Result<(), PluginFailure>;
-    /// Divides replicas.
+    /// Divides the replicas among the candidates.
     fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), PluginFailure>;
 }
 
-/// A plugin in this process, behind the vtable that its library made.
+/// A plugin in this process, called through its library's vtable.
 struct InProcess(PluginObjectBox);
 
 impl PluginCalls for InProcess {
@@ -65,7 +67,8 @@ impl PluginCalls for InProcess {
 pub struct PluginInstance {
     library: PluginLibrary,
     calls: Box<dyn PluginCalls>,
-    /// Panics in a row, by call: a plugin that prepares well and then divides badly fails all the same.
+    /// Consecutive panics per kind of call, because a plugin whose `prepare` succeeds can still panic in every
+    /// division.
     panics: [AtomicU32; 5],
     quarantined: AtomicBool,
     last_panic: Mutex<String>,
@@ -91,7 +94,7 @@ impl PluginInstance {
         }
     }
 
-    /// The library that it comes from, with its metadata.
+    /// Library that the plugin comes from, with its metadata.
     pub fn library(&self) -> &PluginLibrary {
         &self.library
     }
@@ -101,16 +104,17 @@ impl PluginInstance {
         self.library.name()
     }
 
-    /// Whether the plugin panicked so often that it is not called any more.
+    /// True if the plugin panicked too many times in a row and is no longer called.
     pub fn is_quarantined(&self) -> bool {
         self.quarantined.load(Ordering::Relaxed)
     }
 
-    /// Prepares state for one binding.
+    /// Prepares the plugin's state for one binding. The caller keeps it as long as it makes other calls for this
+    /// binding.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
     pub fn prepare(&self, cycle: &CycleView<'_>) -> Result<Prepared, CallError> {
         let mut call = PrepareCall {
             cycle: std::ptr::from_ref(cycle),
@@ -119,38 +123,38 @@ impl PluginInstance {
         self.call(Call::Prepare, || self.calls.prepare(&mut call))
     }
 
-    /// Rejects clusters.
+    /// Calls Filter: writes a code for every cluster that the plugin rejects.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
     pub fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), CallError> {
         self.call(Call::Filter, || self.calls.filter(call))
     }
 
-    /// Scores feasible clusters.
+    /// Calls Score: writes a score for every feasible cluster.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
     pub fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), CallError> {
         self.call(Call::Score, || self.calls.score(call))
     }
 
-    /// Picks candidates.
+    /// Calls Select: picks the candidates and their order.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
     pub fn select(&self, call: &mut SelectCall<'_>) -> Result<(), CallError> {
         self.call(Call::Select, || self.calls.select(call))
     }
 
-    /// Divides replicas.
+    /// Calls Assign: divides the replicas among the candidates.
     ///
     /// # Errors
     ///
-    /// What the plugin fails with.
+    /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
     pub fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), CallError> {
         self.call(Call::Assign, || self.calls.assign(call))
     }
@@ -165,7 +169,7 @@ impl PluginInstance {
         }
         match call() {
             Ok(value) => {
-                // Reading is cheaper than writing, and nearly always enough.
+                // The count is nearly always 0 already, and reading is cheaper than writing.
                 let panics = &self.panics[kind as usize];
                 if panics.load(Ordering::Relaxed) != 0 {
                     panics.store(0, Ordering::Relaxed);
@@ -193,6 +197,7 @@ impl PluginInstance {
                 hint: (!failure.hint.is_empty()).then(|| failure.hint.to_string()),
             },
             failure::PANIC => {
+                // Repeated panics are the plugin's fault, whatever the binding, so it is not called again and again.
                 let panics = self.panics[kind as usize].fetch_add(1, Ordering::Relaxed) + 1;
                 if panics >= PANICS_TO_QUARANTINE {
                     self.quarantined.store(true, Ordering::Relaxed);

@@ -1,12 +1,12 @@
-//! The loader: the one file of the host that opens libraries.
+//! The loader: the only file of the host that opens libraries.
 //!
-//! Opening a library runs code of it, so a file is read and judged first: is it a shared library, does it carry the
-//! record of a plugin, of this ABI, are its bytes those that the profile names. Only then it is opened, and its type
-//! layout compared in both directions: an older plugin lacks what was appended since, a newer one has more, and both are
-//! fine within one major version. `abi_stable`'s own entry points are not used, since they keep one module a type (the
-//! second plugin would be the first again) and accept a newer plugin alone.
+//! Opening a library runs its code, so the file is checked first: it must be a shared library, carry a plugin's record
+//! for this ABI, and have the profile's checksum if there is one. Only then is it opened, and its type layout is
+//! compared in both directions. Within one major version, an older plugin lacks what was appended since and a newer one
+//! has more; both are accepted. `abi_stable`'s own entry points are not used, because they keep one module per type
+//! (the second plugin would be the first one again) and accept only newer plugins.
 //!
-//! Libraries are never closed: code and static data of a plugin may be referred to as long as the process lives.
+//! Libraries are never closed, because references to a plugin's code and static data can live as long as the process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ use super::instance::PluginInstance;
 use super::log;
 use crate::strategy::{RuleField, RuleList};
 
-/// A plugin's library, opened and checked: who it is and what it offers.
+/// A plugin's library, checked and opened, with its metadata.
 #[derive(Clone)]
 pub struct PluginLibrary {
     module: PluginModuleRef,
@@ -49,7 +49,7 @@ impl std::fmt::Debug for PluginLibrary {
     }
 }
 
-/// What a plugin's file says of itself before it is opened.
+/// A plugin's file, read but not opened, with the record that it carries.
 #[derive(Debug)]
 pub struct PluginFile {
     path: PathBuf,
@@ -58,11 +58,11 @@ pub struct PluginFile {
 }
 
 impl PluginFile {
-    /// Reads a file and the record in it, without opening it as a library.
+    /// Reads a file and the record in it, without running any of its code.
     ///
     /// # Errors
     ///
-    /// A [`LoadError`] if the file is missing, unreadable, no shared library or no plugin.
+    /// A [`LoadError`] if the file is missing or unreadable, or is not a shared library or not a plugin.
     pub fn read(path: &Path) -> Result<Self, LoadError> {
         let path = std::path::absolute(path).map_err(|source| LoadError::FileUnreadable {
             path: path.to_owned(),
@@ -89,7 +89,7 @@ impl PluginFile {
         Ok(Self { path, bytes, record })
     }
 
-    /// The plugin's name, as its record says.
+    /// The plugin's name, from its record.
     pub fn name(&self) -> String {
         self.record.name()
     }
@@ -104,15 +104,17 @@ impl PluginFile {
 
     /// Opens the library.
     ///
-    /// With `checksum` (SHA-256 in hexadecimal) the very bytes that were hashed are opened, from a private copy, so that
-    /// nobody can exchange the file in between.
+    /// If `checksum` (SHA-256 in hexadecimal) is given, the library is opened from a private copy of the bytes that
+    /// were hashed, so that the file cannot be replaced in between.
     ///
     /// # Errors
     ///
-    /// A [`LoadError`] if ABI, checksum or type layout do not match, or the system refuses.
+    /// A [`LoadError`] if the ABI, the checksum or the type layout does not match, or the system cannot open the
+    /// library. An ABI or checksum that does not match is reported before any of the library's code runs.
     pub fn open(self, checksum: Option<&str>) -> Result<PluginLibrary, LoadError> {
         let plugin = self.record.name();
         let abi_version = self.record.abi_version();
+        // The record is the only part of a library that can be read across major versions.
         if abi_version.major != ABI_VERSION.major {
             return Err(LoadError::AbiMismatch {
                 plugin,
@@ -123,6 +125,7 @@ impl PluginFile {
             });
         }
         let actual = self.checksum();
+        // A private copy also serves for a path whose file has changed, since the linker would return the old library.
         let library = match checksum {
             Some(expected) if !expected.eq_ignore_ascii_case(&actual) => {
                 return Err(LoadError::ChecksumMismatch {
@@ -147,6 +150,7 @@ impl PluginFile {
                 other => one_line(&other),
             },
         })?;
+        // Lists are parsed once, so that an invalid one is an error of the plugin rather than of each binding.
         let lists = module.rule_lists();
         let rule_lists = lists.as_slice().iter().map(|text| rule_list(text.as_str())).collect();
         let rule_lists: Result<Vec<RuleList>, String> = rule_lists;
@@ -165,7 +169,7 @@ impl PluginFile {
     }
 }
 
-/// A list as a library declares it: a JSON object, or `list:field`, as the first libraries of this ABI have it.
+/// Parses a declared list: a JSON object, or `list:field`, the form that the first libraries of this ABI use.
 fn rule_list(text: &str) -> Result<RuleList, String> {
     match text.split_once(':') {
         Some((name, field)) if !text.starts_with('{') => Ok(RuleList {
@@ -181,7 +185,7 @@ fn rule_list(text: &str) -> Result<RuleList, String> {
     }
 }
 
-/// A guess at what a file is that is no library, for the message.
+/// Describes a file that is not a library, for the error message.
 fn what_it_is(bytes: &[u8], error: &object::Error) -> String {
     if bytes.is_empty() {
         "it is empty".to_owned()
@@ -192,8 +196,8 @@ fn what_it_is(bytes: &[u8], error: &object::Error) -> String {
     }
 }
 
-/// Whether a file with other bytes was opened from this path before. The dynamic linker knows a library by its path, and
-/// would give that older one again.
+/// True if a file with other bytes was opened from this path before. The dynamic linker identifies a library by its
+/// path and would return the older one.
 fn was_exchanged(path: &Path, checksum: &str) -> bool {
     static OPENED: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,8 +206,8 @@ fn was_exchanged(path: &Path, checksum: &str) -> bool {
 }
 
 fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadError> {
-    // SAFETY: opening runs the library's constructors. The record in its file says that it is a plugin of this ABI; that
-    // its code behaves is what an operator asserts by putting it where plugins are looked for.
+    // SAFETY: opening runs the library's constructors. The record in its file says that it is a plugin of this ABI, and
+    // an operator vouches for its code by putting it where plugins are searched for.
     let opened = unsafe { libloading::Library::new(path) };
     let library = opened.map_err(|error| LoadError::OpenFailed {
         path: shown.to_owned(),
@@ -212,8 +216,8 @@ fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadE
     Ok(Box::leak(Box::new(library)))
 }
 
-/// Opens the bytes from a file in memory. Its descriptor stays open: the dynamic linker knows a library by its file, and
-/// a number that was closed and used again would give it the older one.
+/// Opens the bytes from a file in memory. Its descriptor stays open: the dynamic linker identifies a library by its
+/// file, so a descriptor number that is closed and reused would return the older one.
 fn open_copy(path: &Path, bytes: &[u8]) -> Result<&'static libloading::Library, LoadError> {
     use std::io::Write;
     use std::os::fd::{AsRawFd, IntoRawFd};
@@ -244,7 +248,8 @@ fn header(path: &Path, library: &'static libloading::Library) -> Result<&'static
     })
 }
 
-/// Compares the library's types with the host's: what one side lacks at a growing end is fine, so one direction suffices.
+/// Compares the library's types with the host's. Either side may have more at the end of an extensible type, so it is
+/// enough if one direction is compatible.
 fn check_layout(plugin: &str, path: &Path, header: &'static LibHeader) -> Result<(), LoadError> {
     let Some(theirs) = header.layout() else {
         return Err(LoadError::LayoutUnknown {
@@ -253,7 +258,7 @@ fn check_layout(plugin: &str, path: &Path, header: &'static LibHeader) -> Result
         });
     };
     let ours = <PluginModuleRef as StableAbi>::LAYOUT;
-    // Fresh globals each time: the shared ones would make the verdict depend on what was loaded before.
+    // Each check uses fresh globals, because shared ones would make the result depend on what was loaded before.
     let newer = check_layout_compatibility_with_globals(ours, theirs, &CheckingGlobals::new());
     let Err(errors) = newer else { return Ok(()) };
     if check_layout_compatibility_with_globals(theirs, ours, &CheckingGlobals::new()).is_ok() {
@@ -268,8 +273,8 @@ fn check_layout(plugin: &str, path: &Path, header: &'static LibHeader) -> Result
     })
 }
 
-/// What differs, in one line: of the thousand lines of a layout report the first error tells most, with the type that it
-/// was found in and what stands there on both sides.
+/// Summarizes a layout report, which can have a thousand lines, in one: the first error, the type in which it was
+/// found, and both sides.
 fn telling_line(report: &str) -> String {
     let lines: Vec<&str> = report.lines().map(str::trim).collect();
     let mut errors = lines
@@ -294,7 +299,7 @@ fn telling_line(report: &str) -> String {
     }
 }
 
-/// The field, or else the type, that a part of a layout report is about.
+/// The field, or otherwise the type, that a section of a layout report describes.
 fn side_of(lines: &[&str]) -> String {
     let part = || lines.iter().take_while(|line| !line.is_empty() && **line != "Found:");
     let value = |key: &str| part().find_map(|line| line.strip_prefix(key));
@@ -317,7 +322,7 @@ impl PluginLibrary {
     ///
     /// # Errors
     ///
-    /// A [`LoadError`], one variant a cause.
+    /// A [`LoadError`], one variant per cause.
     pub fn load(path: &Path, checksum: Option<&str>) -> Result<Self, LoadError> {
         PluginFile::read(path)?.open(checksum)
     }
@@ -332,37 +337,37 @@ impl PluginLibrary {
         self.module.version().as_str()
     }
 
-    /// One sentence on what it does.
+    /// One-sentence description of the plugin.
     pub fn description(&self) -> &'static str {
         self.module.description().as_str()
     }
 
-    /// The version of the SDK it was built with.
+    /// Version of the SDK that the plugin was built with.
     pub fn sdk_version(&self) -> &'static str {
         self.module.sdk_version().as_str()
     }
 
-    /// The ABI version it was built with.
+    /// ABI version that the plugin was built with.
     pub fn abi_version(&self) -> AbiVersion {
         self.abi_version
     }
 
-    /// The path of its library, absolute.
+    /// Absolute path of the library.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The SHA-256 checksum of its library, in hexadecimal.
+    /// SHA-256 checksum of the library, in hexadecimal.
     pub fn checksum(&self) -> &str {
         &self.checksum
     }
 
-    /// Whether it serves an extension point: a bit of [`extension_point`].
+    /// True if the plugin serves an extension point, given as a bit of [`extension_point`].
     pub fn serves(&self, point: u32) -> bool {
         self.module.extension_points() & point != 0
     }
 
-    /// The extension points it serves, by name, in the order of the cycle.
+    /// Names of the extension points that the plugin serves, in the order of the cycle.
     pub fn extension_points(&self) -> Vec<&'static str> {
         [
             (extension_point::FILTER, "Filter"),
@@ -376,7 +381,7 @@ impl PluginLibrary {
         .collect()
     }
 
-    /// The strategies it serves.
+    /// Names of the strategies that the plugin serves.
     pub fn strategies(&self) -> Vec<&'static str> {
         self.module
             .strategies()
@@ -386,12 +391,12 @@ impl PluginLibrary {
             .collect()
     }
 
-    /// Whether it promises something: a bit of [`promise`].
+    /// True if the plugin makes a promise, given as a bit of [`promise`].
     pub fn promises(&self, bit: u64) -> bool {
         self.module.promises() & bit != 0
     }
 
-    /// Its promises, in words.
+    /// The plugin's promises, in words.
     pub fn promise_names(&self) -> Vec<&'static str> {
         [
             (promise::RESPECTS_CAPACITY, "respects capacity"),
@@ -405,36 +410,37 @@ impl PluginLibrary {
         .collect()
     }
 
-    /// Whether it needs something of the host: a bit of [`need`].
+    /// True if the plugin has a need, given as a bit of [`need`].
     pub fn needs(&self, bit: u64) -> bool {
         self.module.needs() & bit != 0
     }
 
-    /// Whether it needs the raw JSON of clusters.
+    /// True if the plugin needs the raw JSON of clusters.
     pub fn needs_raw_clusters(&self) -> bool {
         self.needs(need::RAW_CLUSTER)
     }
 
-    /// The lists of a policy that its strategies read.
+    /// Policy lists that the plugin's strategies read.
     pub fn rule_lists(&self) -> &[RuleList] {
         &self.rule_lists
     }
 
-    /// The JSON Schema of its configuration.
+    /// JSON Schema of the plugin's configuration.
     pub fn configuration_schema(&self) -> String {
         (self.module.configuration_schema())().into_string()
     }
 
-    /// The JSON Schema of the preferences it reads.
+    /// JSON Schema of the preferences that the plugin reads.
     pub fn preferences_schema(&self) -> String {
         (self.module.preferences_schema())().into_string()
     }
 
-    /// Constructs the plugin.
+    /// Constructs the plugin from its configuration.
     ///
     /// # Errors
     ///
-    /// A [`LoadError`]: the configuration was refused, or the constructor failed or panicked.
+    /// A [`LoadError`] if the plugin rejects its configuration, or if its constructor fails or panics. The host then
+    /// rejects the profile.
     pub fn construct(&self, configuration: &serde_json::Value) -> Result<PluginInstance, LoadError> {
         let text = configuration.to_string();
         let made = (self.module.construct())(AbiStr::from_str(&text), log::for_plugin(self.name()));

@@ -1,4 +1,4 @@
-//! What plugins log, as events of the host's `tracing`: target `divvy::plugin`, with the plugin's name.
+//! Forwards plugins' log records to the host's `tracing`, with the target `divvy::plugin` and the plugin's name.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -8,10 +8,10 @@ use divvy_framework::abi::AbiStr;
 use divvy_framework::abi::object::HostLog;
 use tracing::level_filters::LevelFilter;
 
-/// The names of plugins that log, kept for ever: a library can log as long as the process lives.
+/// Names of plugins that log. They are never freed, because a library can log as long as the process lives.
 static NAMES: Mutex<BTreeMap<String, &'static String>> = Mutex::new(BTreeMap::new());
 
-/// The way by which the plugin of that name logs.
+/// The log that the plugin with this name writes to.
 pub(super) fn for_plugin(name: &str) -> HostLog {
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     let kept: &'static String = names
@@ -40,7 +40,7 @@ extern "C" fn record(context: *const c_void, level: u32, target: AbiStr<'_>, mes
     let plugin = unsafe { &*context.cast::<String>() }.as_str();
     let module = target.as_str();
     let message = message.as_str();
-    // A level is part of an event's static description, so each has its own.
+    // A level is part of an event's static metadata, so each level needs its own macro.
     match level {
         1 => tracing::error!(target: "divvy::plugin", plugin, module, "{message}"),
         2 => tracing::warn!(target: "divvy::plugin", plugin, module, "{message}"),

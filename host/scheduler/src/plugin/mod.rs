@@ -1,9 +1,9 @@
-//! Plugins from outside: finding, opening, checking, calling.
+//! Plugin libraries: finds, checks, opens and calls them.
 //!
 //! - [`loader`]: the one file that opens libraries.
-//! - [`directories`]: where a plugin's library is looked for.
-//! - [`instance`]: a constructed plugin and its calls, with every failure as a typed error that names the plugin.
-//! - `log`: what plugins log, as events of the host's `tracing`.
+//! - [`directories`]: the directories that are searched for a plugin's library.
+//! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
+//! - `log`: forwards plugins' log records to the host's `tracing`.
 
 pub mod directories;
 pub mod error;

@@ -4,45 +4,45 @@ use std::path::PathBuf;
 
 use divvy_documents::{Problem, names};
 
-/// Why a profile could not be read: one variant per cause.
+/// Reason why a profile could not be read, one variant per cause.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// The file cannot be read.
     #[error("profile `{file}` cannot be read", file = .file.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The error of the operating system.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// Text that is not TOML, keys and values that do not fit, profiles that contradict each other: every problem of the
-    /// file, in the order of its lines.
+    /// The file is not TOML, has unknown keys or invalid values, or its profiles contradict each other. Lists every
+    /// problem of the file, in line order.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Invalid {
         /// The problems, each with its file and line.
         problems: Vec<Problem>,
     },
-    /// The file has no profile at all.
+    /// The file has no profiles.
     #[error("{file}: no `[[profile]]` table")]
     Empty {
-        /// The file.
+        /// Name of the file, as messages show it.
         file: String,
     },
     /// The file does not have the requested profile.
     #[error("{file}: no profile `{name}`")]
     NoSuchProfile {
-        /// The file.
+        /// Name of the file, as messages show it.
         file: String,
-        /// The name.
+        /// The requested name.
         name: String,
-        /// The profiles of the file.
+        /// Names of the profiles in the file.
         known: Vec<String>,
     },
 }
 
 impl ProfileError {
-    /// Remedy, if one is known. Those of [`Self::Invalid`] are with its problems.
+    /// Suggested fix, if one is known. The problems of [`Self::Invalid`] carry their own.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Empty { .. } => Some("`divvy profile show` prints one to start from".to_owned()),

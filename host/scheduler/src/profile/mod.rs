@@ -1,8 +1,8 @@
-//! Profiles: the TOML that says which plugins, in which order, with which configuration, for which scheduler name.
+//! Profiles: TOML that selects plugins, their order and their configuration for a scheduler name.
 //!
-//! A file holds one or several `[[profile]]` tables. A profile can be extended from another of the same file or from the
-//! built-in one (`extends = "default"`), so that a file says only what differs. Reading a profile opens no library: names
-//! of plugins and their configurations are judged by [`crate::scheduler::registry`].
+//! A file holds one or more `[[profile]]` tables. A profile can extend an earlier one in the same file or the built-in
+//! one (`extends = "default"`) and then states only what differs. Reading a profile does not open any library:
+//! [`crate::scheduler::registry`] checks the names of plugins and their configurations.
 
 mod error;
 mod model;
@@ -16,40 +16,40 @@ use divvy_documents::{Cause, Fault, FieldPath, Node, NodeValue, Source, decode_t
 
 use model::ProfileFile;
 
-/// The text of the built-in profile.
+/// Text of the built-in profile.
 pub const BUILT_IN: &str = include_str!("default.toml");
 
-/// The name of the built-in profile.
+/// Name of the built-in profile.
 pub const BUILT_IN_NAME: &str = "default";
 
-/// A profile file, parsed once: every value knows its line.
+/// A parsed profile file, in which every value keeps its line number.
 #[derive(Debug, Clone)]
 pub struct ProfileSource {
     file: Option<PathBuf>,
     tree: Node,
-    /// Errors of the text, found while it was parsed.
+    /// Errors that were found while the text was parsed.
     faults: Vec<Fault>,
 }
 
 impl ProfileSource {
-    /// The built-in profile.
+    /// Parses the built-in profile.
     pub fn built_in() -> Self {
         Self::parse(None, BUILT_IN)
     }
 
-    /// The profile in a text that was read from a file; without a file it is called the built-in profile.
+    /// Parses the text of a profile file. Without `file`, it is treated as the built-in profile.
     ///
-    /// [`Self::profiles`] reports what is wrong with the text.
+    /// Parsing does not fail: [`Self::profiles`] reports the errors in the text.
     pub fn parse(file: Option<PathBuf>, text: &str) -> Self {
         let (tree, faults) = toml::parse(text);
         Self { file, tree, faults }
     }
 
-    /// The profile file at a path.
+    /// Reads and parses the profile file at `path`.
     ///
     /// # Errors
     ///
-    /// [`ProfileError::Unreadable`].
+    /// [`ProfileError::Unreadable`] if the file cannot be read. [`Self::profiles`] reports the errors in its text.
     pub fn read(path: &Path) -> Result<Self, ProfileError> {
         let text = std::fs::read_to_string(path).map_err(|source| ProfileError::Unreadable {
             file: path.to_owned(),
@@ -63,7 +63,7 @@ impl ProfileSource {
         self.file.is_none()
     }
 
-    /// How messages name it.
+    /// Name in messages: the path of the file, or `built-in profile`.
     pub fn name(&self) -> String {
         match &self.file {
             Some(file) => file.display().to_string(),
@@ -71,7 +71,7 @@ impl ProfileSource {
         }
     }
 
-    /// The folder that relative paths in it start from.
+    /// Folder against which relative paths are resolved.
     fn folder(&self) -> PathBuf {
         let parent = self.file.as_deref().and_then(Path::parent);
         match parent {
@@ -80,16 +80,17 @@ impl ProfileSource {
         }
     }
 
-    /// All profiles in it, in order, each with what it extends filled in.
+    /// All profiles of the file, in order, each merged with the one that it extends.
     ///
     /// # Errors
     ///
-    /// A [`ProfileError`] with every problem, each with file and line.
+    /// A [`ProfileError`] with every problem, each with its file and line. None of the file's profiles can be used
+    /// then.
     pub fn profiles(&self) -> Result<Vec<ProfileConfiguration>, ProfileError> {
         let mut faults = self.faults.clone();
         let tables: ProfileFile = decode_tree(&self.tree, &FieldPath::root(), &mut faults);
         if !faults.is_empty() {
-            // What refers to a profile that could not be read would be reported without reason.
+            // References to a profile that could not be decoded would be reported as errors of their own.
             return Err(self.invalid(faults));
         }
         if tables.profile.is_empty() {
@@ -107,6 +108,7 @@ impl ProfileSource {
                 refuse("name", format!("a second profile `{}`", profile.name), None);
             }
             profile.resolve_paths(&self.folder());
+            // A profile can extend only those above it, which rules out cycles.
             if let Some(base) = profile.extends.take() {
                 match profiles.iter().find(|known| known.name == base).cloned() {
                     Some(known) => profile = profile.over(known),
@@ -141,11 +143,11 @@ impl ProfileSource {
         }
     }
 
-    /// The profile of that name; without a name the only one, or the one called `default`, or the first.
+    /// The profile with this name. Without a name, the one called `default`, or else the first.
     ///
     /// # Errors
     ///
-    /// As [`Self::profiles`], and [`ProfileError::NoSuchProfile`].
+    /// As [`Self::profiles`], and [`ProfileError::NoSuchProfile`] if the file has no profile with this name.
     pub fn profile(&self, name: Option<&str>) -> Result<ProfileConfiguration, ProfileError> {
         let profiles = self.profiles()?;
         let found = match name {
@@ -162,7 +164,8 @@ impl ProfileSource {
         })
     }
 
-    /// `file:line` of a key of one of its profiles, for messages: `filters[0]`, or the nearest value around it.
+    /// Location of a profile's key, such as `filters[0]`, as `file:line` for messages. If the key is missing, the
+    /// innermost value around it counts.
     pub fn place(&self, profile: &str, key: &FieldPath) -> String {
         let profiles = match self.tree.get("profile").map(|list| &list.value) {
             Some(NodeValue::List(profiles)) => profiles.as_slice(),
@@ -177,7 +180,7 @@ impl ProfileSource {
 ///
 /// # Errors
 ///
-/// None, unless the built-in text is damaged; a test reads it.
+/// None, unless the built-in text is damaged. A test reads it.
 pub fn built_in_profile() -> Result<ProfileConfiguration, ProfileError> {
     ProfileSource::built_in().profile(None)
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use divvy_karmada::workloads::WorkloadKind;
 
-/// The largest weight of a Score plugin: with scores up to 100 and any number of plugins, totals stay far inside 64 bits.
+/// Maximum weight of a Score plugin. With scores up to 100, totals stay far within 64 bits for any number of plugins.
 const MAXIMUM_WEIGHT: i64 = 1_000_000;
 
 /// A profile file.
@@ -19,23 +19,23 @@ pub(super) struct ProfileFile {
     pub(super) profile: Vec<ProfileConfiguration>,
 }
 
-/// One profile, as it is written.
+/// One profile, as written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProfileConfiguration {
-    /// Its name.
+    /// Name of the profile.
     #[serde(deserialize_with = "name")]
     pub name: String,
-    /// The profile that it is based on: what it does not say itself is taken from there.
+    /// Profile that this one extends. Keys that are not set here are taken from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// The scheduler name that bindings and policies use for it.
+    /// Scheduler name that bindings and policies use for this profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler_name: Option<String>,
-    /// The seed from which, with the binding's UID, ties are drawn.
+    /// Seed that breaks ties, together with the binding's UID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Folders with plugins, searched after the usual ones. Relative ones start at the profile file.
+    /// Plugin folders, searched after the default ones. Relative paths are resolved against the profile file's folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugin_directories: Vec<PathBuf>,
     /// Filter plugins, in order.
@@ -53,17 +53,17 @@ pub struct ProfileConfiguration {
     /// Meaning of a placement's affinity groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affinity_groups: Option<AffinityGroups>,
-    /// True if bindings of several components that ask for exactly one cluster are estimated as whole sets: Karmada's
-    /// feature gate `MultiplePodTemplatesScheduling`.
+    /// True if bindings with several components and a spread constraint of exactly one cluster are estimated as
+    /// complete sets: Karmada's feature gate `MultiplePodTemplatesScheduling`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiple_pod_templates: Option<bool>,
-    /// Strategy to plugin, where several Assign plugins serve one strategy.
+    /// Plugin for each strategy that several Assign plugins serve.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub strategies: BTreeMap<String, String>,
-    /// Settings of single plugins, by name.
+    /// Settings of individual plugins, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub plugin: BTreeMap<String, PluginTable>,
-    /// Further kinds that have replicas.
+    /// Additional kinds of resources that have replicas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workload: Vec<WorkloadKind>,
 }
@@ -72,9 +72,9 @@ pub struct ProfileConfiguration {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ScoreEntry {
-    /// The plugin.
+    /// Name of the plugin.
     pub plugin: String,
-    /// By what its scores are multiplied, 0 to 1,000,000.
+    /// Factor for its scores, from 0 to 1,000,000.
     #[serde(default = "one", deserialize_with = "weight")]
     pub weight: i64,
 }
@@ -115,13 +115,14 @@ fn checksum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PluginTable {
-    /// Its library, if it is not to be looked for. A relative path starts at the profile file.
+    /// Path of its library; if absent, the plugin directories are searched. A relative path is resolved against the
+    /// profile file's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// The SHA-256 checksum, in hexadecimal, that its library must have.
+    /// SHA-256 checksum that its library must have, in hexadecimal.
     #[serde(default, deserialize_with = "checksum", skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// Its configuration.
+    /// Configuration that the plugin is constructed from.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub configuration: serde_json::Map<String, serde_json::Value>,
 }
@@ -130,15 +131,15 @@ pub struct PluginTable {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AffinityGroups {
-    /// One after the other, until one fits: Karmada's meaning.
+    /// Tried one after another until one fits, as in Karmada.
     #[default]
     Fallback,
-    /// All at once, as tiers: group i before group i + 1.
+    /// All used at once, as tiers in the order of the groups.
     Tiers,
 }
 
 impl ProfileConfiguration {
-    /// Makes relative paths start at a folder.
+    /// Resolves relative paths against `folder`.
     pub(super) fn resolve_paths(&mut self, folder: &Path) {
         for directory in &mut self.plugin_directories {
             *directory = folder.join(&*directory);
@@ -150,7 +151,8 @@ impl ProfileConfiguration {
         }
     }
 
-    /// This profile, with what it does not say taken from `base`. Tables are joined key by key, lists replaced.
+    /// This profile, with missing keys taken from `base`. Tables are merged key by key. Lists are replaced, except
+    /// plugin directories and workloads, to which those of `base` are appended.
     pub(super) fn over(self, base: Self) -> Self {
         let mut plugin = base.plugin;
         for (name, table) in self.plugin {
@@ -183,7 +185,7 @@ impl ProfileConfiguration {
         }
     }
 
-    /// The configuration of a plugin: empty if the profile says nothing of it.
+    /// Configuration of a plugin; an empty object if the profile has none.
     pub fn configuration_of(&self, plugin: &str) -> serde_json::Value {
         let table = self.plugin.get(plugin);
         serde_json::Value::Object(table.map(|table| table.configuration.clone()).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Reading profiles: what is taken over, what is refused, and with which line.
+//! Reading profiles: inheritance, rejected input, and line numbers in messages.
 
 use divvy_documents::FieldPath;
 
@@ -113,19 +113,19 @@ fn wrong_values_are_refused_with_their_line() {
 fn every_problem_of_a_file_is_listed() {
     let text = "[[profile]]\nname = 'a'\nseed = 'x'\n[profile.plugin.x]\nsha256 = 'abc'\npth = 'y'\n\
                 [[profile]]\nname = 3\naffinity-groups = 'tier'\n";
-    let told = "\
+    let expected = "\
 some/profile.toml:3: profile[0].seed: expected an integer from 0 to 18446744073709551615, got the string \"x\"
 some/profile.toml:5: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string \"abc\"
 some/profile.toml:6: profile[0].plugin.x: unknown key `pth`
 some/profile.toml:8: profile[1].name: expected a string, got the number `3`
 some/profile.toml:9: profile[1].affinity-groups: unknown value `tier`";
-    assert_eq!(refused(text).0, told);
+    assert_eq!(refused(text).0, expected);
     let text = "[[profile]]\nname = 'a'\nextends = 'aa'\n[[profile]]\nname = 'a'\nextends = 'b'\n";
-    let told = "\
+    let expected = "\
 some/profile.toml:3: extends `aa`, which is not a profile above it
 some/profile.toml:5: a second profile `a`
 some/profile.toml:6: extends `b`, which is not a profile above it";
-    assert_eq!(refused(text).0, told);
+    assert_eq!(refused(text).0, expected);
     let text = "[[profile]]\nname = \nseed = \n";
     assert_eq!(refused(text).0.matches("not valid TOML: ").count(), 2);
 }

@@ -1,4 +1,4 @@
-//! The records of a recording.
+//! Records of a recording, and reading them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,55 +12,55 @@ use super::error::RecordingError;
 use divvy_karmada::api::{Cluster, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts};
 
-/// The bytes by which a gzip file begins.
+/// First bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A recording: fleets by name, and the cases in order.
 #[derive(Debug, Default)]
 pub struct Recording {
-    /// Fleets.
+    /// Fleets by name.
     pub fleets: BTreeMap<String, RecordedFleet>,
-    /// Cases.
+    /// Cases in the order of the file.
     pub cases: Vec<Case>,
-    /// Who decided; `None` for recordings of other schedulers.
+    /// Profile and plugins that decided; `None` for recordings of other schedulers.
     pub header: Option<RecordingHeader>,
 }
 
-/// The clusters of a fleet.
+/// A fleet and its clusters.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RecordedFleet {
-    /// Its name.
+    /// Name of the fleet.
     pub name: String,
-    /// Its clusters.
+    /// Clusters of the fleet.
     pub clusters: Vec<Cluster>,
 }
 
-/// A binding and what was decided.
+/// A binding and the decision on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Case {
-    /// Its name.
+    /// Name of the case.
     pub name: String,
-    /// The name of its fleet.
+    /// Name of the fleet that the case is decided against.
     pub fleet: String,
     /// The binding, status included.
     pub binding: ResourceBinding,
-    /// What its policy said beside the placement; absent in recordings of other schedulers, and in older ones, which wrote
-    /// it into the binding's annotations.
+    /// Facts from the policy beyond the placement. Absent in recordings of other schedulers, and in older ones, which
+    /// wrote them into the binding's annotations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyFacts>,
-    /// What was decided; absent in inputs of benchmarks.
+    /// The recorded decision; absent in inputs of benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expectation>,
-    /// Where it stands, for messages.
+    /// Line number in the file, for messages.
     #[serde(skip)]
     pub line: usize,
 }
 
 impl Case {
-    /// The binding as it is scheduled.
+    /// The binding as the scheduler reads it.
     pub fn binding(&self) -> Binding {
         let mut object = self.binding.clone();
-        // A recorded binding names its resource by its own namespace if it names none.
+        // A recorded resource without a namespace is in the namespace of its binding.
         let resource = &mut object.spec.resource;
         if resource.namespace.is_empty() && !object.metadata.namespace.is_empty() {
             resource.namespace.clone_from(&object.metadata.namespace);
@@ -73,41 +73,41 @@ impl Case {
     }
 }
 
-/// What was decided: clusters sorted by name, or the kind of error.
+/// A decision: clusters sorted by name, or the kind of error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Expectation {
-    /// The clusters, with their replicas.
+    /// Clusters with their replicas.
     Clusters(Vec<TargetCluster>),
-    /// `NoClusterFit`, `Unschedulable`, `SchedulerError`.
+    /// Kind of error: `NoClusterFit`, `Unschedulable` or `SchedulerError`.
     Error(String),
 }
 
-/// Who decided a recording.
+/// Profile and plugins that made a recording's decisions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordingHeader {
-    /// The version of divvy.
+    /// Version of divvy.
     pub divvy: String,
-    /// The profile, as TOML.
+    /// Profile, as TOML.
     pub profile: String,
-    /// The profile's name.
+    /// Name of the profile.
     pub profile_name: String,
-    /// The seed.
+    /// Seed of the profile.
     pub seed: u64,
-    /// The plugins, by name.
+    /// Plugins that the profile uses.
     pub plugins: Vec<RecordedPlugin>,
 }
 
-/// A plugin of a recording.
+/// A plugin that took part in a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedPlugin {
-    /// Its name.
+    /// Name of the plugin.
     pub name: String,
-    /// Its version.
+    /// Version of the plugin.
     pub version: String,
-    /// SHA-256 of its library.
+    /// SHA-256 checksum of its library, in hexadecimal.
     pub sha256: String,
 }
 
@@ -115,26 +115,26 @@ pub struct RecordedPlugin {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind")]
 pub(super) enum Line {
-    /// Clusters.
+    /// A fleet with its clusters.
     Fleet(RecordedFleet),
-    /// A binding.
+    /// A binding with its decision.
     Case(Box<Case>),
-    /// Who decided.
+    /// The header.
     Recording(RecordingHeader),
 }
 
-/// The kind of a line, read before the rest: a tagged enum would first be read into a tree, which costs too much for
+/// The kind of a line, read before the rest. A tagged enum would first be read into a tree, which is too slow for
 /// fleets of thousands of clusters.
 #[derive(Deserialize)]
 struct Kind {
     kind: String,
 }
 
-/// Reads a recording.
+/// Reads a recording, plain or compressed with gzip.
 ///
 /// # Errors
 ///
-/// A [`RecordingError`] with file and line.
+/// A [`RecordingError`] with the file, and with the line of an invalid record. Reading stops at the first error.
 pub fn read_recording(path: &Path) -> Result<Recording, RecordingError> {
     let unreadable = |source| RecordingError::Unreadable {
         file: path.to_owned(),
@@ -146,6 +146,7 @@ pub fn read_recording(path: &Path) -> Result<Recording, RecordingError> {
         .take(GZIP_MAGIC.len() as u64)
         .read_to_end(&mut magic)
         .map_err(unreadable)?;
+    // The content decides, whatever the file is called.
     let is_gzip = magic == GZIP_MAGIC;
     let whole = std::io::Cursor::new(magic).chain(file);
     let reader: Box<dyn Read> = if is_gzip {

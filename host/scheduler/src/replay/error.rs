@@ -1,45 +1,45 @@
-//! What can be wrong with a recording.
+//! Errors of recordings.
 
 use std::path::PathBuf;
 
-/// Why a recording could not be read: one variant a cause, with file and line.
+/// Reason why a recording could not be read, one variant per cause.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// The file cannot be read.
     #[error("`{file}` cannot be read", file = .file.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// A line is no record.
+    /// A line is not a valid record.
     #[error("{file}:{line}: {message}", file = .file.display())]
     Record {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The line.
+        /// Line number, starting at 1.
         line: usize,
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
     },
-    /// A case names a fleet that does not stand before it.
-    #[error("{file}:{line}: case `{case}` names fleet `{fleet}`, which does not stand before it", file = .file.display())]
+    /// A case names a fleet that no earlier line defines.
+    #[error("{file}:{line}: case `{case}` names fleet `{fleet}`, which no earlier line defines", file = .file.display())]
     UnknownFleet {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The line.
+        /// Line number, starting at 1.
         line: usize,
-        /// The case.
+        /// Name of the case.
         case: String,
-        /// The fleet.
+        /// Name of the fleet.
         fleet: String,
     },
-    /// A file without a single case.
+    /// The file has no cases.
     #[error("`{file}` has no case", file = .file.display())]
     Empty {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
     },
 }

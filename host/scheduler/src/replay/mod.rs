@@ -1,8 +1,8 @@
-//! Recorded decisions: reading them, and deciding them again.
+//! Recordings: writes and reads decisions, and decides them again.
 //!
-//! A recording is JSON Lines, `.gz` or plain, with three kinds of record: a `Fleet` with its clusters, a `Case` with a
-//! binding and what was decided (`expect`), and a `Recording` with the profile, seed and plugins that decided. A case is
-//! one cycle on the binding as given; nothing is written back between cases.
+//! A recording is a JSON Lines file, plain or compressed with gzip, with three kinds of records: a `Fleet` with its
+//! clusters, a `Case` with a binding and the decision on it (`expect`), and a `Recording` with the profile, seed and
+//! plugins that decided. A case is one cycle on the binding as given; nothing is written back between cases.
 
 mod case;
 mod error;

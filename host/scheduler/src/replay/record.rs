@@ -1,4 +1,4 @@
-//! Writing recordings: what was decided, with everything that a replay needs.
+//! Writes recordings: decisions, with everything that a replay needs.
 
 use super::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordingHeader};
 use crate::profile::ProfileConfiguration;
@@ -7,7 +7,7 @@ use crate::strategy::{STRATEGY_ANNOTATION, StrategySource};
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
 
-/// The line that says who decides.
+/// Header line, with the profile, the seed and the plugins.
 pub fn recorded_header(profile: &Profile, configuration: &ProfileConfiguration) -> String {
     line(&Line::Recording(RecordingHeader {
         divvy: env!("CARGO_PKG_VERSION").to_owned(),
@@ -25,7 +25,7 @@ pub fn recorded_header(profile: &Profile, configuration: &ProfileConfiguration) 
     }))
 }
 
-/// The line of a fleet.
+/// Line for a fleet.
 pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
     line(&Line::Fleet(RecordedFleet {
         name: name.to_owned(),
@@ -33,8 +33,9 @@ pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
     }))
 }
 
-/// The line of a case: the binding with the affinity group that was used, and what its policy said. A strategy that the
-/// caller asked for is written as the binding's annotation.
+/// Line for a case: the binding with the affinity group that was used, and the facts from its policy.
+///
+/// A strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
 pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect: Expectation) -> String {
     let mut object = binding.object.clone();
     object
@@ -58,6 +59,6 @@ pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect
 }
 
 fn line(record: &Line) -> String {
-    // Records are plain data: numbers, texts, lists and maps with text keys, which JSON can always hold.
+    // Records are plain data: numbers, strings, lists and maps with string keys, which JSON can always represent.
     serde_json::to_string(record).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Deciding recorded cases again.
+//! Decides recorded cases again and compares the results.
 
 use std::sync::Arc;
 
@@ -15,32 +15,32 @@ use super::case::{Case, Expectation};
 #[derive(Debug)]
 pub struct PreparedCase {
     binding: Binding,
-    /// The plan and the index of the affinity group to use.
+    /// Plan and index of the affinity group to use.
     plan: Result<(Plan, usize), CycleError>,
 }
 
-/// Decides cases by a profile, over memory that it keeps.
+/// Decides cases under one profile and reuses its memory.
 #[derive(Debug)]
 pub struct CaseRunner {
     profile: Arc<Profile>,
     cycle: Cycle,
 }
 
-/// A case that was decided otherwise than recorded.
+/// A decision that differs from the recorded one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The recorded decision.
     pub expected: Expectation,
-    /// Today's decision.
+    /// The new decision.
     pub actual: Expectation,
-    /// The first stage at which the two differ, as far as the result shows.
+    /// First stage at which the two differ, as far as the results show.
     pub stage: &'static str,
-    /// More on the actual result, if it is an error.
+    /// Message of the new decision's error; empty if it succeeded.
     pub message: String,
 }
 
 impl CaseRunner {
-    /// A runner for a profile.
+    /// Creates a runner for a profile.
     pub fn new(profile: Arc<Profile>) -> Self {
         Self {
             profile,
@@ -48,14 +48,14 @@ impl CaseRunner {
         }
     }
 
-    /// Plans a case.
+    /// Makes the plan of a case. An invalid binding is reported when the case is decided.
     pub fn prepare(&self, case: &Case) -> PreparedCase {
         let binding = case.binding();
         let plan = self.plan(&binding);
         PreparedCase { binding, plan }
     }
 
-    /// Makes the plan of a case again, as an event of a control plane would.
+    /// Rebuilds the plan of a case, as an event of a control plane would.
     pub fn plan_again(&self, case: &mut PreparedCase) {
         case.plan = self.plan(&case.binding);
     }
@@ -66,21 +66,21 @@ impl CaseRunner {
             message: error.to_string(),
             hint: None,
         })?;
-        // A case is one cycle: with the group that was used, whether or not it started from scratch.
+        // A case is one cycle with the group that was used, even if the binding was scheduled from scratch.
         let group = plan.first_group(binding.observed_affinity(), false);
         Ok((plan, group))
     }
 
-    /// Decides a case: one cycle, one affinity group. The number of clusters in the result.
+    /// Decides a case in one cycle, with one affinity group, and returns the number of clusters in the result.
     ///
     /// # Errors
     ///
-    /// The cycle's error.
+    /// The cycle's error, or [`CycleError::InvalidBinding`] if the case has no plan.
     pub fn run(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<usize, CycleError> {
         self.targets(case, fleet).map(<[_]>::len)
     }
 
-    /// Decides a case: its result as a recording has it, and the message of an error.
+    /// Decides a case. Returns the result in the form of a recording, and the message if it is an error.
     pub fn decide(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> (Expectation, String) {
         match self.targets(case, fleet) {
             Ok(targets) => {
@@ -110,7 +110,7 @@ impl CaseRunner {
     }
 }
 
-/// The kind that Karmada's scheduler gives an error: what Select refuses is a `SchedulerError` there.
+/// Kind of the error in Karmada's scheduler, where a failed selection is a `SchedulerError`.
 pub fn karmada_kind(error: &CycleError) -> &'static str {
     match error {
         CycleError::NoClusterFit { .. } => "NoClusterFit",
@@ -119,7 +119,11 @@ pub fn karmada_kind(error: &CycleError) -> &'static str {
     }
 }
 
-/// Compares a decision with what was recorded.
+/// Compares a decision with the recorded one, regardless of the order of clusters.
+///
+/// # Errors
+///
+/// A [`Mismatch`] if they differ.
 pub fn compare(expected: &Expectation, actual: (Expectation, String)) -> Result<(), Mismatch> {
     let (actual, message) = actual;
     let expected = sorted(expected.clone());
@@ -161,7 +165,7 @@ impl Stage {
     }
 }
 
-/// The stage that gives an error of a kind.
+/// Stage that produces this kind of error.
 fn first_stage(kind: &str) -> Stage {
     match kind {
         "NoClusterFit" => Stage::Filter,

@@ -1,9 +1,9 @@
-//! Plugins put to work: a profile with its plugins constructed, and bindings scheduled by it.
+//! Constructs a profile's plugins and schedules bindings with them.
 //!
 //! - [`Profile`]: the constructed plugins of a profile, each at its extension point.
 //! - [`Strategy`]: the plugin behind a strategy's name, with its promises and needs.
-//! - [`registry`]: from a profile's configuration to constructed plugins.
-//! - [`Scheduler`]: schedules bindings, group after group.
+//! - [`registry`]: constructs plugins from a profile's configuration.
+//! - [`Scheduler`]: schedules bindings, trying one affinity group after another.
 
 mod profile;
 pub mod registry;

@@ -16,11 +16,12 @@ use crate::strategy::{Declarations, InvalidBinding};
 #[derive(Debug)]
 pub struct Profile {
     parts: ProfileParts,
-    /// Names of all plugins in the order filters, scores, select, strategies: what places in explanations refer to.
+    /// Names of all plugins in the order filters, scores, Select, strategies. Explanations refer to plugins by index in
+    /// this list.
     names: Vec<String>,
 }
 
-/// What a [`Profile`] is made of.
+/// Parts of a [`Profile`].
 #[derive(Debug)]
 pub struct ProfileParts {
     /// The profile's name.
@@ -31,17 +32,17 @@ pub struct ProfileParts {
     pub scores: Vec<(Arc<PluginInstance>, i64)>,
     /// The Select plugin.
     pub select: Arc<PluginInstance>,
-    /// The plugin of each strategy.
+    /// Plugin that serves each strategy.
     pub strategies: BTreeMap<String, Arc<PluginInstance>>,
-    /// What these plugins declare of their strategies, in the order of the profile.
+    /// Declarations of the strategies, in the order of the profile's plugins.
     pub declarations: Declarations,
-    /// The scheduler that it is for.
+    /// Scheduler name that bindings and policies use for this profile.
     pub scheduler_name: String,
-    /// How plans are made.
+    /// Options for making plans.
     pub plan_options: PlanOptions,
 }
 
-/// A strategy: the plugin that divides for it.
+/// A strategy and the plugin that serves it.
 #[derive(Debug, Clone, Copy)]
 pub struct Strategy<'a> {
     name: &'a str,
@@ -49,7 +50,7 @@ pub struct Strategy<'a> {
 }
 
 impl Profile {
-    /// A profile of these parts.
+    /// Assembles a profile from its parts.
     pub fn new(parts: ProfileParts) -> Self {
         let names = parts
             .filters
@@ -67,28 +68,29 @@ impl Profile {
         &self.parts.name
     }
 
-    /// How plans are made for it.
+    /// Options for making plans under this profile.
     pub fn plan_options(&self) -> &PlanOptions {
         &self.parts.plan_options
     }
 
-    /// The scheduler that it is for.
+    /// Scheduler name that bindings and policies use for this profile.
     pub fn scheduler_name(&self) -> &str {
         &self.parts.scheduler_name
     }
 
-    /// The profile with this strategy for every binding, whatever the manifests say.
+    /// Uses this strategy for every binding, regardless of the manifests. `None` removes the override.
     #[must_use]
     pub fn overriding_strategy(mut self, strategy: Option<String>) -> Self {
         self.parts.plan_options.strategy_override = strategy;
         self
     }
 
-    /// The plan of a binding under this profile.
+    /// Makes the plan of a binding under this profile.
     ///
     /// # Errors
     ///
-    /// An [`InvalidBinding`] if its strategy or preferences cannot be followed.
+    /// An [`InvalidBinding`] if its strategy or preferences are invalid. The binding is not scheduled and keeps its
+    /// previous result; other bindings are not affected.
     pub fn plan(&self, input: &PlanInput<'_>) -> Result<Plan, InvalidBinding> {
         Plan::new(input, &self.parts.declarations, &self.parts.plan_options)
     }
@@ -134,11 +136,11 @@ impl Profile {
         &self.parts.declarations
     }
 
-    /// The strategy of that name.
+    /// The strategy with this name.
     ///
     /// # Errors
     ///
-    /// [`CycleError::InvalidBinding`] if no plugin of the profile serves it.
+    /// [`CycleError::InvalidBinding`] if no plugin of the profile serves it. The hint lists the known names.
     pub fn strategy(&self, name: &str) -> Result<Strategy<'_>, CycleError> {
         match self.parts.strategies.get_key_value(name) {
             Some((name, plugin)) => Ok(Strategy { name, plugin }),
@@ -152,7 +154,7 @@ impl Profile {
         }
     }
 
-    /// Whether a plugin asks for the clusters as JSON.
+    /// True if a plugin needs the raw JSON of clusters.
     pub fn needs_raw_clusters(&self) -> bool {
         self.plugins().any(|plugin| plugin.library().needs_raw_clusters())
     }
@@ -167,27 +169,27 @@ impl Profile {
             .filter(move |plugin| seen.insert(plugin.name()))
     }
 
-    /// Names of plugins by the places that the methods below give.
+    /// Names of all plugins, in the order filters, scores, Select, strategies.
     pub fn plugin_names(&self) -> &[String] {
         &self.names
     }
 
-    /// The place of a filter.
+    /// Index of a filter in [`Self::plugin_names`].
     pub(crate) fn filter_place(&self, number: usize) -> usize {
         number
     }
 
-    /// The place of a Score plugin.
+    /// Index of a Score plugin in [`Self::plugin_names`].
     pub(crate) fn score_place(&self, number: usize) -> usize {
         self.parts.filters.len() + number
     }
 
-    /// The place of the Select plugin.
+    /// Index of the Select plugin in [`Self::plugin_names`].
     pub(crate) fn select_place(&self) -> usize {
         self.parts.filters.len() + self.parts.scores.len()
     }
 
-    /// The place of a strategy's plugin.
+    /// Index of a strategy's plugin in [`Self::plugin_names`].
     pub(crate) fn strategy_place(&self, name: &str) -> usize {
         let number = self
             .parts
@@ -200,42 +202,42 @@ impl Profile {
 }
 
 impl<'a> Strategy<'a> {
-    /// Its name.
+    /// Name of the strategy.
     pub fn name(&self) -> &'a str {
         self.name
     }
 
-    /// Its plugin.
+    /// Plugin that serves the strategy.
     pub fn plugin(&self) -> &'a PluginInstance {
         self.plugin
     }
 
-    /// Whether each candidate gets the full count.
+    /// True if each candidate gets the full count of replicas.
     pub fn duplicates(&self) -> bool {
         self.plugin.library().promises(promise::DUPLICATES)
     }
 
-    /// Whether it promises to respect capacity.
+    /// True if the plugin promises to respect capacity.
     pub fn respects_capacity(&self) -> bool {
         self.plugin.library().promises(promise::RESPECTS_CAPACITY)
     }
 
-    /// Whether spread constraints are left out of account.
+    /// True if Select ignores spread constraints.
     pub fn ignores_spread(&self) -> bool {
         self.plugin.library().needs(need::NO_SPREAD)
     }
 
-    /// Whether it walks tiers of cluster priorities itself.
+    /// True if the plugin handles tiers of cluster priorities itself.
     pub fn walks_tiers(&self) -> bool {
         self.plugin.library().needs(need::OWN_TIERS)
     }
 
-    /// Whether its rules decide which clusters of a tier take part.
+    /// True if the strategy's rules decide which clusters of a tier take part.
     pub fn rules_decide_tiers(&self) -> bool {
         self.plugin.library().needs(need::RULES_DECIDE_TIERS)
     }
 
-    /// Whether the last tier may be given more than it holds.
+    /// True if the last tier may get more replicas than it has room for.
     pub fn last_tier_overflows(&self) -> bool {
         self.plugin.library().needs(need::LAST_TIER_OVERFLOWS)
     }

@@ -1,7 +1,7 @@
-//! From what a profile says to constructed plugins.
+//! Constructs plugins from a profile's configuration.
 //!
-//! Finding, opening and constructing happen here, once; everything that can be wrong is reported together, so that an
-//! operator does not repair a profile one message at a time.
+//! Each plugin is found, opened and constructed once. All errors are reported together, so that an operator does not
+//! have to fix a profile one message at a time.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,82 +15,82 @@ use crate::plugin::{LoadError, PluginDirectories, PluginInstance, PluginLibrary}
 use crate::profile::{AffinityGroups, ProfileConfiguration};
 use crate::strategy::{Declaration, Declarations};
 
-/// Why a profile's plugins cannot be put to work: one variant a cause.
+/// Reason why a profile's plugins cannot be used, one variant per cause.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// A plugin is named but not found.
+    /// No directory holds a library for the plugin.
     #[error("plugin `{plugin}` not found; looked in {}", listed(.searched))]
     NotFound {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The directories that were searched.
+        /// Directories that were searched.
         searched: Vec<PathBuf>,
-        /// Plugins that were found there, nearest first.
+        /// Plugin in these directories with the most similar name.
         nearest: Option<String>,
     },
     /// A plugin cannot be loaded or constructed.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// Two libraries hold plugins of one name.
+    /// Two libraries hold plugins with the same name.
     #[error("two plugins are named `{plugin}`: `{first}` and `{second}`", first = .first.display(), second = .second.display())]
     DuplicateName {
-        /// The name.
+        /// Name of both plugins.
         plugin: String,
-        /// One library.
+        /// Path of the library that was loaded first.
         first: PathBuf,
-        /// The other.
+        /// Path of the other library.
         second: PathBuf,
     },
-    /// A plugin is named for an extension point that it does not serve.
+    /// The profile uses a plugin at an extension point that it does not serve.
     #[error("plugin `{plugin}` does not serve {point}; it serves {}", .serves.join(", "))]
     WrongExtensionPoint {
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The extension point.
+        /// Name of the extension point.
         point: &'static str,
-        /// What it serves.
+        /// Extension points that the plugin serves.
         serves: Vec<&'static str>,
     },
-    /// Two plugins serve one strategy.
+    /// Two plugins serve the same strategy, and the profile does not choose one.
     #[error("plugins `{first}` and `{second}` both serve strategy `{strategy}`")]
     TwoForStrategy {
-        /// The strategy.
+        /// Name of the strategy.
         strategy: String,
-        /// One plugin.
+        /// Name of one plugin.
         first: String,
-        /// The other.
+        /// Name of the other plugin.
         second: String,
     },
-    /// A strategy is given to a plugin that does not serve it.
+    /// The profile assigns a strategy to a plugin that does not serve it.
     #[error("`strategies.{strategy}` names plugin `{plugin}`, which {}", serves_instead(.serves))]
     NotAStrategyOf {
-        /// The strategy.
+        /// Name of the strategy.
         strategy: String,
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
-        /// The strategies it serves; `None` if the profile's `assign` does not list it.
+        /// Strategies that the plugin serves; `None` if the profile's `assign` does not list it.
         serves: Option<Vec<&'static str>>,
     },
     /// A key that every profile needs is missing.
     #[error("profile `{profile}` has no `{key}`")]
     Missing {
-        /// The profile.
+        /// Name of the profile.
         profile: String,
-        /// The key.
+        /// Name of the key.
         key: &'static str,
     },
-    /// A plugin is configured that nothing uses.
+    /// The profile configures a plugin that it does not use.
     #[error("profile `{profile}` configures plugin `{plugin}`, which it does not use")]
     Unused {
-        /// The profile.
+        /// Name of the profile.
         profile: String,
-        /// The plugin.
+        /// Name of the plugin.
         plugin: String,
     },
 }
 
 impl RegistryError {
-    /// What would help, if it is known.
+    /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotFound { nearest, .. } => Some(match nearest {
@@ -108,7 +108,7 @@ impl RegistryError {
         }
     }
 
-    /// More than a line on the cause.
+    /// Details of the cause in several lines.
     pub fn detail(&self) -> Option<&str> {
         match self {
             Self::Load(error) => error.detail(),
@@ -116,7 +116,7 @@ impl RegistryError {
         }
     }
 
-    /// The key of the profile that is at fault, below the profile.
+    /// Key at fault, relative to the profile's table.
     pub fn key(&self) -> Option<String> {
         match self {
             Self::Load(LoadError::Configuration { plugin, path, .. }) if path.is_empty() => {
@@ -152,7 +152,7 @@ fn serves_instead(serves: &Option<Vec<&'static str>>) -> String {
 struct Registry<'a> {
     configuration: &'a ProfileConfiguration,
     directories: PluginDirectories,
-    /// By the name that the profile uses; `None` for one that failed, so that it is reported once.
+    /// Plugins by the name that the profile uses; `None` for one that failed, so that it is reported only once.
     plugins: BTreeMap<String, Option<Arc<PluginInstance>>>,
     errors: Vec<RegistryError>,
 }
@@ -161,7 +161,7 @@ struct Registry<'a> {
 ///
 /// # Errors
 ///
-/// Everything that is wrong, in the order of the profile.
+/// All errors, in the order of the profile. The profile cannot be used if there is at least one.
 pub fn build(
     configuration: &ProfileConfiguration,
     directories: &PluginDirectories,
@@ -174,6 +174,7 @@ pub fn build(
         plugins: BTreeMap::new(),
         errors: Vec::new(),
     };
+    // Errors are collected in `registry`, so every step runs even if an earlier one failed.
     let filters = registry.all(configuration.filters.as_deref().unwrap_or(&[]), "Filter");
     let scores = registry.scores();
     let select = registry.select();
@@ -204,10 +205,10 @@ pub fn build(
     }
 }
 
-/// The name that Karmada gives its own scheduler, and every policy that names none.
+/// Name of Karmada's own scheduler, and the default for policies that name none.
 const DEFAULT_SCHEDULER: &str = "default-scheduler";
 
-/// The strategies in the order of the profile's plugins, each as the plugin that serves it declares it.
+/// Declarations of the strategies in the order of the profile's plugins, each from the plugin that serves the strategy.
 fn declarations(assign: &[Arc<PluginInstance>], strategies: &BTreeMap<String, Arc<PluginInstance>>) -> Declarations {
     let served = assign.iter().flat_map(|plugin| {
         let library = plugin.library();
@@ -252,7 +253,8 @@ impl Registry<'_> {
         self.plugin(name.first()?, "Select")
     }
 
-    /// The plugin of that name, found, opened and constructed if it is not yet, and checked to serve `point`.
+    /// Returns a plugin that serves `point`, and constructs it on first use. Records an error and returns `None` if
+    /// that fails.
     fn plugin(&mut self, name: &str, point: &'static str) -> Option<Arc<PluginInstance>> {
         if !self.plugins.contains_key(name) {
             let made = self.make(name);
@@ -280,7 +282,7 @@ impl Registry<'_> {
     fn make(&self, name: &str) -> Result<Arc<PluginInstance>, RegistryError> {
         let table = self.configuration.plugin.get(name);
         let given = table.and_then(|table| table.path.clone());
-        // A name with a slash is a path itself, and the plugin is called whatever it calls itself.
+        // A name with a slash is a path, and does not have to match the plugin's own name.
         let is_path = name.contains('/');
         let path = match given {
             Some(path) => path,
@@ -295,6 +297,7 @@ impl Registry<'_> {
                 actual: library.name().to_owned(),
             }));
         }
+        // A plugin that is named both by name and by path would be constructed twice.
         let twin = self
             .plugins
             .values()
@@ -320,7 +323,8 @@ impl Registry<'_> {
         }
     }
 
-    /// The plugin of each strategy: what the profile says, else the one that serves it.
+    /// Maps each strategy to its plugin: the one that the profile's `strategies` names, or else the only one that
+    /// serves it.
     fn strategies(&mut self, assign: &[Arc<PluginInstance>]) -> BTreeMap<String, Arc<PluginInstance>> {
         let mut strategies: BTreeMap<String, Arc<PluginInstance>> = BTreeMap::new();
         for (strategy, name) in &self.configuration.strategies {

@@ -1,4 +1,4 @@
-//! Bindings scheduled by a profile: group after group of clusters, with the outcome in Karmada's words.
+//! Schedules bindings under a profile, one group of clusters after another, with outcomes in Karmada's terms.
 
 use std::sync::Arc;
 
@@ -13,51 +13,51 @@ use super::Profile;
 /// The decision on a binding.
 #[derive(Debug, Clone)]
 pub struct Decision {
-    /// `<namespace>/<name>`.
+    /// Key of the binding, `<namespace>/<name>`.
     pub binding: String,
-    /// The binding's plan, or why there is none.
+    /// Plan of the binding, or the reason why it has none.
     pub plan: PlanResult,
-    /// Replicas that were asked for.
+    /// Replicas requested.
     pub replicas: i64,
-    /// The outcome.
+    /// Outcome of the binding.
     pub outcome: Outcome,
-    /// The affinity group that was used; empty if there are none.
+    /// Affinity group that was used, or the first that was tried if none fits; empty if the placement has no groups.
     pub affinity: String,
-    /// What the cycle knew of each cluster of a scheduled result, in the order of the result.
+    /// Score and estimate of each cluster in a scheduled result, in the order of the result.
     pub figures: Vec<TargetFigures>,
-    /// The reasons, if requested.
+    /// Explanation of the decision, if requested.
     pub explanation: Option<Explanation>,
 }
 
 impl Decision {
-    /// The strategy; empty if the binding names none that can be followed.
+    /// Name of the strategy; empty if the binding has no plan.
     pub fn strategy(&self) -> &str {
         self.plan.as_ref().as_ref().map_or("", |plan| plan.strategy.as_str())
     }
 }
 
-/// What the cycle knew of a cluster of the result, beside its replicas.
+/// Score and estimate of a cluster in the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TargetFigures {
-    /// All its scores, weighted and added up.
+    /// Weighted sum of its scores.
     pub score: i64,
-    /// Replicas that fit there, before this decision; `None` for a resource without replicas.
+    /// Replicas that fit before this decision; `None` for a resource without replicas.
     pub fits_now: Option<i64>,
 }
 
 /// The outcome of a binding.
 #[derive(Debug, Clone)]
 pub enum Outcome {
-    /// The clusters, by name, with their replicas.
+    /// Clusters, sorted by name, with their replicas. They replace the previous result.
     Scheduled(Vec<(String, i64)>),
-    /// The reason why it was not scheduled.
+    /// The binding is deliberately not scheduled, for this reason.
     Skipped(String),
-    /// Why it could not be scheduled.
+    /// The binding could not be scheduled and keeps its previous result.
     Failed(CycleError),
 }
 
 impl Outcome {
-    /// The word for it in results: `Scheduled`, `NoClusterFit`, `Unschedulable`, `Skipped`, `Error`.
+    /// Name of this outcome in results: `Scheduled`, `NoClusterFit`, `Unschedulable`, `Skipped` or `Error`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Scheduled(_) => "Scheduled",
@@ -67,7 +67,7 @@ impl Outcome {
     }
 }
 
-/// Schedules bindings by a profile, over memory that it keeps.
+/// Schedules bindings under one profile and reuses its plans and memory.
 #[derive(Debug)]
 pub struct Scheduler {
     profile: Arc<Profile>,
@@ -78,7 +78,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler that decides each binding on its own.
+    /// Creates a scheduler that decides each binding independently and without explanations.
     pub fn new(profile: Arc<Profile>) -> Self {
         Self {
             profile,
@@ -89,26 +89,26 @@ impl Scheduler {
         }
     }
 
-    /// Asks for explanations.
+    /// Turns explanations on or off.
     #[must_use]
     pub fn explaining(mut self, explains: bool) -> Self {
         self.explains = explains;
         self
     }
 
-    /// Keeps a ledger: what a result takes is not there for those after it.
+    /// Turns the ledger on or off. With a ledger, capacity that one result takes is not available to later bindings.
     #[must_use]
     pub fn assuming(mut self, assumes: bool) -> Self {
         self.ledger = assumes.then(Ledger::default);
         self
     }
 
-    /// The plan of a binding, made anew only if something that it reads has changed.
+    /// Returns the plan of a binding, which is rebuilt only if its input has changed.
     pub fn plan(&mut self, binding: &Binding) -> PlanResult {
         self.plans.plan(&self.profile, binding)
     }
 
-    /// Decides a binding.
+    /// Schedules a binding against a snapshot. A failure becomes [`Outcome::Failed`]; later bindings are not affected.
     pub fn schedule(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
         let plan = self.plan(binding);
         let mut decision = Decision {
@@ -133,7 +133,8 @@ impl Scheduler {
         decision
     }
 
-    /// Tries the groups of clusters in order, from the one that was used last. If none fits, the first error is reported.
+    /// Tries the groups of clusters in order, starting with the one that was used last. If none fits, the first error
+    /// is reported.
     fn try_groups(&mut self, binding: &Binding, plan: &Plan, fleet: &FleetSnapshot, decision: &mut Decision) {
         let fresh = binding.is_fresh();
         let first = plan.first_group(binding.observed_affinity(), fresh);
@@ -162,6 +163,7 @@ impl Scheduler {
                         .iter()
                         .map(|target| (fleet.name(target.row).to_owned(), target.replicas))
                         .collect();
+                    // The targets borrow the cycle, which the figures read again.
                     let rows: Vec<u32> = targets.iter().map(|target| target.row).collect();
                     decision.figures = rows.iter().map(|&row| self.figures(plan, row)).collect();
                     decision.outcome = Outcome::Scheduled(named);
@@ -169,6 +171,7 @@ impl Scheduler {
                     decision.explanation = explanation;
                     return;
                 }
+                // The first group is the preferred one, so its error is the most useful.
                 Err(error) if failure.is_none() => {
                     decision.explanation = explanation;
                     decision.affinity.clone_from(&group.name);
@@ -182,7 +185,7 @@ impl Scheduler {
         }
     }
 
-    /// What the cycle that has just run knew of a feasible cluster.
+    /// Score and estimate of a feasible cluster in the cycle that has just run.
     fn figures(&self, plan: &Plan, row: u32) -> TargetFigures {
         let (score, fits_now) = self.cycle.figures(row).unwrap_or_default();
         TargetFigures {
@@ -192,7 +195,7 @@ impl Scheduler {
     }
 }
 
-/// Books what a result takes beyond the last one.
+/// Books the replicas that a result adds to the last one.
 fn book(ledger: &mut Ledger, plan: &Plan, binding: &Binding, fleet: &FleetSnapshot, targets: &[Target]) {
     for target in targets {
         let name = fleet.name(target.row);
@@ -206,8 +209,10 @@ fn book(ledger: &mut Ledger, plan: &Plan, binding: &Binding, fleet: &FleetSnapsh
     }
 }
 
-/// Decides many bindings; the decisions are in the order of the bindings. With a ledger the bindings are decided in the
-/// order of priority, then name.
+/// Schedules many bindings and returns the decisions in the order of the bindings.
+///
+/// With a ledger, bindings with a higher priority are scheduled first, and those with the same priority in the order of
+/// their names.
 pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnapshot) -> Vec<Decision> {
     let mut order: Vec<usize> = (0..bindings.len()).collect();
     if scheduler.ledger.is_some() {
