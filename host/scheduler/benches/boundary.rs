@@ -1,13 +1,13 @@
-//! What the plugin boundary costs: the same arithmetic through a plugin's library and called directly.
+//! Cost of the plugin boundary: the same arithmetic through a plugin's library and called directly.
 //!
-//! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench boundary`. Two measures, each the median of
-//! interleaved pairs against the whole cycle at 1,000 clusters:
+//! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench boundary`. Takes two measurements, each
+//! the median of interleaved pairs against the whole cycle at 1,000 clusters:
 //!
-//! - *calls*: everything a cycle sends across and nothing else. Every bundled plugin's `prepare` does nothing, so timing
-//!   it times the crossing: the request, the call through the library's table, the guard against panics, the answer. A
-//!   cycle crosses twice a plugin. Views are built once a cycle and crossed by address, whatever the call.
-//! - *assign*: DynamicWeight's division through the plugin, its context and its memory included, less the same function
-//!   of the SDK called directly on the same columns.
+//! - *calls*: all crossings of a cycle and nothing else. Every bundled plugin's `prepare` does nothing, so timing it
+//!   measures the crossing: the request, the call through the library's vtable, the guard against panics, and the
+//!   answer. A cycle crosses twice per plugin. Views are built once per cycle and passed by address in every call.
+//! - *assign*: DynamicWeight's division through the plugin, including its context and its memory, minus the same
+//!   function of the SDK called directly on the same columns.
 
 mod stages;
 mod support;
@@ -21,17 +21,17 @@ use divvy_scheduler::cycle::{Cycle, CycleInput};
 
 use stages::Stages;
 
-/// The case.
+/// Fleet and case that are measured.
 const FLEET: &str = "n1000-api1";
 const CASE: &str = "n1000-api1-dynamic";
 
-/// Interleaved pairs.
+/// Number of interleaved pairs.
 const PAIRS: usize = 101;
 
-/// Repetitions of what is timed, so that the clock does not matter.
+/// Repetitions per measurement, so that the clock's resolution does not matter.
 const ROUNDS: u32 = 200;
 
-/// The boundary may take so much of a cycle.
+/// Maximum share of a cycle that the boundary may take.
 const GOAL: f64 = 0.03;
 
 fn main() {
@@ -127,7 +127,7 @@ impl Direct<'_> {
     }
 }
 
-/// Seconds that one run of `work` takes, the mean over some.
+/// Mean time of one run of `work`, in seconds.
 fn timed(mut work: impl FnMut()) -> f64 {
     let start = Instant::now();
     for _ in 0..ROUNDS {

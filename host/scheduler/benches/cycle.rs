@@ -1,8 +1,8 @@
-//! Whole cycles and their stages, by strategy and number of clusters, through the libraries that are shipped.
+//! Whole cycles and their stages, by strategy and number of clusters, through the shipped libraries.
 //!
-//! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench cycle`. Cases and profile are those by which
-//! `divvy bench` compares itself with Karmada. A stage is the calls of its plugins; what the host does around them is in
-//! the whole cycle alone.
+//! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench cycle`. The cases and the profile are
+//! those with which `divvy bench` compares Divvy and Karmada. A stage covers only the calls to its plugins; the host's
+//! work around them is included only in the whole cycle.
 
 mod stages;
 mod support;

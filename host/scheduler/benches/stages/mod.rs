@@ -1,4 +1,4 @@
-//! The calls of a cycle one stage at a time, with the columns that the stages before it made.
+//! Runs the calls of a cycle one stage at a time, with the columns that the previous stages produced.
 
 use std::ptr::from_ref;
 
@@ -24,14 +24,14 @@ pub(crate) struct Stages<'a> {
     scores: Vec<i64>,
     fits_now: Vec<i64>,
     selected: Vec<u32>,
-    /// Per candidate, in the order of Select.
+    /// Row of each candidate, in the order that Select returned.
     candidates: Vec<u32>,
     candidates_fit: Vec<i64>,
-    /// Per candidate.
+    /// Replicas of each candidate.
     pub(crate) result: Vec<i64>,
 }
 
-/// A stage's name and what runs it.
+/// Name of a stage and the function that runs it.
 type Stage = (&'static str, fn(&mut Stages<'_>));
 
 impl<'a> Stages<'a> {
@@ -44,7 +44,7 @@ impl<'a> Stages<'a> {
         ("assign", |stages| stages.assign()),
     ];
 
-    /// Runs every stage once.
+    /// Runs every stage once, which fills all columns.
     pub(crate) fn new(profile: &'a Profile, fleet: &'a FleetSnapshot, plan: &'a Plan) -> Self {
         let mut resolution = Resolution::default();
         resolution.resolve(fleet.snapshot(), &plan.groups[0].record);
@@ -196,8 +196,8 @@ impl<'a> Stages<'a> {
         self.result = result;
     }
 
-    /// Per candidate: its row, what fits there and its last replicas.
-    #[allow(dead_code, reason = "one of the two benches that share this file asks for it")]
+    /// Rows, estimates and last replicas of the candidates.
+    #[allow(dead_code, reason = "only one of the two benches that share this file uses it")]
     pub(crate) fn candidates(&self) -> (&[u32], &[i64], &[i64]) {
         (
             &self.candidates,

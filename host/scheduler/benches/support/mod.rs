@@ -1,4 +1,4 @@
-//! What the benches share: Karmada's cases, its profile, and the real libraries of the bundled plugins.
+//! Shared by the benches: Karmada's cases, its profile, and the real libraries of the bundled plugins.
 
 use std::path::{Path, PathBuf};
 
@@ -17,18 +17,18 @@ fn repository() -> &'static Path {
         .expect("the crate is two folders below the repository")
 }
 
-/// Where `cargo build --release --workspace` leaves the plugins: one above the folder of this bench.
+/// Folder in which `cargo build --release --workspace` puts the plugins: the parent of this bench's folder.
 fn plugin_directory() -> PathBuf {
     let bench = std::env::current_exe().expect("this process has a path");
     let folders = bench.ancestors().nth(2).expect("a bench lies in `deps`");
     folders.to_owned()
 }
 
-/// The profile that promises parity, its plugins loaded.
+/// The profile that promises parity with Karmada, with its plugins loaded.
 ///
 /// # Panics
 ///
-/// If they are not built, with what the loader says.
+/// If the plugins are not built, with the loader's messages.
 pub(crate) fn profile() -> Profile {
     let file = repository().join("examples/profiles/karmada.toml");
     let source = ProfileSource::read(&file).unwrap_or_else(|error| panic!("{error}"));
@@ -46,7 +46,7 @@ pub(crate) fn profile() -> Profile {
 ///
 /// # Panics
 ///
-/// If they cannot be read.
+/// If the recording cannot be read.
 pub(crate) fn recording() -> Recording {
     let file = repository().join("tests/conformance/bench.jsonl.gz");
     read_recording(&file).unwrap_or_else(|error| panic!("{error}"))
@@ -63,7 +63,7 @@ pub(crate) fn snapshot(recording: &Recording, fleet: &str) -> FleetSnapshot {
 ///
 /// # Panics
 ///
-/// If the binding cannot be followed.
+/// If the binding is invalid.
 pub(crate) fn plan(profile: &Profile, case: &Case) -> Plan {
     let plan = profile.plan(&PlanInput::new(&case.binding()));
     plan.unwrap_or_else(|error| panic!("{error}"))

@@ -108,7 +108,7 @@ impl Plan {
         let is_set = options.component_sets
             && !input.components.is_empty()
             && spread_constraints.iter().any(is_exactly_one_cluster);
-        // Like Karmada, divide only a single pod template, and list everything else with 0 replicas.
+        // Only a single pod template can be divided; everything else is listed with 0 replicas.
         let divides = (input.replicas > 0 || input.requests.is_some()) && input.components.len() <= 1;
         // A single group has no other group to be ranked against.
         let groups_are_tiers = request.affinity_groups_as_tiers && placement.cluster_affinities.len() > 1;

@@ -1,7 +1,7 @@
-//! Divvy's annotations on a binding and its policy: which of them counts, and its place.
+//! Divvy's annotations on a binding and its policy, and which of them takes precedence.
 //!
-//! Each annotation is looked up on its own, on the binding first. On one object the proper annotation goes
-//! before the singular `metadata.annotation` of the printed manifests.
+//! Each annotation is looked up separately, on the binding first. On the same object, the proper annotation takes
+//! precedence over the singular `metadata.annotation` of the printed manifests.
 
 use super::error::InvalidBinding;
 use super::request::StrategySource;
@@ -10,7 +10,7 @@ use crate::plan::PlanInput;
 use divvy_documents::Warning;
 use divvy_karmada::api::StringMap;
 
-/// The objects that can carry annotations, in the order in which they count.
+/// The objects that can carry annotations, in order of precedence.
 #[derive(Clone, Copy)]
 pub(super) struct Carriers<'a> {
     binding: Carrier<'a>,
@@ -57,7 +57,7 @@ impl<'a> Carriers<'a> {
         })
     }
 
-    /// The preferences in JSON, and their place.
+    /// The preferences as JSON, and their location for messages.
     pub(super) fn preferences(self, warnings: &mut Vec<Warning>) -> Option<(&'a str, String)> {
         self.each().find_map(|carrier| {
             let name = carrier.name;
@@ -66,7 +66,7 @@ impl<'a> Carriers<'a> {
             }
             let text = carrier.annotation?;
             let message = format!(
-                "the {name}'s `metadata.annotation` is no field of Kubernetes; read as the annotation `{PREFERENCES_ANNOTATION}`"
+                "the {name}'s `metadata.annotation` is not a Kubernetes field; treating it as the annotation `{PREFERENCES_ANNOTATION}`"
             );
             let clean = format!("write `annotations: {{{PREFERENCES_ANNOTATION}: '{text}'}}`");
             warnings.push(Warning::new(message).with_hint(clean));
@@ -74,7 +74,7 @@ impl<'a> Carriers<'a> {
         })
     }
 
-    /// True if affinity groups are tiers; `None` if no annotation says.
+    /// True if affinity groups are tiers; `None` if neither object has the annotation.
     pub(super) fn affinity_groups_as_tiers(self) -> Result<Option<bool>, InvalidBinding> {
         let found = self.each().find_map(|carrier| {
             let value = carrier.annotations.get(AFFINITY_GROUPS_ANNOTATION)?;

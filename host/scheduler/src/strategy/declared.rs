@@ -1,7 +1,8 @@
-//! The lists that strategies declare, and the entries of a policy that become rules by them.
+//! Lists that strategies declare, and how the entries of a policy become rules.
 //!
-//! The same declaration reads a list wherever a policy can carry it. The mistakes of the printed manifests are put right
-//! entry by entry: an affinity beside an empty `targetCluster` is read as if it were under it, never as "all clusters".
+//! The same declaration applies to a list wherever a policy can carry it. Mistakes of the printed manifests are
+//! corrected entry by entry: an affinity beside an empty `targetCluster` is read as part of it, never as "all
+//! clusters".
 
 use std::collections::BTreeMap;
 
@@ -17,24 +18,24 @@ use divvy_karmada::api::{ClusterPreference, PreferenceEntries};
 /// A list that a strategy reads, as its plugin declares it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RuleList {
-    /// The key of the list.
+    /// Key of the list.
     pub name: String,
-    /// The numbers that an entry can have beside `targetCluster`.
+    /// Numeric fields that an entry can have besides `targetCluster`.
     pub fields: Vec<RuleField>,
-    /// True if the list gives clusters priorities, by its first field.
+    /// True if the first field of the list is a cluster priority.
     #[serde(default)]
     pub priorities: bool,
 }
 
-/// A number of an entry.
+/// A numeric field of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RuleField {
-    /// Its key.
+    /// Key of the field.
     pub name: String,
-    /// The least value that it can have; any if absent.
+    /// Minimum value; unlimited if absent.
     #[serde(default)]
     pub minimum: Option<i64>,
-    /// True if every entry must have it.
+    /// True if every entry must have the field.
     #[serde(default)]
     pub required: bool,
 }
@@ -42,25 +43,25 @@ pub struct RuleField {
 /// A strategy of a profile, as its plugin declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declaration {
-    /// The strategy's name.
+    /// Name of the strategy.
     pub strategy: String,
-    /// The lists that it reads.
+    /// Lists that the strategy reads.
     pub lists: Vec<RuleList>,
-    /// True if cluster priorities cannot be combined with it.
+    /// True if cluster priorities cannot be combined with the strategy.
     pub refuses_priorities: bool,
 }
 
-/// The strategies of a profile, in its order.
+/// The strategies of a profile, in the profile's order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Declarations(pub Vec<Declaration>);
 
 impl Declarations {
-    /// The strategy of that name.
+    /// The declaration of a strategy; `None` if no plugin serves it.
     pub fn get(&self, strategy: &str) -> Option<&Declaration> {
         self.0.iter().find(|declared| declared.strategy == strategy)
     }
 
-    /// The names of the strategies, in the profile's order.
+    /// Names of the strategies, in the profile's order.
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|declared| declared.strategy.clone()).collect()
     }
@@ -76,18 +77,18 @@ impl Declarations {
     }
 }
 
-/// Where a list is carried, which decides what its entries can hold.
+/// Location of a list, which decides what its entries can contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Road {
-    /// In `divvy.io/preferences`, which has no schema elsewhere: keys that are not declared are refused.
+    /// In `divvy.io/preferences`, which no API server checks, so that undeclared keys are rejected here.
     Annotation,
-    /// Under `replicaScheduling`, where an API server drops what it does not know.
+    /// Under `replicaScheduling`, where an API server drops unknown keys.
     Field,
     /// In `extendClusterPreferences`, whose fields belong in `extendFields`.
     Extension,
 }
 
-/// Reads the entries of a list. Without a declaration any numbers will do.
+/// Reads the entries of a list. Without a declaration, any numeric field is accepted.
 pub(super) fn read_entries(
     entries: PreferenceEntries<'_>,
     list: Option<&RuleList>,
@@ -111,7 +112,7 @@ pub(super) fn read_entries(
     }
 }
 
-/// Reads a list that is written as JSON.
+/// Reads a list that is given as JSON.
 pub(super) fn read_list(
     value: &Value,
     list: &RuleList,
@@ -134,7 +135,7 @@ pub(super) fn read_list(
     )
 }
 
-/// An entry as the type that reads all of them.
+/// Decodes an entry, whatever list it belongs to.
 fn typed(entry: &Value, origin: &str) -> Result<ClusterPreference, InvalidBinding> {
     read_value(entry).map_err(|error| InvalidBinding::Malformed {
         origin: origin.to_owned(),
@@ -154,10 +155,10 @@ fn read_entry(
             if target.as_ref().is_some_and(|target| !target.is_empty()) {
                 return Err(InvalidBinding::TwoTargets { origin });
             }
-            // The printed form is what a missing indentation leaves, so the hint shows the indentation.
+            // The printed form results from missing indentation, so the hint shows the nested form.
             let clean = serde_json::json!({ "targetCluster": &entry.misplaced });
             let message =
-                format!("{origin}: the clusters stand beside an empty `targetCluster`; read as if they stood under it");
+                format!("{origin}: the clusters are beside an empty `targetCluster`; treating them as part of it");
             warnings.push(Warning::new(message).with_hint(format!("write `{clean}`")));
             entry.misplaced.clone()
         }
@@ -165,6 +166,7 @@ fn read_entry(
         None => return Err(InvalidBinding::WithoutTarget { origin }),
     };
     let declared = list.map_or(&[][..], |list| list.fields.as_slice());
+    // Both forms of a field are collected, so that contradicting values are noticed.
     let mut fields: BTreeMap<String, i64> = entry.extend_fields.clone();
     for (field, value) in &entry.fields {
         let is_declared = declared.iter().any(|known| known.name == *field);
@@ -177,7 +179,7 @@ fn read_entry(
         }
         let direct = match value.as_i64() {
             Some(direct) => direct,
-            // An API server would have dropped it.
+            // An API server would have dropped this key.
             None if !is_declared => continue,
             None => {
                 let place = format!("{origin}.{field}");
@@ -195,6 +197,7 @@ fn read_entry(
             });
         }
     }
+    // The proposals also print `extendFields` where it does not belong. It is read, with a warning.
     if road != Road::Extension
         && let Some((field, value)) = entry.extend_fields.first_key_value()
     {
@@ -206,7 +209,7 @@ fn read_entry(
     Ok(PreferenceRule { target, fields, origin })
 }
 
-/// Checks that every required field is there and no field is below its minimum.
+/// Checks that every required field is present and that no field is below its minimum.
 pub(super) fn check_fields(
     declared: &[RuleField],
     fields: &BTreeMap<String, i64>,

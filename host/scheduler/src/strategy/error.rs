@@ -1,133 +1,134 @@
-//! Errors in the meaning of one binding: its row becomes an error, and the others are decided.
+//! Errors of one binding. Its row becomes an error, and the other bindings are scheduled as usual.
 
 use divvy_documents::names::quoted_list;
 use serde_json::Value;
 
-/// Why a binding's strategy or its preferences cannot be followed.
+/// Reason why a binding's strategy or preferences are invalid. The binding is not scheduled and keeps its previous
+/// result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidBinding {
     /// No loaded plugin serves the strategy.
     #[error("no loaded plugin serves the strategy `{strategy}` ({origin}); known strategies, nearest first: {}", quoted_list(.known))]
     UnknownStrategy {
-        /// The name as it was written.
+        /// The name as written.
         strategy: String,
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The names that are served, nearest first.
+        /// Known strategies, the most similar name first.
         known: Vec<String>,
     },
-    /// The preferences are not JSON.
+    /// The preferences are not valid JSON.
     #[error("{origin}: not valid JSON: {reason}")]
     NotJson {
-        /// Their place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The parser's message.
+        /// Message of the parser.
         reason: String,
     },
-    /// A key of the preferences has another type.
+    /// A value in the preferences has the wrong type.
     #[error("{origin}: expected {expected}, got {actual}")]
     WrongType {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The type that belongs there.
+        /// The expected type.
         expected: String,
-        /// The value that is there.
+        /// The actual value.
         actual: String,
     },
-    /// An entry of a list that cannot be read.
+    /// An entry of a list cannot be decoded.
     #[error("{origin}: {reason}")]
     Malformed {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The field at fault and why.
+        /// The field at fault and the reason.
         reason: String,
     },
-    /// An annotation with a value that means nothing.
+    /// An annotation has an unknown value.
     #[error("{origin}: expected {expected}, got `{actual}`")]
     InvalidValue {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The values that it can have.
+        /// The allowed values.
         expected: String,
-        /// The value that is there.
+        /// The actual value.
         actual: String,
     },
-    /// An entry of a declared list with a key that the list does not have.
+    /// An entry of a declared list has an undeclared key.
     #[error("{origin}: unknown key `{key}`, expected `targetCluster` and {}", quoted_list(.fields))]
     UnknownKey {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The key.
+        /// The undeclared key.
         key: String,
-        /// The fields that the plugin declares.
+        /// Fields that the plugin declares.
         fields: Vec<String>,
     },
-    /// An entry that names no cluster.
+    /// An entry has no `targetCluster`.
     #[error("{origin}: no clusters are named: `targetCluster` is missing")]
     WithoutTarget {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
     },
-    /// An entry with clusters both under and beside `targetCluster`.
+    /// An entry names clusters both under `targetCluster` and beside it.
     #[error("{origin}: clusters are named both under `targetCluster` and beside it")]
     TwoTargets {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
     },
-    /// An entry without a field that its strategy needs.
+    /// An entry lacks a field that its strategy needs.
     #[error("{origin}: missing: expected `{field}`")]
     WithoutField {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The field.
+        /// Name of the field.
         field: String,
     },
-    /// A field both directly and in `extendFields`, with different values.
+    /// A field is given both directly and in `extendFields`, with different values.
     #[error("{origin}: `{field}` is given twice, as {direct} and in `extendFields` as {extended}")]
     TwoValues {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The field.
+        /// Name of the field.
         field: String,
         /// The value beside `targetCluster`.
         direct: i64,
         /// The value in `extendFields`.
         extended: i64,
     },
-    /// A value below the field's minimum.
+    /// A value is below the field's minimum.
     #[error("{origin}: expected `{field}` of at least {minimum}, got {actual}")]
     TooSmall {
-        /// Its place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The field.
+        /// Name of the field.
         field: String,
-        /// The least value.
+        /// The minimum.
         minimum: i64,
-        /// The value.
+        /// The actual value.
         actual: i64,
     },
-    /// Preferences that exclude each other.
+    /// Two keys of the preferences exclude each other.
     #[error("{origin}: `{first}` and `{second}` cannot both be given")]
     Conflict {
-        /// Their place.
+        /// Location of the problem, for messages.
         origin: String,
         /// One key.
         first: String,
         /// The other.
         second: String,
     },
-    /// Priorities beside a strategy that has no tiers.
+    /// Cluster priorities are combined with a strategy that does not support them.
     #[error("{origin}: cluster priorities cannot be combined with the strategy `{strategy}`")]
     PriorityNotAllowed {
-        /// Their place.
+        /// Location of the problem, for messages.
         origin: String,
-        /// The strategy.
+        /// Name of the strategy.
         strategy: String,
     },
 }
 
 impl InvalidBinding {
-    /// A value of another type than `expected`.
+    /// The error for a value that does not have the expected type.
     pub(super) fn wrong_type(origin: &str, expected: &str, actual: &Value) -> Self {
         Self::WrongType {
             origin: origin.to_owned(),
@@ -137,7 +138,7 @@ impl InvalidBinding {
     }
 }
 
-/// A value for a message: scalars as they are, the others by their type.
+/// Describes a value in a message: scalars by their value, everything else by its type.
 pub(super) fn describe(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),

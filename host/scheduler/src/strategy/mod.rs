@@ -1,11 +1,12 @@
-//! The strategy of a binding, and its preferences in one form.
+//! Finds the strategy of a binding and normalizes its preferences.
 //!
-//! Four roads lead to a strategy, and the first that applies is taken: Divvy's annotations (on the binding, then on its
-//! policy), `replicaSchedulingType: Duplicated`, `extendReplicaDivisionPreference`, `replicaDivisionPreference`. Whatever
-//! the road, the cycle sees one [`StrategyRequest`].
+//! A strategy can be named in four ways, and the first that applies wins: Divvy's annotations (on the binding, then on
+//! its policy), `replicaSchedulingType: Duplicated`, `extendReplicaDivisionPreference`, `replicaDivisionPreference`. In
+//! every case, the cycle sees one [`StrategyRequest`].
 //!
-//! Nothing here knows a strategy or a list: plugins declare the lists that their strategies read ([`declared`]). The
-//! exceptions are Karmada's own names ([`divvy_karmada::policy::wire`]) and the printed manifests of a proposal ([`oddities`]).
+//! This module does not know any strategy or list: plugins declare the lists that their strategies read ([`declared`]).
+//! The exceptions are Karmada's own names ([`divvy_karmada::policy::wire`]) and the printed manifests of a proposal
+//! ([`oddities`]).
 
 mod annotations;
 mod declared;
@@ -21,9 +22,9 @@ pub use error::InvalidBinding;
 pub use request::{PreferenceRule, StrategyRequest, StrategySource};
 pub use resolve::{StrategyContext, resolve_strategy};
 
-/// The annotation that names a strategy.
+/// Annotation that names a strategy.
 pub const STRATEGY_ANNOTATION: &str = "divvy.io/strategy";
-/// The annotation that holds preferences as JSON.
+/// Annotation that holds preferences as JSON.
 pub const PREFERENCES_ANNOTATION: &str = "divvy.io/preferences";
-/// The annotation that makes affinity groups tiers.
+/// Annotation that sets the meaning of affinity groups: `tiers` or `fallback`.
 pub const AFFINITY_GROUPS_ANNOTATION: &str = "divvy.io/affinity-groups";

@@ -1,4 +1,4 @@
-//! The printed manifests of `specified-replicas.md` that deviate from the types printed beside them, and how each is read.
+//! Manifests printed in `specified-replicas.md` that deviate from the types in the same document, and how each is read.
 //!
 //! | written | read as |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `replicas` in a policy without `replicaScheduling` | `Specified`, all clusters as one group with that total |
 //! | the strategy `Regions` without a list | the same |
 //!
-//! Each comes with a warning that shows the clean form, except the keys of preferences, which have no cleaner one.
+//! Each produces a warning that shows the clean form, except for keys of preferences, which have no cleaner form.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ use divvy_karmada::api::{ClusterAffinity, FieldSelector, SelectorOperator, Selec
 
 /// The strategy that the printed manifests mean.
 pub(super) const STRATEGY: &str = "Specified";
-/// Its list, and the list's name under `extendClusterPreferences`.
+/// List of that strategy, also its key under `extendClusterPreferences` as printed.
 pub(super) const LIST: &str = "staticSpecifyList";
-/// The field of its entries.
+/// Field of the list's entries.
 const REPLICAS: &str = "replicas";
 /// Other names of the strategy.
 const NAMES: [&str; 3] = ["SpecifiedClusters", "SpecifiedRegions", REGIONS];
@@ -41,7 +41,7 @@ const GROUP: &str = "idcs";
 /// The keys of preferences that belong to the strategy's list.
 pub(super) const KEYS: [&str; 3] = [CLUSTER_COUNTS, REGION_COUNTS, GROUP];
 
-/// The strategy that a name means, with a warning if it is one of the other names.
+/// Resolves another name of the strategy, with a warning. Returns every other name unchanged.
 pub(super) fn strategy<'name>(name: &'name str, warnings: &mut Vec<Warning>) -> &'name str {
     if !NAMES.contains(&name) {
         return name;
@@ -52,10 +52,10 @@ pub(super) fn strategy<'name>(name: &'name str, warnings: &mut Vec<Warning>) -> 
     STRATEGY
 }
 
-/// The counts that preferences give under keys of their own.
+/// Counts that preferences give under keys of their own.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// The key that implies the strategy, if there is one.
+    /// Key that implies the strategy, if there is one.
     pub(super) implied_by: Option<&'static str>,
     /// Counts by cluster and region; `None` if no key gives any.
     pub(super) rules: Option<Vec<PreferenceRule>>,
@@ -78,7 +78,7 @@ struct Named {
     name: String,
 }
 
-/// Reads the counts. `null` is the same as an absent key.
+/// Reads the counts. A key that is `null` counts as absent.
 pub(super) fn read_counts(preferences: &Map<String, Value>, origin: &str) -> Result<Counts, InvalidBinding> {
     const COUNTS: &str = "a list of `{\"name\": …, \"replicas\": …}`";
     let clusters: Option<Vec<NamedCount>> = key(preferences, CLUSTER_COUNTS, COUNTS, origin)?;
@@ -91,6 +91,7 @@ pub(super) fn read_counts(preferences: &Map<String, Value>, origin: &str) -> Res
         (LIST, has_list),
     ];
     let first = counting.into_iter().find_map(|(key, is_given)| is_given.then_some(key));
+    // `idcs` gives all its regions one total, which contradicts a count for each cluster or region.
     if let (Some(first), true) = (first, group.is_some()) {
         return Err(InvalidBinding::Conflict {
             origin: origin.to_owned(),
@@ -117,12 +118,12 @@ pub(super) fn read_counts(preferences: &Map<String, Value>, origin: &str) -> Res
 }
 
 impl Counts {
-    /// True if preferences give counts in any way of their own.
+    /// True if the preferences contain any of these counts.
     pub(super) fn are_given(&self) -> bool {
         self.rules.is_some() || self.group.is_some()
     }
 
-    /// Makes a list of regions with a total one group, which gets that total.
+    /// Replaces the rules by one group with the total, if the request is a list of regions or a total alone.
     pub(super) fn make_one_group(
         &self,
         request: &mut StrategyRequest,
@@ -132,7 +133,7 @@ impl Counts {
     ) {
         let is_list_of_regions = written == REGIONS || request.source == StrategySource::ImpliedByTotal;
         let every_cluster = || PreferenceRule {
-            // The placement's own affinity has restricted the candidates to the regions already.
+            // The placement's own affinity already restricts the candidates to the regions.
             target: ClusterAffinity::default(),
             fields: BTreeMap::new(),
             origin: "spec.replicas".to_owned(),
@@ -149,7 +150,7 @@ impl Counts {
     }
 }
 
-/// The warning that a total without `replicaScheduling` implies the strategy.
+/// Warning that a total without `replicaScheduling` implies the strategy.
 pub(super) fn implied_by_total() -> Warning {
     Warning::new(
         "`spec.replicas` of a policy without `replicaScheduling` is read as the total of one group of clusters",

@@ -1,4 +1,4 @@
-//! The one form in which the cycle sees every way of asking for a strategy.
+//! The common form of all the ways to request a strategy.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,18 +8,18 @@ use serde_json::Value;
 use divvy_documents::Warning;
 use divvy_karmada::api::ClusterAffinity;
 
-/// The origin of a strategy's name.
+/// Origin of a strategy's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StrategySource {
-    /// The caller asked for it, whatever the manifests say (`--strategy`).
+    /// Requested by the caller, regardless of the manifests (`--strategy`).
     Override,
     /// `divvy.io/strategy` on the binding.
     BindingAnnotation,
     /// `divvy.io/strategy` on the policy.
     PolicyAnnotation,
-    /// Preferences that make sense for `Specified` alone; the field names the key.
+    /// A key of the preferences that only `Specified` reads; the field holds the key.
     ImpliedByPreferences(String),
-    /// `replicas` in the policy's specification and nothing about their scheduling.
+    /// `replicas` in the policy's specification, without `replicaScheduling`.
     ImpliedByTotal,
     /// `replicaSchedulingType: Duplicated`, written or by default.
     ReplicaSchedulingType,
@@ -47,29 +47,29 @@ impl fmt::Display for StrategySource {
 /// A preference for a group of clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreferenceRule {
-    /// The group. Empty is every cluster.
+    /// The group. An empty affinity matches every cluster.
     pub target: ClusterAffinity,
-    /// The preference: the fields of the list, such as `weight`.
+    /// Values of the list's fields, such as `weight`.
     pub fields: BTreeMap<String, i64>,
-    /// The rule's place, for messages.
+    /// Location of the rule, for messages.
     pub origin: String,
 }
 
 /// A strategy with its preferences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StrategyRequest {
-    /// The strategy's name, one of those that a loaded plugin serves.
+    /// Name of the strategy, one that a loaded plugin serves.
     pub strategy: String,
-    /// Where the name comes from.
+    /// Origin of the name.
     pub source: StrategySource,
     /// Preferences by group of clusters, in the order of the manifest.
     pub rules: Vec<PreferenceRule>,
-    /// The rest of `divvy.io/preferences`, which the plugin judges: without the keys that the host acts on.
+    /// The rest of `divvy.io/preferences`, without the keys that the host handles. The plugin validates it.
     pub preferences: Option<Value>,
-    /// Priorities of groups of clusters, larger first, by which the strategy runs tier by tier.
+    /// Priorities of groups of clusters, which make the strategy run tier by tier. The largest priority comes first.
     pub priorities: Vec<(ClusterAffinity, i64)>,
     /// True if affinity groups are tiers instead of fallbacks.
     pub affinity_groups_as_tiers: bool,
-    /// Mistakes that were read as well as possible.
+    /// Mistakes in the manifests that were tolerated.
     pub warnings: Vec<Warning>,
 }

@@ -1,4 +1,4 @@
-//! From a binding and its policy to one request.
+//! Turns a binding and its policy into one request.
 
 use std::collections::BTreeMap;
 
@@ -17,36 +17,37 @@ use divvy_karmada::api::{
 };
 use divvy_karmada::policy::wire;
 
-/// How a profile and a run want strategies to be found.
+/// Settings from the profile and the caller that affect how a strategy is found.
 #[derive(Debug, Clone, Copy)]
 pub struct StrategyContext<'a> {
-    /// The strategies that loaded plugins serve.
+    /// Strategies that loaded plugins serve.
     pub declarations: &'a Declarations,
-    /// The strategy for every binding, whatever the manifests say.
+    /// Strategy for every binding, regardless of the manifests.
     pub strategy_override: Option<&'a str>,
     /// True if affinity groups are tiers unless an annotation says otherwise.
     pub affinity_groups_as_tiers: bool,
 }
 
-/// The key of the proposals' extension fields under `replicaScheduling`, and of the list in them.
+/// Keys of the proposals' extension fields under `replicaScheduling`, and of the list in them.
 const EXTENSION: &str = "extendClusterPreferences";
 const EXTENSION_LIST: &str = "extendStaticList";
-/// The key of priorities beside a strategy, in preferences and in the placement: the host alone acts on them.
+/// Key of priorities beside a strategy, in preferences and in the placement. Only the host acts on them.
 const CLUSTER_PRIORITY: &str = "clusterPriority";
-/// The key of Karmada's dynamic factor in preferences.
+/// Key of Karmada's dynamic factor in preferences.
 const DYNAMIC_WEIGHT: &str = "dynamicWeight";
 
-/// Finds the strategy of a binding and brings its preferences into one form.
+/// Finds the strategy of a binding and normalizes its preferences.
 ///
 /// # Errors
 ///
-/// An [`InvalidBinding`]: this binding cannot be scheduled, the others are not affected.
+/// An [`InvalidBinding`]. The binding is not scheduled and keeps its previous result; other bindings are not affected.
 pub fn resolve_strategy(
     input: &PlanInput<'_>,
     context: StrategyContext<'_>,
 ) -> Result<StrategyRequest, InvalidBinding> {
     let mut warnings = Vec::new();
     let carriers = Carriers::new(input);
+    // The preferences come first, because some of their keys imply a strategy.
     let annotated = Annotated::read(carriers, context.declarations, &mut warnings)?;
     let nothing = ReplicaSchedulingStrategy::default();
     let scheduling = input
@@ -59,6 +60,7 @@ pub fn resolve_strategy(
         warnings.push(oddities::implied_by_total());
     }
     let scheduling = scheduling.unwrap_or(&nothing);
+    // Karmada gives two strategies one name; the dynamic factor decides which one is meant.
     let is_dynamic = annotated.is_dynamic
         || scheduling
             .weight_preference
@@ -69,7 +71,7 @@ pub fn resolve_strategy(
         .affinity_groups_as_tiers()?
         .unwrap_or(context.affinity_groups_as_tiers);
 
-    // Priorities beside the strategy count before those of its own list.
+    // Priorities beside the strategy take precedence over those of its own list.
     let beside = cluster_priority(input, context.declarations, &annotated, &strategy, &mut warnings)?;
     let own = context
         .declarations
@@ -88,6 +90,7 @@ pub fn resolve_strategy(
         strategy,
         source,
     };
+    // Only this strategy accepts a total instead of a count per entry.
     if request.strategy == oddities::STRATEGY {
         annotated
             .counts
@@ -96,18 +99,18 @@ pub fn resolve_strategy(
     Ok(request)
 }
 
-/// The preferences of an annotation, taken apart.
+/// Preferences of an annotation, separated by what handles them.
 #[derive(Debug, Default)]
 struct Annotated {
-    /// The declared lists that it gives, by name.
+    /// Declared lists in the annotation, by name.
     lists: BTreeMap<String, Value>,
-    /// The place of the annotation.
+    /// Location of the annotation, for messages.
     origin: String,
     counts: Counts,
     is_dynamic: bool,
-    /// `clusterPriority`, with its place.
+    /// `clusterPriority`, with its location.
     priority: Option<(Value, String)>,
-    /// The keys that are left for the strategy's plugin.
+    /// Remaining keys, for the strategy's plugin.
     rest: Option<Value>,
 }
 
@@ -130,13 +133,16 @@ impl Annotated {
                 });
             }
         };
-        // An empty object that someone wrote is the plugin's to judge; one that is emptied here says nothing more.
+        // The plugin validates an object that was written empty. One that is emptied below has nothing left to
+        // validate.
         let was_empty = keys.is_empty();
         let mut annotated = Self::default();
+        // The proposal's keys have a meaning only if a plugin declares the list that they become entries of.
         if declarations.lists().any(|(_, list)| list.name == oddities::LIST) {
             annotated.counts = oddities::read_counts(&keys, &origin)?;
             keys.retain(|key, _| !oddities::KEYS.contains(&key.as_str()));
         }
+        // Lists of other strategies are removed too, so that the plugin does not see them as unknown keys.
         for (_, list) in declarations.lists() {
             if let Some(value) = keys.remove(&list.name).filter(|value| !value.is_null()) {
                 annotated.lists.insert(list.name.clone(), value);
@@ -161,7 +167,7 @@ impl Annotated {
         Ok(annotated)
     }
 
-    /// The rules of a list, counts in other forms included; `None` if the annotation does not give it.
+    /// The rules of a list, including counts in other forms; `None` if the annotation does not contain the list.
     fn rules(
         &self,
         list: &RuleList,
@@ -182,7 +188,7 @@ impl Annotated {
     }
 }
 
-/// The strategy's name as it was written, by the first road that applies.
+/// The strategy's name as written, from the first source that applies.
 fn written_name(
     scheduling: Option<&ReplicaSchedulingStrategy>,
     total: Option<i64>,
@@ -221,7 +227,7 @@ fn written_name(
     (name.to_owned(), StrategySource::ReplicaDivisionPreference)
 }
 
-/// The name that a plugin serves.
+/// Resolves the written name to one that a plugin serves.
 fn served_name(
     written: &str,
     is_dynamic: bool,
@@ -230,7 +236,7 @@ fn served_name(
     warnings: &mut Vec<Warning>,
 ) -> Result<String, InvalidBinding> {
     let name = match declarations.get(written) {
-        // A plugin that serves the very name is meant.
+        // A plugin that serves exactly this name takes precedence over other meanings of the name.
         Some(_) => written,
         None => oddities::strategy(wire::strategy(written, is_dynamic), warnings),
     };
@@ -244,7 +250,8 @@ fn served_name(
     })
 }
 
-/// The rules of each list that the strategy reads: from the annotation if it gives the list, or else from the placement.
+/// The rules of each list that the strategy reads: from the annotation if it contains the list, otherwise from the
+/// placement.
 fn rules<'list>(
     own: &'list [RuleList],
     scheduling: &ReplicaSchedulingStrategy,
@@ -269,8 +276,8 @@ fn rules<'list>(
     Ok(rules)
 }
 
-/// The rules of a list from the placement. The extension fields have no name for a list, so they are those of the
-/// strategy's first.
+/// The rules of a list from the placement. The extension fields do not name a list, so they belong to the strategy's
+/// first one.
 fn placed_rules(
     list: &RuleList,
     is_first: bool,
@@ -290,7 +297,7 @@ fn placed_rules(
     }
 }
 
-/// The entries of the extension fields and their place, if there are any.
+/// The entries of the extension fields and their location, if there are any.
 fn extension<'a>(
     scheduling: &'a ReplicaSchedulingStrategy,
     warnings: &mut Vec<Warning>,
@@ -315,7 +322,7 @@ fn extension<'a>(
     }
 }
 
-/// Warns of lists that another strategy reads. Other keys are the plugin's to judge.
+/// Warns about lists that only other strategies read. The plugin validates all other keys.
 fn warn_of_unread(
     strategy: &str,
     scheduling: &ReplicaSchedulingStrategy,
@@ -337,14 +344,14 @@ fn warn_of_unread(
         let in_annotation =
             annotated.lists.contains_key(name) || (name == oddities::LIST && annotated.counts.are_given());
         if in_placement || in_annotation {
-            let message = format!("the strategy `{strategy}` reads no `{name}`; ignored");
+            let message = format!("the strategy `{strategy}` does not read `{name}`; ignoring it");
             let hint = format!("the strategy `{}` reads it", reader.strategy);
             warnings.push(Warning::new(message).with_hint(hint));
         }
     }
 }
 
-/// Priorities beside the strategy, in any list that a plugin declares to give priorities.
+/// Priorities beside the strategy, in any list that a plugin declares as one of priorities.
 fn cluster_priority(
     input: &PlanInput<'_>,
     declarations: &Declarations,
@@ -370,6 +377,7 @@ fn cluster_priority(
         (None, Some(given)) => (given, CLUSTER_PRIORITY, Road::Field),
         (None, None) => return Ok(None),
     };
+    // Priorities are read even if the strategy refuses them, so that a malformed list is reported first.
     let mut priorities = Vec::new();
     for list in lists {
         match given.get(&list.name) {
@@ -402,7 +410,7 @@ fn cluster_priority(
     Ok(Some(priorities))
 }
 
-/// The priorities that the strategy's own lists give.
+/// Priorities from the strategy's own lists.
 fn priorities_of(own: &[RuleList], rules: &[(&str, Vec<PreferenceRule>)]) -> Vec<(ClusterAffinity, i64)> {
     let giving = own.iter().filter(|list| list.priorities);
     giving

@@ -1,4 +1,4 @@
-//! Roads to a strategy, in their order, and what is refused on them.
+//! Ways to name a strategy, in order of precedence, and what is rejected.
 
 mod printed;
 
@@ -29,7 +29,7 @@ fn declared(strategy: &str, list: Option<(&str, &str, Option<i64>)>) -> Declarat
     }
 }
 
-/// The bundled strategies, and one from outside.
+/// The bundled strategies, and one from another plugin.
 fn declarations() -> Declarations {
     Declarations(vec![
         declared("Duplicated", None),
@@ -46,7 +46,7 @@ fn declarations() -> Declarations {
     ])
 }
 
-/// A binding of 5 replicas with annotations of its own and of its policy.
+/// A binding with 5 replicas, and annotations on it and on its policy.
 fn binding(placement: &str, own: &[(&str, &str)], policy: &[(&str, &str)]) -> Binding {
     let annotations = |pairs: &[(&str, &str)]| {
         let pairs = pairs
@@ -250,10 +250,13 @@ fn a_list_of_another_strategy_is_left_out_with_a_warning() {
     let text = r#"{"replicaScheduling":{"replicaDivisionPreference":"Aggregated","weightPreference":{"staticWeightList":[{"targetCluster":{},"weight":2}]}}}"#;
     let binding = binding(text, &[], &[]);
     for (strategy, expected) in [
-        (None, "the strategy `Aggregated` reads no `staticWeightList`; ignored"),
+        (
+            None,
+            "the strategy `Aggregated` does not read `staticWeightList`; ignoring it",
+        ),
         (
             Some("Cheapest"),
-            "the strategy `Cheapest` reads no `staticWeightList`; ignored",
+            "the strategy `Cheapest` does not read `staticWeightList`; ignoring it",
         ),
     ] {
         let request = request(&binding, strategy).unwrap();
@@ -265,7 +268,7 @@ fn a_list_of_another_strategy_is_left_out_with_a_warning() {
     }
 }
 
-/// It is another strategy's to judge, and that strategy is not asked.
+/// Only the strategy that reads a list validates it, and that strategy is not used here.
 #[test]
 fn a_list_that_is_left_out_is_not_judged() {
     let preferences = r#"{"staticWeightList":[{"weight":0}]}"#;
@@ -294,7 +297,7 @@ fn keys_that_became_no_rule_are_left_for_the_plugin() {
     let counts = r#""specifiedClusters":[{"name":"a","replicas":5}]"#;
     for (strategy, preferences, expected) in [
         ("Specified", format!("{{{counts}}}"), None),
-        // A slip beside a known key is the plugin's to refuse, and what another strategy reads is no slip.
+        // The plugin rejects a misspelled key beside a known one. A key that another strategy reads is not misspelled.
         (
             "Specified",
             format!(r#"{{{counts},"spares":1}}"#),
@@ -319,7 +322,7 @@ fn keys_that_became_no_rule_are_left_for_the_plugin() {
     }
 }
 
-/// What becomes of these preferences for the strategy from outside.
+/// The request that these preferences make of the strategy from another plugin.
 fn cheapest(preferences: &str) -> Result<StrategyRequest, String> {
     request(
         &binding("{}", &[(STRATEGY, "Cheapest"), (PREFERENCES, preferences)], &[]),

@@ -1,4 +1,4 @@
-//! Every manifest that the proposals print, read as it stands there.
+//! Every manifest that the proposals print, read exactly as printed.
 
 use super::{StrategyContext, StrategyRequest, StrategySource, declarations, resolve_strategy};
 use crate::plan::PlanInput;
@@ -68,7 +68,7 @@ const BY_REGION: [&str; 2] = [
 
 fn beside(list: &str, index: usize, target: &str) -> String {
     format!(
-        "{list}[{index}]: the clusters stand beside an empty `targetCluster`; read as if they stood under it; \
+        "{list}[{index}]: the clusters are beside an empty `targetCluster`; treating them as part of it; \
          hint: write `{{\"targetCluster\":{target}}}`"
     )
 }
@@ -150,7 +150,7 @@ fn specified_solution_three_is_read_as_printed() {
     assert_eq!(
         warnings(&request),
         [
-            "the policy's `metadata.annotation` is no field of Kubernetes; read as the annotation `divvy.io/preferences`; \
+            "the policy's `metadata.annotation` is not a Kubernetes field; treating it as the annotation `divvy.io/preferences`; \
           hint: write `annotations: {divvy.io/preferences: '{\"specifiedClusters\": [{\"name\": \"member1\", \"replicas\": 2}, {\"name\": \"member2\", \"replicas\": 2}]}'}`"
         ]
     );
