@@ -73,13 +73,18 @@ const NEWER_MINOR: [Edit; 9] = [
 ];
 
 /// A change that nobody announced: two texts of a failure change places.
-const UNANNOUNCED: [Edit; 1] = [Edit {
-    file: "abi/src/object.rs",
-    from: "    pub message: RString,\n\
-           \x20   /// Where in the configuration or preferences, or where in the plugin's source; empty if neither.\n\
-           \x20   pub path: RString,\n",
-    to: "    pub path: RString,\n    /// One line.\n    pub message: RString,\n",
-}];
+const UNANNOUNCED: [Edit; 2] = [
+    Edit {
+        file: "abi/src/object.rs",
+        from: "    pub message: RString,\n    /// Location of the fault",
+        to: "    pub path: RString,\n    /// Location of the fault",
+    },
+    Edit {
+        file: "abi/src/object.rs",
+        from: "empty if there is none.\n    pub path: RString,\n",
+        to: "empty if there is none.\n    pub message: RString,\n",
+    },
+];
 
 /// The binary that was built against ABI 1.0.
 fn kept() -> PathBuf {

@@ -56,7 +56,12 @@ fn allocations_of_cycle(host: &Host, binding: &Binding, fleet: &FleetSnapshot) -
     // A buffer that grows once more, late, is not what a cycle costs: the least that occurs repeatedly is.
     let mut counts: [u64; COUNTED] = std::array::from_fn(|_| allocations(&mut run).0);
     counts.sort_unstable();
-    assert_eq!(counts[0], counts[COUNTED / 2], "{}: not steady: {counts:?}", binding.key());
+    assert_eq!(
+        counts[0],
+        counts[COUNTED / 2],
+        "{}: not steady: {counts:?}",
+        binding.key()
+    );
     counts[0]
 }
 
