@@ -1,10 +1,9 @@
-//! Builds what the tests load, once a test run, and takes every path from Cargo's own messages.
+//! Builds the artifacts that the tests load, once per test run, and takes every path from Cargo's messages.
 //!
-//! Under `cargo test` a workspace's `cdylib` lands in `deps/` alone, and no other command leaves it where a test could
-//! guess it; a file that was guessed would sooner or later be a stale one. So the tests ask Cargo to build, and Cargo says
-//! what it built. It does so in the target directory of the workspace: `cargo test` has released its lock by the time tests
-//! run, and all that was compiled for the tests is used again. Fixtures are a workspace of their own, with their own lock
-//! file, as a plugin author's crate is.
+//! `cargo test` writes a workspace's `cdylib` only to `deps/`, and a test that guessed the path would sooner or later
+//! load a stale file. So the tests run Cargo, which reports what it built. The build uses the target directory of the
+//! workspace: `cargo test` has released its lock by the time tests run, and everything compiled for the tests is
+//! reused. The fixtures have their own workspace and lock file, like the crate of a plugin author.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,7 +13,7 @@ use std::sync::LazyLock;
 
 use cargo_metadata::{Message, Metadata, MetadataCommand, TargetKind};
 
-/// What Cargo built of one workspace, by package name.
+/// Artifacts that Cargo built for one workspace, by package name.
 #[derive(Debug, Default)]
 pub(crate) struct Artifacts {
     libraries: BTreeMap<String, PathBuf>,
@@ -28,27 +27,27 @@ impl Artifacts {
         path.unwrap_or_else(|| panic!("cargo built no shared library of the package `{package}`"))
     }
 
-    /// A binary.
+    /// The path of a binary.
     pub(crate) fn binary(&self, name: &str) -> &Path {
         let path = self.binaries.get(name);
         path.unwrap_or_else(|| panic!("cargo built no binary `{name}`"))
     }
 }
 
-/// The folder of the repository.
+/// The root folder of the repository.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the tests are a folder of the repository")
 }
 
-/// What Cargo knows of the workspace, all dependencies included.
+/// Cargo's metadata of the workspace and all its dependencies.
 pub(crate) fn metadata() -> &'static Metadata {
     static METADATA: LazyLock<Metadata> = LazyLock::new(|| {
         MetadataCommand::new()
             .cargo_path(cargo_path())
             .manifest_path(repository().join("Cargo.toml"))
-            // Packages for other platforms are not there on a machine without network, and not needed.
+            // Packages for other platforms are not needed, and are missing on a machine without network.
             .other_options(["--filter-platform=host-tuple".to_owned()])
             .exec()
             .expect("cargo describes the workspace")
@@ -73,7 +72,7 @@ pub(crate) fn plugin_package(folder: &str) -> String {
     format!("divvy-plugin-{folder}")
 }
 
-/// Every bundled plugin and the binaries of the host, built as the tests themselves are.
+/// Every bundled plugin and the binaries of the host, built with the same profile as the tests.
 pub(crate) fn workspace() -> &'static Artifacts {
     static WORKSPACE: LazyLock<Artifacts> = LazyLock::new(|| {
         let mut arguments = vec!["--package=divvy-cli".to_owned()];
@@ -92,8 +91,8 @@ pub(crate) fn plugin(folder: &str) -> &'static Path {
     workspace().library(&plugin_package(folder))
 }
 
-/// The library of a crate of `tests/fixtures/plugins`. They are built without optimisation whatever the tests are, so that
-/// in a release run a debug plugin meets a release host.
+/// The library of a crate in `tests/fixtures/plugins`. Fixtures are always built without optimisation, so that a
+/// release run loads debug plugins into a release host.
 pub(crate) fn fixture(name: &str) -> &'static Path {
     static FIXTURES: LazyLock<Artifacts> = LazyLock::new(|| {
         let manifest = repository().join("tests/fixtures/plugins/Cargo.toml");
@@ -102,11 +101,11 @@ pub(crate) fn fixture(name: &str) -> &'static Path {
     FIXTURES.library(&format!("divvy-fixture-{name}"))
 }
 
-/// Builds a workspace in the target directory of ours.
+/// Builds a workspace in this workspace's target directory.
 ///
 /// # Panics
 ///
-/// Cargo's own messages, if it fails.
+/// Panics with Cargo's messages if the build fails.
 #[track_caller]
 pub(crate) fn build(manifest: &Path, profile: &[&str], arguments: &[String]) -> Artifacts {
     let mut command = cargo();
@@ -141,7 +140,7 @@ pub(crate) fn build(manifest: &Path, profile: &[&str], arguments: &[String]) -> 
     artifacts
 }
 
-/// The command that runs Cargo: the one that runs the tests, without what it told this process of the package.
+/// A command for the Cargo that runs the tests, without the variables that it set for this package.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(cargo_path());
     for (name, _) in std::env::vars_os() {
@@ -157,7 +156,7 @@ fn cargo_path() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into())
 }
 
-/// The Cargo profile that is like that of the tests.
+/// Arguments that select the Cargo profile of the tests.
 fn profile_arguments() -> &'static [&'static str] {
     if cfg!(debug_assertions) { &[] } else { &["--release"] }
 }

@@ -12,7 +12,7 @@ const CLUSTERS: [&str; 5] = ["east", "north", "south", "west", "yonder"];
 
 const BINDINGS: u32 = 10_000;
 
-/// A strategy over equal clusters, and how many ways there are to give out what the division leaves over.
+/// A strategy over equal clusters, and the number of ways to distribute the remainder of the division.
 struct Draw {
     strategy: &'static str,
     preferences: Value,
@@ -21,7 +21,7 @@ struct Draw {
     ways: usize,
 }
 
-/// The value that chi-square exceeds by chance once in a thousand times.
+/// The value that chi-square exceeds by chance with a probability of 1 in 1,000.
 fn critical_value(ways: usize) -> f64 {
     match ways {
         4 => 16.27,
@@ -98,10 +98,10 @@ fn specified_gives_remainders_of_one_and_of_two_fairly() {
     }
 }
 
-/// 11 replicas over room for 3 each need four clusters, whose shares leave 3 over; 13 need all five, and leave 3 over.
-/// The four are the first by name, as no policy lists them in another order.
+/// With room for 3 each, 11 replicas need four clusters, and 13 need all five; both leave a remainder of 3. The four
+/// clusters are the first by name, because no policy lists them in another order.
 #[test]
-fn aggregated_and_its_tiers_give_what_is_left_inside_the_prefix_fairly() {
+fn aggregated_and_its_tiers_give_remainders_within_the_prefix_fairly() {
     for strategy in ["Aggregated", "PriorityAggregated"] {
         check(&draw(strategy, json!({}), 3, 11, 4));
         check(&draw(strategy, json!({}), 3, 13, 10));

@@ -1,8 +1,8 @@
-//! A plugin built against an SDK that was changed: a copy of `framework/`, edited, and a plugin that names it.
+//! Builds plugins against a modified SDK: an edited copy of `framework/`.
 //!
-//! A copy that is checked in would be one of yesterday's ABI. This one is made anew from the SDK as it is, so that "one
-//! minor version newer" and "changed without a new version" always mean what they say. It lives below the target directory
-//! and is written only where it differs, so that Cargo compiles it once.
+//! A copy that is checked in would soon have an outdated ABI. This copy is created from the current SDK, so that "one
+//! minor version newer" and "changed without a new version" are always accurate. It is in the target directory, and
+//! only files that differ are written, so that Cargo compiles it once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,25 @@ use walkdir::WalkDir;
 
 use crate::artifacts::{self, repository};
 
-/// A change to one file of the SDK: this text, which must stand there once, becomes that.
+/// A replacement in one file of the SDK. The replaced text must occur exactly once.
 pub(crate) struct Edit {
-    /// The file, from `framework/`.
+    /// Path of the file in `framework/`.
     pub(crate) file: &'static str,
-    /// What stands there.
+    /// Text to replace.
     pub(crate) from: &'static str,
-    /// What is to stand there.
+    /// Replacement.
     pub(crate) to: &'static str,
 }
 
-/// Builds the plugin of this source against an SDK with these edits; its library.
+/// Builds a plugin from `source` against an SDK with `edits`, and returns the path of its library.
 pub(crate) fn plugin_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    // Not `framework`: Cargo knows a package of a workspace by its path from there, and would take the copy for the original.
+    // Not `framework`: Cargo identifies a package by its path in the workspace and would mistake the copy for the
+    // original.
     let sdk = format!("sdk-{name}");
     copy_sdk(&folder.join(&sdk), edits);
     write(&folder.join("Cargo.toml"), &workspace_manifest(&sdk));
-    // Registry packages are those of this workspace, so that nothing is downloaded.
+    // Uses the registry packages of this workspace, so that nothing is downloaded.
     write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
     let package = format!("divvy-fixture-{name}");
     let manifest = format!(
@@ -42,7 +43,7 @@ pub(crate) fn plugin_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
     built.library(&package).to_owned()
 }
 
-/// Writes the SDK with the edits to a folder.
+/// Writes the edited SDK to a folder.
 fn copy_sdk(folder: &Path, edits: &[Edit]) {
     let sdk = repository().join("framework");
     let mut applied = 0;
@@ -55,16 +56,20 @@ fn copy_sdk(folder: &Path, edits: &[Edit]) {
         let mut text = read(entry.path());
         for edit in edits.iter().filter(|edit| Path::new(edit.file) == relative) {
             let count = text.matches(edit.from).count();
-            assert_eq!(count, 1, "framework/{} has {count} times `{}`", edit.file, edit.from);
+            assert_eq!(
+                count, 1,
+                "framework/{} contains {count} times `{}`",
+                edit.file, edit.from
+            );
             text = text.replace(edit.from, edit.to);
             applied += 1;
         }
         write(&folder.join(relative), &text);
     }
-    assert_eq!(applied, edits.len(), "an edit names a file that is not there");
+    assert_eq!(applied, edits.len(), "an edit names a file that does not exist");
 }
 
-/// The manifest of this workspace with the SDK and the plugin as its only members.
+/// The manifest of this workspace, with the SDK and the plugin as its only members.
 fn workspace_manifest(sdk: &str) -> String {
     let manifest = read(&repository().join("Cargo.toml"));
     let crates = ["abi", "derive", "documents", "driver", "view"].map(|name| format!("\"{sdk}/{name}\""));
@@ -81,7 +86,7 @@ pub(crate) fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Writes a file if it is not there with that text already: Cargo looks at the time of the last change.
+/// Writes a file unless it already has that text, because Cargo looks at modification times.
 pub(crate) fn write(path: &Path, text: &str) {
     if fs::read_to_string(path).is_ok_and(|known| known == text) {
         return;

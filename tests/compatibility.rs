@@ -1,4 +1,5 @@
-//! Two-way compatibility: a plugin of another minor ABI version, of another build, with another allocator.
+//! Compatibility in both directions: plugins of another minor ABI version, from another build, or with another
+//! allocator.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -10,11 +11,11 @@ use crate::changed_sdk::{self, Edit};
 use crate::manifests::{binding, cluster};
 use crate::scheduling::Host;
 
-/// A plugin that serves every extension point; built against changed SDKs here, and once kept as a binary.
+/// A plugin that serves every extension point. It is built against modified SDKs here, and was kept once as a binary.
 const KEPT_SOURCE: &str = include_str!("fixtures/kept/src/lib.rs");
 
-/// The SDK as its next minor version might be: a field more in the module, in a call and in the view of the cycle, and a
-/// method more. Its calls insist on what a host that lacks the fields must look like to them.
+/// The SDK as its next minor version might look: one more field in the module, in a call and in the view of the cycle,
+/// and one more method. Its calls assert that fields missing in an older host read as their defaults.
 const NEWER_MINOR: [Edit; 9] = [
     Edit {
         file: "abi/Cargo.toml",
@@ -72,7 +73,7 @@ const NEWER_MINOR: [Edit; 9] = [
     },
 ];
 
-/// A change that nobody announced: two texts of a failure change places.
+/// A change without a new version: two strings of a failure are swapped.
 const UNANNOUNCED: [Edit; 2] = [
     Edit {
         file: "abi/src/object.rs",
@@ -91,14 +92,14 @@ fn kept() -> PathBuf {
     artifacts::repository().join("tests/fixtures/kept/libdivvy_plugin_kept.so")
 }
 
-/// The same source, built now against a newer minor version.
+/// The same source, built against a newer minor version.
 fn newer() -> &'static Path {
     static NEWER: LazyLock<PathBuf> =
         LazyLock::new(|| changed_sdk::plugin_of("newer-minor", KEPT_SOURCE, &NEWER_MINOR));
     &NEWER
 }
 
-/// A profile whose every step is the kept plugin's, from that library.
+/// A host whose profile uses the kept plugin from `library` at every extension point.
 fn host_of(library: &Path) -> Host {
     Host::extending(&format!(
         "filters = ['kept']\nscores = [{{ plugin = 'kept', weight = 3 }}]\nselect = 'kept'\nassign = ['kept', 'average']\n\
@@ -107,7 +108,7 @@ fn host_of(library: &Path) -> Host {
     ))
 }
 
-/// Everything that the kept plugin does, seen from outside.
+/// Checks the decisions of the kept plugin across all its features.
 #[track_caller]
 fn check_decisions(host: &Host) {
     let clusters = || -> Vec<Value> {
@@ -124,9 +125,9 @@ fn check_decisions(host: &Host) {
         host.told(objects)
     };
     let kept = |name, replicas| binding(name, replicas).strategy("Kept");
-    // The roomiest first, as nobody has a score.
+    // Without scores, clusters with the most room come first.
     assert_eq!(told(kept("plain", 8)), "a=1 d=7");
-    // The last result scores 100, and has room for what it has.
+    // A cluster of the last result scores 100, and its last replicas count as room.
     assert_eq!(told(kept("scored", 8).last([("c", 3)])), "c=5 d=3");
     let favourite = serde_json::json!({ "favourite": "a" });
     assert_eq!(told(kept("favourite", 8).preferences(&favourite)), "a=4 d=4");
@@ -139,7 +140,7 @@ fn check_decisions(host: &Host) {
         told(kept("misspelt", 8).preferences(&misspelt)),
         "Error: unknown key `favorite`"
     );
-    // Beside a plugin of today.
+    // A current plugin in the same profile.
     assert_eq!(told(binding("even", 7).strategy("Average")), "a=3 c=2 d=2");
 }
 
@@ -175,10 +176,10 @@ fn a_change_without_a_new_version_is_refused() {
     assert!(detail.lines().count() > 10, "{detail}");
 }
 
-/// Memory that one side allocates and the other frees goes back to where it came from: texts of errors and explanations,
-/// prepared state, the plugin itself.
+/// Memory that one side allocates and the other side frees returns to its own allocator: strings in errors and
+/// explanations, prepared state, the plugin itself.
 #[test]
-fn a_plugin_may_have_an_allocator_of_its_own() {
+fn a_plugin_may_have_its_own_allocator() {
     let host = Host::extending("assign = ['rival']");
     for replicas in [5, 13, 6] {
         let objects = [cluster("a", 9).into(), cluster("b", 9).into()];
@@ -188,7 +189,7 @@ fn a_plugin_may_have_an_allocator_of_its_own() {
                 .chain([binding("web", replicas).strategy("Average").into()]),
         );
         match replicas {
-            13 => assert_eq!(told, "Unschedulable: 13 is more than anybody should ask for"),
+            13 => assert_eq!(told, "Unschedulable: 13 is more than anyone should ask for"),
             _ => assert_eq!(told, format!("a={replicas}")),
         }
     }

@@ -1,6 +1,6 @@
-//! The `divvy` binary: where it finds plugins, and what it makes of the examples.
+//! The `divvy` binary: where it finds plugins, and its decisions on the examples.
 //!
-//! What it prints, and with which exit code it leaves, is tested in `command_line`.
+//! Its output and exit codes are tested in `command_line`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,12 +13,12 @@ use serde_json::Value;
 use crate::artifacts::{self, repository};
 use crate::manifests::{binding, cluster, list};
 
-/// The binary where Cargo left it, with the plugins beside it.
+/// The binary in Cargo's target directory, with the plugins beside it.
 fn divvy() -> Command {
     command(artifacts::workspace().binary("divvy"))
 }
 
-/// A binary in a folder without manifests or profiles, that nobody told of plugins.
+/// A command for a binary, without environment variables that name plugins.
 fn command(binary: &Path) -> Command {
     let mut command = Command::new(binary);
     command
@@ -28,7 +28,7 @@ fn command(binary: &Path) -> Command {
     command
 }
 
-/// A manifest in a folder that lives as long as the value.
+/// A manifest in a temporary folder, which is deleted when the first value is dropped.
 fn manifest(objects: impl IntoIterator<Item = Value>) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("there is room for a temporary folder");
     let file = folder.path().join("manifest.json");
@@ -40,8 +40,8 @@ fn manifest(objects: impl IntoIterator<Item = Value>) -> (tempfile::TempDir, Str
 #[track_caller]
 fn run(command: &mut Command, code: i32) -> Output {
     let output = command.output().expect("the binary can be started");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{command:?}\n{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{command:?}\n{stderr}");
     output
 }
 
@@ -85,23 +85,27 @@ fn plugins_are_found_beside_the_binary() {
 }
 
 #[test]
-fn plugins_are_found_where_packages_put_them_and_where_a_variable_says() {
+fn plugins_are_found_in_the_package_folder_and_through_the_environment() {
     let prefix = tempfile::tempdir().expect("there is room for a temporary folder");
     let (programs, plugins) = (prefix.path().join("bin"), prefix.path().join("lib/divvy/plugins"));
     fs::create_dir_all(&programs).expect("the folder can be made");
-    // Copied: the place of a link is that of what it leads to.
+    // Copied, because the location of a symbolic link is that of its target.
     let binary = programs.join("divvy");
     fs::copy(artifacts::workspace().binary("divvy"), &binary).expect("the binary can be copied");
     let (_folder, file) = manifest(six_on_three());
     let arguments = ["schedule", "-o", "json", "-f", &file];
 
     let output = run(command(&binary).args(arguments), 2);
-    let told = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let looked = format!("looked in `{}`, `{}`", programs.display(), plugins.display());
-    assert!(told.contains("plugin `average` not found; looked in"), "{told}");
+    assert!(stderr.contains("plugin `average` not found; looked in"), "{stderr}");
     assert!(
-        told.split_whitespace().collect::<Vec<_>>().join(" ").contains(&looked),
-        "{told}"
+        stderr
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains(&looked),
+        "{stderr}"
     );
 
     let elsewhere = artifacts::plugin("average")
@@ -130,7 +134,7 @@ fn each_workload_of_the_demo_fleet_is_scheduled_by_the_strategy_of_its_file() {
         .filter_map(|decision| decision["strategy"].as_str())
         .map(str::to_lowercase)
         .collect();
-    // `static-weight.yaml` shows StaticWeight.
+    // Each file is named after its strategy: `static-weight.yaml` shows StaticWeight.
     let workloads = fs::read_dir(fleet.join("workloads")).expect("the folder can be listed");
     let named: BTreeSet<String> = workloads
         .filter_map(|entry| {
@@ -146,7 +150,7 @@ fn each_workload_of_the_demo_fleet_is_scheduled_by_the_strategy_of_its_file() {
     assert_eq!(strategies, named);
 }
 
-/// Built as its author builds it, from its own lock file, and named by a profile.
+/// The plugin is built the way its author would build it, from its own lock file, and named by a profile.
 #[test]
 fn the_plugin_outside_the_workspace_decides() {
     let example = repository().join("examples/out-of-tree-plugin");

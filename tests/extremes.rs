@@ -1,5 +1,5 @@
-//! The ends of the ranges, through every strategy's library: nothing to divide, nobody to divide among, weights of nothing,
-//! and the largest counts that a binding and a cluster can have.
+//! Extreme values, through the library of every strategy: no replicas, no clusters, no weights, and the largest counts
+//! that a binding and a cluster can have.
 
 use serde_json::{Value, json};
 
@@ -22,14 +22,14 @@ fn check(clusters: &[(&str, i64)], binding: Binding, told: &str) {
 }
 
 #[test]
-fn no_replicas_and_no_requirements_are_no_workload_and_go_everywhere() {
+fn a_binding_without_replicas_and_requirements_goes_everywhere() {
     for strategy in all() {
         check(&[("a", 0), ("b", 9)], binding("web", 0).strategy(&strategy), "a=0 b=0");
     }
 }
 
 #[test]
-fn no_replicas_with_requirements_are_scheduled_to_nobody() {
+fn a_workload_with_zero_replicas_is_scheduled_to_no_cluster() {
     let requirements = json!({ "resourceRequest": { "cpu": "1" } });
     for strategy in all() {
         let asked = binding("web", 0)
@@ -40,7 +40,7 @@ fn no_replicas_with_requirements_are_scheduled_to_nobody() {
 }
 
 #[test]
-fn no_cluster_is_no_cluster_that_fits() {
+fn without_clusters_no_cluster_fits() {
     for strategy in all() {
         let told = "NoClusterFit: 0/0 clusters are available: there is no cluster";
         check(&[], binding("web", 3).strategy(&strategy), told);
@@ -52,7 +52,7 @@ fn the_largest_total_on_the_largest_clusters() {
     let clusters = [("a", LARGEST), ("b", LARGEST)];
     for (strategy, told) in [
         ("Duplicated", "a=2147483647 b=2147483647"),
-        // One side is given the odd one, by tie.
+        // The tie decides which cluster gets the odd replica.
         ("StaticWeight", "a=1073741824 b=1073741823"),
         ("DynamicWeight", "a=1073741824 b=1073741823"),
         ("Average", "a=1073741824 b=1073741823"),
@@ -84,7 +84,7 @@ fn weights_that_no_candidate_has_are_equal_weights() {
     check(&clusters, asked(weights([])), "a=2 b=2 c=2");
 }
 
-/// As Karmada's API server does (`weight`: minimum 1), on every road.
+/// As in Karmada's API server (`weight`: minimum 1).
 #[test]
 fn weights_below_one_are_refused() {
     for weight in [0, -1, i64::MIN] {

@@ -1,5 +1,5 @@
-//! What a plugin logs reaches the host's `tracing`, under the plugin's name and with its level; what nobody wants to read is
-//! not even formatted.
+//! Events of a plugin reach the host's `tracing` with the plugin's name and their level. Events that no subscriber
+//! wants are not even formatted.
 
 use std::fmt::{Debug, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,7 +13,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::manifests::{binding, cluster};
 use crate::scheduling::Host;
 
-/// Keeps the events of plugins, each as one line, up to a level that can be changed.
+/// Records the events of plugins, each as one line, up to a level that can be changed.
 #[derive(Debug, Clone, Default)]
 struct Recorder {
     lines: Arc<Mutex<Vec<String>>>,
@@ -21,7 +21,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// Wants events up to this level from now on.
+    /// Records events up to this level from now on.
     fn want(&self, level: LevelFilter) {
         let number = LEVELS.iter().position(|known| *known == level);
         let number = u8::try_from(number.expect("it is a level")).expect("there are few levels");
@@ -30,7 +30,7 @@ impl Recorder {
     }
 
     fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.lines.lock().expect("nobody panics while recording"))
+        std::mem::take(&mut self.lines.lock().expect("recording does not panic"))
     }
 }
 
@@ -57,7 +57,7 @@ impl Subscriber for Recorder {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(format!("{} {}", event.metadata().level(), event.metadata().target()));
         event.record(&mut line);
-        self.lines.lock().expect("nobody panics while recording").push(line.0);
+        self.lines.lock().expect("recording does not panic").push(line.0);
     }
 
     fn enter(&self, _: &Id) {}
@@ -69,11 +69,11 @@ struct Line(String);
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        write!(self.0, " {}={value:?}", field.name()).expect("a string takes all");
+        write!(self.0, " {}={value:?}", field.name()).expect("writing to a string succeeds");
     }
 }
 
-/// One test, since the level is one of the process.
+/// A single test, because the level applies to the whole process.
 #[test]
 fn events_of_plugins_reach_the_host_and_cost_nothing_when_they_are_not_wanted() {
     let host = Host::extending("assign = ['faulty']");
@@ -87,7 +87,7 @@ fn events_of_plugins_reach_the_host_and_cost_nothing_when_they_are_not_wanted() 
         ])
     };
     let formatted = |times: u32| {
-        let told = decide("tell how often it formatted");
+        let told = decide("report how often it formatted");
         assert_eq!(told, format!("Error: plugin `faulty` failed: formatted {times} times"));
     };
     let recorder = Recorder::default();
@@ -104,7 +104,7 @@ fn events_of_plugins_reach_the_host_and_cost_nothing_when_they_are_not_wanted() 
         assert_eq!(recorder.take(), [information]);
         formatted(0);
 
-        // The level can change at any time, and the plugin hears of it.
+        // The level can change at any time, and the plugin is notified.
         recorder.want(LevelFilter::TRACE);
         assert_eq!(decide("log"), "a=2");
         let details = r#"DEBUG divvy::plugin message=details value=loud plugin="faulty" module="divvy_fixture_faulty""#;

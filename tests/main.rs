@@ -1,23 +1,25 @@
-//! Divvy's proof: every bundled plugin, and plugins that misbehave on purpose, loaded through the host's real loader.
+//! Integration tests: every bundled plugin, and plugins that misbehave on purpose, loaded through the host's real
+//! loader.
 //!
-//! Nothing here knows a plugin's Rust types: whatever is proved is proved across the ABI, from manifests to decisions.
-//! Arithmetic is tested where it lives, in the plugins' own crates.
+//! These tests do not use the Rust types of plugins: they test across the ABI, from manifests to decisions. The
+//! arithmetic is tested in the crates of the plugins.
 //!
-//! - [`artifacts`]: builds plugins, fixtures and the binary, and knows their paths from Cargo's own messages.
-//! - [`manifests`] and [`scheduling`]: what a test says (clusters, bindings, policies) and how it gets decisions.
-//! - [`bundled`]: each folder of `plugins/`, loaded, asked who it is, and put to work.
-//! - [`proposals`]: the worked examples of the four proposals. [`chances`]: that ties are fair.
-//! - [`properties`]: what holds of each strategy whatever the input. [`extremes`]: the ends of the ranges.
-//! - [`outsiders`]: copies of bundled strategies under other names, which the host must serve as well.
-//! - [`preferences`]: what of `divvy.io/preferences` reaches a plugin.
-//! - [`loading`]: each way in which a plugin cannot be loaded, with its message.
-//! - [`changed_sdk`]: plugins built against an SDK that is not this one.
-//! - [`misbehaviour`]: what a faulty plugin does to the host, namely nothing.
-//! - [`compatibility`]: plugins of an older and of a newer minor ABI version, another build, another allocator.
-//! - [`logging`]: what plugins log.
-//! - [`command_line`]: the binary, run: exit code, standard output, standard error. [`discovery`]: where it finds plugins.
-//! - [`conformance`]: the recorded decisions of Karmada's own algorithm, to the last case.
-//! - [`walls`]: who may depend on whom and which file may name what.
+//! - [`artifacts`]: builds plugins, fixtures and the binary, and takes their paths from Cargo's messages.
+//! - [`manifests`] and [`scheduling`]: the input of a test (clusters, bindings, policies), and its decisions.
+//! - [`bundled`]: every folder in `plugins/`, loaded, identified, and run on its worked example.
+//! - [`proposals`]: the worked examples of the four proposals. [`chances`]: fairness of ties.
+//! - [`properties`]: properties of each strategy for any input. [`extremes`]: extreme values.
+//! - [`outsiders`]: copies of bundled strategies under other names, which the host must serve in the same way.
+//! - [`preferences`]: the parts of `divvy.io/preferences` that reach a plugin.
+//! - [`loading`]: every reason that a plugin cannot be loaded, with its message.
+//! - [`changed_sdk`]: builds plugins against a modified SDK.
+//! - [`misbehaviour`]: faulty plugins, which must not affect the host.
+//! - [`compatibility`]: plugins of older and newer minor ABI versions, from another build, with another allocator.
+//! - [`logging`]: events of plugins.
+//! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
+//!   plugins.
+//! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
+//! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
 mod artifacts;
 mod bundled;

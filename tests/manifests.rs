@@ -1,15 +1,15 @@
-//! Manifests as tests write them: clusters with so many free pods, bindings that ask for so many replicas.
+//! Builders of manifests for tests: clusters with a number of free pods, and bindings with a number of replicas.
 //!
-//! What a test does not say has one value for all: every cluster serves Deployments, and a replica asks for nothing but its
-//! place among a cluster's pods, so that free pods are what fits now.
+//! Everything else has a fixed default: every cluster serves Deployments, and a replica requests only one of the
+//! cluster's pods, so that the number of free pods is what fits now.
 
 use serde_json::{Map, Value, json};
 
-/// A cluster into which so many replicas fit.
+/// The manifest of a cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Cluster(Value);
 
-/// The cluster of that name.
+/// A cluster with this name and room for `fits_now` replicas.
 pub(crate) fn cluster(name: &str, fits_now: i64) -> Cluster {
     Cluster(json!({
         "apiVersion": "cluster.karmada.io/v1alpha1",
@@ -27,7 +27,7 @@ pub(crate) fn cluster(name: &str, fits_now: i64) -> Cluster {
 }
 
 impl Cluster {
-    /// The region it lies in.
+    /// Sets the region.
     pub(crate) fn region(mut self, region: &str) -> Self {
         self.0["spec"]["region"] = region.into();
         self
@@ -44,7 +44,7 @@ impl From<Cluster> for Value {
 #[derive(Debug, Clone)]
 pub(crate) struct Binding(Value);
 
-/// The binding of that name, with no last result. Its name is its UID, from which ties are drawn.
+/// A binding with this name and no last result. Its name is also its UID, which determines ties.
 pub(crate) fn binding(name: &str, replicas: i64) -> Binding {
     Binding(json!({
         "apiVersion": "work.karmada.io/v1alpha2",
@@ -59,7 +59,7 @@ pub(crate) fn binding(name: &str, replicas: i64) -> Binding {
 }
 
 impl Binding {
-    /// The last result, in this order.
+    /// Sets the last result, in this order.
     pub(crate) fn last<'a>(mut self, last: impl IntoIterator<Item = (&'a str, i64)>) -> Self {
         let targets = last.into_iter();
         self.0["spec"]["clusters"] = targets
@@ -68,23 +68,23 @@ impl Binding {
         self
     }
 
-    /// The strategy, by `divvy.io/strategy`.
+    /// Sets the strategy through `divvy.io/strategy`.
     pub(crate) fn strategy(self, strategy: &str) -> Self {
         self.annotation("divvy.io/strategy", strategy)
     }
 
-    /// The preferences, by `divvy.io/preferences`.
+    /// Sets the preferences through `divvy.io/preferences`.
     pub(crate) fn preferences(self, preferences: &Value) -> Self {
         self.annotation("divvy.io/preferences", &preferences.to_string())
     }
 
-    /// An annotation.
+    /// Sets an annotation.
     pub(crate) fn annotation(mut self, key: &str, value: &str) -> Self {
         self.0["metadata"]["annotations"][key] = value.into();
         self
     }
 
-    /// No placement of its own: that of its policy counts.
+    /// Removes the placement, so that the policy's placement counts.
     pub(crate) fn without_placement(mut self) -> Self {
         if let Some(spec) = self.0["spec"].as_object_mut() {
             spec.remove("placement");
@@ -92,20 +92,20 @@ impl Binding {
         self
     }
 
-    /// A reschedule was asked for after the last scheduling.
+    /// Requests a reschedule after the last scheduling.
     pub(crate) fn fresh(mut self) -> Self {
         self.0["spec"]["rescheduleTriggeredAt"] = "2026-01-02T00:00:00Z".into();
         self.0["status"] = json!({ "lastScheduledTime": "2026-01-01T00:00:00Z" });
         self
     }
 
-    /// A key of the placement.
+    /// Sets a key of the placement.
     pub(crate) fn placement(mut self, key: &str, value: Value) -> Self {
         self.0["spec"]["placement"][key] = value;
         self
     }
 
-    /// A key of the specification.
+    /// Sets a key of the specification.
     pub(crate) fn spec(mut self, key: &str, value: Value) -> Self {
         self.0["spec"][key] = value;
         self
@@ -118,28 +118,28 @@ impl From<Binding> for Value {
     }
 }
 
-/// One manifest that holds these objects, in this order.
+/// A manifest that contains these objects, in this order.
 pub(crate) fn list(objects: impl IntoIterator<Item = Value>) -> String {
     let items: Vec<Value> = objects.into_iter().collect();
     json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string()
 }
 
-/// A weight preference with a weight a cluster.
+/// Preferences with one weight per cluster.
 pub(crate) fn weights<'a>(weights: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
     rules("staticWeightList", "weight", weights)
 }
 
-/// A specified count a cluster.
+/// Preferences with one specified count per cluster.
 pub(crate) fn counts<'a>(counts: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
     rules("staticSpecifyList", "replicas", counts)
 }
 
-/// A priority a cluster.
+/// Preferences with one priority per cluster.
 pub(crate) fn priorities<'a>(priorities: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
     rules("preferredPriorityList", "priority", priorities)
 }
 
-/// A list with an entry per cluster.
+/// Preferences with a list that has one entry per cluster.
 pub(crate) fn rules<'a>(list: &str, field: &str, values: impl IntoIterator<Item = (&'a str, i64)>) -> Value {
     let entries: Vec<Value> = values
         .into_iter()

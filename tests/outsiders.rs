@@ -1,8 +1,8 @@
 //! Copies of bundled strategies under other names, built outside the workspace.
 //!
-//! The host knows no strategy by its name. So a copy of a bundled plugin that calls itself, its strategy and its list
-//! something else must do everything that the original does. The copies live below the target directory and are written
-//! only where they differ, so that Cargo compiles them once.
+//! The host does not know any strategy by name. So a copy of a bundled plugin that renames itself, its strategy and its
+//! list must do everything that the original does. The copies are in the target directory, and only files that differ
+//! are written, so that Cargo compiles them once.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ pub(crate) struct Names {
     pub(crate) list: &'static str,
 }
 
-/// A strategy under its names, in a host that serves it.
+/// A strategy with its names, and a host that serves it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Served {
     pub(crate) host: &'static Host,
@@ -69,7 +69,7 @@ fn served(bundled: Names, copy: Names, host: &'static Host) -> [Served; 2] {
     [bundled, Served { host, names: copy }]
 }
 
-/// A host with the copy of a plugin in its place.
+/// A host that serves the copy of a plugin.
 fn host_of(original: Names, copy: Names) -> Host {
     let library = copy_of(original, copy);
     Host::extending(&format!(
@@ -80,7 +80,7 @@ fn host_of(original: Names, copy: Names) -> Host {
     ))
 }
 
-/// Builds the copy of a plugin; its library.
+/// Builds the copy of a plugin and returns the path of its library.
 fn copy_of(original: Names, copy: Names) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("outsiders")
@@ -101,13 +101,13 @@ fn copy_of(original: Names, copy: Names) -> PathBuf {
         repository().join("framework")
     );
     write(&folder.join("Cargo.toml"), &manifest);
-    // Registry packages are those of this workspace, so that nothing is downloaded.
+    // Uses the registry packages of this workspace, so that nothing is downloaded.
     write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
     let built = artifacts::build(&folder.join("Cargo.toml"), &[], &["--offline".to_owned()]);
     built.library(&package).to_owned()
 }
 
-/// A text with the names of one plugin in place of another's.
+/// A text with the names of one plugin replaced by those of another.
 pub(crate) fn exchanged(text: &str, original: Names, copy: Names) -> String {
     let quoted = |name: &str| format!("\"{name}\"");
     text.replace(original.list, copy.list)
@@ -116,7 +116,7 @@ pub(crate) fn exchanged(text: &str, original: Names, copy: Names) -> String {
 }
 
 impl Served {
-    /// A manifest that names the bundled strategy and its list, with the names of this one.
+    /// A manifest for the bundled strategy, with its names replaced by those of this strategy.
     pub(crate) fn named(&self, manifest: &str, bundled: &Served) -> String {
         manifest.replace(bundled.names.list, self.names.list).replace(
             &format!("Preference: {}", bundled.names.strategy),

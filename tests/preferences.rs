@@ -1,11 +1,12 @@
-//! `divvy.io/preferences` on its way to a plugin: the host acts on the keys it knows, the plugin judges the rest.
+//! `divvy.io/preferences` on its way to a plugin: the host handles the keys that it knows, and the plugin validates the
+//! rest.
 
 use serde_json::{Value, json};
 
 use crate::manifests::{binding, cluster};
 use crate::scheduling::Host;
 
-/// Two clusters, 6 replicas, and what a strategy makes of preferences.
+/// Checks the decision of a strategy on two clusters and 6 replicas with these preferences.
 #[track_caller]
 fn check(host: &Host, strategy: &str, preferences: Value, told: &str) {
     let asked = binding("web", 6).strategy(strategy).preferences(&preferences);
@@ -14,7 +15,7 @@ fn check(host: &Host, strategy: &str, preferences: Value, told: &str) {
 }
 
 #[test]
-fn an_empty_list_is_no_preference() {
+fn an_empty_list_means_no_preference() {
     for (strategy, list) in [("StaticWeight", "staticWeightList"), ("Specified", "staticSpecifyList")] {
         check(Host::built_in(), strategy, json!({ list: [] }), "a=3 b=3");
     }
@@ -27,7 +28,7 @@ fn an_empty_list_is_no_preference() {
     check(Host::built_in(), "Average", json!({}), "a=3 b=3");
 }
 
-/// They are warned of where the manifest is read, and are no error.
+/// Reading the manifest reports them as a warning, not as an error.
 #[test]
 fn rules_for_another_bundled_strategy_are_ignored() {
     let rules = json!({ "staticWeightList": [{ "targetCluster": { "clusterNames": ["a"] }, "weight": 2 }] });
@@ -42,7 +43,7 @@ fn rules_for_another_bundled_strategy_are_ignored() {
 }
 
 #[test]
-fn an_unknown_key_is_refused_whatever_stands_beside_it() {
+fn an_unknown_key_is_an_error_with_any_other_keys() {
     for beside in [
         json!({}),
         json!({ "staticWeightList": [] }),
@@ -59,9 +60,9 @@ fn an_unknown_key_is_refused_whatever_stands_beside_it() {
     }
 }
 
-/// Keys of a strategy from outside reach it, whatever the host does with those it knows.
+/// The keys of an external strategy reach it, regardless of the keys that the host handles.
 #[test]
-fn a_strategy_from_outside_reads_its_own_keys_beside_those_of_the_host() {
+fn an_external_strategy_reads_its_own_keys_beside_those_of_the_host() {
     let host = Host::extending("assign = ['faulty']");
     check(&host, "Faulty", json!({ "patience": 3, "clusterPriority": {} }), "a=6");
     check(

@@ -1,4 +1,4 @@
-//! A host with a profile, and the road from manifests to decisions that `divvy schedule` takes.
+//! A host with a profile, and the same path from manifests to decisions as in `divvy schedule`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::artifacts;
 use crate::manifests::list;
 
-/// A profile with its plugins constructed from the libraries that the tests built.
+/// A profile whose plugins are constructed from the libraries built for the tests.
 #[derive(Debug)]
 pub(crate) struct Host {
     profile: Arc<Profile>,
@@ -38,14 +38,14 @@ impl Host {
         })
     }
 
-    /// The built-in profile with these lines of TOML added, or what is wrong with it.
+    /// The built-in profile with these lines of TOML added, or its errors.
     pub(crate) fn try_extending(lines: &str) -> Result<Self, Vec<RegistryError>> {
         let mut configuration = configuration(&format!("extends = 'default'\n{lines}"));
         name_libraries(&mut configuration);
         Self::new(&configuration, &PluginDirectories::default())
     }
 
-    /// A profile as it is, its plugins looked for in these directories.
+    /// An unmodified profile, whose plugins are searched for in these directories.
     pub(crate) fn new(
         configuration: &ProfileConfiguration,
         directories: &PluginDirectories,
@@ -55,17 +55,17 @@ impl Host {
         })
     }
 
-    /// The constructed plugins.
+    /// The profile with its constructed plugins.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// A scheduler of this profile.
+    /// A new scheduler with this profile.
     pub(crate) fn scheduler(&self) -> Scheduler {
         Scheduler::new(Arc::clone(&self.profile))
     }
 
-    /// The plan of the only binding of a manifest.
+    /// The plan for the only binding in a manifest.
     #[track_caller]
     pub(crate) fn plan(&self, manifest: &str) -> Plan {
         let (bindings, _) = read(manifest);
@@ -74,7 +74,7 @@ impl Host {
         plan.as_ref().clone().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The decisions on the bindings of a manifest, sorted by name.
+    /// The decisions on the bindings in a manifest, sorted by name.
     #[track_caller]
     pub(crate) fn decide_text(&self, manifest: &str) -> Vec<Decision> {
         let (bindings, fleet) = read(manifest);
@@ -87,8 +87,8 @@ impl Host {
         self.decide_text(&list(objects))
     }
 
-    /// What becomes of the only binding among these objects if it has other UIDs: how often each result came out over
-    /// `uids` of them, as counts by the names of the clusters. Ties are drawn from the UID.
+    /// Schedules the only binding among these objects with `uids` different UIDs, which determine ties. Returns the
+    /// number of occurrences of each result, as counts in the order of `names`.
     #[track_caller]
     pub(crate) fn results_by_uid(
         &self,
@@ -114,7 +114,7 @@ impl Host {
         results
     }
 
-    /// The decision on the only binding of a manifest, in words.
+    /// The decision on the only binding in a manifest, as text.
     #[track_caller]
     pub(crate) fn told_text(&self, manifest: &str) -> String {
         let decisions = self.decide_text(manifest);
@@ -124,14 +124,14 @@ impl Host {
         told(decision)
     }
 
-    /// The decision on the only binding among these objects, in words.
+    /// The decision on the only binding among these objects, as text.
     #[track_caller]
     pub(crate) fn told(&self, objects: impl IntoIterator<Item = Value>) -> String {
         self.told_text(&list(objects))
     }
 }
 
-/// The bindings and the clusters of a manifest.
+/// The bindings and the clusters in a manifest.
 #[track_caller]
 pub(crate) fn read(manifest: &str) -> (Vec<Binding>, FleetSnapshot) {
     let (manifests, detected) = detected(manifest);
@@ -140,7 +140,7 @@ pub(crate) fn read(manifest: &str) -> (Vec<Binding>, FleetSnapshot) {
     (detected.bindings, fleet.snapshot())
 }
 
-/// A manifest with its bindings detected.
+/// A manifest and the bindings detected in it.
 #[track_caller]
 pub(crate) fn detected(manifest: &str) -> (Manifests, Detected) {
     let mut manifests = read_text("manifest.yaml", manifest, &ReadOptions::default());
@@ -149,7 +149,7 @@ pub(crate) fn detected(manifest: &str) -> (Manifests, Detected) {
     (manifests, detected)
 }
 
-/// A decision in words: `a=3 b=2`, or the outcome and its message.
+/// A decision as text: `a=3 b=2`, or the outcome and its message.
 pub(crate) fn told(decision: &Decision) -> String {
     match &decision.outcome {
         Outcome::Scheduled(targets) => {
@@ -164,11 +164,11 @@ pub(crate) fn told(decision: &Decision) -> String {
     }
 }
 
-/// The clusters of a result, by name.
+/// The replicas of a result by cluster name.
 ///
 /// # Panics
 ///
-/// If the binding was not scheduled.
+/// Panics if the binding was not scheduled.
 #[track_caller]
 pub(crate) fn scheduled(decision: &Decision) -> BTreeMap<&str, i64> {
     match &decision.outcome {
@@ -177,7 +177,7 @@ pub(crate) fn scheduled(decision: &Decision) -> BTreeMap<&str, i64> {
     }
 }
 
-/// The profile `test` with these lines.
+/// A profile named `test` with these lines.
 #[track_caller]
 pub(crate) fn configuration(lines: &str) -> ProfileConfiguration {
     let text = format!("[[profile]]\nname = 'test'\n{lines}");
@@ -185,8 +185,8 @@ pub(crate) fn configuration(lines: &str) -> ProfileConfiguration {
     source.profile(None).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Gives every plugin that the profile uses, and whose library it does not name, the library that the tests built: that of
-/// the folder, or else of the fixture, of its name.
+/// Sets the library of every plugin that the profile uses without naming a library: the bundled plugin with that name,
+/// or the fixture if there is none.
 pub(crate) fn name_libraries(configuration: &mut ProfileConfiguration) {
     let folders = artifacts::plugin_folders();
     let scores = configuration.scores.iter().flatten().map(|entry| &entry.plugin);
@@ -198,7 +198,7 @@ pub(crate) fn name_libraries(configuration: &mut ProfileConfiguration) {
         .chain(&configuration.select)
         .cloned()
         .collect();
-    // A name with a slash is a path already.
+    // A name with a slash is already a path.
     for name in used.into_iter().filter(|name| !name.contains('/')) {
         let table = configuration.plugin.entry(name.clone()).or_default();
         if table.path.is_none() {

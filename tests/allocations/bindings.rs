@@ -1,19 +1,19 @@
-//! Fleets of any size, and one binding for each way in which replicas are divided.
+//! Fleets of any size, and one binding for each way of dividing replicas.
 
 use serde_json::{Value, json};
 
 use crate::manifests::{Binding, binding, cluster};
 
-/// Regions, round which the clusters go.
+/// Regions, assigned to the clusters in turn.
 const REGIONS: [&str; 5] = ["ap-east", "eu-north", "eu-west", "us-east", "us-west"];
 
-/// Values of the label `tier`, round which the clusters go.
+/// Values of the label `tier`, assigned to the clusters in turn.
 const TIERS: [&str; 3] = ["bronze", "gold", "silver"];
 
-/// So many clusters of the last result, in the bindings that have one.
+/// Number of clusters in the last results of the bindings that have one.
 const LAST_TARGETS: usize = 40;
 
-/// A fleet.
+/// A fleet of `count` clusters.
 pub(crate) fn clusters(count: usize) -> impl Iterator<Item = Value> {
     (0..count).map(|number| {
         let fits_now = 20 + (number as i64 * 37) % 200;
@@ -25,8 +25,8 @@ pub(crate) fn clusters(count: usize) -> impl Iterator<Item = Value> {
     })
 }
 
-/// The bindings, each named as what it is. Their replicas grow with the fleet, so that every cluster has its part; their
-/// lists do not.
+/// One binding per case, named after it. The replicas grow with the fleet, so that every cluster gets some; the policy
+/// lists do not grow.
 pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
     let replicas = 3 * clusters as i64;
     let of = |name: &str, strategy: &str| {
@@ -84,7 +84,7 @@ pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
     ]
 }
 
-/// A binding of one affinity group that overflows into the other tiers' clusters.
+/// A binding with one affinity group that overflows into the clusters of the other tiers.
 fn overflow(name: &str, replicas: i64) -> Binding {
     binding(name, replicas).strategy("DynamicWeight").placement(
         "clusterAffinities",
@@ -107,7 +107,7 @@ fn tiers() -> Value {
     json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })
 }
 
-/// One rule a tier, with its value of `field`.
+/// One rule per tier, with its value of `field`.
 fn by_tier(field: &str, values: [i64; 3]) -> Value {
     TIERS
         .iter()

@@ -1,4 +1,4 @@
-//! Memory over the months: a store gives back what changed clusters leave behind.
+//! Memory in the long run: a store releases the memory of outdated cluster data.
 
 use std::time::Instant;
 
@@ -10,16 +10,16 @@ use crate::counter::bytes_kept;
 
 const CLUSTERS: usize = 1_000;
 
-/// Changes in all.
+/// Total number of changes.
 const CHANGES: usize = 1_000_000;
 
-/// Changes until every cluster has each of its texts of a kind of its own: from then on memory must stay.
+/// Changes until every cluster has had a unique string in each kind of field. Memory must not grow after that.
 const WARM_UP: usize = 50_000;
 
-/// Memory may grow by so much of itself: lists that have just grown are up to half empty.
+/// Permitted growth of memory in percent: lists that have just grown are up to half empty.
 const SLACK_PERCENT: i64 = 15;
 
-/// Writes cluster `number`; of its texts one has never been there before, and which it is changes from time to time.
+/// Writes cluster `number` with one string that no cluster had before, in a field that changes from time to time.
 fn write(writer: &mut ClusterWriter<'_>, number: usize, change: usize) {
     let unheard = format!("never-seen-before-{change}");
     let in_turn = |turn: usize| if change % 7 == turn { unheard.as_str() } else { "known" };
@@ -49,7 +49,7 @@ fn write(writer: &mut ClusterWriter<'_>, number: usize, change: usize) {
     }
 }
 
-/// Changes one cluster after the other. Now and then a cycle still holds the snapshot before.
+/// Changes one cluster after another. Every third change happens while the previous snapshot is still in use.
 fn run(store: &mut SnapshotStore, changes: std::ops::Range<usize>) {
     let mut held: Option<Snapshot> = None;
     for change in changes {

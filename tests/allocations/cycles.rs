@@ -1,4 +1,4 @@
-//! Steady-state cycles: how often they allocate must not depend on the number of clusters.
+//! Steady-state cycles: the number of allocations must not depend on the number of clusters.
 
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::{Cycle, CycleInput};
@@ -11,21 +11,21 @@ use crate::counter::allocations;
 use crate::manifests::{binding, list};
 use crate::scheduling::{Host, read};
 
-/// Fleets. The smallest is large enough for every list that grows to have grown.
+/// Sizes of fleets. The smallest is large enough for every growing list to have grown.
 const FLEETS: [usize; 3] = [100, 1_000, 5_000];
 
-/// Cycles before counting begins: memory that is kept is taken in the first, and pieces that change places (two buffers of a
-/// sort) have each grown to the largest size after some more.
+/// Cycles before counting begins. The first cycle allocates the memory that is kept, and buffers that are swapped (such
+/// as the two of a sort) reach their largest size some cycles later.
 const WARM_UP: usize = 16;
 
-/// Cycles that are counted.
+/// Number of cycles that are counted.
 const COUNTED: usize = 6;
 
-/// A cycle may allocate so often: compiled selectors, one or two allocations each. Measured: 14 for bindings with tiers, whose
-/// affinities are compiled for the filter and for the tiers; at most 8 for all others.
+/// Maximum allocations per cycle, one or two for each compiled selector. Measured: 14 for bindings with tiers, whose
+/// affinities are compiled for both the filter and the tiers; at most 8 for all others.
 const CYCLE_MAXIMUM: u64 = 14;
 
-/// Per binding its name, and the allocations of one cycle.
+/// Name of each binding, and the allocations of one cycle.
 fn allocations_of(host: &Host, objects: impl IntoIterator<Item = Value>) -> Vec<(String, u64)> {
     let (bindings, fleet) = read(&list(objects));
     let counted = bindings
@@ -80,17 +80,17 @@ fn check(host: &Host) {
     let too_many: Vec<_> = large.iter().filter(|(_, count)| *count > CYCLE_MAXIMUM).collect();
     assert!(
         too_many.is_empty(),
-        "more than {CYCLE_MAXIMUM} allocations a cycle: {too_many:?}"
+        "more than {CYCLE_MAXIMUM} allocations per cycle: {too_many:?}"
     );
 }
 
 #[test]
-fn a_cycle_allocates_nothing_that_depends_on_the_number_of_clusters() {
+fn allocations_do_not_depend_on_the_number_of_clusters() {
     check(Host::built_in());
 }
 
 #[test]
-fn nor_does_it_under_the_profile_that_promises_parity() {
+fn allocations_do_not_depend_on_the_number_of_clusters_with_karmada_parity() {
     check(&Host::extending(
         "[profile.plugin.static-weight.configuration]\n\
          method = 'webster'\n\
@@ -103,9 +103,10 @@ fn nor_does_it_under_the_profile_that_promises_parity() {
     ));
 }
 
-/// That the counter sees what plugins allocate, and these tests would fail if one did for each cluster.
+/// The counter includes the allocations of plugins, so the tests above would fail if a plugin allocated for each
+/// cluster.
 #[test]
-fn a_plugin_that_allocates_for_each_cluster_is_seen() {
+fn allocations_of_plugins_are_counted() {
     let host = Host::extending("filters = ['cluster-affinity', 'faulty']");
     let counts = FLEETS.map(|count| {
         let struck = binding("struck", 6).annotation("faulty.example/fault", "allocate for each cluster");
@@ -116,7 +117,7 @@ fn a_plugin_that_allocates_for_each_cluster_is_seen() {
         let [(_, sound), (_, struck)] = found.as_slice() else {
             panic!("expected two bindings: {found:?}");
         };
-        // One more is the text that the plugin keeps of the annotation.
+        // The extra allocation is the plugin's copy of the annotation.
         assert_eq!(struck - sound, count as u64 + 1, "{count} clusters");
     }
 }

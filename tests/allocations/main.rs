@@ -1,11 +1,11 @@
-//! What a cycle and a snapshot allocate, counted at libc's malloc.
+//! Allocations of cycles and snapshots, counted at libc's malloc.
 //!
-//! A binary of its own, because it takes malloc's place: see [`counter`].
+//! This is a separate binary because it replaces malloc: see [`counter`].
 //!
-//! - [`changes`]: memory that changes of clusters leave behind.
-//! - [`bindings`]: fleets of any size, and bindings of every bundled strategy.
-//! - [`cycles`]: in the steady state nothing is allocated that depends on the number of clusters.
-//! - [`snapshots`]: what a snapshot takes a cluster.
+//! - [`changes`]: memory after many cluster changes.
+//! - [`bindings`]: fleets of any size, and bindings for every bundled strategy.
+//! - [`cycles`]: in the steady state, allocations do not depend on the number of clusters.
+//! - [`snapshots`]: memory of a snapshot per cluster.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 

@@ -1,4 +1,4 @@
-//! What a snapshot takes, store and arena together, of clusters as fleets have them.
+//! Memory of a snapshot of realistic clusters, store and arena together.
 
 use divvy_karmada::api::Cluster;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
@@ -7,7 +7,7 @@ use divvy_scheduler::replay::read_recording;
 use crate::artifacts::repository;
 use crate::counter::bytes_kept;
 
-/// Goal: so many bytes a cluster.
+/// Maximum bytes per cluster.
 const CLUSTER_MAXIMUM: i64 = 3 * 1024;
 
 /// 5,000 clusters that serve 29 API groups each.
@@ -23,7 +23,7 @@ fn realistic_clusters() -> Vec<Cluster> {
         .clusters
 }
 
-/// Bytes a cluster, and what takes them.
+/// Bytes per cluster, and the values that hold them.
 fn bytes_a_cluster(clusters: &[Cluster], keeps_raw: bool) -> (i64, (Fleet, FleetSnapshot)) {
     let (bytes, kept) = bytes_kept(|| {
         let mut fleet = Fleet::new(keeps_raw);
@@ -35,12 +35,12 @@ fn bytes_a_cluster(clusters: &[Cluster], keeps_raw: bool) -> (i64, (Fleet, Fleet
 }
 
 #[test]
-fn a_snapshot_of_realistic_clusters_is_small_and_keeps_no_json_that_nobody_asked_for() {
+fn a_snapshot_of_realistic_clusters_is_small_and_keeps_json_only_if_requested() {
     let clusters = realistic_clusters();
     assert_eq!(clusters.len(), 5_000);
     let (bytes, (_fleet, snapshot)) = bytes_a_cluster(&clusters, false);
-    println!("{bytes} bytes a cluster");
-    assert!((1..=CLUSTER_MAXIMUM).contains(&bytes), "{bytes} bytes a cluster");
+    println!("{bytes} bytes per cluster");
+    assert!((1..=CLUSTER_MAXIMUM).contains(&bytes), "{bytes} bytes per cluster");
     assert!(
         snapshot
             .snapshot()
@@ -49,11 +49,11 @@ fn a_snapshot_of_realistic_clusters_is_small_and_keeps_no_json_that_nobody_asked
             .all(|cluster| cluster.raw_json().is_empty())
     );
 
-    // A few, for their JSON takes far more than all the rest.
+    // Only a few clusters, because JSON takes far more memory than everything else.
     let few = &clusters[..100];
     let (bytes, (_fleet, snapshot)) = bytes_a_cluster(few, true);
-    println!("{bytes} bytes a cluster with its JSON");
-    assert!(bytes > CLUSTER_MAXIMUM, "{bytes} bytes a cluster with its JSON");
+    println!("{bytes} bytes per cluster with its JSON");
+    assert!(bytes > CLUSTER_MAXIMUM, "{bytes} bytes per cluster with its JSON");
     let first = snapshot.snapshot().clusters().get(0);
     assert!(first.raw_json().contains("group27.example.io/v1"));
 }

@@ -12,8 +12,8 @@
 //! explanation = "c: rejected by cluster-affinity: …"
 //! ```
 //!
-//! Everything but `replicas`, `strategy`, `clusters` and `result` is optional. A cluster is the number of replicas that
-//! fit, or a table of that number (`fits`) and fields of its manifest. `spec` holds fields of the binding.
+//! All keys except `replicas`, `strategy`, `clusters` and `result` are optional. A cluster is the number of replicas
+//! that fit, or a table with that number (`fits`) and fields of its manifest. `spec` holds fields of the binding.
 
 use std::collections::BTreeMap;
 
@@ -37,9 +37,9 @@ pub(super) struct Example {
     placement: Map<String, Value>,
     #[serde(default)]
     spec: Map<String, Value>,
-    /// The decision, as `scheduling::told` words it.
+    /// The decision, as formatted by `scheduling::told`.
     pub(super) result: String,
-    /// A line of the explanation that this plugin alone can have caused.
+    /// A line of the explanation that only this plugin can produce.
     pub(super) explanation: Option<String>,
 }
 
@@ -64,13 +64,13 @@ impl Example {
             .unwrap_or_else(|| {
                 panic!(
                     "plugins/{folder}/README.md has no TOML block under `## Worked example`: \
-                     tests/bundled/example.rs says what belongs into it"
+                     tests/bundled/example.rs describes its keys"
                 )
             });
         toml::from_str(block.0).unwrap_or_else(|error| panic!("plugins/{folder}/README.md: {error}"))
     }
 
-    /// Its clusters and its binding.
+    /// The clusters and the binding of the example.
     pub(super) fn objects(&self) -> Vec<Value> {
         let mut binding = binding("web", self.replicas).strategy(&self.strategy);
         if !self.last.is_empty() {

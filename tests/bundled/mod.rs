@@ -1,5 +1,5 @@
-//! Every folder of `plugins/`: loaded into this one process through the real loader, compared with what its README says,
-//! and put to work on the README's worked example. A new plugin needs no line here.
+//! Every folder in `plugins/`: loaded into a single process through the real loader, compared with its README, and run
+//! on the README's worked example. New plugins are covered without changes here.
 
 mod example;
 
@@ -13,8 +13,8 @@ use crate::manifests::list;
 use crate::scheduling::{Host, read, told};
 use example::{Example, readme, section};
 
-/// The library of every folder, all loaded before the first is asked for anything: a loader that keeps one module per type
-/// would give the first for all.
+/// The library of every folder, all loaded before the first is used: a loader that cached one module per type would
+/// return the first one for all.
 fn libraries() -> Vec<(String, PluginLibrary)> {
     let load = |folder: String| {
         let library = PluginLibrary::load(artifacts::plugin(&folder), None);
@@ -25,7 +25,7 @@ fn libraries() -> Vec<(String, PluginLibrary)> {
 }
 
 #[test]
-fn every_bundled_plugin_is_itself_when_all_are_loaded() {
+fn every_bundled_plugin_keeps_its_identity_when_all_are_loaded() {
     let libraries = libraries();
     for (folder, library) in &libraries {
         assert_eq!(library.name(), folder);
@@ -53,7 +53,7 @@ fn every_bundled_plugin_serves_and_promises_what_its_readme_says() {
             .and_then(|text| text.split(['.', '(']).next())
             .map(|text| text.trim().to_lowercase().split(", ").map(str::to_owned).collect())
             .unwrap_or_default();
-        // The README of a strategy has the strategy's name; any other opens with the extension point.
+        // The README of a strategy is titled with its name; any other README opens with the extension point.
         if library.strategies().is_empty() {
             let opening = format!("# {folder}\n\n{}. ", library.extension_points().join(", "));
             assert!(
@@ -67,13 +67,13 @@ fn every_bundled_plugin_serves_and_promises_what_its_readme_says() {
         assert_eq!(
             library.promise_names(),
             promises,
-            "{folder}: the README's Promises up to the first point"
+            "{folder}: the README's Promises up to the first period"
         );
     }
 }
 
 #[test]
-fn every_bundled_plugin_does_its_work() {
+fn every_bundled_plugin_decides_its_worked_example() {
     for (folder, library) in libraries() {
         let example = Example::read(&folder);
         let (bindings, fleet) = read(&list(example.objects()));
@@ -86,7 +86,7 @@ fn every_bundled_plugin_does_its_work() {
         let account = account(&decision);
         match &example.explanation {
             Some(line) => assert!(account.contains(line), "{folder}: expected `{line}` among {account:#?}"),
-            // Then the strategy itself must show that the plugin decided.
+            // Without an explanation, the strategy itself must show that the plugin decided.
             None => assert!(
                 library.strategies().contains(&example.strategy.as_str()),
                 "plugins/{folder}/README.md: the worked example needs an `explanation` that names the plugin's part"
@@ -95,7 +95,7 @@ fn every_bundled_plugin_does_its_work() {
     }
 }
 
-/// The explanation of a decision, a line each: rejections, scores, what a strategy says, candidates.
+/// The explanation of a decision as lines: rejections, scores, remarks of the strategy, candidates.
 fn account(decision: &Decision) -> Vec<String> {
     let explanation = decision.explanation.as_ref().expect("an explanation was asked for");
     let mut lines = Vec::new();
@@ -129,7 +129,7 @@ fn version_of_package(name: &str) -> String {
     package.expect("the package is in the workspace").version.to_string()
 }
 
-/// The ABI version of the SDK in this repository: major and minor version of its ABI crate.
+/// The ABI version of this SDK: the major and minor version of its ABI crate.
 fn abi_version() -> String {
     let version = version_of_package("divvy-framework-abi");
     let parts: Vec<&str> = version.split('.').collect();

@@ -1,7 +1,7 @@
-//! The `divvy` command, run as a person runs it: exit code, standard output, standard error.
+//! The `divvy` command, run the way users run it: exit code, standard output, standard error.
 //!
-//! Each test is a run in the folder `tests/fixtures/command-line`, with what it printed written beside it. What is rendered
-//! how is tested in the binary's own crate; here it is that arguments, files and plugins come together.
+//! Each test runs the command in the folder `tests/fixtures/command-line` and compares its output. The details of
+//! rendering are tested in the binary's own crate; these tests cover the interaction of arguments, files and plugins.
 
 mod plugins_and_profiles;
 mod schedule;
@@ -11,12 +11,12 @@ use std::process::{Command, Output, Stdio};
 
 use crate::artifacts::{fixture, plugin, repository, workspace};
 
-/// The folder in which commands run.
+/// Working directory of the commands.
 fn folder() -> PathBuf {
     repository().join("tests/fixtures/command-line")
 }
 
-/// A command with these arguments, which finds the bundled plugins and nothing else in its environment.
+/// A command with these arguments, whose environment contains only the path of the bundled plugins.
 fn divvy(arguments: &[&str]) -> Command {
     let plugins = plugin("duplicated").parent().expect("a library is in a folder");
     let mut command = Command::new(workspace().binary("divvy"));
@@ -29,14 +29,14 @@ fn divvy(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command; its exit code, standard output and standard error.
+/// Runs a command and returns its exit code, standard output and standard error.
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = divvy(arguments).output().expect("the binary can be started");
     let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
     (status.code(), text(stdout), text(stderr))
 }
 
-/// Runs a command and compares all that it did: the exit code, standard output, standard error.
+/// Runs a command and compares its exit code, standard output and standard error.
 #[track_caller]
 fn check(arguments: &[&str], exit: i32, stdout: &str, stderr: &str) {
     let (actual_exit, actual_stdout, actual_stderr) = run(arguments);

@@ -14,7 +14,7 @@ fn the_built_in_profile_is_shown_with_its_comments() {
 }
 
 #[test]
-fn the_built_in_profile_holds() {
+fn the_built_in_profile_is_valid() {
     let profile = Host::built_in().profile();
     let filters: Vec<&str> = profile.filters().map(PluginInstance::name).collect();
     let scores: Vec<String> = profile
@@ -39,7 +39,7 @@ ok: profile `default` (built-in profile)
 }
 
 #[test]
-fn everything_that_is_wrong_with_a_profile_is_told_with_its_line() {
+fn every_problem_in_a_profile_is_reported_with_its_line() {
     let (exit, stdout, stderr) = run(&["profile", "check", "--profile", "broken.toml"]);
     assert_eq!((exit, stdout.as_str()), (Some(2), ""));
     let (first, others) = stderr.split_once('\n').expect("there are several lines");
@@ -57,7 +57,7 @@ fn everything_that_is_wrong_with_a_profile_is_told_with_its_line() {
 }
 
 #[test]
-fn a_profile_that_is_not_there_is_explained() {
+fn a_missing_profile_is_an_error_with_a_hint() {
     check(
         &["schedule", "-f", "fleet.yaml", "--profile", "nowhere.toml"],
         2,
@@ -91,7 +91,7 @@ fn every_bundled_plugin_is_listed_with_what_it_serves() {
 }
 
 #[test]
-fn a_file_that_should_be_a_plugin_is_listed_with_what_it_is_instead() {
+fn a_file_that_is_not_a_plugin_is_listed_with_the_reason() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("libdivvy_plugin_text.so");
     std::fs::write(&file, "not a library").expect("the file can be written");
@@ -107,7 +107,7 @@ fn a_file_that_should_be_a_plugin_is_listed_with_what_it_is_instead() {
 }
 
 #[test]
-fn a_plugin_shows_what_configures_it() {
+fn a_plugin_is_shown_with_its_configuration() {
     let (exit, stdout, _) = run(&["plugin", "show", "static-weight"]);
     assert_eq!(exit, Some(0));
     assert!(stdout.starts_with("static-weight "), "{stdout}");
@@ -127,14 +127,14 @@ fn a_plugin_shows_what_configures_it() {
 }
 
 #[test]
-fn a_plugin_that_is_not_there_is_answered_with_the_nearest() {
+fn an_unknown_plugin_is_an_error_with_the_nearest_name() {
     let (exit, _, stderr) = run(&["plugin", "show", "averag"]);
     assert_eq!(exit, Some(2));
     assert!(stderr.ends_with("\n  hint: did you mean `average`?\n"), "{stderr}");
 }
 
 #[test]
-fn shells_are_given_completions() {
+fn completions_are_printed_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let (exit, stdout, stderr) = run(&["completions", shell]);
         assert_eq!((exit, stderr.as_str()), (Some(0), ""));
@@ -143,7 +143,7 @@ fn shells_are_given_completions() {
 }
 
 #[test]
-fn every_command_helps_with_examples() {
+fn the_help_of_every_command_has_examples() {
     for command in [
         &["schedule"][..],
         &["profile", "show"],
@@ -166,7 +166,7 @@ fn every_command_helps_with_examples() {
 }
 
 #[test]
-fn wrong_usage_ends_with_2() {
+fn wrong_usage_exits_with_2() {
     for arguments in [
         &[][..],
         &["schedule"],

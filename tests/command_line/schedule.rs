@@ -6,7 +6,7 @@ use std::process::Stdio;
 use super::{check, divvy, fixture, folder, run};
 
 #[test]
-fn what_is_scheduled_or_skipped_ends_with_0() {
+fn scheduled_and_skipped_bindings_exit_with_0() {
     check(
         &["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"],
         0,
@@ -29,7 +29,7 @@ shop/paused-deployment  Duplicated         2                  Skipped
 }
 
 #[test]
-fn what_cannot_be_scheduled_ends_with_1_and_says_why() {
+fn unschedulable_bindings_exit_with_1_and_a_reason() {
     check(
         &["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
         1,
@@ -50,7 +50,7 @@ shop/model-deployment  Duplicated         1   NoClusterFit
 }
 
 #[test]
-fn what_makes_no_sense_is_an_error_of_its_row_and_the_others_are_decided() {
+fn an_invalid_binding_is_an_error_in_its_row_and_the_others_are_scheduled() {
     check(
         &[
             "schedule",
@@ -83,7 +83,7 @@ note: no policy matches 1 resource: Deployment shop/orphan
 }
 
 #[test]
-fn every_problem_of_the_input_is_told_and_nothing_is_scheduled() {
+fn every_problem_in_the_input_is_reported_and_nothing_is_scheduled() {
     check(
         &[
             "schedule",
@@ -109,7 +109,7 @@ error: 3 problems in the input; nothing is scheduled
 }
 
 #[test]
-fn an_explanation_tells_strategy_remarks_figures_and_rejections() {
+fn an_explanation_contains_strategy_remarks_figures_and_rejections() {
     let (exit, stdout, _) = run(&["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "--explain"]);
     assert_eq!(exit, Some(0));
     for line in [
@@ -123,7 +123,7 @@ fn an_explanation_tells_strategy_remarks_figures_and_rejections() {
 }
 
 #[test]
-fn json_and_yaml_say_the_same_in_the_order_of_names() {
+fn json_and_yaml_have_the_same_content_sorted_by_name() {
     let arguments = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "-o"];
     let (exit, json, stderr) = run(&[&arguments[..], &["json"]].concat());
     assert_eq!((exit, stderr.as_str()), (Some(0), ""));
@@ -179,7 +179,7 @@ fn standard_input_and_folders_are_read() {
 }
 
 #[test]
-fn an_unknown_strategy_is_refused_with_the_nearest_first() {
+fn an_unknown_strategy_is_an_error_with_the_nearest_first() {
     check(
         &[
             "schedule",
@@ -200,11 +200,11 @@ error: unknown strategy `Avrage`
 }
 
 #[test]
-fn a_strategy_overrides_what_policies_say() {
+fn a_strategy_argument_overrides_the_policies() {
     let files = ["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"];
     let (exit, stdout, _) = run(&[&files[..], &["--strategy", "StaticWeight"]].concat());
     assert_eq!(exit, Some(1));
-    // StaticWeight does what it is told, whether it fits or not.
+    // StaticWeight follows the weights even if the replicas do not fit.
     let huge = stdout
         .lines()
         .find(|line| line.contains("huge"))
@@ -217,7 +217,7 @@ fn a_strategy_overrides_what_policies_say() {
 }
 
 #[test]
-fn with_assume_a_result_takes_its_growth_from_those_after_it() {
+fn with_assume_a_result_reduces_the_room_for_those_after_it() {
     let files = ["schedule", "-f", "fleet.yaml", "-f", "rivals.yaml", "-o", "json"];
     let results = |arguments: &[&str]| {
         let (_, stdout, _) = run(&[&files[..], arguments].concat());
@@ -225,12 +225,12 @@ fn with_assume_a_result_takes_its_growth_from_those_after_it() {
         [rows[0]["result"].clone(), rows[1]["result"].clone()]
     };
     assert_eq!(results(&[]), ["Scheduled", "Scheduled"]);
-    // The second has the higher priority, so it is the first that finds nothing left.
+    // The second binding has the higher priority, so the first one finds no room.
     assert_eq!(results(&["--assume"]), ["Unschedulable", "Scheduled"]);
 }
 
 #[test]
-fn a_plugin_that_fails_ends_with_3_and_the_others_are_decided() {
+fn a_failing_plugin_exits_with_3_and_the_other_bindings_are_scheduled() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let profile = folder.path().join("profile.toml");
     let text = format!(
@@ -263,7 +263,7 @@ fn a_plugin_that_fails_ends_with_3_and_the_others_are_decided() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_output_and_nothing_else() {
+fn a_closed_pipe_ends_the_output_without_an_error() {
     let mut child = divvy(&["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -278,7 +278,7 @@ fn a_reader_that_goes_away_ends_the_output_and_nothing_else() {
 }
 
 #[test]
-fn colour_is_for_terminals_unless_it_is_asked_for() {
+fn colour_is_limited_to_terminals_unless_requested() {
     let files = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"];
     let (_, plain, _) = run(&files);
     assert!(!plain.contains('\u{1b}'));

@@ -1,7 +1,7 @@
-//! The recorded decisions of Karmada's own algorithm, decided again to the last case; and recordings of our own.
+//! Replays every recorded decision of Karmada's own algorithm, and recordings made by Divvy.
 //!
-//! The cases run through the binary, as an operator would: `divvy replay` says the number that passed on its last line and
-//! ends with 0 only if none failed. That a changed decision is noticed is tested on a recording that was tampered with.
+//! The cases run through the binary, as an operator would run them: `divvy replay` prints the number of passed cases on
+//! its last line and exits with 0 only if none failed. A modified recording tests that a changed decision is detected.
 
 use std::fmt::Write;
 use std::io::Read;
@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 use crate::artifacts::{plugin, repository, workspace};
 
-/// Runs `divvy` in the repository, with the plugins that were built for the tests.
+/// Runs `divvy` in the repository, with the plugins built for the tests.
 fn divvy(arguments: &[&str]) -> Output {
     let plugins = plugin("duplicated").parent().expect("a library is in a folder");
     Command::new(workspace().binary("divvy"))
@@ -26,7 +26,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("divvy writes UTF-8")
 }
 
-/// Replays a file of this folder; every one of its cases must pass.
+/// Replays a file in this folder and asserts that all its cases pass.
 fn replays(file: &str, profile: &str, cases: usize) {
     let path = format!("tests/conformance/{file}");
     let profile = format!("examples/profiles/{profile}");
@@ -41,17 +41,17 @@ fn replays(file: &str, profile: &str, cases: usize) {
 }
 
 #[test]
-fn karmada_decides_alike_on_small_fleets() {
+fn decisions_equal_karmadas_on_small_fleets() {
     replays("karmada-parity.jsonl.gz", "karmada.toml", 2_995);
 }
 
 #[test]
-fn karmada_decides_alike_on_large_fleets() {
+fn decisions_equal_karmadas_on_large_fleets() {
     replays("karmada-parity-large.jsonl.gz", "karmada.toml", 300);
 }
 
 #[test]
-fn karmada_decides_alike_on_several_components() {
+fn decisions_equal_karmadas_on_several_components() {
     replays("karmada-parity-components.jsonl.gz", "karmada-alpha.toml", 300);
 }
 
@@ -64,7 +64,7 @@ fn the_gate_for_several_components_makes_a_difference() {
     assert!(shown.contains("first differs at Select"), "{shown}");
 }
 
-/// Records the demo fleet under the built-in profile; the recording, and the folder that keeps it.
+/// Records the demo fleet under the built-in profile. Returns the recording and the temporary folder that contains it.
 fn recorded(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder for the recording");
     let file = folder.path().join(name);
@@ -78,7 +78,7 @@ fn path(file: &Path) -> &str {
 }
 
 #[test]
-fn what_was_recorded_replays_without_a_difference() {
+fn a_recording_replays_without_differences() {
     for name in ["recording.jsonl", "recording.jsonl.gz"] {
         let (_folder, file) = recorded(name);
         let output = divvy(&["replay", path(&file)]);
@@ -89,7 +89,7 @@ fn what_was_recorded_replays_without_a_difference() {
 }
 
 #[test]
-fn a_changed_decision_or_plugin_is_told() {
+fn changed_decisions_plugins_and_seeds_are_reported() {
     let (_folder, file) = recorded("recording.jsonl");
     let mut recording = String::new();
     std::fs::File::open(&file)
@@ -113,9 +113,9 @@ fn a_changed_decision_or_plugin_is_told() {
     assert!(shown.contains("shop/storefront-deployment: expected "), "{shown}");
     assert!(shown.contains("first differs at Assign"), "{shown}");
     assert!(shown.ends_with("\n6 passed, 1 failed\n"), "{shown}");
-    let told = text(&output.stderr);
-    assert!(told.contains("has version 0.1.0, recorded 0.0.1"), "{told}");
-    assert!(told.contains("the seed is 0, recorded 7"), "{told}");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("has version 0.1.0, recorded 0.0.1"), "{stderr}");
+    assert!(stderr.contains("the seed is 0, recorded 7"), "{stderr}");
     assert_eq!(output.status.code(), Some(1));
     let json = divvy(&["replay", path(&file), "-o", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("it is JSON");
@@ -124,7 +124,7 @@ fn a_changed_decision_or_plugin_is_told() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused() {
+fn an_invalid_recording_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let cases = [
         ("", "has no case"),
@@ -153,7 +153,7 @@ fn what_is_no_recording_is_refused() {
 }
 
 #[test]
-fn bench_gives_a_row_a_case() {
+fn bench_prints_one_row_per_case() {
     let path = "tests/conformance/karmada-parity-components.jsonl.gz";
     let output = divvy(&["bench", path, "-n", "2", "-o", "json"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

@@ -1,4 +1,4 @@
-//! Files that are no plugin, or not one that this host can use.
+//! Files that are not plugins, or not plugins that this host can use.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::settled;
 use crate::artifacts;
 
-/// The error of a file, in words, and its hint.
+/// The error of a file, its message and its hint.
 #[track_caller]
 fn refused(file: &Path, checksum: Option<&str>) -> (LoadError, String, String) {
     let error = PluginLibrary::load(file, checksum).expect_err("the file is refused");
@@ -91,15 +91,14 @@ fn a_library_without_module() {
     );
 }
 
-/// The record is all that the loader reads before it refuses, so a plugin whose record says another major version is to it
-/// what a plugin of that version is.
+/// The loader reads only the record before it rejects the file, so changing the major version in the record is enough.
 #[test]
 fn another_major_abi_version() {
     let mut bytes = bytes_of_a_plugin();
     let file = object::File::parse(bytes.as_slice()).expect("a plugin is a library");
     let section = file.section_by_name(".divvy.plugin").expect("a plugin has a record");
     let (start, _) = section.file_range().expect("the record is in the file");
-    // The major version follows the eight bytes by which a record is known.
+    // The major version follows the eight bytes that identify a record.
     let major = usize::try_from(start).expect("the file is in memory") + 8;
     bytes[major..major + 4].copy_from_slice(&2_u32.to_le_bytes());
     let (_folder, file) = file_of(&bytes);
@@ -112,7 +111,7 @@ fn another_major_abi_version() {
 }
 
 #[test]
-fn another_layout_is_one_line_and_the_rest_for_those_who_ask() {
+fn another_layout_is_reported_in_one_line_with_details_on_request() {
     let error = check(
         artifacts::fixture("wrong-layout"),
         "plugin `wrong-layout` (<file>) has another type layout than this divvy: in `PluginModule`: mismatched package: \
@@ -163,9 +162,9 @@ fn another_checksum() {
     assert_eq!((loaded.name(), loaded.checksum()), ("average", actual.as_str()));
 }
 
-/// The bytes that were hashed are the bytes that are opened, so two versions of one path are two plugins.
+/// The hashed bytes are the opened bytes, so two versions of a file are two plugins.
 #[test]
-fn a_file_that_was_exchanged_is_opened_anew() {
+fn a_replaced_file_is_opened_again() {
     let (_folder, file) = file_of(&bytes_of_a_plugin());
     let first = PluginLibrary::load(&file, None).expect("a plugin");
     let checksum = first.checksum().to_owned();

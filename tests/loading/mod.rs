@@ -1,7 +1,7 @@
-//! Each way in which a plugin cannot be loaded: its own error, with its message and what it advises.
+//! Every reason that a plugin cannot be loaded: its own error, with a message and a hint.
 //!
-//! [`files`] are failures of one file, [`profiles`] those of plugins put together by a profile, [`sources`] those that a
-//! plugin's author meets already when compiling.
+//! [`files`] covers failures of a single file, [`profiles`] those of a profile that combines plugins, and [`sources`]
+//! those that the author of a plugin gets from the compiler.
 
 mod files;
 mod profiles;
@@ -9,7 +9,8 @@ mod sources;
 
 use std::path::Path;
 
-/// A message with its path as `<file>`, and the line of a place in a source as `<line>`: both differ between machines.
+/// A message with its path replaced by `<file>` and the line number of a source file by `<line>`, because both may
+/// vary.
 fn settled(message: &str, file: &Path) -> String {
     let message = message.replace(&file.display().to_string(), "<file>");
     match message.rsplit_once(".rs:") {

@@ -1,4 +1,4 @@
-//! Plugins that a profile cannot put together.
+//! Profiles whose plugins cannot be combined.
 
 use divvy_scheduler::plugin::PluginDirectories;
 use divvy_scheduler::scheduler::RegistryError;
@@ -7,7 +7,7 @@ use super::settled;
 use crate::artifacts;
 use crate::scheduling::{Host, configuration, name_libraries};
 
-/// What is wrong with a profile, each with its hint.
+/// The errors of a profile, each with its hint.
 #[track_caller]
 fn refused(lines: &str) -> Vec<(String, String)> {
     let errors = Host::try_extending(lines).expect_err("the profile is refused");
@@ -131,7 +131,7 @@ fn a_library_that_holds_another_plugin() {
 }
 
 #[test]
-fn a_library_that_is_not_the_one_of_the_checksum() {
+fn a_library_with_a_different_checksum() {
     let digits = "0".repeat(64);
     let errors = refused(&format!("plugin.average.sha256 = '{digits}'"));
     assert_eq!(errors.len(), 1);
@@ -154,7 +154,7 @@ fn a_plugin_at_an_extension_point_that_it_does_not_serve() {
 }
 
 #[test]
-fn a_plugin_that_is_not_found_says_where_it_was_looked_for() {
+fn a_plugin_that_is_not_found_names_the_searched_folders() {
     let here = artifacts::plugin("average")
         .parent()
         .expect("a library lies in a folder");
@@ -180,7 +180,7 @@ fn a_plugin_that_is_not_found_says_where_it_was_looked_for() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let lines = "filters = ['average']\nassign = ['faulty']\n\
                  [profile.plugin.faulty.configuration]\nconstructor = 'error'\n[profile.plugin.idle]\n";
     check(
@@ -192,7 +192,7 @@ fn everything_that_is_wrong_is_told_at_once() {
         ],
     );
     let empty = Host::new(&configuration(""), &PluginDirectories::default());
-    let errors: Vec<(String, String)> = empty.expect_err("nothing is said").iter().map(told).collect();
+    let errors: Vec<(String, String)> = empty.expect_err("the profile is empty").iter().map(told).collect();
     let hint = "`extends = \"default\"` takes it from the built-in profile";
     assert_eq!(
         errors,

@@ -1,8 +1,8 @@
-//! What a plugin's author is told by the compiler.
+//! Errors that the author of a plugin gets from the compiler.
 
 use crate::artifacts;
 
-/// Such a plugin would end the host with its first panic, and no loader could see it coming.
+/// The first panic of such a plugin would abort the host, and the loader could not detect it.
 #[test]
 fn a_plugin_that_aborts_on_panic_does_not_compile() {
     let output = artifacts::cargo()

@@ -1,14 +1,14 @@
-//! What a faulty plugin does to the host: nothing. Each misbehaviour is an error of that binding, which names the plugin,
-//! the rule and the figures, and the next binding is scheduled.
+//! Faulty plugins do not affect the host. Each misbehaviour is an error of one binding, which names the plugin, the
+//! rule and the figures, and the next binding is scheduled.
 //!
-//! What the types of a result rule out needs no case, as no plugin can say it:
-//! - Filter: accepting a cluster that another filter rejected, rejecting one that is not in the snapshot.
-//! - Score: a fraction, NaN or infinity, a score for a cluster that is not feasible, or two scores for one.
-//! - Select: candidates under another name than their place.
-//! - Assign: a cluster that is no candidate, a candidate named twice or left out, a fraction of a replica.
+//! The types of a result rule out some faults, which therefore have no test:
+//! - Filter: accepting a cluster that another filter rejected, or rejecting one that is not in the snapshot.
+//! - Score: a fraction, NaN or infinity, a score for a cluster that is not feasible, or two scores for one cluster.
+//! - Select: candidates that are named rather than indexed.
+//! - Assign: a cluster that is not a candidate, a candidate named twice or left out, a fraction of a replica.
 //!
-//! Out of reach in process: a fault that no Rust plugin without `unsafe` has (a wild pointer, `exit`), a stack that overflows,
-//! a loop that does not end.
+//! The host cannot contain some faults within its process: those that require `unsafe` code (a wild pointer) or `exit`,
+//! a stack overflow, and an infinite loop.
 
 mod panics;
 mod results;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::manifests::{Binding, binding, cluster};
 use crate::scheduling::Host;
 
-/// A profile in which the faulty plugin stands at every extension point, beside bundled ones.
+/// A host whose profile has the faulty plugin at every extension point, together with bundled plugins.
 fn host() -> Host {
     Host::extending(
         "filters = ['cluster-affinity', 'faulty']\n\
@@ -28,14 +28,14 @@ fn host() -> Host {
     )
 }
 
-/// Three clusters: room for 10, 2 and 10.
+/// Three clusters with room for 10, 2 and 10 replicas.
 fn clusters() -> Vec<Value> {
     [("a", 10), ("b", 2), ("c", 10)]
         .map(|(name, fits)| cluster(name, fits).into())
         .to_vec()
 }
 
-/// The decision on a binding of 6 replicas for which the plugin misbehaves like this.
+/// The decision on a binding with 6 replicas that triggers this fault.
 #[track_caller]
 fn told_with_fault(host: &Host, fault: &str) -> String {
     told(
@@ -53,7 +53,7 @@ fn told(host: &Host, binding: Binding) -> String {
     host.told(objects)
 }
 
-/// That the plugin, and one beside it, still decide.
+/// Asserts that the faulty plugin and a bundled one still decide.
 #[track_caller]
 fn check_next_binding(host: &Host) {
     assert_eq!(told(host, binding("next", 6).strategy("Faulty")), "a=6");

@@ -1,11 +1,11 @@
-//! Panics: wherever one happens it is an error that carries its message and place; three in a row, and the plugin is left
-//! alone until its profile is loaded again.
+//! Panics: a panic in any call is an error with its message and location. After three consecutive panics, the plugin is
+//! quarantined until its profile is loaded again.
 
 use super::{check_next_binding, host, told, told_with_fault};
 use crate::manifests::binding;
 use crate::scheduling::Host;
 
-/// A message without the line of the place, which changes with the fixture.
+/// A message without the line number of the panic, which changes with the fixture.
 fn without_line(told: &str) -> String {
     match told.rsplit_once("faulty/src/lib.rs:") {
         Some((head, _)) => format!("{head}faulty/src/lib.rs:<line>)"),
@@ -14,7 +14,7 @@ fn without_line(told: &str) -> String {
 }
 
 #[test]
-fn a_panic_in_any_call_is_an_error_with_message_and_place() {
+fn a_panic_in_any_call_is_an_error_with_message_and_location() {
     let host = host();
     for (fault, message) in [
         ("panic in prepare", "prepare panicked"),
@@ -35,9 +35,9 @@ fn a_panic_in_any_call_is_an_error_with_message_and_place() {
     }
 }
 
-/// Nobody is there to be told: the binding was decided.
+/// The binding has already been decided, so there is no result to replace with an error.
 #[test]
-fn a_panic_where_state_is_dropped_changes_nothing() {
+fn a_panic_while_state_is_dropped_changes_nothing() {
     let host = host();
     for fault in ["panic in the state's destructor", "bomb in the state's destructor"] {
         assert_eq!(told_with_fault(&host, fault), "a=6", "{fault}");
@@ -46,7 +46,7 @@ fn a_panic_where_state_is_dropped_changes_nothing() {
 }
 
 #[test]
-fn a_panic_where_the_plugin_is_dropped_changes_nothing() {
+fn a_panic_while_the_plugin_is_dropped_changes_nothing() {
     let faulty = Host::extending("assign = ['faulty']\nplugin.faulty.configuration.panic-on-drop = true");
     assert_eq!(told(&faulty, binding("web", 6).strategy("Faulty")), "a=6");
     drop(faulty);
@@ -55,7 +55,7 @@ fn a_panic_where_the_plugin_is_dropped_changes_nothing() {
 
 #[test]
 fn three_panics_in_a_row_quarantine_the_plugin_until_the_profile_is_loaded_again() {
-    // Whichever call panics: the calls before it in each cycle succeed, and do not excuse it.
+    // In any call: the successful calls before it in the same cycle do not reset the count.
     for (fault, message) in [
         ("panic in prepare", "prepare panicked"),
         ("panic in filter", "filter panicked"),
@@ -72,14 +72,14 @@ fn three_panics_in_a_row_quarantine_the_plugin_until_the_profile_is_loaded_again
             format!("Error: plugin `faulty` is quarantined after 3 panics in a row; the last one: {message}");
         assert_eq!(told(&quarantined, binding("blameless", 6).strategy("Faulty")), expected);
         assert!(quarantined.profile().select().is_quarantined());
-        // A profile loaded again has a plugin constructed anew, whatever became of the other.
+        // Loading the profile again constructs a new plugin and leaves the old one quarantined.
         check_next_binding(&host());
         assert_eq!(told(&quarantined, binding("blameless", 6).strategy("Faulty")), expected);
     }
 }
 
 #[test]
-fn a_quarantined_strategy_does_not_keep_the_others_from_their_work() {
+fn a_quarantined_strategy_does_not_affect_the_others() {
     let host = Host::extending("assign = ['faulty', 'average']");
     for _ in 0..4 {
         told_with_fault(&host, "panic in assign");
@@ -89,7 +89,7 @@ fn a_quarantined_strategy_does_not_keep_the_others_from_their_work() {
 }
 
 #[test]
-fn a_success_starts_the_count_of_panics_again() {
+fn a_success_resets_the_count_of_panics() {
     let host = host();
     for fault in ["panic in prepare", "panic in assign", "panic in score"] {
         for _ in 0..3 {

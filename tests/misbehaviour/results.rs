@@ -1,10 +1,10 @@
-//! Results that break a rule, and failures that a plugin reports itself.
+//! Results that violate a rule, and failures that a plugin reports itself.
 
 use super::{check_next_binding, clusters, host, told, told_with_fault};
 use crate::manifests::binding;
 use crate::scheduling::Host;
 
-/// Each misbehaviour with what is told of it; the next binding is scheduled after each.
+/// Checks the decision for each fault, and that the next binding is scheduled.
 #[track_caller]
 fn check(table: &[(&str, &str)]) {
     let host = host();
@@ -26,18 +26,18 @@ fn impossible_scores_name_the_plugin_the_cluster_and_the_range() {
             "Error: plugin `faulty` gave cluster `b` score 101, expected 0 to 100",
         ),
         (
-            "score as low as can be",
+            "score far too low",
             "Error: plugin `faulty` gave cluster `a` score -9223372036854775808, expected 0 to 100",
         ),
         (
-            "score as high as can be",
+            "score far too high",
             "Error: plugin `faulty` gave cluster `a` score 9223372036854775807, expected 0 to 100",
         ),
     ]);
 }
 
 #[test]
-fn impossible_selections_name_the_plugin_and_the_cluster_or_the_place() {
+fn impossible_selections_name_the_plugin_and_the_cluster_or_the_index() {
     check(&[
         ("select twice", "Error: plugin `faulty` selected cluster `b` twice"),
         (
@@ -52,7 +52,7 @@ fn impossible_selections_name_the_plugin_and_the_cluster_or_the_place() {
             "select too many",
             "Error: plugin `faulty` selected 4 clusters, but only 3 are feasible",
         ),
-        ("select nobody", "Unschedulable: no clusters available to schedule"),
+        ("select nothing", "Unschedulable: no clusters available to schedule"),
     ]);
 }
 
@@ -90,18 +90,18 @@ fn impossible_divisions_name_the_plugin_the_rule_and_the_figures() {
     ]);
 }
 
-/// The SDK drops what is set past the end; the rest of the result counts.
+/// The SDK ignores entries past the end; the rest of the result counts.
 #[test]
-fn what_is_said_of_clusters_that_are_not_there_is_not_heard() {
+fn results_for_unknown_clusters_are_ignored() {
     check(&[
-        ("reject what there is not", "a=6"),
-        ("score what there is not", "a=6"),
-        ("divide among those who are not there", "a=6"),
+        ("reject an unknown cluster", "a=6"),
+        ("score an unknown cluster", "a=6"),
+        ("divide over an unknown cluster", "a=6"),
     ]);
 }
 
 #[test]
-fn a_duplicating_strategy_gives_each_candidate_the_full_count() {
+fn a_duplicating_strategy_must_give_each_candidate_the_full_count() {
     let host = Host::extending("assign = ['false-duplicate', 'average']");
     assert_eq!(
         told(&host, binding("web", 6).strategy("FalseDuplicate")),
@@ -111,7 +111,7 @@ fn a_duplicating_strategy_gives_each_candidate_the_full_count() {
 }
 
 #[test]
-fn failures_that_a_plugin_reports_are_told_by_their_kind() {
+fn failures_that_a_plugin_reports_keep_their_kind() {
     check(&[
         (
             "internal failure",
@@ -148,9 +148,9 @@ fn preferences_that_do_not_fit_name_the_key() {
     );
 }
 
-/// A plugin at fault is told apart from a binding that cannot be scheduled: the exit codes differ.
+/// The exit codes for a plugin fault and for a binding that cannot be scheduled differ.
 #[test]
-fn only_a_plugin_at_fault_counts_as_such() {
+fn only_faults_of_a_plugin_count_as_plugin_faults() {
     use divvy_scheduler::scheduler::Outcome;
     let host = host();
     for (fault, is_plugin_fault) in [
@@ -161,7 +161,7 @@ fn only_a_plugin_at_fault_counts_as_such() {
         ("unschedulable", false),
         ("refused preferences", false),
         ("reject all", false),
-        ("select nobody", false),
+        ("select nothing", false),
     ] {
         let struck = binding("struck", 6)
             .strategy("Faulty")

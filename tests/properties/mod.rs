@@ -1,9 +1,9 @@
-//! What holds of each strategy whatever the input, from random manifests through its real library to decisions.
+//! Properties of each strategy for any input, from random manifests through its real library to decisions.
 //!
-//! - [`patches`]: changed clusters decide as those that were always so.
+//! - [`patches`]: decisions do not depend on the history of changes to clusters.
 //! - [`results`]: sums, capacity, independence of the order of the input.
-//! - [`steadiness`]: what a division keeps of the last one, as its rules define it.
-//! - [`shapes`]: what each strategy is for: evenness, few clusters, proportions, preferred clusters first.
+//! - [`steadiness`]: the replicas that a division keeps from the last result, as defined by its rules.
+//! - [`shapes`]: the purpose of each strategy: evenness, few clusters, proportions, preferred clusters first.
 
 mod patches;
 mod results;
@@ -13,10 +13,10 @@ mod steadiness;
 
 use proptest::test_runner::Config;
 
-/// So many inputs a property: each goes through JSON, the whole cycle and a library without optimisation.
+/// Inputs per property. Each runs through JSON, the whole cycle and a library without optimisation.
 const CASES: u32 = 96;
 
-/// Failures are told with their input; they are worth a named case, not a file of seeds.
+/// Failures are reported with their input and are not persisted: they deserve a named case rather than a file of seeds.
 fn configuration() -> Config {
     Config {
         cases: CASES,

@@ -1,4 +1,4 @@
-//! Decisions on a snapshot that was patched, change by change, are those on one that was made at once.
+//! Decisions on a snapshot that was patched change by change equal those on a snapshot that was built at once.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use crate::scheduling::{Host, read, told};
 
 const NAMES: [&str; 7] = ["kiwi", "apple", "fig", "plum", "date", "lime", "pear"];
 
-/// All that a cluster can have which a bundled plugin reads.
+/// Clusters with everything that a bundled plugin reads.
 fn clusters() -> impl Strategy<Value = Cluster> {
     (
         (0..NAMES.len(), 0..=20_i64, 0..3_usize, 0..8_usize),
@@ -57,7 +57,7 @@ fn clusters() -> impl Strategy<Value = Cluster> {
         )
 }
 
-/// A binding for each thing that a decision can hang on.
+/// One binding for each property of a cluster that decisions depend on.
 fn bindings() -> Vec<Binding> {
     let of = |name: &str, strategy: &str| binding(name, 11).strategy(strategy);
     let spread = |name: &str, by: Value| of(name, "DynamicWeight").placement("spreadConstraints", by);
@@ -109,7 +109,7 @@ proptest! {
     #![proptest_config(configuration())]
 
     #[test]
-    fn a_patched_snapshot_is_decided_upon_as_a_fresh_one(
+    fn decisions_on_a_patched_snapshot_equal_those_on_a_new_one(
         changes in prop::collection::vec((clusters(), any::<bool>(), prop::bool::weighted(0.05)), 1..60),
     ) {
         let mut fleet = Fleet::new(false);

@@ -27,10 +27,10 @@ proptest! {
     }
 
     #[test]
-    fn strategies_that_respect_capacity_stay_within_it_and_use_it_all(situation in situations()) {
+    fn strategies_that_respect_capacity_stay_within_it_and_use_all_of_it(situation in situations()) {
         for strategy in WITHIN_CAPACITY {
             let counts = situation.divide(strategy);
-            // Together too small is the one reason to give nothing.
+            // Lack of capacity is the only reason for having no result.
             prop_assert_eq!(counts.is_some(), situation.replicas <= situation.capacity(), "{}", strategy);
             for (place, count) in situation.places.iter().zip(counts.unwrap_or_default()) {
                 prop_assert!(count <= place.capacity(), "{strategy}: {count} on {place:?}");
@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn strategies_that_do_what_they_are_told_are_never_unschedulable_for_room(situation in situations()) {
+    fn strategies_that_ignore_capacity_are_never_unschedulable_for_lack_of_it(situation in situations()) {
         for strategy in ["StaticWeight", "Specified"] {
             prop_assert!(situation.divide(strategy).is_some(), "{strategy}");
         }

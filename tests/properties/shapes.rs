@@ -1,11 +1,11 @@
-//! What each strategy is for.
+//! The purpose of each strategy.
 
 use proptest::prelude::*;
 
 use super::configuration;
 use super::situation::{Place, Situation, situations};
 
-/// A division from scratch of what nobody has yet.
+/// Situations without a last result.
 fn first() -> impl Strategy<Value = Situation> {
     situations().prop_map(|mut situation| {
         situation.places.iter_mut().for_each(|place| place.last = None);
@@ -13,7 +13,7 @@ fn first() -> impl Strategy<Value = Situation> {
     })
 }
 
-/// The least number of clusters that hold the replicas.
+/// The minimum number of clusters that hold the replicas.
 fn fewest(places: &[Place], replicas: i64) -> usize {
     let mut capacity: Vec<i64> = places.iter().map(Place::capacity).collect();
     capacity.sort_unstable_by_key(|capacity| -capacity);
@@ -28,7 +28,7 @@ fn fewest(places: &[Place], replicas: i64) -> usize {
 proptest! {
     #![proptest_config(configuration())]
 
-    /// Max-min fairness: no replica can move from a cluster to one that has at least two fewer and room.
+    /// Max-min fairness: no replica can move from a cluster to one that has room and at least two fewer.
     #[test]
     fn average_is_max_min_fair(situation in situations()) {
         if let Some(counts) = situation.divide("Average") {
@@ -40,10 +40,10 @@ proptest! {
         }
     }
 
-    /// Shares are floors, and of the remainder nobody gets more than one, the heavier before the lighter.
+    /// Shares are rounded down, and each cluster gets at most one of the remainder, larger weights first.
     #[test]
     fn static_weight_keeps_its_proportions(situation in situations()) {
-        let counts = situation.divide("StaticWeight").expect("it does what it is told");
+        let counts = situation.divide("StaticWeight").expect("it ignores capacity");
         let is_weighted = situation.has_preferences && situation.places.iter().any(|place| place.preference > 0);
         let weights: Vec<i128> = situation
             .places
@@ -68,7 +68,7 @@ proptest! {
         }
     }
 
-    /// Floors of the shares of what fits, and at most one more.
+    /// Shares of what fits are rounded down, and each cluster gets at most one more.
     #[test]
     fn dynamic_weight_follows_what_fits(situation in first()) {
         if let Some(counts) = situation.divide("DynamicWeight") {
@@ -88,7 +88,7 @@ proptest! {
         }
     }
 
-    /// From scratch each tier takes what it has capacity for before the next gets anything.
+    /// In a fresh cycle, each tier is full before the next one gets replicas.
     #[test]
     fn priority_aggregated_fills_preferred_clusters_first(situation in situations()) {
         let situation = Situation { fresh: true, has_preferences: true, ..situation };

@@ -1,4 +1,4 @@
-//! A random situation: a fleet, a binding with its last result, and preferences for the strategy that is asked.
+//! Random situations: a fleet, a binding with its last result, and preferences for the strategy under test.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::manifests::{Binding, binding, cluster, list, priorities, weights};
 use crate::scheduling::{Host, scheduled};
 
-/// The strategies that divide.
+/// Strategies that divide replicas.
 pub(super) const DIVIDING: [&str; 6] = [
     "StaticWeight",
     "DynamicWeight",
@@ -19,10 +19,10 @@ pub(super) const DIVIDING: [&str; 6] = [
     "PriorityAggregated",
 ];
 
-/// Those of them that stay within what fits now and what is there.
+/// Dividing strategies that stay within capacity: what fits now plus last replicas.
 pub(super) const WITHIN_CAPACITY: [&str; 4] = ["DynamicWeight", "Aggregated", "Average", "PriorityAggregated"];
 
-/// Names whose order is not that in which they are listed.
+/// Cluster names, not in alphabetical order.
 const NAMES: [&str; 8] = ["kiwi", "apple", "fig", "plum", "date", "lime", "pear", "berry"];
 
 /// A cluster of a situation.
@@ -30,7 +30,7 @@ const NAMES: [&str; 8] = ["kiwi", "apple", "fig", "plum", "date", "lime", "pear"
 pub(super) struct Place {
     pub(super) name: &'static str,
     pub(super) fits_now: i64,
-    /// The replicas of the last result; `None` if it does not list the cluster.
+    /// Last replicas; `None` if the last result does not list the cluster.
     pub(super) last: Option<i64>,
     /// Weight for StaticWeight, priority (above 0) for PriorityAggregated, group for Specified.
     pub(super) preference: i64,
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-/// Clusters and what is asked of them.
+/// Clusters and the request for a division.
 #[derive(Debug, Clone)]
 pub(super) struct Situation {
     pub(super) places: Vec<Place>,
@@ -56,7 +56,7 @@ pub(super) struct Situation {
     pub(super) uid: u32,
 }
 
-/// Situations of one to eight clusters, with counts of tens or of hundreds of millions.
+/// Situations with one to eight clusters, and counts in the tens or in the hundreds of millions.
 pub(super) fn situations() -> impl Strategy<Value = Situation> {
     let place = (0..=20_i64, proptest::option::of(0..=20_i64), 0..=3_i64);
     let places = proptest::collection::vec(place, 1..=NAMES.len());
@@ -73,7 +73,7 @@ pub(super) fn situations() -> impl Strategy<Value = Situation> {
                     preference,
                 })
                 .collect(),
-            // Odd numbers, so that there is something to round.
+            // Not a multiple of the scale, so that there is something to round.
             replicas: if scale == 1 { replicas } else { replicas * scale + 1 },
             fresh,
             has_preferences,
@@ -91,7 +91,7 @@ impl Situation {
         self.places.iter().map(Place::last).sum()
     }
 
-    /// The total of each group, for Specified: the replicas dealt out to the groups that have a member.
+    /// The total of each group, for Specified: the replicas distributed over the groups with members.
     pub(super) fn group_totals(&self) -> BTreeMap<i64, i64> {
         let mut totals: BTreeMap<i64, i64> = self.places.iter().map(|place| (place.preference, 0)).collect();
         let groups = totals.len() as i64;
@@ -104,12 +104,12 @@ impl Situation {
         totals
     }
 
-    /// What the policy says for a strategy.
+    /// Preferences of the policy for a strategy.
     fn preferences(&self, strategy: &str) -> Option<Value> {
         let pairs = || self.places.iter().map(|place| (place.name, place.preference));
         match strategy {
             _ if !self.has_preferences => None,
-            // A cluster that no entry matches weighs nothing; a weight of nothing is refused.
+            // A cluster without an entry has no weight; an explicit weight of 0 is an error.
             "StaticWeight" => Some(weights(pairs().filter(|(_, weight)| *weight > 0))),
             "PriorityAggregated" => Some(priorities(pairs().filter(|(_, priority)| *priority > 0))),
             "Specified" => {
@@ -157,7 +157,7 @@ impl Situation {
         decide(self.objects(strategy))
     }
 
-    /// The counts that a strategy gives, by the places of the situation; `None` if it is unschedulable.
+    /// The counts that a strategy returns, in the order of the situation's clusters; `None` if it is unschedulable.
     pub(super) fn divide(&self, strategy: &str) -> Option<Vec<i64>> {
         let decision = self.decide(strategy);
         match &decision.outcome {
@@ -177,7 +177,7 @@ impl Situation {
         }
     }
 
-    /// The situation after a division was carried out: what was placed takes room, what was taken away gives it back.
+    /// The situation after a division: added replicas take room, and removed replicas release it.
     pub(super) fn after(&self, counts: &[i64]) -> Self {
         let mut next = self.clone();
         for (place, &count) in next.places.iter_mut().zip(counts) {

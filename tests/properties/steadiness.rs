@@ -1,14 +1,14 @@
-//! What a division keeps of the last one, as each strategy's rules define it.
+//! The replicas that a division keeps from the last result, as defined by the rules of each strategy.
 
 use proptest::prelude::*;
 
 use super::configuration;
 use super::situation::{DIVIDING, Situation, situations};
 
-/// The strategies that leave what is there where the total grows, and only take away where it shrinks.
+/// Strategies that keep existing replicas when the total grows, and only remove replicas when it shrinks.
 const STEADY: [&str; 3] = ["DynamicWeight", "Aggregated", "PriorityAggregated"];
 
-/// A usual cycle, not one that was asked to start from scratch.
+/// Situations of a steady cycle, without a requested reschedule.
 fn steady() -> impl Strategy<Value = Situation> {
     situations().prop_map(|situation| Situation {
         fresh: false,
@@ -36,7 +36,7 @@ proptest! {
             for (place, &count) in situation.places.iter().zip(&counts) {
                 let change = count - place.last();
                 prop_assert!(change.signum() * grows.signum() >= 0, "{strategy}: {counts:?}");
-                // Extra replicas are held to what fits now.
+                // Extra replicas are limited to what fits now.
                 prop_assert!(change <= place.fits_now, "{strategy}: {counts:?}");
                 if grows == 0 {
                     prop_assert_eq!(change, 0, "{}: {:?}", strategy, counts);
@@ -47,7 +47,7 @@ proptest! {
 
     #[test]
     fn specified_spreads_the_change_of_each_group_evenly(situation in steady()) {
-        let counts = situation.divide("Specified").expect("it does what it is told");
+        let counts = situation.divide("Specified").expect("it ignores capacity");
         // Without preferences its rule is StaticWeight's.
         prop_assume!(situation.has_preferences);
         for (group, total) in situation.group_totals() {
@@ -60,13 +60,13 @@ proptest! {
                 let most = changes().map(|(_, part)| part).max();
                 let least = changes().map(|(_, part)| part).min();
                 prop_assert!(most.unwrap_or(0) - least.unwrap_or(0) <= 1, "{counts:?}");
-                // The odd ones go to those that had fewest.
+                // The remainder goes to the clusters with the fewest last replicas.
                 for (last, part) in changes() {
                     let unfair = changes().any(|(other, given)| other > last && given > part);
                     prop_assert!(!unfair, "{counts:?}");
                 }
             } else {
-                // A cluster that reaches zero stops; the others give the same, but for one.
+                // A cluster that reaches zero stops; the changes of the others differ by at most one.
                 let most = changes().map(|(_, part)| -part).max().unwrap_or(0);
                 for (last, part) in changes().filter(|(last, part)| last + part > 0) {
                     prop_assert!(-part >= most - 1, "{last} gave {part}: {counts:?}");
@@ -82,10 +82,10 @@ proptest! {
             let places = || situation.places.iter().zip(&counts);
             for (better, got) in places() {
                 for (worse, given) in places().filter(|(worse, _)| worse.preference < better.preference) {
-                    // Whoever adds to a worse cluster has filled the better ones.
+                    // A worse cluster grows only if the better ones are full.
                     let adds = *given > worse.last();
                     prop_assert!(!adds || *got == better.capacity(), "{counts:?}");
-                    // Whoever takes from a better cluster has emptied the worse ones.
+                    // A better cluster shrinks only if the worse ones are empty.
                     let takes = *got < better.last();
                     prop_assert!(!takes || *given == 0, "{counts:?}");
                 }
@@ -93,9 +93,9 @@ proptest! {
         }
     }
 
-    /// What was lost with a cluster that is no candidate any more counts as growth.
+    /// Replicas on a cluster that is no longer a candidate count as growth.
     #[test]
-    fn replicas_of_lost_clusters_are_divided_anew(situation in steady(), lost in 1..=30_i64) {
+    fn replicas_of_lost_clusters_are_divided_again(situation in steady(), lost in 1..=30_i64) {
         for strategy in STEADY {
             let Some(expected) = situation.divide(strategy) else { continue };
             let mut objects = situation.objects(strategy);

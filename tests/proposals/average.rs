@@ -1,10 +1,10 @@
-//! `average-replicas.md`: the story, the printed policy, and the steps of its process with capacity in the way.
+//! `average-replicas.md`: the story, the printed policy, and the steps of its process with limited capacity.
 
 use super::{deployment, documents, printed};
 use crate::manifests::{binding, cluster, list};
 use crate::scheduling::Host;
 
-/// Capacity of each cluster, replicas, the decision.
+/// Checks the decision for clusters with these capacities.
 #[track_caller]
 fn check(capacity: &[(&str, i64)], replicas: i64, told: &str) {
     let mut objects: Vec<_> = capacity
@@ -24,7 +24,7 @@ fn story_1_six_replicas_on_three_clusters_are_two_each() {
 }
 
 #[test]
-fn what_a_cluster_cannot_take_goes_round_among_the_others() {
+fn replicas_that_do_not_fit_go_to_the_other_clusters() {
     check(&[("a", 1), ("b", 10), ("c", 10)], 9, "a=1 b=4 c=4");
     check(&[("a", 0), ("b", 10), ("c", 2)], 9, "b=7 c=2");
     check(&[("a", 3), ("b", 3), ("c", 3)], 9, "a=3 b=3 c=3");

@@ -1,5 +1,5 @@
-//! `priority-aggregated.md`, Alternatives: priorities beside any strategy, declared by `clusterPriority` or implied by
-//! affinity groups. Each strategy then runs tier by tier.
+//! `priority-aggregated.md`, Alternatives: priorities combined with any strategy, declared by `clusterPriority` or
+//! implied by affinity groups. The strategy then runs tier by tier.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn two_tiers() -> Value {
     priorities([("member1", 2), ("member2", 2), ("member3", 1), ("member4", 1)])
 }
 
-/// A strategy with `clusterPriority` and whatever else the preferences say.
+/// Checks the decision of a strategy with these preferences and `clusterPriority`.
 #[track_caller]
 fn check(strategy: &str, preferences: Value, replicas: i64, told: &str) {
     let mut objects = clusters();
@@ -37,7 +37,7 @@ fn check(strategy: &str, preferences: Value, replicas: i64, told: &str) {
     );
 }
 
-/// A placement of which the proposal prints only the inside, in a policy with these annotations.
+/// A policy with these annotations and a placement, of which the proposal prints only the content.
 fn policy(placement: &str, annotations: &str) -> String {
     let placement: String = placement.lines().map(|line| format!("    {line}\n")).collect();
     format!(
@@ -54,7 +54,7 @@ fn check_printed(host: &Host, policy: &str, table: &[(i64, &str)]) {
     }
 }
 
-/// The table of the proposal, which is what Aggregated gives tier by tier.
+/// The table of the proposal, which Aggregated produces tier by tier.
 const TABLE: [(i64, &str); 4] = [
     (8, "member1=8"),
     (16, "member1=8 member2=8"),
@@ -75,7 +75,7 @@ fn every_other_divided_strategy_runs_tier_by_tier() {
     check("DynamicWeight", json!({}), 28, within);
     check("Average", json!({}), 28, within);
     check("StaticWeight", json!({}), 28, within);
-    // Only the last tier of StaticWeight may go over its capacity; the others have none to spare.
+    // Only the last tier of StaticWeight may exceed its capacity; the others are full.
     check(
         "StaticWeight",
         json!({}),
@@ -94,7 +94,7 @@ fn every_other_divided_strategy_runs_tier_by_tier() {
 
 #[test]
 fn static_weights_are_resolved_over_all_tiers() {
-    // Whoever has no weight takes no part, as without tiers; member1 and member3 hold what their tiers hold.
+    // As without tiers, clusters without a weight get nothing, so member1 and member3 alone limit their tiers.
     check(
         "StaticWeight",
         weights([("member1", 3), ("member3", 1)]),
@@ -119,26 +119,26 @@ fn with_duplicated_and_specified_it_is_an_error() {
 }
 
 #[test]
-fn the_printed_affinity_groups_are_tiers_where_the_annotation_asks() {
+fn the_printed_affinity_groups_are_tiers_if_the_annotation_requests_it() {
     let policy = policy(&printed("priority-implicit-tiers"), "divvy.io/affinity-groups: tiers");
     check_printed(Host::built_in(), &policy, &TABLE);
 }
 
 #[test]
-fn the_printed_affinity_groups_are_tiers_where_the_profile_asks() {
+fn the_printed_affinity_groups_are_tiers_if_the_profile_requests_it() {
     let host = Host::extending("affinity-groups = 'tiers'");
     check_printed(&host, &policy(&printed("priority-implicit-tiers"), ""), &TABLE);
 }
 
 #[test]
-fn otherwise_affinity_groups_are_fallbacks() {
+fn affinity_groups_are_fallbacks_by_default() {
     let policy = policy(&printed("priority-implicit-tiers"), "");
     check_printed(
         Host::built_in(),
         &policy,
         &[
             (8, "member1=8"),
-            // Too much for the first group, so the second alone is asked: three clusters hold it, in equal parts.
+            // Too many for the first group, so only the second is used: three clusters hold equal parts.
             (27, "member1=9 member2=9 member3=9"),
         ],
     );

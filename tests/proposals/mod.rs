@@ -9,7 +9,7 @@ mod static_weight;
 
 use crate::artifacts::repository;
 
-/// A manifest printed in a proposal, to the letter.
+/// A manifest exactly as printed in a proposal.
 pub(crate) fn printed(name: &str) -> String {
     let path = repository()
         .join("tests/fixtures/manifests")
@@ -17,14 +17,14 @@ pub(crate) fn printed(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A Deployment of so many replicas, as YAML.
+/// The YAML of a Deployment.
 fn deployment(namespace: &str, name: &str, replicas: i64) -> String {
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: {namespace}}}\nspec: {{replicas: {replicas}}}\n"
     )
 }
 
-/// Documents of one YAML file.
+/// Joins documents into one YAML file.
 fn documents(documents: &[&str]) -> String {
     documents.join("\n---\n")
 }

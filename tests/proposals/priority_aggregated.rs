@@ -4,17 +4,17 @@ use super::{deployment, documents, printed};
 use crate::manifests::{Binding, binding, cluster, list};
 use crate::scheduling::Host;
 
-/// The proposal's clusters hold this many each.
+/// Replicas that each cluster of the proposal can hold.
 const CAPACITY: i64 = 10;
 
 const MEMBERS: [&str; 4] = ["member1", "member2", "member3", "member4"];
 
-/// The printed policy, its elided selectors filled in.
+/// The printed policy with its omitted selectors filled in.
 fn policy() -> String {
     printed("priority-policy").replace("#...", "resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]")
 }
 
-/// Clusters in which the last result takes room.
+/// Clusters whose room is reduced by the last result.
 fn clusters(last: &[i64]) -> String {
     list(MEMBERS.iter().enumerate().map(|(number, name)| {
         let taken = last.get(number).copied().unwrap_or(0);
@@ -52,8 +52,8 @@ fn the_table_of_the_proposal() {
 }
 
 #[test]
-fn scaling_up_leaves_what_is_there_and_fills_preferred_clusters_first() {
-    // 8 more: 2 and 10 fit in the preferred clusters, in proportion 1 and 6, and the odd one to the roomier.
+fn scaling_up_keeps_existing_replicas_and_fills_preferred_clusters_first() {
+    // 8 more: 2 and 10 fit on the preferred clusters, which get shares of 1 and 6; the odd one goes to the larger room.
     check(
         scheduled_before(&[8, 0, 0, 0], 16),
         &[8, 0, 0, 0],
@@ -64,7 +64,7 @@ fn scaling_up_leaves_what_is_there_and_fills_preferred_clusters_first() {
         &[8, 8, 0, 0],
         "member1=10 member2=10 member3=8",
     );
-    // What is on a less preferred cluster stays there.
+    // Replicas on a less preferred cluster stay there.
     check(scheduled_before(&[0, 0, 5, 0], 8), &[0, 0, 5, 0], "member1=3 member3=5");
 }
 
@@ -84,7 +84,7 @@ fn scaling_down_drains_less_preferred_clusters_first() {
 }
 
 #[test]
-fn equal_totals_stay_until_a_reschedule_is_asked_for() {
+fn equal_totals_stay_until_a_reschedule_is_requested() {
     let last = [0, 0, 8, 0];
     check(scheduled_before(&last, 8), &last, "member3=8");
     check(scheduled_before(&last, 8).fresh(), &last, "member1=8");

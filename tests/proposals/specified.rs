@@ -12,7 +12,7 @@ const BEFORE: [(&str, &str, i64); 3] = [
     ("cluster3", "RegionB", 4),
 ];
 
-/// Checks the bundled strategy and its copy. Preferences and decision are written with the bundled names.
+/// Checks the bundled strategy and its copy. Preferences and decision use the bundled names.
 #[track_caller]
 fn check(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
     for served in outsiders::specified() {
@@ -20,7 +20,7 @@ fn check(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told:
     }
 }
 
-/// Checks the bundled strategy alone: what the host reads for it in other forms than its list.
+/// Checks only the bundled strategy, for preferences that the host accepts in other forms than its list.
 #[track_caller]
 fn check_bundled(before: &[(&str, &str, i64)], preferences: &Value, replicas: i64, told: &str) {
     let [bundled, _] = outsiders::specified();
@@ -47,7 +47,7 @@ fn check_served(served: Served, before: &[(&str, &str, i64)], preferences: &Valu
     assert_eq!(served.host.told(objects), told, "{preferences} from {before:?}");
 }
 
-/// Counts by region: as the proposal prints them, and as entries of the list.
+/// Counts per region: as printed in the proposal, and as entries of the list.
 fn regions(counts: &[(&str, i64)]) -> (Value, Value) {
     let printed = counts
         .iter()
@@ -70,7 +70,7 @@ fn check_regions(before: &[(&str, &str, i64)], counts: &[(&str, i64)], replicas:
 }
 
 #[test]
-fn story_1_counts_a_cluster_are_what_they_were_before_the_migration() {
+fn story_1_counts_per_cluster_are_those_before_the_migration() {
     let before = [("cluster1", "", 0), ("cluster2", "", 0)];
     check(
         &before,
@@ -81,7 +81,7 @@ fn story_1_counts_a_cluster_are_what_they_were_before_the_migration() {
 }
 
 #[test]
-fn story_2_counts_a_region_spread_the_change_evenly() {
+fn story_2_counts_per_region_spread_the_change_evenly() {
     let up = [("RegionA", 3), ("RegionB", 8)];
     check_regions(&BEFORE, &up, 11, "cluster1=3 cluster2=3 cluster3=5");
     let down = [("RegionA", 1), ("RegionB", 2)];
@@ -110,7 +110,7 @@ fn counts_that_do_not_add_up_name_both_sums() {
         8,
         "Unschedulable: the specified counts sum to 7, but the binding has 8 replicas",
     );
-    // A sum that no 64 bits hold is a sum like any other.
+    // The sum may exceed 64 bits.
     let beyond = counts([("cluster1", i64::MAX), ("cluster2", i64::MAX)]);
     check(
         &BEFORE,
@@ -121,7 +121,7 @@ fn counts_that_do_not_add_up_name_both_sums() {
 }
 
 #[test]
-fn groups_that_make_no_sense_are_named() {
+fn invalid_groups_are_named() {
     check(
         &BEFORE,
         &json!({ "staticSpecifyList": [

@@ -1,19 +1,19 @@
-//! `specified-replicas.md`: every manifest printed in it, from its text to a decision, with the warnings that say how it is
-//! better written.
+//! `specified-replicas.md`: every printed manifest, from its text to a decision, with warnings that suggest a better
+//! form.
 
 use super::{deployment, documents, printed};
 use crate::manifests::{cluster, list};
 use crate::outsiders;
 use crate::scheduling::Host;
 
-/// A printed policy, the decision on 4 replicas, and how many warnings its spelling earns.
+/// A printed policy, the decision on 4 replicas, and the number of warnings about its form.
 struct Printed {
     name: &'static str,
     told: &'static str,
     warnings: usize,
 }
 
-/// Both clusters are in the regions that the manifests name; a third, in another region, is never to get anything.
+/// Both clusters are in the regions that the manifests name. A third cluster, in another region, must get nothing.
 const EVEN: &str = "member1=2 member2=2";
 
 const MANIFESTS: [Printed; 9] = [
@@ -74,7 +74,7 @@ fn manifest(policy: &str, replicas: i64) -> String {
 }
 
 #[test]
-fn every_printed_manifest_divides_as_it_says() {
+fn every_printed_manifest_divides_as_specified() {
     for Printed { name, told, warnings } in MANIFESTS {
         let manifest = manifest(name, 4);
         assert_eq!(Host::built_in().told_text(&manifest), told, "{name}");
@@ -87,9 +87,9 @@ fn every_printed_manifest_divides_as_it_says() {
     }
 }
 
-/// The manifests that mention nothing but the strategy and its list mean the same under other names.
+/// Manifests that mention only the strategy and its list have the same meaning under other names.
 #[test]
-fn printed_manifests_with_the_names_of_a_copy_divide_alike() {
+fn printed_manifests_with_the_names_of_a_copy_divide_in_the_same_way() {
     let [bundled, copy] = outsiders::specified();
     for name in ["specified-solution-one-clusters", "specified-solution-one-regions"] {
         let manifest = copy.named(&manifest(name, 4), &bundled);
@@ -99,7 +99,7 @@ fn printed_manifests_with_the_names_of_a_copy_divide_alike() {
 }
 
 #[test]
-fn no_printed_manifest_divides_replicas_that_it_does_not_count() {
+fn no_printed_manifest_divides_another_number_of_replicas() {
     for Printed { name, .. } in MANIFESTS {
         let told = Host::built_in().told_text(&manifest(name, 5));
         assert!(told.starts_with("Unschedulable: "), "{name}: {told}");

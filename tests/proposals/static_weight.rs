@@ -1,5 +1,6 @@
-//! `static-weight-evenly.md`: the five user stories. A first step gives one of the results that its rule allows, and each
-//! of them for some binding; a second step starts from the printed first result and gives exactly the printed alternatives.
+//! `static-weight-evenly.md`: the five user stories. Over many bindings, a first step must produce exactly the results
+//! that its rule allows; a later step starts from the printed first result and must produce exactly the printed
+//! alternatives.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +10,10 @@ use crate::outsiders::{self, Names};
 /// The proposal's clusters.
 const MEMBERS: [&str; 4] = ["member1", "member2", "member3", "member4"];
 
-/// So many bindings that a result with a chance of one in six is not missed.
+/// Number of bindings, large enough not to miss a result with a probability of 1 in 6.
 const UIDS: u32 = 300;
 
-/// One step of a story: weights of the first clusters, replicas, the last result, and every result that is allowed.
+/// One step of a story: weights of the first clusters, replicas, the last result, and all allowed results.
 struct Step<'a> {
     weights: &'a [i64],
     replicas: i64,

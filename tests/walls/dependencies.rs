@@ -1,4 +1,4 @@
-//! Who may depend on whom.
+//! Permitted dependencies between crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use cargo_metadata::{DependencyKind, Package};
 use super::check_none;
 use crate::artifacts::{metadata, plugin_folders, plugin_package};
 
-/// What a plugin's own arithmetic needs beside the SDK, by folder. Each entry has its reason.
+/// Dependencies that the arithmetic of a plugin needs in addition to the SDK, by folder. Each entry has a reason.
 const ARITHMETIC: [(&str, &[&str]); 1] = [
-    // The causes for which counts cannot be obeyed are an error type of its arithmetic.
+    // Its arithmetic has an error type for counts that cannot be satisfied.
     ("specified", &["thiserror"]),
 ];
 
-/// What the tests of a plugin may use.
+/// Dependencies that the tests of a plugin may use.
 const TESTS_OF_PLUGINS: [&str; 3] = ["divvy-framework", "proptest", "serde_json"];
 
 fn package(name: &str) -> &'static Package {
@@ -27,7 +27,7 @@ fn dependencies(package: &Package, kind: DependencyKind) -> BTreeSet<&str> {
     all.map(|dependency| dependency.name.as_str()).collect()
 }
 
-/// Every package that a package needs to be built and run, however indirectly.
+/// All direct and indirect dependencies of a package, except those for tests.
 fn closure(name: &str) -> BTreeSet<&'static str> {
     let graph = metadata().resolve.as_ref().expect("cargo resolved the workspace");
     let nodes: BTreeMap<_, _> = graph.nodes.iter().map(|node| (&node.id, node)).collect();
@@ -52,7 +52,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
     found
 }
 
-/// Crates by what they may know: each with the crates of Divvy that it may depend on directly.
+/// The crates of Divvy on which each crate may depend directly.
 const CRATES: [(&str, &[&str]); 12] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
@@ -100,7 +100,7 @@ const CRATES: [(&str, &[&str]); 12] = [
 ];
 
 #[test]
-fn a_crate_depends_on_nothing_that_it_may_not_know() {
+fn a_crate_depends_only_on_permitted_crates() {
     let mut broken = Vec::new();
     for package in metadata().workspace_packages() {
         let name = package.name.as_str();
@@ -118,7 +118,10 @@ fn a_crate_depends_on_nothing_that_it_may_not_know() {
             .filter(|known| known.starts_with("divvy-") && !allowed.contains(known));
         broken.extend(forbidden.map(|known| format!("{name} depends on {known}")));
     }
-    check_none(broken, "crates know only what tests/walls/dependencies.rs lists");
+    check_none(
+        broken,
+        "tests/walls/dependencies.rs lists the permitted dependencies of each crate",
+    );
 }
 
 #[test]
@@ -137,12 +140,12 @@ fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
     }
     check_none(
         broken,
-        "the SDK and the scheduler know neither a runtime nor a terminal",
+        "the SDK and the scheduler depend neither on a runtime nor on a terminal",
     );
 }
 
 #[test]
-fn a_plugin_depends_on_the_sdk_and_its_own_arithmetic_alone() {
+fn a_plugin_depends_only_on_the_sdk_and_its_own_arithmetic() {
     let mut broken = Vec::new();
     for folder in plugin_folders() {
         let package = package(&plugin_package(&folder));
@@ -164,7 +167,7 @@ fn a_plugin_depends_on_the_sdk_and_its_own_arithmetic_alone() {
     }
     check_none(
         broken,
-        "a plugin depends on divvy-framework alone; what its arithmetic needs is declared in tests/walls/dependencies.rs",
+        "a plugin depends only on divvy-framework, and on what tests/walls/dependencies.rs permits for its arithmetic",
     );
 }
 
@@ -179,20 +182,20 @@ fn the_host_and_the_sdk_link_no_plugin() {
     }
 }
 
-/// A plugin is built without the parsers of profiles and manifests.
+/// A plugin does not compile the parsers of profiles and manifests.
 #[test]
-fn the_sdk_takes_no_parser_of_the_documents() {
+fn the_sdk_enables_no_parser_of_documents() {
     let sdk = package("divvy-framework").dependencies.iter();
     let taken: Vec<&String> = sdk
         .filter(|dependency| dependency.name == "divvy-documents")
         .flat_map(|dependency| &dependency.features)
         .collect();
-    assert!(taken.is_empty(), "the SDK takes {taken:?} of divvy-documents");
+    assert!(taken.is_empty(), "the SDK enables {taken:?} of divvy-documents");
 }
 
-/// The ABI crate is versioned apart: all that its version promises is what it holds.
+/// The ABI crate has its own version, so its promise must not depend on the contents of other crates.
 #[test]
-fn the_abi_crate_depends_on_its_layer_alone() {
+fn the_abi_crate_depends_only_on_its_layer() {
     let abi = package("divvy-framework-abi");
     let found = dependencies(abi, DependencyKind::Normal);
     assert_eq!(found, BTreeSet::from(["abi_stable", "bytemuck"]));

@@ -1,4 +1,4 @@
-//! What every plugin folder has, and that its name is one and the same everywhere.
+//! The contents of every plugin folder, and the use of one name everywhere.
 
 use std::fs;
 use std::process::Command;
@@ -19,7 +19,7 @@ fn a_plugin_folder_has_a_readme_its_module_and_its_tests() {
                 broken.push(format!("{path} is missing"));
             }
         }
-        // The rule, with no ABI in sight, is in a file of its own.
+        // The rule, without any ABI, has its own file.
         let rule = format!("plugins/{folder}/src/{}.rs", folder.replace('-', "_"));
         if !repository().join(&rule).is_file() {
             broken.push(format!("{rule} is missing"));
@@ -36,20 +36,24 @@ fn a_plugin_folder_has_a_readme_its_module_and_its_tests() {
 fn a_plugin_has_one_name() {
     for folder in plugin_folders() {
         let library = PluginLibrary::load(plugin(&folder), None).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(library.name(), folder, "plugins/{folder} calls itself otherwise");
+        assert_eq!(
+            library.name(),
+            folder,
+            "plugins/{folder} has a plugin with another name"
+        );
         let manifest = repository().join("plugins").join(&folder).join("Cargo.toml");
         let packages = &metadata().packages;
         let package = packages
             .iter()
             .find(|package| package.manifest_path.as_std_path() == manifest);
-        let package = package.unwrap_or_else(|| panic!("{} is no package of the workspace", manifest.display()));
+        let package = package.unwrap_or_else(|| panic!("{} is not in the workspace", manifest.display()));
         assert_eq!(package.name.as_str(), plugin_package(&folder));
     }
 }
 
-/// The first step of CONTRIBUTING.md, on a copy of the files that it reads.
+/// Runs the first step of CONTRIBUTING.md on a copy of the files that it reads.
 #[test]
-fn a_new_strategy_starts_as_a_copy_with_names_of_its_own() {
+fn a_new_strategy_starts_as_a_copy_with_its_own_names() {
     let copy = tempfile::tempdir().expect("a folder can be made");
     let paths = [
         ".ci/new-strategy",
@@ -127,7 +131,7 @@ fn every_strategy_of_the_built_in_profile_is_documented_by_its_plugin() {
 }
 
 #[test]
-fn a_readme_says_rule_configuration_example_and_maturity() {
+fn a_readme_has_rule_configuration_example_and_maturity() {
     let mut broken = Vec::new();
     for folder in plugin_folders() {
         let readme = read(&repository().join("plugins").join(&folder).join("README.md"));

@@ -1,7 +1,6 @@
-//! The walls of the house: who may depend on whom, which file may name what, what every folder has.
+//! Rules of the architecture: permitted dependencies, names restricted to certain files, contents of folders.
 //!
-//! A rule that nothing checks is a wish. Each is checked on the sources and on what Cargo knows of the packages, and says
-//! what to do where it is broken.
+//! Each rule is checked on the sources and on Cargo's metadata, and its message describes how to satisfy it.
 
 mod dependencies;
 mod folders;
@@ -17,19 +16,19 @@ use crate::artifacts::repository;
 
 /// A file of the repository.
 struct SourceFile {
-    /// From the root of the repository, with `/`.
+    /// Path from the root of the repository, with `/`.
     path: String,
     text: String,
 }
 
 impl SourceFile {
-    /// The lines that are no comments, with their numbers.
+    /// The lines that are not comments, with their numbers.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = (1..).zip(self.text.lines());
         lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
 
-    /// `path:line` of each line of code that has one of these words.
+    /// The lines of code that contain one of these words, each with its path and number.
     fn places_of(&self, words: &[&str]) -> Vec<String> {
         let lines = self
             .code()
@@ -40,10 +39,10 @@ impl SourceFile {
     }
 }
 
-/// The folders that hold what we write, rather than what Cargo does.
+/// Folders with sources, as opposed to build output.
 const ROOTS: [&str; 5] = ["framework", "host", "plugins", "tests", "examples"];
 
-/// The files below folders of the repository that end like this.
+/// All files in these folders of the repository whose names have one of these endings.
 fn files(folders: &[&str], endings: &[&str]) -> Vec<SourceFile> {
     let mut found = Vec::new();
     for folder in folders {

@@ -1,6 +1,6 @@
-//! The host names no strategy and no list of a policy.
+//! The host does not name strategies or policy lists.
 //!
-//! The names are taken from the plugins' own descriptors, so that a new plugin is covered too.
+//! The names come from the plugins' descriptors, so that a new plugin is covered automatically.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use divvy_scheduler::plugin::PluginLibrary;
 use super::{check_none, files};
 use crate::artifacts::{plugin, plugin_folders};
 
-/// The files that name them, each with its reason.
+/// Files that may name them, each with a reason.
 const EXCEPTIONS: [(&str, &str); 4] = [
     ("wire.rs", "Karmada's own names for ways to divide, in one table"),
     (
         "oddities.rs",
-        "the printed manifests of a proposal, and what each is read as",
+        "the printed manifests of a proposal and their interpretation",
     ),
     ("preference.rs", "Karmada's own types"),
     ("command/schedule.rs", "examples in the help"),
 ];
 
-/// The text literals of a line of code.
+/// The string literals in a line of code.
 fn literals(line: &str) -> impl Iterator<Item = &str> {
     line.split('"').skip(1).step_by(2)
 }
@@ -59,6 +59,6 @@ fn the_host_names_no_strategy_and_no_list() {
     }
     check_none(
         broken,
-        "every strategy is an outsider: what a strategy reads is declared by its plugin",
+        "the host treats all strategies alike: a plugin declares what its strategy reads",
     );
 }

@@ -1,27 +1,27 @@
-//! Which file may name what, and what every source file keeps.
+//! Names restricted to certain files, and rules for every source file.
 
 use super::{ROOTS, SourceFile, check_none, files};
 
-/// Longer files that are right to be long, each with its reason.
+/// Files that may exceed the limit, each with a reason.
 const LONG_FILES: [(&str, &str); 0] = [];
 
-/// More lines than these want a second thought, and an entry above.
+/// Maximum lines of a file without an entry above.
 const LINES_MAXIMUM: usize = 600;
 
 fn places(files: &[SourceFile], words: &[&str]) -> Vec<String> {
     files.iter().flat_map(|file| file.places_of(words)).collect()
 }
 
-/// So that the ABI layer can be replaced without touching a plugin.
+/// The ABI layer must be replaceable without changing a plugin.
 #[test]
-fn the_abi_layer_is_named_in_the_abi_crate_and_the_loader_alone() {
+fn the_abi_layer_is_named_only_in_the_abi_crate_and_the_loader() {
     let mut sources = files(&["framework", "host", "plugins", "examples"], &[".rs"]);
     sources
         .retain(|file| !file.path.starts_with("framework/abi/") && file.path != "host/scheduler/src/plugin/loader.rs");
     assert!(sources.len() > 100, "the sources were not found");
     check_none(
         places(&sources, &["abi_stable", "libloading"]),
-        "abi_stable and libloading are named in framework/abi and host/scheduler/src/plugin/loader.rs alone",
+        "abi_stable and libloading are named only in framework/abi and host/scheduler/src/plugin/loader.rs",
     );
 }
 
@@ -46,13 +46,13 @@ fn a_plugin_forbids_unsafe_code_and_names_no_type_of_the_abi() {
     ];
     check_none(
         places(&sources, &hidden),
-        "a plugin names no ABI type: what it needs is in the SDK's public modules",
+        "a plugin uses the SDK's public modules and no ABI types",
     );
 }
 
-/// Same snapshot, same binding, same profile, same seed: same result.
+/// The same snapshot, binding, profile and seed always give the same result.
 #[test]
-fn the_cycle_does_no_input_or_output_reads_no_clock_and_draws_no_chance() {
+fn the_cycle_uses_no_input_or_output_no_clock_and_no_randomness() {
     let sources = files(&["host/scheduler/src/cycle", "host/scheduler/src/fleet"], &[".rs"]);
     assert!(sources.len() > 8, "the cycle was not found");
     let words = [
@@ -74,7 +74,7 @@ fn the_cycle_does_no_input_or_output_reads_no_clock_and_draws_no_chance() {
     ];
     check_none(
         places(&sources, &words),
-        "the cycle has no input but its snapshot, binding and profile, and no order but what it sorts",
+        "the cycle depends only on its snapshot, binding and profile, and iterates only in a defined order",
     );
 }
 
@@ -82,18 +82,18 @@ fn the_cycle_does_no_input_or_output_reads_no_clock_and_draws_no_chance() {
 fn libraries_print_nothing() {
     let mut sources = files(&["framework", "host", "plugins"], &[".rs"]);
     sources.retain(|file| !file.path.contains("/benches/") && !file.path.contains("/examples/"));
-    // What a person reads is written by the command's own modules.
+    // The modules of the command print the output for users.
     sources.retain(|file| file.path != "host/cli/src/main.rs" && !file.path.starts_with("host/cli/src/command"));
     check_none(
         places(&sources, &["println!(", "eprintln!(", "dbg!(", "print!("]),
-        "a library returns what it has to say",
+        "a library returns its messages instead of printing them",
     );
 }
 
 #[test]
 fn every_source_file_opens_with_its_purpose() {
     let sources = files(&ROOTS, &[".rs"]);
-    // An example whose README is its documentation begins with that.
+    // An example whose documentation is its README begins by including it.
     let openings = ["//! ", "#![doc = include_str!(\"../README.md\")]\n"];
     let without = sources
         .iter()
@@ -105,7 +105,7 @@ fn every_source_file_opens_with_its_purpose() {
 }
 
 #[test]
-fn no_source_file_is_long_unless_it_says_why() {
+fn no_source_file_is_long_without_a_reason() {
     let mut broken = Vec::new();
     for file in files(&ROOTS, &[".rs"]) {
         let lines = file.text.lines().count();
@@ -119,13 +119,13 @@ fn no_source_file_is_long_unless_it_says_why() {
     }
     check_none(
         broken,
-        "over 600 lines, think again, or list the file in tests/walls/sources.rs",
+        "split a file over 600 lines, or list it in tests/walls/sources.rs with a reason",
     );
 }
 
 #[test]
 fn nothing_is_left_for_later() {
-    // Spelt in two halves, so that this file may say what it looks for.
+    // Spelled in two halves, so that this file does not match itself.
     let words = [
         concat!("TO", "DO"),
         concat!("FIX", "ME"),
@@ -139,12 +139,15 @@ fn nothing_is_left_for_later() {
             .filter(|(_, line)| words.iter().any(|word| line.contains(word)))
             .map(|(number, line): (usize, &str)| format!("{}:{number}: {}", file.path, line.trim()))
     });
-    check_none(broken.collect(), "what is left for later is an issue, not a comment");
+    check_none(
+        broken.collect(),
+        "open an issue for later work instead of leaving a comment",
+    );
 }
 
-/// A name that says nothing gathers everything.
+/// A module with a generic name collects unrelated code.
 #[test]
-fn no_module_is_a_drawer() {
+fn no_module_has_a_generic_name() {
     let drawers = ["utils", "util", "common", "misc", "helpers", "helper"];
     let broken = files(&ROOTS, &[".rs"]).into_iter().filter(|file| {
         file.path
@@ -153,6 +156,6 @@ fn no_module_is_a_drawer() {
     });
     check_none(
         broken.map(|file| file.path).collect(),
-        "a module is named after what it does",
+        "a module is named after its purpose",
     );
 }

@@ -248,13 +248,13 @@ fn errors() {
     assert_eq!(divided(&request, &[2, 2, 1, 1], PROPORTIONAL), Err(too_small));
     let short = divided(&request, &[2, 2, 1], PROPORTIONAL);
     assert!(matches!(short, Err(DivisionError::LengthMismatch { .. })), "{short:?}");
-    let nobody = Request {
+    let no_candidates = Request {
         replicas: 0,
         fits_now: &[],
         last: &[],
         cycle: Cycle::Fresh,
     };
-    assert_eq!(divided(&nobody, &[], PROPORTIONAL), Ok(vec![]));
+    assert_eq!(divided(&no_candidates, &[], PROPORTIONAL), Ok(vec![]));
 }
 
 proptest! {

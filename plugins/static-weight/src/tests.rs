@@ -203,8 +203,8 @@ fn karmadas_tie_rule_chooses_only_the_ends() {
 fn errors() {
     let mut scratch = Scratch::default();
     for method in [Method::EvenRemainder, Method::Webster] {
-        let nobody = divide(3, &[], &[], method, |_| 0, &mut [], &mut scratch);
-        assert_eq!(nobody, Err(DivisionError::NoWeight { requested: 3 }));
+        let no_candidates = divide(3, &[], &[], method, |_| 0, &mut [], &mut scratch);
+        assert_eq!(no_candidates, Err(DivisionError::NoWeight { requested: 3 }));
         let short = divide(3, &[0], &[0, 0], method, |_| 0, &mut [0, 0], &mut scratch);
         assert!(matches!(short, Err(DivisionError::LengthMismatch { .. })), "{short:?}");
         let negative = divide(3, &[1, -1], &[0, 0], method, |_| 0, &mut [0, 0], &mut scratch);
