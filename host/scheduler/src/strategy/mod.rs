@@ -4,9 +4,9 @@
 //! its policy), `replicaSchedulingType: Duplicated`, `extendReplicaDivisionPreference`, `replicaDivisionPreference`. In
 //! every case, the cycle sees one [`StrategyRequest`].
 //!
-//! This module does not know any strategy or list: plugins declare the lists that their strategies read ([`declared`]).
+//! This module does not know any strategy or list: plugins declare the lists that their strategies read (`declared`).
 //! The exceptions are Karmada's own names ([`divvy_karmada::policy::wire`]) and the printed manifests of a proposal
-//! ([`oddities`]).
+//! (`oddities`).
 
 mod annotations;
 mod declared;
