@@ -6,7 +6,7 @@ use divvy_framework_driver::snapshot::ClusterWriter;
 use divvy_framework_view::clusters::{Condition, Resource, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 
-use divvy_karmada::api::{Cluster, Quantity, ResourceSummary};
+use divvy_karmada::api::{Cluster, Quantity, ResourceSummary, Timestamp};
 
 /// Name of the resource that is counted in thousandths.
 pub(crate) const CPU: &str = "cpu";
@@ -39,9 +39,7 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
             value: &taint.value,
             // Kubernetes defines no taint without an effect, whereas a toleration without one matches every effect.
             effect: taint.effect.known().unwrap_or(TaintEffect::Unknown),
-            time_added: taint
-                .time_added
-                .and_then(|time| i64::try_from(time.as_nanoseconds().div_euclid(1_000_000_000)).ok()),
+            time_added: taint.time_added.map(Timestamp::seconds),
         });
     }
     for model in &spec.resource_models {
