@@ -73,15 +73,32 @@ macro_rules! words {
     };
 }
 
-/// Maps an enumeration to its ABI codes; an unknown code reads as `$other`.
-macro_rules! codes {
-    ($name:ident { $( $variant:ident = $code:expr, )+ } otherwise $other:ident) => {
+/// Declares an enumeration as [`words!`] does, each variant with its ABI code; an unknown code reads as `$other`.
+macro_rules! coded_words {
+    (
+        $(#[$meta:meta])*
+        $name:ident, expecting $expected:literal, otherwise $other:ident {
+            $( $(#[$word_meta:meta])* $variant:ident = $word:literal => $code:expr, )+
+        } $( beside {
+            $( $(#[$beside_meta:meta])* $beside:ident => $beside_code:expr, )+
+        } )?
+    ) => {
+        words! {
+            $(#[$meta])*
+            $name, expecting $expected {
+                $( $(#[$word_meta])* $variant = $word, )+
+            } $( beside {
+                $( $(#[$beside_meta])* $beside, )+
+            } )?
+        }
+
         impl $name {
             /// ABI code of the variant.
             #[inline]
             pub fn code(self) -> u32 {
                 match self {
                     $( Self::$variant => $code, )+
+                    $( $( Self::$beside => $beside_code, )+ )?
                 }
             }
 
@@ -91,164 +108,106 @@ macro_rules! codes {
                 $( if code == $code {
                     return Self::$variant;
                 } )+
+                $( $( if code == $beside_code {
+                    return Self::$beside;
+                } )+ )?
                 Self::$other
             }
         }
     };
 }
 
-words! {
+coded_words! {
     /// The effect of a taint, or of a toleration.
-    TaintEffect, expecting "a taint effect" {
+    TaintEffect, expecting "a taint effect", otherwise Unknown {
         /// Nothing new is scheduled to the cluster.
-        NoSchedule = "NoSchedule",
+        NoSchedule = "NoSchedule" => effect::NO_SCHEDULE,
         /// Nothing new is scheduled to the cluster if it can be avoided.
-        PreferNoSchedule = "PreferNoSchedule",
+        PreferNoSchedule = "PreferNoSchedule" => effect::PREFER_NO_SCHEDULE,
         /// Nothing new is scheduled to the cluster, and running workloads are evicted.
-        NoExecute = "NoExecute",
+        NoExecute = "NoExecute" => effect::NO_EXECUTE,
     } beside {
         /// Every effect; only tolerations use it.
-        Any,
+        Any => effect::ANY,
         /// An effect that Kubernetes does not define.
-        Unknown,
+        Unknown => effect::UNKNOWN,
     }
 }
 
-codes! {
-    TaintEffect {
-        NoSchedule = effect::NO_SCHEDULE,
-        PreferNoSchedule = effect::PREFER_NO_SCHEDULE,
-        NoExecute = effect::NO_EXECUTE,
-        Any = effect::ANY,
-        Unknown = effect::UNKNOWN,
-    } otherwise Unknown
-}
-
-words! {
+coded_words! {
     /// The operator of a toleration.
-    TolerationOperator, expecting "a toleration operator" {
+    TolerationOperator, expecting "a toleration operator", otherwise Unknown {
         /// Key and value are equal; the default.
-        Equal = "Equal",
+        Equal = "Equal" => toleration_operator::EQUAL,
         /// The key is present, whatever its value.
-        Exists = "Exists",
+        Exists = "Exists" => toleration_operator::EXISTS,
     } beside {
         /// An unknown operator, which tolerates nothing.
-        Unknown,
+        Unknown => toleration_operator::UNKNOWN,
     }
 }
 
-codes! {
-    TolerationOperator {
-        Equal = toleration_operator::EQUAL,
-        Exists = toleration_operator::EXISTS,
-        Unknown = toleration_operator::UNKNOWN,
-    } otherwise Unknown
-}
-
-words! {
+coded_words! {
     /// The status of a condition.
-    ConditionStatus, expecting "a status of a condition" {
+    ConditionStatus, expecting "a status of a condition", otherwise Unknown {
         /// The condition holds.
-        True = "True",
+        True = "True" => condition::TRUE,
         /// The condition does not hold.
-        False = "False",
+        False = "False" => condition::FALSE,
         /// Its state is not known.
-        Unknown = "Unknown",
+        Unknown = "Unknown" => condition::UNKNOWN,
     }
 }
 
-codes! {
-    ConditionStatus {
-        True = condition::TRUE,
-        False = condition::FALSE,
-        Unknown = condition::UNKNOWN,
-    } otherwise Unknown
-}
-
-words! {
+coded_words! {
     /// The cluster property that a spread constraint groups by.
-    SpreadField, expecting "a field to spread by" {
+    SpreadField, expecting "a field to spread by", otherwise Label {
         /// Every cluster is a group of its own.
-        Cluster = "cluster",
+        Cluster = "cluster" => spread_field::CLUSTER,
         /// Group by region.
-        Region = "region",
+        Region = "region" => spread_field::REGION,
         /// Group by zone.
-        Zone = "zone",
+        Zone = "zone" => spread_field::ZONE,
         /// Group by provider.
-        Provider = "provider",
+        Provider = "provider" => spread_field::PROVIDER,
     } beside {
         /// Group by the value of the label that the constraint names.
-        Label,
+        Label => spread_field::LABEL,
     }
 }
 
-codes! {
-    SpreadField {
-        Cluster = spread_field::CLUSTER,
-        Region = spread_field::REGION,
-        Zone = spread_field::ZONE,
-        Provider = spread_field::PROVIDER,
-        Label = spread_field::LABEL,
-    } otherwise Label
-}
-
-words! {
+coded_words! {
     /// The cluster field that a field selector tests.
-    SelectorField, expecting "a field of a cluster" {
+    SelectorField, expecting "a field of a cluster", otherwise Unknown {
         /// The provider.
-        Provider = "provider",
+        Provider = "provider" => expression_source::PROVIDER,
         /// The region.
-        Region = "region",
+        Region = "region" => expression_source::REGION,
         /// The zones.
-        Zone = "zone",
+        Zone = "zone" => expression_source::ZONE,
     } beside {
         /// A field that no cluster has.
-        Unknown,
+        Unknown => expression_source::NOTHING,
     }
 }
 
-impl SelectorField {
-    /// ABI code of the field.
-    #[inline]
-    pub fn code(self) -> u32 {
-        match self {
-            Self::Provider => expression_source::PROVIDER,
-            Self::Region => expression_source::REGION,
-            Self::Zone => expression_source::ZONE,
-            Self::Unknown => expression_source::NOTHING,
-        }
-    }
-}
-
-words! {
+coded_words! {
     /// The operator of an expression in a selector.
-    SelectorOperator, expecting "a selector operator" {
+    SelectorOperator, expecting "a selector operator", otherwise Unknown {
         /// The value is one of the listed values.
-        In = "In",
+        In = "In" => expression_operator::IN,
         /// The value is absent or none of the listed values.
-        NotIn = "NotIn",
+        NotIn = "NotIn" => expression_operator::NOT_IN,
         /// The key is present.
-        Exists = "Exists",
+        Exists = "Exists" => expression_operator::EXISTS,
         /// The key is absent.
-        DoesNotExist = "DoesNotExist",
+        DoesNotExist = "DoesNotExist" => expression_operator::DOES_NOT_EXIST,
         /// The value is an integer above the first listed value. Kubernetes allows it only for nodes.
-        Gt = "Gt",
+        Gt = "Gt" => expression_operator::GREATER_THAN,
         /// The value is an integer below the first listed value. Kubernetes allows it only for nodes.
-        Lt = "Lt",
+        Lt = "Lt" => expression_operator::LESS_THAN,
     } beside {
         /// An unknown operator, which matches nothing.
-        Unknown,
+        Unknown => expression_operator::UNKNOWN,
     }
-}
-
-codes! {
-    SelectorOperator {
-        In = expression_operator::IN,
-        NotIn = expression_operator::NOT_IN,
-        Exists = expression_operator::EXISTS,
-        DoesNotExist = expression_operator::DOES_NOT_EXIST,
-        Gt = expression_operator::GREATER_THAN,
-        Lt = expression_operator::LESS_THAN,
-        Unknown = expression_operator::UNKNOWN,
-    } otherwise Unknown
 }
