@@ -127,17 +127,15 @@ impl FilterResult<'_> {
     /// explanation was requested.
     #[inline]
     pub fn retain(&mut self, mut fits: impl FnMut(usize) -> bool, reason: impl Fn(usize) -> String) {
-        if self.cycle.wants_explanation() {
-            for row in 0..self.codes.len() {
-                if self.codes[row] == 0 && !fits(row) {
+        let explains = self.cycle.wants_explanation();
+        // `fits` is called in one place only, so that it is inlined into the loop.
+        for row in 0..self.codes.len() {
+            if self.codes[row] == 0 && !fits(row) {
+                if explains {
                     self.reject(row, || reason(row));
+                } else {
+                    self.codes[row] = self.code;
                 }
-            }
-            return;
-        }
-        for (row, code) in self.codes.iter_mut().enumerate() {
-            if *code == 0 && !fits(row) {
-                *code = self.code;
             }
         }
     }

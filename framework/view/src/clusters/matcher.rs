@@ -76,6 +76,9 @@ pub struct ClusterMatcher<'a> {
     names: Option<Rows>,
     exclude: Option<Rows>,
     expressions: Vec<Expression<'a>>,
+    /// The label, its key and its value, if the affinity requires exactly that. Most affinities are that simple, and
+    /// comparing the pair is much faster than interpreting the expression for each cluster.
+    only_pair: Option<(Labels<'a>, u32, u32)>,
 }
 
 /// A short list of rows, or a set if there are many.
@@ -146,15 +149,14 @@ impl<'a> Labels<'a> {
         span.of(self.values).get(place).copied()
     }
 
-    /// Appends the rows of the clusters whose label has that value to `rows`, ascending.
-    fn collect_rows(&self, key: u32, value: u32, rows: &mut Vec<u32>) {
-        let holds = |&(_, span): &(u32, &Span)| {
-            let keys = span.of(self.keys).iter();
-            let values = span.of(self.values);
+    /// True if the label has that value in that row.
+    #[inline]
+    fn has(&self, row: usize, key: u32, value: u32) -> bool {
+        self.spans.get(row).is_some_and(|span| {
+            let (keys, values) = (span.of(self.keys), span.of(self.values));
             // A cluster has each key at most once, so a row with the pair has both at the same index.
-            keys.zip(values).any(|pair| pair == (&key, &value))
-        };
-        rows.extend((0..).zip(self.spans).filter(holds).map(|(row, _)| row));
+            keys.iter().zip(values).any(|pair| pair == (&key, &value))
+        })
     }
 }
 
@@ -177,7 +179,7 @@ impl<'a> ClusterMatcher<'a> {
                 }
             }
         };
-        let expressions = affinity
+        let expressions: Vec<Expression<'a>> = affinity
             .expressions
             .of(tables.expressions)
             .iter()
@@ -202,11 +204,17 @@ impl<'a> ClusterMatcher<'a> {
                 }
             })
             .collect();
+        let (names, exclude) = (rows_of(affinity.cluster_names), rows_of(affinity.exclude));
+        let only_pair = match expressions.as_slice() {
+            [only] if names.is_none() && exclude.is_none() => only.pair(),
+            _ => None,
+        };
         Self {
             arena,
-            names: rows_of(affinity.cluster_names),
-            exclude: rows_of(affinity.exclude),
+            names,
+            exclude,
             expressions,
+            only_pair,
         }
     }
 
@@ -219,6 +227,13 @@ impl<'a> ClusterMatcher<'a> {
     /// True if the cluster in that row matches.
     #[inline]
     pub fn matches(&self, row: usize) -> bool {
+        match &self.only_pair {
+            Some((labels, key, value)) => labels.has(row, *key, *value),
+            None => self.interpret(row),
+        }
+    }
+
+    fn interpret(&self, row: usize) -> bool {
         self.names.as_ref().is_none_or(|names| names.contains(row))
             && !self.exclude.as_ref().is_some_and(|exclude| exclude.contains(row))
             && self
@@ -239,33 +254,7 @@ impl<'a> ClusterMatcher<'a> {
                 dedup_from(rows, start);
             }
             Some(Rows::Many(names)) => rows.extend(names.iter().filter(|&row| self.matches(row)).map(|row| row as u32)),
-            None => match self.only_pair() {
-                Some((labels, key, value)) => labels.collect_rows(key, value, rows),
-                None => rows.extend((0..self.arena.rows() as u32).filter(|&row| self.matches(row as usize))),
-            },
-        }
-    }
-
-    /// The label and value of an affinity that requires exactly one label value. Most selectors are that simple, and a
-    /// dedicated loop avoids interpreting the expression once per cluster.
-    fn only_pair(&self) -> Option<(Labels<'a>, u32, u32)> {
-        match (&self.names, &self.exclude, self.expressions.as_slice()) {
-            (
-                None,
-                None,
-                [
-                    Expression {
-                        subject: Subject::Label(key, labels),
-                        operator,
-                        values,
-                        ..
-                    },
-                ],
-            ) if *operator == expression_operator::IN => match values.as_slice() {
-                [value] => Some((*labels, *key, *value)),
-                _ => None,
-            },
-            _ => None,
+            None => rows.extend((0..self.arena.rows() as u32).filter(|&row| self.matches(row as usize))),
         }
     }
 }
@@ -282,7 +271,15 @@ fn dedup_from(rows: &mut Vec<u32>, start: usize) {
     rows.truncate(kept);
 }
 
-impl Expression<'_> {
+impl<'a> Expression<'a> {
+    /// The label, key and value that the expression requires; `None` if it is anything but `In` with one value.
+    fn pair(&self) -> Option<(Labels<'a>, u32, u32)> {
+        match (self.subject, self.operator, self.values.as_slice()) {
+            (Subject::Label(key, labels), expression_operator::IN, &[value]) => Some((labels, key, value)),
+            _ => None,
+        }
+    }
+
     #[inline]
     fn holds(&self, arena: Arena<'_>, row: usize) -> bool {
         let value = match self.subject {
