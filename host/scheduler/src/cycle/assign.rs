@@ -37,15 +37,14 @@ impl Cycle {
         view: &CycleView<'_>,
         texts: Option<&Texts>,
     ) -> Result<(), CycleError> {
-        if let Some(texts) = texts {
-            texts.calling(input.profile.strategy_place(strategy.name()));
-        }
-        let prepared = strategy.plugin().prepare(view).map_err(CycleError::of_call)?;
+        let prepared = self.prepare(strategy.plugin(), view, texts, || {
+            input.profile.strategy_place(strategy.name())
+        })?;
         let division = Division {
             input,
             strategy,
             view,
-            prepared: self.keep(prepared),
+            prepared,
             texts,
         };
         // Moved out of `self`, so that the calls can write to the rest of the cycle's memory.

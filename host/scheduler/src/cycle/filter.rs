@@ -24,11 +24,7 @@ impl Cycle {
         }
         // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
         for (number, plugin) in input.profile.filters().enumerate() {
-            if let Some(texts) = texts {
-                texts.calling(input.profile.filter_place(number));
-            }
-            let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
-            let prepared = self.keep(prepared);
+            let prepared = self.prepare(plugin, view, texts, || input.profile.filter_place(number))?;
             let mut call = FilterCall {
                 cycle: std::ptr::from_ref(view),
                 prepared,

@@ -10,6 +10,7 @@ use super::explanation::{ClusterExplanation, Explanation, Note};
 use super::sink::{DELETING_CODE, Texts};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::plan::{AffinityGroup, Plan};
+use crate::plugin::PluginInstance;
 use crate::scheduler::{Profile, Strategy};
 
 /// A cluster in a result.
@@ -48,7 +49,7 @@ pub struct Cycle {
     pub(super) resolution: Resolution,
     /// Texts from plugins; present only while they are being collected.
     texts: Option<Box<Texts>>,
-    pub(super) prepared: Vec<Prepared>,
+    prepared: Vec<Prepared>,
     /// One code per cluster of the snapshot: 0 while the cluster is feasible, otherwise the code of its rejection.
     pub(super) codes: Vec<u32>,
     pub(super) feasible: Feasible,
@@ -340,11 +341,24 @@ impl Cycle {
         self.targets.clear();
     }
 
-    /// Keeps what a plugin's `prepare` returned until the steps end, and returns its address.
-    pub(super) fn keep(&mut self, prepared: Prepared) -> *const std::ffi::c_void {
+    /// Prepares a plugin for the binding, keeps its state until the steps end, and returns the state's address.
+    ///
+    /// `index` is that of the plugin in [`Profile::plugin_names`]. The texts that it hands over are filed under it.
+    #[inline]
+    pub(super) fn prepare(
+        &mut self,
+        plugin: &PluginInstance,
+        view: &CycleView<'_>,
+        texts: Option<&Texts>,
+        index: impl FnOnce() -> usize,
+    ) -> Result<*const std::ffi::c_void, CycleError> {
+        if let Some(texts) = texts {
+            texts.calling(index());
+        }
+        let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
         let address = prepared.address();
         self.prepared.push(prepared);
-        address
+        Ok(address)
     }
 
     /// Looks up the last replicas of each feasible cluster.

@@ -20,11 +20,7 @@ impl Cycle {
         self.feasible.scores.clear();
         self.feasible.scores.resize(feasible, 0);
         for (number, (plugin, weight)) in input.profile.scores().enumerate() {
-            if let Some(texts) = texts {
-                texts.calling(input.profile.score_place(number));
-            }
-            let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
-            let prepared = self.keep(prepared);
+            let prepared = self.prepare(plugin, view, texts, || input.profile.score_place(number))?;
             // A cluster that the plugin does not score gets 0.
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);

@@ -20,11 +20,7 @@ impl Cycle {
         texts: Option<&Texts>,
     ) -> Result<(), CycleError> {
         let plugin = input.profile.select();
-        if let Some(texts) = texts {
-            texts.calling(input.profile.select_place());
-        }
-        let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
-        let prepared = self.keep(prepared);
+        let prepared = self.prepare(plugin, view, texts, || input.profile.select_place())?;
         let feasible = &self.feasible;
         self.selected.clear();
         self.selected.resize(feasible.rows.len(), 0);
