@@ -45,6 +45,11 @@ fn short(request: &StrategyRequest) -> Vec<String> {
     rules.collect()
 }
 
+/// Cluster priorities of a request, in the order of its entries.
+fn priorities(request: &StrategyRequest) -> Vec<i64> {
+    request.priorities.iter().map(|(_, priority)| *priority).collect()
+}
+
 fn warnings(request: &StrategyRequest) -> Vec<String> {
     let all = request.warnings.iter();
     all.map(|warning| format!("{warning}; hint: {}", warning.hint.as_deref().unwrap_or("none")))
@@ -182,14 +187,7 @@ fn the_other_proposals_are_read_as_printed() {
         fixture!("priority-policy").replace("#...", "resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]");
     let request = printed(&policy);
     assert_eq!(request.strategy, "PriorityAggregated");
-    assert_eq!(
-        request
-            .priorities
-            .iter()
-            .map(|(_, priority)| *priority)
-            .collect::<Vec<_>>(),
-        [2, 1]
-    );
+    assert_eq!(priorities(&request), [2, 1]);
     assert_eq!(
         short(&request),
         [
@@ -211,12 +209,5 @@ fn the_other_proposals_are_read_as_printed() {
     );
     let request = printed(&wrap(fixture!("priority-cluster-priority")));
     assert_eq!(request.strategy, "Aggregated");
-    assert_eq!(
-        request
-            .priorities
-            .iter()
-            .map(|(_, priority)| *priority)
-            .collect::<Vec<_>>(),
-        [2, 1]
-    );
+    assert_eq!(priorities(&request), [2, 1]);
 }
