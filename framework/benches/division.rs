@@ -1,4 +1,4 @@
-//! What the divisions cost, by strategy's arithmetic, fleet size and number of replicas.
+//! Cost of the divisions, by arithmetic, fleet size and number of replicas.
 //!
 //! `cargo bench -p divvy-framework --bench division`. Memory is warm, as in a scheduler that runs. Not measured here: the
 //! boundary, the cycle around a division, and the plugins' own columns; see the benches of the host.

@@ -289,7 +289,7 @@ impl<'a> Arena<'a> {
         self.symbol_hashed(text, hash_text(text))
     }
 
-    /// The row of the cluster with this name, whose hash is known; `None` if there is no such cluster.
+    /// The row of the cluster with this name, given the hash of the name; `None` if no cluster has the name.
     #[inline]
     pub fn row_hashed(&self, name: &str, hash: u64) -> Option<u32> {
         let symbol = self.symbol_hashed(name, hash)?;
@@ -297,7 +297,7 @@ impl<'a> Arena<'a> {
         (row != NO_ROW).then_some(row)
     }
 
-    /// The row of the cluster with this name; `None` if there is no such cluster.
+    /// The row of the cluster with this name; `None` if no cluster has it.
     pub fn row(&self, name: &str) -> Option<u32> {
         self.row_hashed(name, hash_text(name))
     }

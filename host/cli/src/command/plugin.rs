@@ -80,7 +80,7 @@ enum Format {
 /// Runs the subcommand.
 ///
 /// `list` ends with exit code 2 if no plugin is found or one cannot be loaded, after printing the others; `show` if
-/// there is no such plugin or it cannot be loaded.
+/// the plugin is not found or cannot be loaded.
 pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Failure> {
     match command {
         PluginCommand::List(arguments) => list(arguments, console),
