@@ -61,6 +61,11 @@ impl Declarations {
         self.0.iter().find(|declared| declared.strategy == strategy)
     }
 
+    /// Lists that a strategy reads; empty if no plugin serves it.
+    pub(super) fn lists_of(&self, strategy: &str) -> &[RuleList] {
+        self.get(strategy).map_or(&[], |declared| declared.lists.as_slice())
+    }
+
     /// Names of the strategies, in the profile's order.
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|declared| declared.strategy.clone()).collect()
@@ -117,6 +122,7 @@ pub(super) fn read_list(
     value: &Value,
     list: &RuleList,
     origin: &str,
+    road: Road,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<PreferenceRule>, InvalidBinding> {
     let Value::Array(entries) = value else {
@@ -126,13 +132,7 @@ pub(super) fn read_list(
             value,
         ));
     };
-    read_entries(
-        PreferenceEntries::Written(entries),
-        Some(list),
-        origin,
-        Road::Annotation,
-        warnings,
-    )
+    read_entries(PreferenceEntries::Written(entries), Some(list), origin, road, warnings)
 }
 
 /// Decodes an entry, whatever list it belongs to.

@@ -73,10 +73,7 @@ pub fn resolve_strategy(
 
     // Priorities beside the strategy take precedence over those of its own list.
     let beside = cluster_priority(input, context.declarations, &annotated, &strategy, &mut warnings)?;
-    let own = context
-        .declarations
-        .get(&strategy)
-        .map_or(&[][..], |declared| declared.lists.as_slice());
+    let own = context.declarations.lists_of(&strategy);
     let rules = rules(own, scheduling, &annotated, &mut warnings)?;
     let priorities = beside.unwrap_or_else(|| priorities_of(own, &rules));
     warn_of_unread(&strategy, scheduling, context.declarations, &annotated, &mut warnings);
@@ -182,6 +179,7 @@ impl Annotated {
             value,
             list,
             &format!("{}.{}", self.origin, list.name),
+            Road::Annotation,
             warnings,
         )?);
         Ok(Some(rules))
@@ -330,9 +328,7 @@ fn warn_of_unread(
     annotated: &Annotated,
     warnings: &mut Vec<Warning>,
 ) {
-    let own = declarations
-        .get(strategy)
-        .map_or(&[][..], |declared| declared.lists.as_slice());
+    let own = declarations.lists_of(strategy);
     for (reader, list) in declarations.lists() {
         let name = &list.name;
         if own.iter().any(|own| own.name == *name) {
@@ -380,22 +376,10 @@ fn cluster_priority(
     // Priorities are read even if the strategy refuses them, so that a malformed list is reported first.
     let mut priorities = Vec::new();
     for list in lists {
-        match given.get(&list.name) {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(entries)) => {
-                let origin = format!("{origin}.{}", list.name);
-                let entries = PreferenceEntries::Written(entries);
-                let rules = read_entries(entries, Some(list), &origin, road, warnings)?;
-                priorities.extend(targets_and_priorities(list, &rules));
-            }
-            Some(other) => {
-                let origin = format!("{origin}.{}", list.name);
-                return Err(InvalidBinding::wrong_type(
-                    &origin,
-                    "a list of objects with `targetCluster`",
-                    other,
-                ));
-            }
+        if let Some(value) = given.get(&list.name).filter(|value| !value.is_null()) {
+            let origin = format!("{origin}.{}", list.name);
+            let rules = read_list(value, list, &origin, road, warnings)?;
+            priorities.extend(targets_and_priorities(list, &rules));
         }
     }
     if declarations
