@@ -51,6 +51,11 @@ fn decisions_equal_karmadas_on_large_fleets() {
 }
 
 #[test]
+fn decisions_equal_karmadas_on_odd_shapes() {
+    replays("karmada-parity-odd.jsonl.gz", "karmada.toml", 1_600);
+}
+
+#[test]
 fn decisions_equal_karmadas_on_several_components() {
     replays("karmada-parity-components.jsonl.gz", "karmada-alpha.toml", 300);
 }
