@@ -3,6 +3,8 @@
 //! The cases run through the binary, as an operator would run them: `divvy replay` prints the number of passed cases on
 //! its last line and exits with 0 only if none failed. A modified recording tests that a changed decision is detected.
 
+mod plane;
+
 use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -48,6 +50,11 @@ fn decisions_equal_karmadas_on_small_fleets() {
 #[test]
 fn decisions_equal_karmadas_on_large_fleets() {
     replays("karmada-parity-large.jsonl.gz", "karmada.toml", 300);
+}
+
+#[test]
+fn decisions_equal_karmadas_on_odd_shapes() {
+    replays("karmada-parity-odd.jsonl.gz", "karmada.toml", 1_600);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::fields::DocumentFields;
 use super::validation::{Findings, Validate};
 use super::{Located, Manifests, ReadOptions, scope};
 use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
-use divvy_karmada::policy::is_cluster_scoped;
+use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
 use divvy_karmada::workloads::{Fields, WorkloadResource};
 
 /// Namespace of objects that do not name one.
@@ -257,6 +257,7 @@ impl<'options> Reader<'options> {
                         Some(text) => text.into(),
                         None => document.tree(&mut Vec::new()).to_json().to_string().into(),
                     });
+                    default_resource_models(&mut cluster.object);
                     self.manifests.clusters.push(cluster);
                 }
             }

@@ -1,7 +1,7 @@
 //! From manifests to bindings: merging, skipping, naming.
 
 use divvy_karmada::detector::{Binding, Detected, SkipReason};
-use divvy_karmada::workloads::{WorkloadKind, WorkloadKinds};
+use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind, WorkloadKinds};
 use divvy_manifests::{ReadOptions, read_text};
 
 const NGINX: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nginx}\nspec:\n  replicas: 4\n";
@@ -146,7 +146,7 @@ fn resources_without_replicas_are_propagated_whole() {
         replicas: "spec.replicas".to_owned(),
         template: None,
     };
-    let found = detected_with(&text, &WorkloadKinds::new(&[machine]));
+    let found = detected_with(&text, &WorkloadKinds::new(ResourceInterpreter::default(), &[machine]));
     assert_eq!((found.bindings[3].replicas(), found.warnings.len()), (3, 0));
 }
 
@@ -177,4 +177,63 @@ fn the_order_of_documents_changes_nothing() {
     for order in [[3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
         assert_eq!(keys(order), expected);
     }
+}
+
+/// A binding without replicas for a Deployment with 4, made from `version` of it.
+fn binding_made_from(version: &str) -> Binding {
+    let workload = NGINX.replace("{name: nginx}", "{name: nginx, uid: u2, resourceVersion: '7'}");
+    let reference = format!("namespace: default, name: nginx, uid: u2, resourceVersion: '{version}'}}");
+    let binding = binding("  placement: {}\n").replace("namespace: default, name: nginx}", &reference);
+    only(&format!("{workload}---\n{binding}"))
+}
+
+#[test]
+fn a_binding_in_step_with_its_workload_lacks_nothing() {
+    assert_eq!(binding_made_from("7").replicas(), 0);
+    assert_eq!(binding_made_from("6").replicas(), 4);
+}
+
+#[test]
+fn resources_in_reserved_namespaces_get_no_binding() {
+    for (namespace, expected) in [
+        ("kube-system", 0),
+        ("kube-public", 0),
+        ("karmada-system", 0),
+        ("karmada-cluster", 0),
+        ("karmada-es-m1", 0),
+        ("karmada", 1),
+        ("kubernetes", 1),
+    ] {
+        let workload = NGINX.replace("{name: nginx}", &format!("{{name: nginx, namespace: {namespace}}}"));
+        let policy = POLICY.replace("PropagationPolicy", "ClusterPropagationPolicy");
+        let found = detected(&format!("{workload}---\n{policy}"));
+        assert_eq!(found.bindings.len(), expected, "{namespace}");
+        assert!(found.unmatched.is_empty(), "{namespace}");
+    }
+}
+
+#[test]
+fn a_cluster_that_reports_nodes_by_model_gets_the_default_models() {
+    let read = |status: &str| {
+        let text = format!(
+            "apiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\nmetadata: {{name: m1}}\nstatus: {{resourceSummary: {{{status}}}}}\n"
+        );
+        let mut manifests = read_text("f.yaml", &text, &ReadOptions::default());
+        manifests.clusters.remove(0).object.spec.resource_models
+    };
+    assert!(read("allocatable: {cpu: 4}").is_empty());
+    let models = read("allocatableModelings: [{grade: 2, count: 3}]");
+    assert_eq!(models.len(), 9);
+    let ranges: Vec<_> = models[2]
+        .ranges
+        .iter()
+        .map(|range| (range.min.value(), range.max.value()))
+        .collect();
+    assert_eq!((models[2].grade, ranges), (2, vec![(2, 4), (16 << 30, 32 << 30)]));
+    let last: Vec<_> = models[8]
+        .ranges
+        .iter()
+        .map(|range| (range.min.value(), range.max.value()))
+        .collect();
+    assert_eq!(last, [(128, i64::MAX), (1 << 40, i64::MAX)]);
 }

@@ -1,16 +1,20 @@
 //! Replicas and requirements of workloads, as tables.
 
-use divvy_karmada::workloads::WorkloadKinds;
+use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKinds};
 use divvy_manifests::{ReadOptions, read_text};
 
 /// Replicas and requests of a workload with this spec, or the first problem.
 fn demand(api_version: &str, kind: &str, spec: &str) -> String {
+    demand_by(ResourceInterpreter::Kubernetes, api_version, kind, spec)
+}
+
+fn demand_by(interpreter: ResourceInterpreter, api_version: &str, kind: &str, spec: &str) -> String {
     let text = format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n");
     let read = read_text(
         "f.yaml",
         &text,
         &ReadOptions {
-            workload_kinds: WorkloadKinds::default(),
+            workload_kinds: WorkloadKinds::new(interpreter, &[]),
             ..ReadOptions::default()
         },
     );
@@ -24,6 +28,34 @@ fn demand(api_version: &str, kind: &str, spec: &str) -> String {
             let requests: Vec<_> = requests.map(|(name, amount)| format!("{name} {amount}")).collect();
             format!("{} [{}]", demand.replicas, requests.join(", "))
         }
+    }
+}
+
+#[test]
+fn karmadas_interpreter_reads_other_kinds_and_requests_less() {
+    const SIDECAR: &str = "{template: {spec: {containers: [{resources: {requests: {cpu: 1}}}], initContainers: [{restartPolicy: Always, resources: {requests: {cpu: 1500m}}}]}}}";
+    const POD_LEVEL: &str = "{template: {spec: {resources: {requests: {cpu: 4}}, overhead: {cpu: 100m}, containers: [{resources: {requests: {cpu: 1}}}]}}}";
+    for (kind, spec, kubernetes, karmada) in [
+        (("apps/v1", "Deployment"), SIDECAR, "1 [cpu 2500m]", "1 [cpu 1500m]"),
+        (("apps/v1", "Deployment"), POD_LEVEL, "1 [cpu 4100m]", "1 [cpu 1100m]"),
+        (("v1", "ReplicationController"), "{replicas: 3}", "3 []", "whole"),
+        (("argoproj.io/v1alpha1", "Rollout"), "{replicas: 3}", "3 []", "whole"),
+        (
+            ("apps.kruise.io/v1alpha1", "StatefulSet"),
+            "{replicas: 3}",
+            "3 []",
+            "whole",
+        ),
+        (
+            ("apps.kruise.io/v1beta1", "StatefulSet"),
+            "{replicas: 3}",
+            "3 []",
+            "3 []",
+        ),
+    ] {
+        let by = |interpreter| demand_by(interpreter, kind.0, kind.1, spec);
+        assert_eq!(by(ResourceInterpreter::Kubernetes), kubernetes, "{kind:?}");
+        assert_eq!(by(ResourceInterpreter::Karmada), karmada, "{kind:?}");
     }
 }
 
@@ -42,6 +74,23 @@ fn counts_by_kind() {
         ("argoproj.io/v1alpha1", "Rollout", "{replicas: 4}", "4 []"),
         ("apps.kruise.io/v1alpha1", "CloneSet", "{replicas: 5}", "5 []"),
         ("apps.kruise.io/v1beta1", "StatefulSet", "{replicas: 6}", "6 []"),
+        ("apps.kruise.io/v1alpha1", "UnitedDeployment", "{replicas: 7}", "7 []"),
+        ("apps.kruise.io/v1alpha1", "BroadcastJob", "{parallelism: 8}", "8 []"),
+        ("argoproj.io/v1alpha1", "Workflow", "{}", "1 []"),
+        ("argoproj.io/v1alpha1", "Workflow", "{parallelism: 9}", "9 []"),
+        (
+            "kubeflow.org/v1",
+            "Notebook",
+            "{replicas: 5, template: {spec: {containers: [{resources: {requests: {cpu: 2}}}]}}}",
+            "1 [cpu 2]",
+        ),
+        ("flink.apache.org/v1beta1", "FlinkDeployment", "{}", "2 []"),
+        (
+            "flink.apache.org/v1beta1",
+            "FlinkDeployment",
+            "{jobManager: {replicas: 2, resource: {cpu: 1, memory: 2Gi}}, taskManager: {resource: {cpu: 0.5, memory: 4Gi}}, job: {parallelism: 7}, flinkConfiguration: {taskmanager.numberOfTaskSlots: \"2\"}}",
+            "6 [cpu 1, memory 4Gi]",
+        ),
         ("apps/v1", "DaemonSet", "{}", "whole"),
         ("batch/v1", "CronJob", "{}", "whole"),
         (

@@ -7,6 +7,8 @@ use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::clusters::{Clusters, Symbol};
 use divvy_framework::prelude::Configuration;
 
+use crate::refusal::Refusal;
+
 /// Meaning of a maximum that the policy omits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Configuration)]
 pub(crate) enum AbsentMaximum {
@@ -16,6 +18,23 @@ pub(crate) enum AbsentMaximum {
     /// Zero, as in Karmada's scheduler: a constraint by cluster then keeps no cluster, and a constraint by region
     /// without one by cluster keeps one cluster per region.
     Zero,
+}
+
+/// Fields by which constraints may group clusters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Configuration)]
+pub(crate) enum SpreadBy {
+    /// All fields of Karmada's API.
+    #[default]
+    Any,
+    /// Cluster and region, as in Karmada's scheduler: constraints by other fields have no effect beside one of these, and alone
+    /// they are an error.
+    ClusterAndRegion,
+}
+
+impl SpreadBy {
+    fn supports(self, field: SpreadField) -> bool {
+        self == Self::Any || matches!(field, SpreadField::Cluster | SpreadField::Region)
+    }
 }
 
 /// Minimum and maximum number of groups or clusters, both inclusive.
@@ -136,14 +155,23 @@ pub(crate) enum Plan {
 
 impl Plan {
     /// Converts the constraints of a placement to a plan.
+    ///
+    /// # Errors
+    /// [`Refusal::UnsupportedFields`] if there are constraints, but none by a field that `spread_by` permits.
     pub(crate) fn of<'a>(
         constraints: impl Iterator<Item = SpreadConstraint<'a>>,
         clusters: &Clusters<'_>,
         absent: AbsentMaximum,
-    ) -> Self {
+        spread_by: SpreadBy,
+    ) -> Result<Self, Refusal> {
         let mut by_cluster = None;
         let mut properties: Vec<(Property, Limits)> = Vec::new();
+        let mut has_unsupported = false;
         for constraint in constraints {
+            if !spread_by.supports(constraint.field) {
+                has_unsupported = true;
+                continue;
+            }
             let limits = Limits::of(&constraint, absent);
             let property = match constraint.field {
                 SpreadField::Cluster => {
@@ -164,7 +192,8 @@ impl Plan {
         // A fixed order, so that the order in the policy does not matter.
         properties.sort_by(|(left, _), (right, _)| left.cmp(right));
         let single = properties.len() == 1 && properties[0].0 != Property::Zone;
-        match (properties.pop(), by_cluster) {
+        Ok(match (properties.pop(), by_cluster) {
+            (None, None) if has_unsupported => return Err(Refusal::UnsupportedFields),
             (None, None) => Self::All,
             (None, Some(limits)) => Self::Clusters(limits),
             (Some((property, groups)), limits) if single => Self::Groups {
@@ -180,6 +209,6 @@ impl Plan {
                     clusters: limits.unwrap_or(Limits::absent(AbsentMaximum::Unlimited)),
                 }
             }
-        }
+        })
     }
 }

@@ -23,22 +23,24 @@ use divvy_framework::prelude::*;
 use divvy_framework::reuse::with_scratch;
 
 use by_cluster::Exchange;
-use constraints::{AbsentMaximum, Column, Limits, Plan, Property};
+use constraints::{AbsentMaximum, Column, Limits, Plan, Property, SpreadBy};
 use order::Columns;
 use refusal::Refusal;
 use spread_constraints::{Feasible, Scratch};
 
 /// Picks the candidates that the spread constraints allow.
 struct SpreadConstraints {
-    absent_maximum: AbsentMaximum,
+    configuration: SpreadConstraintsConfiguration,
 }
 
 /// Configuration of the plugin in a profile.
-#[derive(Debug, Default, Configuration)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Configuration)]
 #[serde(default)]
 struct SpreadConstraintsConfiguration {
     /// Meaning of a maximum that the policy omits: no limit, or zero as in Karmada's scheduler.
     absent_maximum: AbsentMaximum,
+    /// Fields by which constraints may group clusters: all, or only those of Karmada's scheduler.
+    spread_by: SpreadBy,
 }
 
 impl Plugin for SpreadConstraints {
@@ -50,9 +52,7 @@ impl Plugin for SpreadConstraints {
     type Prepared = ();
 
     fn new(configuration: SpreadConstraintsConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self {
-            absent_maximum: configuration.absent_maximum,
-        })
+        Ok(Self { configuration })
     }
 
     fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
@@ -62,15 +62,24 @@ impl Plugin for SpreadConstraints {
 
 impl SpreadConstraints {
     /// Returns the plan for the placement. Strategies that ignore spread constraints get every feasible cluster.
-    fn plan(&self, context: &SelectContext<'_, Self>) -> Plan {
+    fn plan(&self, context: &SelectContext<'_, Self>) -> Result<Plan, Refusal> {
         let binding = context.binding();
         if !binding.ignores_spread_constraints() {
-            return Plan::of(binding.spread_constraints(), &context.clusters(), self.absent_maximum);
+            let SpreadConstraintsConfiguration {
+                absent_maximum,
+                spread_by,
+            } = self.configuration;
+            return Plan::of(
+                binding.spread_constraints(),
+                &context.clusters(),
+                absent_maximum,
+                spread_by,
+            );
         }
         if binding.spread_constraints().next().is_some() {
             context.note(|| "the strategy ignores spread constraints".to_owned());
         }
-        Plan::All
+        Ok(Plan::All)
     }
 }
 
@@ -94,7 +103,7 @@ impl SelectPlugin for SpreadConstraints {
             },
             symbols: context.clusters().symbol_count(),
         };
-        let plan = self.plan(context);
+        let plan = self.plan(context)?;
         let choose = |place: u32| result.choose(place as usize);
         with_scratch(|scratch: &mut Scratch| match &plan {
             Plan::All => {

@@ -7,6 +7,8 @@ use divvy_framework::prelude::Failure;
 /// Reason that there are no candidates. The host reports the binding as unschedulable and keeps its last result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
+    /// All constraints are by fields that the configuration excludes.
+    UnsupportedFields,
     /// There are fewer feasible clusters than the constraint by cluster requires.
     TooFewClusters { feasible: usize, minimum: usize },
     /// There are fewer groups than a constraint requires.
@@ -28,6 +30,10 @@ pub(crate) enum Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::UnsupportedFields => write!(
+                formatter,
+                "just support cluster and region spread constraint: `spread-by` is `cluster-and-region` in this profile"
+            ),
             Self::TooFewClusters { feasible, minimum } => write!(
                 formatter,
                 "the number of feasible clusters is less than spreadConstraint.MinGroups: {feasible} of {minimum}"

@@ -10,11 +10,11 @@ use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::prelude::{Failure, Plugin};
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 
-use crate::constraints::AbsentMaximum;
+use crate::constraints::{AbsentMaximum, SpreadBy};
 use crate::{SpreadConstraints, SpreadConstraintsConfiguration};
 
-fn plugin(absent_maximum: AbsentMaximum) -> SpreadConstraints {
-    SpreadConstraints::new(SpreadConstraintsConfiguration { absent_maximum }).expect("it needs nothing")
+fn plugin(configuration: SpreadConstraintsConfiguration) -> SpreadConstraints {
+    SpreadConstraints::new(configuration).expect("it needs nothing")
 }
 
 fn by(field: SpreadField, minimum: i64, maximum: i64) -> SpreadConstraint<'static> {
@@ -35,11 +35,22 @@ fn by_label(label: &str, minimum: i64, maximum: i64) -> SpreadConstraint<'_> {
 
 /// The candidates, or the text of the refusal.
 fn outcome(scenario: &Scenario) -> Result<Vec<String>, String> {
-    outcome_with(scenario, AbsentMaximum::default())
+    outcome_with(scenario, SpreadConstraintsConfiguration::default())
 }
 
-fn outcome_with(scenario: &Scenario, absent: AbsentMaximum) -> Result<Vec<String>, String> {
-    match scenario.candidates(&plugin(absent)) {
+/// With the configuration that decides as Karmada does.
+fn outcome_as_karmada(scenario: &Scenario) -> Result<Vec<String>, String> {
+    outcome_with(
+        scenario,
+        SpreadConstraintsConfiguration {
+            absent_maximum: AbsentMaximum::Zero,
+            spread_by: SpreadBy::ClusterAndRegion,
+        },
+    )
+}
+
+fn outcome_with(scenario: &Scenario, configuration: SpreadConstraintsConfiguration) -> Result<Vec<String>, String> {
+    match scenario.candidates(&plugin(configuration)) {
         Ok(candidates) => Ok(candidates),
         Err(Failure::Unschedulable { message, .. }) => Err(message),
         Err(other) => panic!("not a refusal: {other}"),

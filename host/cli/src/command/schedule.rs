@@ -163,7 +163,8 @@ fn read(
     configuration: &ProfileConfiguration,
     profile: &Profile,
 ) -> (Manifests, Detected) {
-    let workload_kinds = WorkloadKinds::new(&configuration.workload);
+    let interpreter = configuration.resource_interpreter.unwrap_or_default();
+    let workload_kinds = WorkloadKinds::new(interpreter, &configuration.workload);
     let inputs: Vec<Input> = arguments
         .inputs
         .iter()

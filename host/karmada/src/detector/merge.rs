@@ -7,7 +7,8 @@ use crate::workloads::Demand;
 /// The binding to schedule, merged from all known objects.
 ///
 /// - The binding's own fields win. Its policy supplies a missing placement and scheduler name, its workload supplies
-///   missing replicas and requirements, unless the binding has components.
+///   missing replicas and requirements, unless the binding has components or is in step with its workload: Karmada's
+///   detector has then read this very version, and found that nothing is missing.
 /// - A workload without a binding gets the binding that Karmada's detector would create.
 /// - A binding that follows others does not get a placement.
 pub(super) fn merge(
@@ -33,8 +34,9 @@ pub(super) fn merge(
             spec.scheduler_name.clone_from(&policy.spec.scheduler_name);
         }
     }
-    if let Some((_, Some(demand))) = workload
+    if let Some((resource, Some(demand))) = workload
         && spec.components.is_empty()
+        && (binding.is_none() || !is_in_step(&spec.resource, &resource.metadata))
     {
         spec.replicas.get_or_insert(demand.replicas);
         if spec.replica_requirements.is_none() {
@@ -43,6 +45,13 @@ pub(super) fn merge(
     }
     spec.replicas.get_or_insert(0);
     merged
+}
+
+/// True if a binding was made from this version of its workload.
+fn is_in_step(reference: &ObjectReference, workload: &ObjectMeta) -> bool {
+    !reference.resource_version.is_empty()
+        && reference.resource_version == workload.resource_version
+        && reference.uid == workload.uid
 }
 
 /// The binding that Karmada's detector creates for a workload, before its policy is applied. If the workload is being

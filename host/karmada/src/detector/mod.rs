@@ -5,7 +5,8 @@
 //! it lacks. A workload without a binding gets one if a policy matches. The order of arrival matters only for warnings,
 //! and for workloads whose bindings would share a name. Nothing here depends on clusters or strategies.
 //!
-//! Preemption is left out: an existing claim is never revoked.
+//! Preemption is left out: an existing claim is never revoked. As in Karmada, resources in reserved namespaces (`kube-*` and
+//! Karmada's own) get no binding.
 
 mod binding;
 mod merge;
@@ -131,6 +132,9 @@ impl Detector {
                 continue;
             }
             let WorkloadResource { resource, demand } = &entry.object;
+            if is_reserved(&resource.metadata.namespace) {
+                continue;
+            }
             let Some(policy) = self.policies.policy_for(&resource.type_meta, &resource.metadata) else {
                 unmatched.push(resource_name(resource));
                 continue;
@@ -205,6 +209,13 @@ fn resource_key(resource: &Resource) -> ResourceKey {
         metadata.namespace.clone(),
         metadata.name.clone(),
     )
+}
+
+/// True for namespaces from which Karmada's detector propagates nothing (`names.IsReservedNamespace`).
+fn is_reserved(namespace: &str) -> bool {
+    matches!(namespace, "karmada-system" | "karmada-cluster")
+        || namespace.starts_with("karmada-es-")
+        || namespace.starts_with("kube-")
 }
 
 /// The identity of the resource that a binding names.

@@ -12,6 +12,6 @@ mod tests;
 pub mod wire;
 
 pub use claim::{Claim, Policies, claimed_by};
-pub use defaults::default_spread_constraint;
+pub use defaults::{default_resource_models, default_spread_constraint};
 pub use naming::binding_name;
 pub use scope::is_cluster_scoped;

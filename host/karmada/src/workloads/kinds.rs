@@ -1,10 +1,11 @@
 //! The table of kinds with replicas.
 //!
-//! Kubernetes' own kinds are built in, as are common ones from Argo Rollouts and OpenKruise. An entry in the profile
-//! overrides a built-in one with the same API version and kind.
+//! Kubernetes' own kinds are built in, as are those that Karmada interprets and common ones from Argo Rollouts and OpenKruise.
+//! An entry in the profile overrides a built-in one with the same API version and kind.
 
 use serde::{Deserialize, Serialize};
 
+use super::flink;
 use super::pod::PodTemplate;
 use super::{Demand, Fields};
 use crate::api::TypeMeta;
@@ -25,6 +26,17 @@ pub struct WorkloadKind {
     pub template: Option<String>,
 }
 
+/// Rules by which the demand of a workload is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResourceInterpreter {
+    /// Pods request what Kubernetes' scheduler counts, including sidecars and pod-level resources.
+    #[default]
+    Kubernetes,
+    /// Kinds and requests of Karmada's default interpreters, v1.19: no sidecars, no pod-level resources.
+    Karmada,
+}
+
 /// How to find the replicas of a kind.
 #[derive(Debug, Clone)]
 enum Count {
@@ -34,6 +46,8 @@ enum Count {
     Job,
     /// Always 1.
     One,
+    /// The job manager and task managers of a FlinkDeployment.
+    Flink,
 }
 
 #[derive(Debug, Clone)]
@@ -47,56 +61,84 @@ struct Entry {
 /// The table of kinds with replicas.
 #[derive(Debug, Clone)]
 pub struct WorkloadKinds {
+    interpreter: ResourceInterpreter,
     entries: Vec<Entry>,
 }
 
-/// The built-in kinds with `spec.replicas` and `spec.template`.
-const SCALABLE: [(&str, &str); 8] = [
-    ("apps/v1", "Deployment"),
-    ("apps/v1", "StatefulSet"),
-    ("apps/v1", "ReplicaSet"),
-    ("v1", "ReplicationController"),
-    ("argoproj.io/v1alpha1", "Rollout"),
-    ("apps.kruise.io/v1alpha1", "CloneSet"),
-    ("apps.kruise.io/v1alpha1", "StatefulSet"),
-    ("apps.kruise.io/v1beta1", "StatefulSet"),
+/// API version, kind, and the paths of the replicas and the template. Without a path, there is 1 replica.
+type BuiltIn = (&'static str, &'static str, Option<&'static str>, &'static str);
+
+/// Kinds that Karmada's default interpreters read too
+/// (`pkg/resourceinterpreter/default`: `native/replica.go`, `thirdparty/resourcecustomizations`).
+const INTERPRETED: [BuiltIn; 9] = [
+    ("apps/v1", "Deployment", REPLICAS, TEMPLATE),
+    ("apps/v1", "StatefulSet", REPLICAS, TEMPLATE),
+    ("apps.kruise.io/v1alpha1", "CloneSet", REPLICAS, TEMPLATE),
+    ("apps.kruise.io/v1alpha1", "UnitedDeployment", REPLICAS, TEMPLATE),
+    ("apps.kruise.io/v1beta1", "StatefulSet", REPLICAS, TEMPLATE),
+    ("apps.kruise.io/v1alpha1", "BroadcastJob", PARALLELISM, TEMPLATE),
+    // A Workflow has node selector, affinity and tolerations where a pod has them; its containers are in its steps.
+    ("argoproj.io/v1alpha1", "Workflow", PARALLELISM, ""),
+    ("kubeflow.org/v1", "Notebook", None, TEMPLATE),
+    ("v1", "Pod", None, ""),
 ];
+/// Kinds that Karmada propagates whole.
+const FURTHER: [BuiltIn; 4] = [
+    ("apps/v1", "ReplicaSet", REPLICAS, TEMPLATE),
+    ("v1", "ReplicationController", REPLICAS, TEMPLATE),
+    ("argoproj.io/v1alpha1", "Rollout", REPLICAS, TEMPLATE),
+    ("apps.kruise.io/v1alpha1", "StatefulSet", REPLICAS, TEMPLATE),
+];
+const REPLICAS: Option<&str> = Some("spec.replicas");
+const PARALLELISM: Option<&str> = Some("spec.parallelism");
+const TEMPLATE: &str = "spec.template";
 
 impl Default for WorkloadKinds {
     fn default() -> Self {
-        Self::new(&[])
+        Self::new(ResourceInterpreter::default(), &[])
     }
 }
 
 impl WorkloadKinds {
-    /// The built-in kinds, plus `further` ones, which take precedence.
-    pub fn new(further: &[WorkloadKind]) -> Self {
+    /// The kinds that an interpreter knows, plus `further` ones, which take precedence.
+    pub fn new(interpreter: ResourceInterpreter, further: &[WorkloadKind]) -> Self {
         let configured = further.iter().map(|kind| Entry {
             api_version: kind.api_version.clone(),
             kind: kind.kind.clone(),
             count: Count::At(FieldPath::dotted(&kind.replicas)),
             template: kind.template.as_deref().map(FieldPath::dotted),
         });
-        let scalable = SCALABLE.into_iter().map(|(api_version, kind)| Entry {
+        let beyond_karmada: &[BuiltIn] = match interpreter {
+            ResourceInterpreter::Kubernetes => &FURTHER,
+            ResourceInterpreter::Karmada => &[],
+        };
+        let built_in = INTERPRETED.iter().chain(beyond_karmada);
+        let built_in = built_in.map(|&(api_version, kind, replicas, template)| Entry {
             api_version: api_version.to_owned(),
             kind: kind.to_owned(),
-            count: Count::At(FieldPath::dotted("spec.replicas")),
-            template: Some(FieldPath::dotted("spec.template")),
+            count: replicas.map_or(Count::One, |path| Count::At(FieldPath::dotted(path))),
+            template: Some(if template.is_empty() {
+                FieldPath::root()
+            } else {
+                FieldPath::dotted(template)
+            }),
         });
-        let job = Entry {
-            api_version: "batch/v1".to_owned(),
-            kind: "Job".to_owned(),
-            count: Count::Job,
-            template: Some(FieldPath::dotted("spec.template")),
+        let special = |api_version: &str, kind: &str, count, template| Entry {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            count,
+            template: Some(FieldPath::dotted(template)),
         };
-        let pod = Entry {
-            api_version: "v1".to_owned(),
-            kind: "Pod".to_owned(),
-            count: Count::One,
-            template: Some(FieldPath::root()),
-        };
+        let job = special("batch/v1", "Job", Count::Job, TEMPLATE);
+        let flink = special(
+            "flink.apache.org/v1beta1",
+            "FlinkDeployment",
+            Count::Flink,
+            flink::TEMPLATE,
+        );
         Self {
-            entries: configured.chain(scalable).chain([job, pod]).collect(),
+            interpreter,
+            entries: configured.chain(built_in).chain([job, flink]).collect(),
         }
     }
 
@@ -123,18 +165,21 @@ impl WorkloadKinds {
                 completions.map_or(parallelism, |completions| parallelism.min(completions))
             }
             Count::One => 1,
+            Count::Flink => flink::replicas(fields),
         };
-        let requirements = entry.template.as_ref().map(|path| {
-            // Without a template the object requests nothing, but it is still a workload.
+        let mut requirements = entry.template.as_ref().and_then(|path| {
             let template = fields.field::<PodTemplate>(path).unwrap_or_default();
-            template.requirements(namespace, path, fields)
+            template.requirements(self.interpreter, namespace, path, fields)
         });
+        if matches!(entry.count, Count::Flink) {
+            flink::add_requests(&mut requirements, namespace, fields);
+        }
         Some(Demand { replicas, requirements })
     }
 }
 
 /// The number at a path; a negative one is reported and read as 0.
-fn count(fields: &mut impl Fields, path: &FieldPath) -> Option<i32> {
+pub(super) fn count(fields: &mut impl Fields, path: &FieldPath) -> Option<i32> {
     let count = fields.field::<i32>(path)?;
     if count < 0 {
         let reason = format!("expected a count of at least 0, got `{count}`");

@@ -5,10 +5,11 @@
 //! its template, and the profile's `[[workload]]` extends it. Kinds that are not in the table, such as DaemonSets,
 //! CronJobs and ConfigMaps, are propagated whole. Webhook and Lua interpreters are not run.
 
+mod flink;
 mod kinds;
 mod pod;
 
-pub use kinds::{WorkloadKind, WorkloadKinds};
+pub use kinds::{ResourceInterpreter, WorkloadKind, WorkloadKinds};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,7 +22,7 @@ use divvy_documents::{Cause, FieldPath};
 pub struct Demand {
     /// Number of replicas.
     pub replicas: i32,
-    /// Requirements of one replica; `None` if the kind has no pod template.
+    /// Requirements of one replica; `None` if the kind has no pod template, or the template requires nothing.
     pub requirements: Option<ReplicaRequirements>,
 }
 

@@ -7,13 +7,13 @@
 //! - An init container runs next to the sidecars started before it, so the pod needs at least their sum.
 //! - Pod-level resources replace the sum, and overhead is added on top.
 //!
-//! Karmada's default interpreter does the same, except that it treats a sidecar as an ordinary init container and so
-//! requests too little.
+//! Karmada's default interpreter (`AddPodRequest` of `pkg/util/resource.go`) treats sidecars as ordinary init containers, takes
+//! each init container on its own, and ignores pod-level resources. [`ResourceInterpreter::Karmada`] does the same.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Fields;
+use super::{Fields, ResourceInterpreter};
 use crate::api::{NodeClaim, Quantity, ReplicaRequirements, ResourceList, StringMap, Toleration};
 use divvy_documents::{Cause, FieldPath};
 
@@ -117,17 +117,21 @@ fn raise(total: &mut ResourceList, least: &ResourceList) {
 }
 
 impl PodTemplate {
-    /// Requirements of a pod with this template. `namespace` is that of the workload, `path` the path of the template.
+    /// Requirements of a pod with this template; `None` if it requires nothing. `namespace` is that of the workload, `path` the path of the template.
     /// Overflowing sums and negative requests are reported through `fields`.
     pub(super) fn requirements(
         self,
+        interpreter: ResourceInterpreter,
         namespace: &str,
         path: &FieldPath,
         fields: &mut impl Fields,
-    ) -> ReplicaRequirements {
+    ) -> Option<ReplicaRequirements> {
         let spec = self.spec.unwrap_or_default();
         let mut sums = Sums::default();
-        let mut resource_request = spec.resource_request(&mut sums);
+        let mut resource_request = match interpreter {
+            ResourceInterpreter::Kubernetes => spec.resource_request(&mut sums),
+            ResourceInterpreter::Karmada => spec.resource_request_as_karmada(&mut sums),
+        };
         if let Some(name) = sums.overflow {
             let reason = format!("the requests for `{name}` add up to more than a quantity can hold");
             fields.report(path.key("spec"), Cause::InvalidValue { reason });
@@ -139,12 +143,16 @@ impl PodTemplate {
             }
             !amount.is_zero() && !amount.is_negative()
         });
-        ReplicaRequirements {
+        let priority_class_name = spec.priority_class_name.clone().unwrap_or_default();
+        let node_claim = spec.node_claim();
+        // As in bindings of Karmada's: without requests and claims, there are no requirements.
+        let requires_nothing = resource_request.is_empty() && node_claim.is_none() && priority_class_name.is_empty();
+        (!requires_nothing).then(|| ReplicaRequirements {
             resource_request,
             namespace: namespace.to_owned(),
-            priority_class_name: spec.priority_class_name.clone().unwrap_or_default(),
-            node_claim: spec.node_claim(),
-        }
+            priority_class_name,
+            node_claim,
+        })
     }
 }
 
@@ -178,6 +186,20 @@ impl PodSpec {
             sums.add(&mut running, overhead);
         }
         running
+    }
+
+    fn resource_request_as_karmada(&self, sums: &mut Sums) -> ResourceList {
+        let mut total = ResourceList::new();
+        for container in self.containers.iter().flatten() {
+            sums.add(&mut total, &container.requests());
+        }
+        for container in self.init_containers.iter().flatten() {
+            raise(&mut total, &container.requests());
+        }
+        if let Some(overhead) = &self.overhead {
+            sums.add(&mut total, overhead);
+        }
+        total
     }
 
     fn node_claim(self) -> Option<NodeClaim> {

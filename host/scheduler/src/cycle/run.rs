@@ -282,7 +282,7 @@ impl Cycle {
             fresh,
             explain: texts.is_some(),
             duplicated: strategy.duplicates(),
-            ignore_spread: strategy.ignores_spread(),
+            ignore_spread: strategy.ignores_spread() && !plan.keeps_spread_constraints,
         };
         let sink = texts.as_deref().map(Texts::sink);
         let view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options, sink);

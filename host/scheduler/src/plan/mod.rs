@@ -39,6 +39,8 @@ pub struct Plan {
     /// True if nothing is divided and every candidate becomes a target with 0 replicas: for resources without replicas,
     /// and for those with several components.
     pub whole: bool,
+    /// True if the spread constraints apply even if the strategy otherwise ignores them.
+    pub keeps_spread_constraints: bool,
     /// Demand for which room is estimated on each cluster.
     pub demand: Demand,
     /// Requests of one replica, for the ledger.
@@ -132,6 +134,7 @@ impl Plan {
         Ok(Self {
             replicas: input.replicas,
             whole: !divides,
+            keeps_spread_constraints: request.has_empty_weights,
             demand: demand(input, &requests, is_set),
             requests,
             needed: if is_set { 1 } else { input.replicas },

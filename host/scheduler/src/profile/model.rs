@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use divvy_karmada::workloads::WorkloadKind;
+use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 
 /// Maximum weight of a Score plugin. With scores up to 100, totals stay far within 64 bits for any number of plugins.
 const MAXIMUM_WEIGHT: i64 = 1_000_000;
@@ -63,6 +63,9 @@ pub struct ProfileConfiguration {
     /// Settings of individual plugins, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub plugin: BTreeMap<String, PluginTable>,
+    /// Rules by which the replicas and requests of a workload are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_interpreter: Option<ResourceInterpreter>,
     /// Additional kinds of resources that have replicas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workload: Vec<WorkloadKind>,
@@ -181,6 +184,7 @@ impl ProfileConfiguration {
             multiple_pod_templates: self.multiple_pod_templates.or(base.multiple_pod_templates),
             strategies,
             plugin,
+            resource_interpreter: self.resource_interpreter.or(base.resource_interpreter),
             workload,
         }
     }

@@ -68,6 +68,9 @@ pub struct StrategyRequest {
     pub preferences: Option<Value>,
     /// Priorities of groups of clusters, which make the strategy run tier by tier. The largest priority comes first.
     pub priorities: Vec<(ClusterAffinity, i64)>,
+    /// True if the placement contains Karmada's `weightPreference` without any weight. Karmada then divides evenly and, other
+    /// than without `weightPreference`, applies the spread constraints.
+    pub has_empty_weights: bool,
     /// True if affinity groups are tiers instead of fallbacks.
     pub affinity_groups_as_tiers: bool,
     /// Mistakes in the manifests that were tolerated.

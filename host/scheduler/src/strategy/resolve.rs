@@ -78,8 +78,10 @@ pub fn resolve_strategy(
     let priorities = beside.unwrap_or_else(|| priorities_of(own, &rules));
     warn_of_unread(&strategy, scheduling, context.declarations, &annotated, &mut warnings);
 
+    let rules: Vec<PreferenceRule> = rules.into_iter().flat_map(|(_, rules)| rules).collect();
     let mut request = StrategyRequest {
-        rules: rules.into_iter().flat_map(|(_, rules)| rules).collect(),
+        has_empty_weights: rules.is_empty() && written == wire::WEIGHTED && scheduling.weight_preference.is_some(),
+        rules,
         preferences: annotated.rest,
         priorities,
         affinity_groups_as_tiers,

@@ -122,17 +122,14 @@ fn a_constraint_by_region_takes_the_first_of_each_and_fills_up() {
 fn a_constraint_by_region_alone_has_no_limit_of_clusters_or_karmadas() {
     let scenario = fleet().spread_constraint(by(SpreadField::Region, 2, 2));
     check("no limit of clusters", &scenario, &["b", "c", "a"]);
-    let as_karmada = outcome_with(&scenario, AbsentMaximum::Zero);
+    let as_karmada = outcome_as_karmada(&scenario);
     assert_eq!(as_karmada, Ok(vec!["b".to_owned(), "c".to_owned()]));
     let none = fleet().spread_constraint(by(SpreadField::Cluster, 1, 0));
     assert_eq!(
-        outcome_with(&none, AbsentMaximum::Zero),
+        outcome_as_karmada(&none),
         Err("no enough resource when selecting 0 clusters: 0 of 10 replicas fit".to_owned())
     );
-    assert_eq!(
-        outcome_with(&none.duplicated(true), AbsentMaximum::Zero),
-        Ok(Vec::new())
-    );
+    assert_eq!(outcome_as_karmada(&none.duplicated(true)), Ok(Vec::new()));
 }
 
 #[test]
@@ -162,8 +159,31 @@ fn clusters_without_the_property_are_in_no_group() {
 
 #[test]
 fn the_configuration_is_spelled_as_the_readme_says() {
-    let read = |value| SpreadConstraintsConfiguration::read(&value).map(|read| read.absent_maximum);
-    let zero = serde_json::json!({ "absent-maximum": "zero" });
-    assert_eq!(read(zero), Ok(AbsentMaximum::Zero));
-    assert_eq!(read(serde_json::json!({})), Ok(AbsentMaximum::Unlimited));
+    let read = |value| SpreadConstraintsConfiguration::read(&value);
+    let as_karmada = serde_json::json!({ "absent-maximum": "zero", "spread-by": "cluster-and-region" });
+    let expected = SpreadConstraintsConfiguration {
+        absent_maximum: AbsentMaximum::Zero,
+        spread_by: SpreadBy::ClusterAndRegion,
+    };
+    assert_eq!(read(as_karmada), Ok(expected));
+    let written = serde_json::json!({ "absent-maximum": "unlimited", "spread-by": "any" });
+    assert_eq!(read(written), read(serde_json::json!({})));
+}
+
+#[test]
+fn only_clusters_and_regions_count_as_in_karmada() {
+    let by_provider = || fleet().spread_constraint(by(SpreadField::Provider, 1, 1));
+    let beside = by_provider().spread_constraint(by(SpreadField::Cluster, 2, 2));
+    let alone = fleet().spread_constraint(by(SpreadField::Cluster, 2, 2));
+    assert_eq!(outcome_as_karmada(&beside), outcome_as_karmada(&alone));
+    assert_ne!(outcome(&beside), outcome(&alone), "by default, providers count");
+    let message =
+        "just support cluster and region spread constraint: `spread-by` is `cluster-and-region` in this profile";
+    for scenario in [
+        by_provider(),
+        fleet().spread_constraint(by(SpreadField::Zone, 1, 1)),
+        fleet().spread_constraint(by_label("tier", 1, 1)),
+    ] {
+        assert_eq!(outcome_as_karmada(&scenario), Err(message.to_owned()));
+    }
 }

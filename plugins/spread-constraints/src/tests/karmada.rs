@@ -179,7 +179,7 @@ fn check(case: Case, clusters: &[Seen]) {
         }
     }
     let expected = select(case, clusters.to_vec());
-    match (outcome_with(&scenario, AbsentMaximum::Zero), expected) {
+    match (outcome_as_karmada(&scenario), expected) {
         (Err(message), Err(beginning)) => assert!(message.starts_with(beginning), "{message}"),
         (outcome, expected) => assert_eq!(outcome, expected.map_err(str::to_owned)),
     }
