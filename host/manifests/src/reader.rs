@@ -260,7 +260,7 @@ impl<'options> Reader<'options> {
                     self.manifests.clusters.push(cluster);
                 }
             }
-            Some(("PropagationPolicy" | "ClusterPropagationPolicy", _)) => {
+            Some((_, PropagationPolicy::API_VERSION)) => {
                 let policy = self.checked(document, type_meta, place);
                 self.manifests.policies.extend(policy);
             }
@@ -293,11 +293,7 @@ impl<'options> Reader<'options> {
             };
             let path = FieldPath::dotted(field);
             let line = tree.line_of(&path);
-            let hint = cause.hint();
-            faults.push(Fault {
-                hint,
-                ..Fault::new(path, line, cause)
-            });
+            faults.push(Fault::with_usual_hint(path, line, cause));
         }
         self.faults(faults, None, place);
     }
@@ -434,10 +430,6 @@ fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fa
             continue;
         }
         let line = document.tree(faults).line_of(&path);
-        let hint = cause.hint();
-        faults.push(Fault {
-            hint,
-            ..Fault::new(path, line, cause)
-        });
+        faults.push(Fault::with_usual_hint(path, line, cause));
     }
 }
