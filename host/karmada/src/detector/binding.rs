@@ -130,22 +130,16 @@ impl Binding {
 
     /// Priority in the scheduling queue, larger first.
     pub fn priority(&self) -> i32 {
-        self.object
-            .spec
-            .schedule_priority
-            .map_or(0, |priority| priority.priority)
+        let priority = self.object.spec.schedule_priority;
+        priority.map_or(0, |priority| priority.priority)
     }
 
     /// True if a reschedule from scratch was requested after the last scheduling. As in Karmada, a binding that was
     /// never scheduled cannot be rescheduled.
     pub fn is_fresh(&self) -> bool {
-        match (
-            self.object.spec.reschedule_triggered_at,
-            self.object.status.last_scheduled_time,
-        ) {
-            (Some(triggered), Some(scheduled)) => triggered > scheduled,
-            _ => false,
-        }
+        let ResourceBinding { spec, status, .. } = &self.object;
+        let times = spec.reschedule_triggered_at.zip(status.last_scheduled_time);
+        times.is_some_and(|(triggered, scheduled)| triggered > scheduled)
     }
 
     /// The scheduler that the binding names, if it is not `own`. A binding that names none may be scheduled by any.

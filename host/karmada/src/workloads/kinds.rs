@@ -77,24 +77,18 @@ impl WorkloadKinds {
             count: Count::At(FieldPath::dotted(&kind.replicas)),
             template: kind.template.as_deref().map(FieldPath::dotted),
         });
-        let scalable = SCALABLE.into_iter().map(|(api_version, kind)| Entry {
+        let built_in = |(api_version, kind): (&str, &str), count, template| Entry {
             api_version: api_version.to_owned(),
             kind: kind.to_owned(),
-            count: Count::At(FieldPath::dotted("spec.replicas")),
-            template: Some(FieldPath::dotted("spec.template")),
-        });
-        let job = Entry {
-            api_version: "batch/v1".to_owned(),
-            kind: "Job".to_owned(),
-            count: Count::Job,
-            template: Some(FieldPath::dotted("spec.template")),
+            count,
+            template: Some(FieldPath::dotted(template)),
         };
-        let pod = Entry {
-            api_version: "v1".to_owned(),
-            kind: "Pod".to_owned(),
-            count: Count::One,
-            template: Some(FieldPath::root()),
-        };
+        let replicas = || Count::At(FieldPath::dotted("spec.replicas"));
+        let scalable = SCALABLE
+            .into_iter()
+            .map(|kind| built_in(kind, replicas(), "spec.template"));
+        let job = built_in(("batch/v1", "Job"), Count::Job, "spec.template");
+        let pod = built_in(("v1", "Pod"), Count::One, "");
         Self {
             entries: configured.chain(scalable).chain([job, pod]).collect(),
         }
