@@ -84,10 +84,10 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
     let file = chosen.source.name();
     writeln!(out, "{good}ok{good:#}: profile `{}` ({file})", profile.name())?;
     let filters: Vec<&str> = profile.filters().map(|plugin| plugin.name()).collect();
-    let scores: Vec<String> = profile
+    let scores = profile
         .scores()
-        .map(|(plugin, weight)| format!("{} × {weight}", plugin.name()))
-        .collect();
+        .map(|(plugin, weight)| format!("{} × {weight}", plugin.name()));
+    let scores: Vec<String> = scores.collect();
     let strategies: Vec<String> = profile
         .strategies()
         .map(|strategy| {
