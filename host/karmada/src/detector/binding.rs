@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{PropagationPolicy, ResourceBinding, StringMap};
+use divvy_documents::names::quoted_list;
 use divvy_documents::{ObjectName, Source};
 
 /// A `ResourceBinding` or `ClusterResourceBinding`, with the facts about its policy.
@@ -87,10 +88,7 @@ impl fmt::Display for SkipReason {
         match self {
             Self::Deleting => formatter.write_str("the binding is being deleted"),
             Self::Suspended => formatter.write_str("scheduling is suspended"),
-            Self::Follows(bindings) => {
-                let names: Vec<String> = bindings.iter().map(|name| format!("`{name}`")).collect();
-                write!(formatter, "follows {}", names.join(", "))
-            }
+            Self::Follows(bindings) => write!(formatter, "follows {}", quoted_list(bindings)),
         }
     }
 }
