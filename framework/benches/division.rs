@@ -62,77 +62,74 @@ impl Fleet {
 
 type Division = fn(&Fleet, &mut [i64], &mut Scratch) -> Result<(), DivisionError>;
 
+/// A fleet's replicas in proportion to its weights, or to equal ones.
 fn proportional(
-    fleet: &Fleet,
     rounding: Rounding,
+    weights: &[i64],
+    fleet: &Fleet,
     out: &mut [i64],
     scratch: &mut Scratch,
 ) -> Result<(), DivisionError> {
-    rounding.divide(fleet.replicas, &fleet.weights, &fleet.last, fleet.ties(), out, scratch)
+    rounding.divide(fleet.replicas, weights, &fleet.last, fleet.ties(), out, scratch)
 }
 
-fn equal(fleet: &Fleet, rounding: Rounding, out: &mut [i64], scratch: &mut Scratch) -> Result<(), DivisionError> {
-    with_ones(fleet.weights.len(), |ones| {
-        rounding.divide(fleet.replicas, ones, &fleet.last, fleet.ties(), out, scratch)
-    })
+fn dynamic(
+    rounding: Rounding,
+    cycle: Cycle,
+    fleet: &Fleet,
+    out: &mut [i64],
+    scratch: &mut Scratch,
+) -> Result<(), DivisionError> {
+    divide_by_dynamic_weight(&fleet.request(cycle), rounding, fleet.ties(), out, scratch)
 }
 
-fn with_ones<T>(length: usize, work: impl FnOnce(&[i64]) -> T) -> T {
-    static ONES: [i64; 5_000] = [1; 5_000];
-    work(&ONES[..length])
+fn aggregated(fill: Fill, fleet: &Fleet, out: &mut [i64], scratch: &mut Scratch) -> Result<(), DivisionError> {
+    let order = |index: usize| index as u64;
+    aggregate(&fleet.request(Cycle::Steady), fill, order, fleet.ties(), out, scratch)
 }
+
+fn average(fleet: &Fleet, out: &mut [i64], scratch: &mut Scratch) -> Result<(), DivisionError> {
+    let Fleet {
+        replicas,
+        fits_now,
+        scores,
+        last,
+        ..
+    } = fleet;
+    fill_evenly(*replicas, fits_now, scores, last, fleet.ties(), out, scratch)
+}
+
+static ONES: [i64; 5_000] = [1; 5_000];
 
 const DIVISIONS: [(&str, Division); 11] = [
     ("static weight, even remainder", |fleet, out, scratch| {
-        proportional(fleet, Rounding::FloorThenRank, out, scratch)
+        proportional(Rounding::FloorThenRank, &fleet.weights, fleet, out, scratch)
     }),
     ("static weight, webster", |fleet, out, scratch| {
-        proportional(fleet, Rounding::Karmada, out, scratch)
+        proportional(Rounding::Karmada, &fleet.weights, fleet, out, scratch)
     }),
     ("equal weights, even remainder", |fleet, out, scratch| {
-        equal(fleet, Rounding::FloorThenRank, out, scratch)
+        proportional(Rounding::FloorThenRank, &ONES[..out.len()], fleet, out, scratch)
     }),
     ("equal weights, webster", |fleet, out, scratch| {
-        equal(fleet, Rounding::Karmada, out, scratch)
+        proportional(Rounding::Karmada, &ONES[..out.len()], fleet, out, scratch)
     }),
     ("dynamic weight, growing", |fleet, out, scratch| {
-        let request = fleet.request(Cycle::Steady);
-        divide_by_dynamic_weight(&request, Rounding::FloorThenRank, fleet.ties(), out, scratch)
+        dynamic(Rounding::FloorThenRank, Cycle::Steady, fleet, out, scratch)
     }),
     ("dynamic weight, webster, growing", |fleet, out, scratch| {
-        let request = fleet.request(Cycle::Steady);
-        divide_by_dynamic_weight(&request, Rounding::Karmada, fleet.ties(), out, scratch)
+        dynamic(Rounding::Karmada, Cycle::Steady, fleet, out, scratch)
     }),
     ("dynamic weight, webster, fresh", |fleet, out, scratch| {
-        let request = fleet.request(Cycle::Fresh);
-        divide_by_dynamic_weight(&request, Rounding::Karmada, fleet.ties(), out, scratch)
+        dynamic(Rounding::Karmada, Cycle::Fresh, fleet, out, scratch)
     }),
     ("aggregated, growing", |fleet, out, scratch| {
-        let (request, order) = (fleet.request(Cycle::Steady), |index: usize| index as u64);
-        aggregate(&request, Fill::default(), order, fleet.ties(), out, scratch)
+        aggregated(Fill::default(), fleet, out, scratch)
     }),
     ("aggregated, webster, growing", |fleet, out, scratch| {
-        let (request, order) = (fleet.request(Cycle::Steady), |index: usize| index as u64);
-        aggregate(
-            &request,
-            Fill::Proportional(Rounding::Karmada),
-            order,
-            fleet.ties(),
-            out,
-            scratch,
-        )
+        aggregated(Fill::Proportional(Rounding::Karmada), fleet, out, scratch)
     }),
-    ("average", |fleet, out, scratch| {
-        fill_evenly(
-            fleet.replicas,
-            &fleet.fits_now,
-            &fleet.scores,
-            &fleet.last,
-            fleet.ties(),
-            out,
-            scratch,
-        )
-    }),
+    ("average", average),
     ("specified, one group", |fleet, out, scratch| {
         change_evenly(fleet.replicas, &fleet.last, fleet.ties(), out, scratch)
     }),

@@ -249,7 +249,7 @@ impl Cause {
     }
 
     /// A value of the wrong type.
-    pub(crate) fn wrong_type(expected: impl Into<String>, actual: impl Into<String>) -> Self {
+    pub fn wrong_type(expected: impl Into<String>, actual: impl Into<String>) -> Self {
         let (expected, actual) = (expected.into(), actual.into());
         Self::WrongType { expected, actual }
     }

@@ -32,6 +32,14 @@ impl Fault {
         }
     }
 
+    /// A fault with the hint of its cause.
+    pub fn with_usual_hint(path: FieldPath, line: usize, cause: Cause) -> Self {
+        Self {
+            hint: cause.hint(),
+            ..Self::new(path, line, cause)
+        }
+    }
+
     /// Path of the value or key at fault. The path of an unknown key ends in the key.
     pub fn key_path(&self) -> FieldPath {
         match &self.cause {

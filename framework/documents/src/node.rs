@@ -77,9 +77,8 @@ impl Node {
 
     /// The value at a path; `None` if there is none.
     pub fn at(&self, path: &FieldPath) -> Option<&Self> {
-        path.segments()
-            .iter()
-            .try_fold(self, |node, segment| node.child(segment))
+        let mut segments = path.segments().iter();
+        segments.try_fold(self, |node, segment| node.child(segment))
     }
 
     /// Line of the value at a path, or of its closest existing ancestor.
@@ -103,10 +102,8 @@ impl Node {
         };
         let child = match (first, &mut self.value) {
             (PathSegment::Key(key), NodeValue::Mapping(entries)) => {
-                let position = entries.iter().position(|(name, _)| **name == **key);
-                position
-                    .and_then(|position| Arc::make_mut(entries).get_mut(position))
-                    .map(|(_, child)| child)
+                let mut entries = Arc::make_mut(entries).iter_mut();
+                entries.find(|(name, _)| **name == **key).map(|(_, child)| child)
             }
             (PathSegment::Index(index), NodeValue::List(items)) => Arc::make_mut(items).get_mut(*index),
             _ => None,

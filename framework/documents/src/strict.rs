@@ -4,7 +4,7 @@
 //! passes lists on. `"metadata": ["a"]` would then set the name. An API server rejects that, and so does this wrapper
 //! on the fast path, at the cost of a few moves per value.
 
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess, Visitor};
 
 /// A deserializer, visitor or access that reads structs only from mappings.
 pub struct Strict<Inner>(pub Inner);
@@ -42,10 +42,6 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
         deserialize_tuple_struct(name: &'static str, length: usize), deserialize_map(),
         deserialize_enum(name: &'static str, variants: &'static [&'static str]), deserialize_identifier(),
         deserialize_ignored_any(),
-    }
-
-    fn is_human_readable(&self) -> bool {
-        self.0.is_human_readable()
     }
 }
 
@@ -99,7 +95,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<V> {
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        self.0.visit_enum(Strict(access))
+        // Enumerations in manifests are words, which contain no structs.
+        self.0.visit_enum(access)
     }
 }
 
@@ -117,10 +114,6 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Strict<A> {
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
         self.0.next_element_seed(Strict(seed))
     }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.0.size_hint()
-    }
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Strict<A> {
@@ -133,43 +126,5 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Strict<A> {
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         self.0.next_value_seed(Strict(seed))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.0.size_hint()
-    }
-}
-
-impl<'de, A: EnumAccess<'de>> EnumAccess<'de> for Strict<A> {
-    type Error = A::Error;
-    type Variant = Strict<A::Variant>;
-
-    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), A::Error> {
-        let (value, variant) = self.0.variant_seed(seed)?;
-        Ok((value, Strict(variant)))
-    }
-}
-
-impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Strict<A> {
-    type Error = A::Error;
-
-    fn unit_variant(self) -> Result<(), A::Error> {
-        self.0.unit_variant()
-    }
-
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {
-        self.0.newtype_variant_seed(Strict(seed))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.0.tuple_variant(length, Strict(visitor))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, A::Error> {
-        self.0.struct_variant(fields, Strict(visitor))
     }
 }

@@ -41,9 +41,17 @@ struct Part {
     name: String,
 }
 
+/// The rows of a table: a JSON value, then what is expected, separated by `=>`.
+fn rows(table: &str) -> impl Iterator<Item = (Value, &str)> {
+    table.trim().lines().map(|row| {
+        let (value, expected) = row.split_once(" => ").expect("a row has an arrow");
+        (serde_json::from_str(value).expect("a row begins with JSON"), expected)
+    })
+}
+
 #[track_caller]
-fn refused<T: DeserializeOwned + Debug>(value: &Value) -> String {
-    read_value::<T>(value).expect_err("the value does not fit").to_string()
+fn refused<T: DeserializeOwned + Debug>(value: &Value) -> ValueError {
+    read_value::<T>(value).expect_err("the value does not fit")
 }
 
 #[test]
@@ -67,26 +75,16 @@ fn a_path_reads_back_as_it_is_written() {
 
 #[test]
 fn numbers_name_their_bounds() {
-    for (value, expected) in [
-        (
-            json!({ "count": 300 }),
-            "count: expected an integer from 0 to 255, got the number `300`",
-        ),
-        (
-            json!({ "count": 1.5 }),
-            "count: expected an integer from 0 to 255, got the number `1.5`",
-        ),
-        (
-            json!({ "count": "7" }),
-            "count: expected an integer from 0 to 255, got the string \"7\"",
-        ),
-        (
-            json!({ "seed": -1 }),
-            "seed: expected an integer from 0 to 18446744073709551615, got the number `-1`",
-        ),
-        (json!({ "ratio": [] }), "ratio: expected a number, got a list"),
-    ] {
-        assert_eq!(refused::<Sample>(&value), expected);
+    for (value, expected) in rows(
+        r#"
+        {"count": 300} => count: expected an integer from 0 to 255, got the number `300`
+        {"count": 1.5} => count: expected an integer from 0 to 255, got the number `1.5`
+        {"count": "7"} => count: expected an integer from 0 to 255, got the string "7"
+        {"seed": -1} => seed: expected an integer from 0 to 18446744073709551615, got the number `-1`
+        {"ratio": []} => ratio: expected a number, got a list
+        "#,
+    ) {
+        assert_eq!(refused::<Sample>(&value).to_string(), expected);
     }
     let read: Sample = read_value(&json!({ "count": 255, "seed": u64::MAX, "ratio": 2 })).expect("all fit");
     assert_eq!((read.count, read.seed, read.ratio), (255, Some(u64::MAX), 2.0));
@@ -94,118 +92,65 @@ fn numbers_name_their_bounds() {
 
 #[test]
 fn a_refusal_has_its_path_both_types_and_the_known_names() {
-    for (value, message, key, hint) in [
-        (json!([]), "expected a mapping, got a list", "", None),
-        (
-            json!({ "coutn": 1 }),
-            "unknown key `coutn`",
-            "coutn",
-            Some("did you mean `count`?"),
-        ),
-        (
-            json!({ "parts": [{ "name": "a" }, { "name": "b", "x.y": 1 }] }),
-            "parts[1]: unknown key `x.y`",
-            "parts[1][\"x.y\"]",
-            Some("known: `name`"),
-        ),
-        (
-            json!({ "parts": [{}] }),
-            "parts[0]: missing key `name`",
-            "parts[0]",
-            None,
-        ),
-        (
-            json!({ "parts": [{ "name": 5 }] }),
-            "parts[0].name: expected a string, got the number `5`",
-            "parts[0].name",
-            Some("put the value in quotes"),
-        ),
-        (
-            json!({ "labels": { "a/b": "true" } }),
-            "labels[\"a/b\"]: expected `true` or `false`, got the string \"true\"",
-            "labels[\"a/b\"]",
-            None,
-        ),
-        (
-            json!({ "folder": {} }),
-            "folder: expected a path, got a mapping",
-            "folder",
-            None,
-        ),
-        (
-            json!({ "pair": ["a"] }),
-            "pair: invalid length 1, expected a tuple of size 2",
-            "pair",
-            None,
-        ),
-        (
-            json!({ "pair": ["a", 1, 2] }),
-            "pair: invalid length 3, expected a list of 2",
-            "pair",
-            None,
-        ),
-        (
-            json!({ "pair": ["a", "1"] }),
-            "pair[1]: expected an integer of 32 bits, got the string \"1\"",
-            "pair[1]",
-            Some("remove the quotes"),
-        ),
-    ] {
-        let error = read_value::<Sample>(&value).expect_err("the value does not fit");
-        assert_eq!(error.to_string(), message);
-        assert_eq!(
-            (error.key_path().as_str(), error.hint().as_deref()),
-            (key, hint),
-            "{message}"
-        );
+    // The message; the path of the key; the hint.
+    for (value, expected) in rows(
+        r#"
+        [] => expected a mapping, got a list; ; none
+        {"coutn": 1} => unknown key `coutn`; coutn; did you mean `count`?
+        {"parts": [{"name": "a"}, {"name": "b", "x.y": 1}]} => parts[1]: unknown key `x.y`; parts[1]["x.y"]; known: `name`
+        {"parts": [{}]} => parts[0]: missing key `name`; parts[0]; none
+        {"parts": [{"name": 5}]} => parts[0].name: expected a string, got the number `5`; parts[0].name; put the value in quotes
+        {"labels": {"a/b": "true"}} => labels["a/b"]: expected `true` or `false`, got the string "true"; labels["a/b"]; none
+        {"folder": {}} => folder: expected a path, got a mapping; folder; none
+        {"pair": ["a"]} => pair: invalid length 1, expected a tuple of size 2; pair; none
+        {"pair": ["a", 1, 2]} => pair: invalid length 3, expected a list of 2; pair; none
+        {"pair": ["a", "1"]} => pair[1]: expected an integer of 32 bits, got the string "1"; pair[1]; remove the quotes
+        "#,
+    ) {
+        let error = refused::<Sample>(&value);
+        let hint = error.hint().unwrap_or("none".to_owned());
+        assert_eq!(format!("{error}; {}; {hint}", error.key_path()), expected);
     }
 }
 
 #[test]
 fn a_refused_value_keeps_its_place_to_the_letter() {
-    let place = "the binding's `divvy.io/preferences`.weights[1]";
-    let error = ValueError::refused(place, "too light");
-    assert_eq!(error.to_string(), format!("{place}: too light"));
-    assert_eq!(error.key_path(), place);
-    let whole = ValueError::refused("", "too light");
-    assert_eq!(
-        (whole.to_string(), whole.key_path()),
-        ("too light".to_owned(), String::new())
-    );
+    for (place, prefix) in [
+        (
+            "the binding's `divvy.io/preferences`.weights[1]",
+            "the binding's `divvy.io/preferences`.weights[1]: ",
+        ),
+        ("", ""),
+    ] {
+        let error = ValueError::refused(place, "too light");
+        assert_eq!(error.to_string(), format!("{prefix}too light"));
+        assert_eq!(error.key_path(), place);
+    }
 }
 
 #[test]
 fn variants_are_read_as_words_and_as_mappings_with_one_key() {
-    let shape = |value: Value| read_value::<Shape>(&value);
-    assert!(matches!(shape(json!("round")), Ok(Shape::Round)));
-    assert!(matches!(shape(json!({ "square": 3 })), Ok(Shape::Square(3))));
+    let shape = |value: Value| read_value::<Shape>(&value).expect("it is a shape");
+    assert!(matches!(shape(json!("round")), Shape::Round));
+    assert!(matches!(shape(json!({ "square": 3 })), Shape::Square(3)));
     assert!(matches!(
         shape(json!({ "oblong": { "width": 4 } })),
-        Ok(Shape::Oblong { width: 4 })
+        Shape::Oblong { width: 4 }
     ));
-    for (value, expected) in [
-        (json!("sqare"), "shape: unknown value `sqare`"),
-        (json!({ "sqare": 1 }), "shape: unknown value `sqare`"),
-        (
-            json!(3),
-            "shape: expected one of `round`, `square`, `oblong`, got the number `3`",
-        ),
-        (
-            json!({ "round": null, "square": 1 }),
-            "shape: expected one of `round`, `square`, `oblong`, got a mapping",
-        ),
-        (json!("square"), "shape: expected a mapping, got the string \"square\""),
-        (json!({ "round": 1 }), "shape.round: expected null, got the number `1`"),
-        (
-            json!({ "square": 256 }),
-            "shape.square: expected an integer from 0 to 255, got the number `256`",
-        ),
-        (
-            json!({ "oblong": { "width": true } }),
-            "shape.oblong.width: expected an integer from 0 to 65535, got the boolean `true`",
-        ),
-    ] {
-        assert_eq!(refused::<Sample>(&json!({ "shape": value })), expected);
+    for (value, expected) in rows(
+        r#"
+        "sqare" => : unknown value `sqare`
+        {"sqare": 1} => : unknown value `sqare`
+        3 => : expected one of `round`, `square`, `oblong`, got the number `3`
+        {"round": null, "square": 1} => : expected one of `round`, `square`, `oblong`, got a mapping
+        "square" => : expected a mapping, got the string "square"
+        {"round": 1} => .round: expected null, got the number `1`
+        {"square": 256} => .square: expected an integer from 0 to 255, got the number `256`
+        {"oblong": {"width": true}} => .oblong.width: expected an integer from 0 to 65535, got the boolean `true`
+        "#,
+    ) {
+        let error = refused::<Sample>(&json!({ "shape": value }));
+        assert_eq!(error.to_string(), format!("shape{expected}"));
     }
 }
 
@@ -214,10 +159,11 @@ mod toml {
     use super::*;
     use crate::{Fault, decode_tree, toml};
 
-    fn problems(text: &str) -> Vec<String> {
+    /// The problems of a sample, one per line.
+    fn problems(text: &str) -> String {
         let (tree, mut faults) = toml::parse(text);
         decode_tree::<Sample>(&tree, &FieldPath::root(), &mut faults);
-        let describe = |fault: Fault| format!("{}: {}: {}", fault.line, fault.path, fault.cause);
+        let describe = |fault: Fault| format!("{}: {}: {}\n", fault.line, fault.path, fault.cause);
         faults.into_iter().map(describe).collect()
     }
 
@@ -244,59 +190,39 @@ second'''
 ";
         let (tree, faults) = toml::parse(text);
         assert_eq!(faults, []);
-        for (path, line) in [
-            ("", 1),
-            ("title", 1),
-            ("a.b.c", 2),
-            ("a.b.absent.path", 2),
-            ("inline.x", 3),
-            ("inline.y[0]", 3),
-            ("inline.y[1]", 4),
-            ("outer[0]", 6),
-            ("outer[0].name", 7),
-            ("outer[0].inner[0]", 8),
-            ("outer[0].inner[0].k", 9),
-            ("outer[0].inner[1]", 10),
-            ("outer[0].inner[1].k", 12),
-            ("outer[0].table", 13),
-            ("outer[0].table[\"dotted.key\"]", 14),
-            ("outer[1]", 15),
-            ("outer[1].name", 16),
-            ("outer[2]", 6),
-        ] {
-            assert_eq!(tree.line_of(&FieldPath::dotted(path)), line, "{path}");
+        let expected = "title 1, a.b.c 2, a.b.absent.path 2, inline.x 3, inline.y[0] 3, inline.y[1] 4, \
+            outer[0] 6, outer[0].name 7, outer[0].inner[0] 8, outer[0].inner[0].k 9, outer[0].inner[1] 10, \
+            outer[0].inner[1].k 12, outer[0].table 13, outer[0].table[\"dotted.key\"] 14, outer[1] 15, \
+            outer[1].name 16, outer[2] 6, [0] 1";
+        for (path, line) in expected.split(", ").filter_map(|entry| entry.split_once(' ')) {
+            assert_eq!(tree.line_of(&FieldPath::dotted(path)).to_string(), line, "{path}");
         }
     }
 
     #[test]
     fn every_value_that_does_not_fit_is_listed() {
-        assert_eq!(
-            problems(
-                "ratio = inf\nunknown = 1\ncount = 999999999999999999999\nseed = 2020-01-01\n[[parts]]\nname = 1\n[[parts]]\nnam = 'b'\n"
-            ),
-            [
-                "3: count: expected a number of 64 bits, got `999999999999999999999`",
-                "1: ratio: expected a number of 64 bits, got `inf`",
-                "4: seed: expected a string, a number, a list or a table, got the time `2020-01-01`",
-                "2: : unknown key `unknown`",
-                "6: parts[0].name: expected a string, got the number `1`",
-                "8: parts[1]: unknown key `nam`",
-                "7: parts[1]: missing key `name`",
-            ]
-        );
+        let text = "ratio = inf\nunknown = 1\ncount = 999999999999999999999\nseed = 2020-01-01\n\
+                    [[parts]]\nname = 1\n[[parts]]\nnam = 'b'\n";
+        let expected = "\
+3: count: expected a number of 64 bits, got `999999999999999999999`
+1: ratio: expected a number of 64 bits, got `inf`
+4: seed: expected a string, a number, a list or a table, got the time `2020-01-01`
+2: : unknown key `unknown`
+6: parts[0].name: expected a string, got the number `1`
+8: parts[1]: unknown key `nam`
+7: parts[1]: missing key `name`
+";
+        assert_eq!(problems(text), expected);
     }
 
     #[test]
     fn a_text_with_errors_of_syntax_has_no_other() {
         let found = problems("count = \nunknown = 1\nratio = [1\n");
-        assert!(found.len() >= 2, "{found:?}");
-        assert!(
-            found.iter().all(|problem| problem.contains("not valid TOML: ")),
-            "{found:?}"
-        );
+        let is_syntax = |problem: &str| problem.contains("not valid TOML: ");
+        assert!(found.lines().count() >= 2 && found.lines().all(is_syntax), "{found}");
         assert_eq!(
             problems("count = 1\ncount = 2\n"),
-            ["2: : not valid TOML: duplicate key"]
+            "2: : not valid TOML: duplicate key\n"
         );
     }
 

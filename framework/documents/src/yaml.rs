@@ -70,12 +70,9 @@ struct Builder<'text> {
 
 impl<'text> Builder<'text> {
     fn documents(&mut self, documents: &mut Vec<Node>) -> Result<(), ValueError> {
-        loop {
-            let Some((event, span)) = self.next()? else {
-                return Ok(());
-            };
+        while let Some((event, span)) = self.next()? {
             match event {
-                Event::StreamEnd => return Ok(()),
+                Event::StreamEnd => break,
                 Event::DocumentStart(_) | Event::DocumentEnd | Event::StreamStart | Event::Nothing => {
                     self.anchors.clear();
                     self.aliased_nodes = 0;
@@ -89,22 +86,18 @@ impl<'text> Builder<'text> {
                 }
             }
         }
+        Ok(())
     }
 
     fn next(&mut self) -> Result<Option<(Event<'text>, Span)>, ValueError> {
-        match self.parser.next_event() {
-            None => Ok(None),
-            Some(Ok(pair)) => Ok(Some(pair)),
-            Some(Err(error)) => Err(self.scan_error(&error)),
-        }
+        let event = self.parser.next_event().transpose();
+        event.map_err(|error| self.scan_error(&error))
     }
 
     /// The next event inside an open list or mapping.
     fn next_inside(&mut self, line: usize) -> Result<(Event<'text>, Span), ValueError> {
-        match self.next()? {
-            Some(pair) => Ok(pair),
-            None => Err(self.syntax(line, "the input ends inside a list or mapping")),
-        }
+        self.next()?
+            .ok_or_else(|| self.syntax(line, "the input ends inside a list or mapping"))
     }
 
     fn scan_error(&self, error: &ScanError) -> ValueError {
@@ -286,13 +279,9 @@ fn number(text: &str) -> Option<NodeValue> {
         }
     }
     if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
-        if let Ok(value) = text.parse::<i64>() {
-            return Some(NodeValue::Integer(value));
-        }
-        if let Ok(value) = text.parse::<u64>() {
-            return Some(NodeValue::Unsigned(value));
-        }
-        return text.parse().ok().map(NodeValue::Float);
+        let integer = text.parse().map(NodeValue::Integer);
+        let unsigned = integer.or_else(|_| text.parse().map(NodeValue::Unsigned));
+        return unsigned.or_else(|_| text.parse().map(NodeValue::Float)).ok();
     }
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -308,10 +297,8 @@ fn number(text: &str) -> Option<NodeValue> {
     if !is_mantissa || !is_exponent {
         return None;
     }
-    text.parse::<f64>()
-        .ok()
-        .filter(|value| value.is_finite())
-        .map(NodeValue::Float)
+    let value = text.parse().ok().filter(|value: &f64| value.is_finite());
+    value.map(NodeValue::Float)
 }
 
 fn integer(value: u64) -> NodeValue {

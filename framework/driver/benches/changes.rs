@@ -55,13 +55,8 @@ fn write(writer: &mut ClusterWriter<'_>, number: usize, version: usize) {
         });
     }
     for grade in 0..5 {
-        writer.model(
-            grade,
-            [
-                ("cpu", grade * 1_000, grade * 2_000),
-                ("memory", grade << 30, grade << 31),
-            ],
-        );
+        let cpu = ("cpu", grade * 1_000, grade * 2_000);
+        writer.model(grade, [cpu, ("memory", grade << 30, grade << 31)]);
         writer.modeling(grade, (number + version) as i64 % 9);
     }
 }
@@ -144,13 +139,8 @@ fn percentiles() {
         .collect();
     times.sort_unstable();
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-    println!(
-        "one change of 50,000: median {:?}, p99 {:?}, p99.9 {:?}, maximum {:?}",
-        at(0.5),
-        at(0.99),
-        at(0.999),
-        at(1.0)
-    );
+    let [median, p99, p999, maximum] = [0.5, 0.99, 0.999, 1.0].map(at);
+    println!("one change of 50,000: median {median:?}, p99 {p99:?}, p99.9 {p999:?}, maximum {maximum:?}");
 }
 
 criterion_group!(benches, changes);

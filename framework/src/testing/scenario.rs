@@ -222,7 +222,7 @@ impl Scenario {
     pub fn filter<P: FilterPlugin>(&self, plugin: &P) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
         let (codes, explanation) = self.run(plugin, true, |cycle, prepared| {
-            let mut codes = vec![0; self.clusters.len()];
+            let mut codes = vec![0; names.len()];
             let mut result = FilterResult {
                 cycle,
                 codes: &mut codes,
@@ -235,12 +235,11 @@ impl Scenario {
         let mut feasible = Vec::new();
         let mut rejected = Vec::new();
         for (name, code) in names.into_iter().zip(codes) {
-            match code {
-                0 => feasible.push(name),
-                code => {
-                    let reason = explanation.reasons.get(code as usize - 1).cloned().unwrap_or_default();
-                    rejected.push((name, reason));
-                }
+            if code == 0 {
+                feasible.push(name);
+            } else {
+                let reason = explanation.reasons.get(code as usize - 1).cloned();
+                rejected.push((name, reason.unwrap_or_default()));
             }
         }
         Ok((feasible, rejected))
@@ -313,10 +312,8 @@ impl Scenario {
             candidates.truncate(count);
             Ok(candidates)
         })?;
-        Ok(places
-            .into_iter()
-            .filter_map(|place| names.get(place as usize).cloned())
-            .collect())
+        let chosen = places.iter().filter_map(|&place| names.get(place as usize).cloned());
+        Ok(chosen.collect())
     }
 
     /// Runs Assign with all clusters as candidates, and returns the replicas per cluster.
@@ -325,8 +322,8 @@ impl Scenario {
     ///
     /// The plugin's [`Failure`].
     pub fn assign<P: AssignPlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
-        self.assign_in(plugin, false, &self.rows())
-            .map(|(replicas, _)| replicas)
+        let (replicas, _) = self.assign_over(plugin, false, &self.rows(), (0, 1))?;
+        Ok(replicas)
     }
 
     /// Runs Assign like [`Self::assign`], and also returns the plugin's explanation.
@@ -335,7 +332,7 @@ impl Scenario {
     ///
     /// The plugin's [`Failure`].
     pub fn assign_explained<P: AssignPlugin>(&self, plugin: &P) -> Result<(Vec<i64>, Explanation), Failure> {
-        self.assign_in(plugin, true, &self.rows())
+        self.assign_over(plugin, true, &self.rows(), (0, 1))
     }
 
     /// Runs Assign with the candidates in another order: candidate `i` is the cluster with the number `order[i]`. The
@@ -347,7 +344,7 @@ impl Scenario {
     /// The plugin's [`Failure`].
     pub fn assign_in_order<P: AssignPlugin>(&self, plugin: &P, order: &[usize]) -> Result<Vec<i64>, Failure> {
         let rows: Vec<u32> = order.iter().map(|&row| row as u32).collect();
-        let (replicas, _) = self.assign_in(plugin, false, &rows)?;
+        let (replicas, _) = self.assign_over(plugin, false, &rows, (0, 1))?;
         let mut result = vec![0; self.clusters.len()];
         for (&row, replicas) in order.iter().zip(replicas) {
             if let Some(slot) = result.get_mut(row) {
@@ -369,17 +366,8 @@ impl Scenario {
         rows: &[u32],
         tier: (u32, u32),
     ) -> Result<Vec<i64>, Failure> {
-        self.assign_over(plugin, false, rows, tier)
-            .map(|(replicas, _)| replicas)
-    }
-
-    fn assign_in<P: AssignPlugin>(
-        &self,
-        plugin: &P,
-        explain: bool,
-        rows: &[u32],
-    ) -> Result<(Vec<i64>, Explanation), Failure> {
-        self.assign_over(plugin, explain, rows, (0, 1))
+        let (replicas, _) = self.assign_over(plugin, false, rows, tier)?;
+        Ok(replicas)
     }
 
     fn assign_over<P: AssignPlugin>(
@@ -394,6 +382,7 @@ impl Scenario {
         let last: Vec<i64> = clusters().map(|cluster| cluster.last.max(0)).collect();
         let fits_now: Vec<i64> = clusters().map(|cluster| cluster.fits_now).collect();
         let tiers: Vec<u32> = clusters().map(|cluster| cluster.tier).collect();
+        let tiered = tiers.iter().any(|&tier| tier > 0);
         let all_rows = self.rows();
         self.run(plugin, explain, |cycle, prepared| {
             let mut replicas = vec![0; rows.len()];
@@ -410,22 +399,16 @@ impl Scenario {
                 scores: &scores,
                 last: &last,
                 fits_now: &fits_now,
-                tiers: if tiers.iter().any(|&tier| tier > 0) {
-                    &tiers
-                } else {
-                    &[]
-                },
+                tiers: if tiered { &tiers } else { &[] },
                 places: if listed.is_empty() { &[] } else { &places },
                 tier,
                 tier_count,
                 all_rows: if tier_count > 1 { &all_rows } else { rows },
             };
-            plugin.assign(
-                &context,
-                &mut AssignResult {
-                    replicas: &mut replicas,
-                },
-            )?;
+            let mut result = AssignResult {
+                replicas: &mut replicas,
+            };
+            plugin.assign(&context, &mut result)?;
             Ok(replicas)
         })
     }

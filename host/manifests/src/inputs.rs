@@ -3,6 +3,7 @@
 //! Folders are searched recursively, in the order of names, for `.yaml`, `.yml` and `.json`. Hidden entries are
 //! skipped, because in a mounted ConfigMap they contain every file a second time.
 
+use std::error::Error;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -75,13 +76,7 @@ fn read_folder(folder: &Path, reader: &mut Reader<'_>) {
                     read_file(entry.path(), reader);
                 }
             }
-            Err(error) => {
-                let path = error.path().unwrap_or(folder).to_owned();
-                reader.problem(Problem::of_input(Cause::Unreadable {
-                    path,
-                    reason: error.to_string(),
-                }));
-            }
+            Err(error) => unreadable(error.path().unwrap_or(folder), &error, reader),
         }
     }
     if !found {
@@ -95,11 +90,13 @@ fn read_folder(folder: &Path, reader: &mut Reader<'_>) {
 fn read_file(path: &Path, reader: &mut Reader<'_>) {
     match File::open(path) {
         Ok(mut file) => read_from(path, &mut file, reader),
-        Err(error) => reader.problem(Problem::of_input(Cause::Unreadable {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })),
+        Err(error) => unreadable(path, &error, reader),
     }
+}
+
+fn unreadable(path: &Path, error: &dyn Error, reader: &mut Reader<'_>) {
+    let (path, reason) = (path.to_owned(), error.to_string());
+    reader.problem(Problem::of_input(Cause::Unreadable { path, reason }));
 }
 
 fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
@@ -107,19 +104,12 @@ fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
     let mut bytes = Vec::new();
     // Reading one byte beyond the limit distinguishes a full input from a larger, possibly endless one.
     let result = stream.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
-    let path_of = || path.to_owned();
     if let Err(error) = result {
-        let cause = Cause::Unreadable {
-            path: path_of(),
-            reason: error.to_string(),
-        };
-        return reader.problem(Problem::of_input(cause));
+        return unreadable(path, &error, reader);
     }
     if u64::try_from(bytes.len()).is_ok_and(|length| length > bytes_max) {
-        return reader.problem(Problem::of_input(Cause::TooLarge {
-            path: path_of(),
-            bytes_max,
-        }));
+        let path = path.to_owned();
+        return reader.problem(Problem::of_input(Cause::TooLarge { path, bytes_max }));
     }
     match String::from_utf8(bytes) {
         Ok(text) => reader.text(path, text.strip_prefix('\u{feff}').unwrap_or(&text)),
@@ -127,11 +117,8 @@ fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
             let offset = error.utf8_error().valid_up_to();
             let before = &error.as_bytes()[..offset];
             let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-            let mut problem = Problem::of_input(Cause::NotUtf8 {
-                path: path_of(),
-                offset,
-                line,
-            });
+            let path = path.to_owned();
+            let mut problem = Problem::of_input(Cause::NotUtf8 { path, offset, line });
             problem.hint = match error.as_bytes() {
                 [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("the file is UTF-16: save it as UTF-8".to_owned()),
                 [0x1f, 0x8b, ..] => Some("the file is compressed: unpack it first".to_owned()),

@@ -111,16 +111,12 @@ impl<'options> Reader<'options> {
         let mut read_to = 0;
         let mut failed = false;
         while let Some(value) = stream.next() {
-            match value {
-                Ok(value) => {
-                    read_to = stream.byte_offset();
-                    values.push(value.get());
-                }
-                Err(_) => {
-                    failed = true;
-                    break;
-                }
-            }
+            let Ok(value) = value else {
+                failed = true;
+                break;
+            };
+            read_to = stream.byte_offset();
+            values.push(value.get());
         }
         // A chunk that is invalid JSON may still be valid YAML, unless the file claims to be JSON.
         let may_be_yaml = place.file.extension().is_none_or(|extension| extension != "json");
@@ -193,12 +189,9 @@ impl<'options> Reader<'options> {
             return;
         }
         let NodeValue::Mapping(_) = tree.value else {
-            let cause = Cause::WrongType {
-                expected: "an object with `apiVersion` and `kind`".to_owned(),
-                actual: tree.describe(),
-            };
-            let hint =
-                matches!(tree.value, NodeValue::List(_)).then(|| "several objects are a `kind: List`".to_owned());
+            let cause = Cause::wrong_type("an object with `apiVersion` and `kind`", tree.describe());
+            let is_list = matches!(tree.value, NodeValue::List(_));
+            let hint = is_list.then(|| "several objects are a `kind: List`".to_owned());
             let fault = Fault::new(FieldPath::root(), tree.line, cause);
             return self.fault(Fault { hint, ..fault }, None, place);
         };
@@ -261,7 +254,7 @@ impl<'options> Reader<'options> {
                     self.manifests.clusters.push(cluster);
                 }
             }
-            Some(("PropagationPolicy" | "ClusterPropagationPolicy", _)) => {
+            Some((_, PropagationPolicy::API_VERSION)) => {
                 let policy = self.checked(document, type_meta, place);
                 self.manifests.policies.extend(policy);
             }
@@ -284,21 +277,14 @@ impl<'options> Reader<'options> {
         }
         for (field, _) in fields.into_iter().filter(|(_, value)| value.is_empty()) {
             let cause = match tree.get(field) {
-                Some(node) if !matches!(node.value, NodeValue::Null) => Cause::WrongType {
-                    expected: "a string".to_owned(),
-                    actual: node.describe(),
-                },
+                Some(node) if !matches!(node.value, NodeValue::Null) => Cause::wrong_type("a string", node.describe()),
                 _ => Cause::Missing {
                     expected: format!("`{field}`"),
                 },
             };
             let path = FieldPath::dotted(field);
             let line = tree.line_of(&path);
-            let hint = cause.hint();
-            faults.push(Fault {
-                hint,
-                ..Fault::new(path, line, cause)
-            });
+            faults.push(Fault::with_usual_hint(path, line, cause));
         }
         self.faults(faults, None, place);
     }
@@ -346,10 +332,8 @@ impl<'options> Reader<'options> {
         };
         let mut metadata: ObjectMeta = fields.field(&FieldPath::dotted("metadata")).unwrap_or_default();
         default_namespace(&mut metadata, is_cluster_scoped(&type_meta));
-        let demand = self
-            .options
-            .workload_kinds
-            .demand(&type_meta, &metadata.namespace, &mut fields);
+        let kinds = &self.options.workload_kinds;
+        let demand = kinds.demand(&type_meta, &metadata.namespace, &mut fields);
         let mut findings = Findings::default();
         findings.metadata(&metadata);
         add_findings(findings, document, &mut faults);
@@ -425,20 +409,13 @@ fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
 /// type's default, so a finding about them would be misleading.
 fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
     let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });
-    let unreadable: Vec<FieldPath> = faults
-        .iter()
-        .filter(is_unreadable)
-        .map(|fault| fault.path.clone())
-        .collect();
+    let unreadable = faults.iter().filter(is_unreadable).map(|fault| fault.path.clone());
+    let unreadable: Vec<FieldPath> = unreadable.collect();
     for (path, cause) in findings.found {
         if unreadable.iter().any(|unreadable| path.is_within(unreadable)) {
             continue;
         }
         let line = document.tree(faults).line_of(&path);
-        let hint = cause.hint();
-        faults.push(Fault {
-            hint,
-            ..Fault::new(path, line, cause)
-        });
+        faults.push(Fault::with_usual_hint(path, line, cause));
     }
 }

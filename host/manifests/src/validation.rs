@@ -9,9 +9,9 @@ use divvy_documents::{Cause, Fault, FieldPath, read_value};
 use serde_json::Value;
 
 use divvy_karmada::api::{
-    Cluster, ClusterAffinity, ClusterPreference, ClusterPreferences, FieldSelector, LabelSelector, ObjectMeta,
-    Placement, PreferenceEntries, PropagationPolicy, ReplicaSchedulingType, ResourceBinding, SelectorOperator,
-    SelectorRequirement, SpreadConstraint, SpreadField, TaintEffect, Toleration, TolerationOperator, Word,
+    Cluster, ClusterAffinity, ClusterPreference, ClusterPreferences, Enumeration, FieldSelector, LabelSelector,
+    ObjectMeta, Placement, PreferenceEntries, PropagationPolicy, ResourceBinding, SelectorOperator,
+    SelectorRequirement, SpreadConstraint, Toleration, TolerationOperator, Word,
 };
 
 /// Maximum length of the name of an affinity group in Karmada, in characters.
@@ -44,6 +44,21 @@ impl Findings {
         self.add(path, Cause::InvalidValue { reason: reason.into() });
     }
 
+    /// Reports a word that is not one of its enumeration's.
+    fn known<E: Enumeration>(&mut self, path: FieldPath, word: &Word<E>) {
+        if let Word::Unknown(word) = word {
+            let known = quoted_list(Word::<E>::KNOWN);
+            self.invalid(path, format!("expected one of {known}, got `{word}`"));
+        }
+    }
+
+    /// Like [`Self::known`], for a field that may be absent or empty.
+    fn optional<E: Enumeration>(&mut self, path: FieldPath, word: Option<&Word<E>>) {
+        if let Some(word) = word.filter(|word| !word.as_str().is_empty()) {
+            self.known(path, word);
+        }
+    }
+
     fn selector(&mut self, path: FieldPath, reason: impl Into<String>) {
         self.add(path, Cause::InvalidSelector { reason: reason.into() });
     }
@@ -51,12 +66,8 @@ impl Findings {
     /// Reports an empty value as missing.
     fn required(&mut self, path: FieldPath, value: &str, expected: &str) {
         if value.is_empty() {
-            self.add(
-                path,
-                Cause::Missing {
-                    expected: expected.to_owned(),
-                },
-            );
+            let expected = expected.to_owned();
+            self.add(path, Cause::Missing { expected });
         }
     }
 
@@ -66,6 +77,12 @@ impl Findings {
     }
 }
 
+/// The items of a list, each with its path.
+fn each<'a, T>(path: &'a FieldPath, items: &'a [T]) -> impl Iterator<Item = (FieldPath, &'a T)> {
+    let items = items.iter().enumerate();
+    items.map(|(index, item)| (path.index(index), item))
+}
+
 impl Validate for Cluster {
     fn head(&mut self) -> (&mut String, &mut String, &mut ObjectMeta) {
         (&mut self.api_version, &mut self.kind, &mut self.metadata)
@@ -73,14 +90,9 @@ impl Validate for Cluster {
 
     fn validate(&self, findings: &mut Findings) {
         findings.metadata(&self.metadata);
-        let taints = FieldPath::dotted("spec.taints");
-        for (index, taint) in self.spec.taints.iter().enumerate() {
-            let path = taints.index(index);
+        for (path, taint) in each(&FieldPath::dotted("spec.taints"), &self.spec.taints) {
             findings.required(path.key("key"), &taint.key, "the taint's key");
-            if let Word::Unknown(word) = &taint.effect {
-                let known = quoted_list(Word::<TaintEffect>::KNOWN);
-                findings.invalid(path.key("effect"), format!("expected one of {known}, got `{word}`"));
-            }
+            findings.known(path.key("effect"), &taint.effect);
         }
     }
 }
@@ -93,13 +105,9 @@ impl Validate for PropagationPolicy {
     fn validate(&self, findings: &mut Findings) {
         findings.metadata(&self.metadata);
         let selectors = FieldPath::dotted("spec.resourceSelectors");
-        for (index, selector) in self.spec.resource_selectors.iter().enumerate() {
-            let path = selectors.index(index);
-            findings.required(
-                path.key("apiVersion"),
-                &selector.api_version,
-                "an API version like `apps/v1`",
-            );
+        for (path, selector) in each(&selectors, &self.spec.resource_selectors) {
+            let version = "an API version like `apps/v1`";
+            findings.required(path.key("apiVersion"), &selector.api_version, version);
             findings.required(path.key("kind"), &selector.kind, "a kind like `Deployment`");
             if let Some(labels) = &selector.label_selector {
                 validate_labels(labels, &path.key("labelSelector"), findings);
@@ -119,28 +127,21 @@ impl Validate for ResourceBinding {
         let spec = FieldPath::root().key("spec");
         let resource = spec.key("resource");
         let of_resource = &self.spec.resource;
-        findings.required(
-            resource.key("apiVersion"),
-            &of_resource.api_version,
-            "the resource's API version",
-        );
+        let version = "the resource's API version";
+        findings.required(resource.key("apiVersion"), &of_resource.api_version, version);
         findings.required(resource.key("kind"), &of_resource.kind, "the resource's kind");
         findings.required(resource.key("name"), &of_resource.name, "the resource's name");
         validate_count(self.spec.replicas.unwrap_or(0), spec.key("replicas"), findings);
-        for (index, component) in self.spec.components.iter().enumerate() {
-            let path = spec.key("components").index(index);
+        for (path, component) in each(&spec.key("components"), &self.spec.components) {
             validate_count(component.replicas, path.key("replicas"), findings);
         }
         let mut names = std::collections::HashSet::new();
-        for (index, target) in self.spec.clusters.iter().enumerate() {
-            let path = spec.key("clusters").index(index);
+        for (path, target) in each(&spec.key("clusters"), &self.spec.clusters) {
             findings.required(path.key("name"), &target.name, "the cluster's name");
             validate_count(target.replicas, path.key("replicas"), findings);
             if !names.insert(&target.name) && !target.name.is_empty() {
-                findings.invalid(
-                    path.key("name"),
-                    format!("the cluster `{}` is listed twice", target.name),
-                );
+                let reason = format!("the cluster `{}` is listed twice", target.name);
+                findings.invalid(path.key("name"), reason);
             }
         }
         if let Some(placement) = &self.spec.placement {
@@ -164,34 +165,31 @@ fn validate_placement(placement: &Placement, path: &FieldPath, findings: &mut Fi
         }
     }
     validate_affinity_terms(placement, &path.key("clusterAffinities"), findings);
-    for (index, toleration) in placement.cluster_tolerations.iter().enumerate() {
-        validate_toleration(toleration, &path.key("clusterTolerations").index(index), findings);
+    for (path, toleration) in each(&path.key("clusterTolerations"), &placement.cluster_tolerations) {
+        validate_toleration(toleration, &path, findings);
     }
-    for (index, constraint) in placement.spread_constraints.iter().enumerate() {
-        validate_spread(constraint, &path.key("spreadConstraints").index(index), findings);
+    for (path, constraint) in each(&path.key("spreadConstraints"), &placement.spread_constraints) {
+        validate_spread(constraint, &path, findings);
     }
     validate_preferences(placement, path, findings);
 }
 
 fn validate_affinity_terms(placement: &Placement, path: &FieldPath, findings: &mut Findings) {
     let mut names = std::collections::HashSet::new();
-    for (index, term) in placement.cluster_affinities.iter().enumerate() {
-        let path = path.index(index);
+    for (path, term) in each(path, &placement.cluster_affinities) {
         let name = &term.affinity_name;
         findings.required(path.key("affinityName"), name, "the group's name");
-        if name.chars().count() > AFFINITY_NAME_LENGTH_MAX {
-            let reason = format!(
-                "expected at most {AFFINITY_NAME_LENGTH_MAX} characters, got {}",
-                name.chars().count()
-            );
+        let length = name.chars().count();
+        if length > AFFINITY_NAME_LENGTH_MAX {
+            let reason = format!("expected at most {AFFINITY_NAME_LENGTH_MAX} characters, got {length}");
             findings.invalid(path.key("affinityName"), reason);
         }
         if !name.is_empty() && !names.insert(name) {
             findings.invalid(path.key("affinityName"), format!("the group `{name}` is given twice"));
         }
         validate_affinity(&term.affinity, &path, findings);
-        for (index, tier) in term.overflow_affinities.iter().enumerate() {
-            validate_affinity(&tier.affinity, &path.key("overflowAffinities").index(index), findings);
+        for (path, tier) in each(&path.key("overflowAffinities"), &term.overflow_affinities) {
+            validate_affinity(&tier.affinity, &path, findings);
         }
     }
 }
@@ -206,8 +204,7 @@ fn validate_affinity(affinity: &ClusterAffinity, path: &FieldPath, findings: &mu
 }
 
 fn validate_labels(selector: &LabelSelector, path: &FieldPath, findings: &mut Findings) {
-    for (index, requirement) in selector.match_expressions.iter().enumerate() {
-        let path = path.key("matchExpressions").index(index);
+    for (path, requirement) in each(&path.key("matchExpressions"), &selector.match_expressions) {
         findings.required(path.key("key"), &requirement.key, "a label's key");
         // Without `Gt` and `Lt`, which Kubernetes allows only in node selectors.
         let allowed = &Word::<SelectorOperator>::KNOWN[..4];
@@ -224,14 +221,11 @@ fn validate_labels(selector: &LabelSelector, path: &FieldPath, findings: &mut Fi
 }
 
 fn validate_fields(selector: &FieldSelector, path: &FieldPath, findings: &mut Findings) {
-    for (index, requirement) in selector.match_expressions.iter().enumerate() {
-        let path = path.key("matchExpressions").index(index);
+    for (path, requirement) in each(&path.key("matchExpressions"), &selector.match_expressions) {
         if !SELECTABLE_FIELDS.contains(&requirement.key.as_str()) {
             let known = quoted_list(SELECTABLE_FIELDS);
-            findings.selector(
-                path.key("key"),
-                format!("expected one of {known}, got `{}`", requirement.key),
-            );
+            let reason = format!("expected one of {known}, got `{}`", requirement.key);
+            findings.selector(path.key("key"), reason);
         }
         match requirement.operator.known() {
             Some(SelectorOperator::In | SelectorOperator::NotIn) => needs_values(requirement, &path, findings),
@@ -248,27 +242,16 @@ fn needs_values(requirement: &SelectorRequirement, path: &FieldPath, findings: &
 }
 
 fn refuse_operator(requirement: &SelectorRequirement, allowed: &[&str], path: &FieldPath, findings: &mut Findings) {
-    let reason = format!(
-        "expected one of {}, got `{}`",
-        quoted_list(allowed),
-        requirement.operator
+    let (allowed, operator) = (quoted_list(allowed), &requirement.operator);
+    findings.selector(
+        path.key("operator"),
+        format!("expected one of {allowed}, got `{operator}`"),
     );
-    findings.selector(path.key("operator"), reason);
 }
 
 fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut Findings) {
-    if let Some(Word::Unknown(word)) = &toleration.operator
-        && !word.is_empty()
-    {
-        let known = quoted_list(Word::<TolerationOperator>::KNOWN);
-        findings.invalid(path.key("operator"), format!("expected one of {known}, got `{word}`"));
-    }
-    if let Some(Word::Unknown(word)) = &toleration.effect
-        && !word.is_empty()
-    {
-        let known = quoted_list(Word::<TaintEffect>::KNOWN);
-        findings.invalid(path.key("effect"), format!("expected one of {known}, got `{word}`"));
-    }
+    findings.optional(path.key("operator"), toleration.operator.as_ref());
+    findings.optional(path.key("effect"), toleration.effect.as_ref());
     let tolerates_any_value = toleration.operator == Some(TolerationOperator::Exists.into());
     if tolerates_any_value && !toleration.value.is_empty() {
         findings.invalid(path.key("value"), "the operator `Exists` takes no value");
@@ -279,33 +262,21 @@ fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut
 }
 
 fn validate_spread(constraint: &SpreadConstraint, path: &FieldPath, findings: &mut Findings) {
-    match &constraint.spread_by_field {
-        Some(Word::Unknown(word)) if !word.is_empty() => {
-            let known = quoted_list(Word::<SpreadField>::KNOWN);
-            findings.invalid(
-                path.key("spreadByField"),
-                format!("expected one of {known}, got `{word}`"),
-            );
-        }
-        Some(_) if !constraint.spread_by_label.is_empty() => {
-            let reason = "`spreadByField` and `spreadByLabel` cannot both be given";
-            findings.invalid(path.key("spreadByLabel"), reason);
-        }
-        _ => {}
+    let field = constraint.spread_by_field.as_ref();
+    findings.optional(path.key("spreadByField"), field);
+    let is_known = field.is_some_and(|field| field.known().is_some() || field.as_str().is_empty());
+    if is_known && !constraint.spread_by_label.is_empty() {
+        let reason = "`spreadByField` and `spreadByLabel` cannot both be given";
+        findings.invalid(path.key("spreadByLabel"), reason);
     }
-    for (name, count) in [
-        ("minGroups", constraint.min_groups),
-        ("maxGroups", constraint.max_groups),
-    ] {
+    let (min, max) = (constraint.min_groups, constraint.max_groups);
+    for (name, count) in [("minGroups", min), ("maxGroups", max)] {
         if count < 0 {
             findings.invalid(path.key(name), format!("expected at least 0, got `{count}`"));
         }
     }
-    if constraint.max_groups > 0 && constraint.max_groups < constraint.min_groups {
-        let reason = format!(
-            "expected at least `minGroups` ({}), got `{}`",
-            constraint.min_groups, constraint.max_groups
-        );
+    if max > 0 && max < min {
+        let reason = format!("expected at least `minGroups` ({min}), got `{max}`");
         findings.invalid(path.key("maxGroups"), reason);
     }
 }
@@ -313,23 +284,16 @@ fn validate_spread(constraint: &SpreadConstraint, path: &FieldPath, findings: &m
 fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut Findings) {
     for (list, entries) in placement.cluster_priority.iter().flatten() {
         let path = path.key("clusterPriority").key(list);
-        for (index, entry) in entries.as_array().into_iter().flatten().enumerate() {
-            validate_written(entry, &path.index(index), findings);
+        for (path, entry) in each(&path, entries.as_array().map_or(&[], Vec::as_slice)) {
+            validate_written(entry, &path, findings);
         }
     }
     let Some(scheduling) = &placement.replica_scheduling else {
         return;
     };
     let path = path.key("replicaScheduling");
-    if let Some(Word::Unknown(word)) = &scheduling.replica_scheduling_type
-        && !word.is_empty()
-    {
-        let known = quoted_list(Word::<ReplicaSchedulingType>::KNOWN);
-        findings.invalid(
-            path.key("replicaSchedulingType"),
-            format!("expected one of {known}, got `{word}`"),
-        );
-    }
+    let kind = scheduling.replica_scheduling_type.as_ref();
+    findings.optional(path.key("replicaSchedulingType"), kind);
     if let Some(weights) = &scheduling.weight_preference {
         let path = path.key("weightPreference");
         if !weights.dynamic_weight.is_empty() && !weights.is_dynamic() {
@@ -343,14 +307,10 @@ fn validate_preferences(placement: &Placement, path: &FieldPath, findings: &mut 
         let path = path.key(given.object).key(given.list);
         match given.entries {
             PreferenceEntries::Typed(entries) => {
-                for (index, entry) in entries.iter().enumerate() {
-                    validate_entry(entry, &path.index(index), findings);
-                }
+                each(&path, entries).for_each(|(path, entry)| validate_entry(entry, &path, findings));
             }
             PreferenceEntries::Written(entries) => {
-                for (index, entry) in entries.iter().enumerate() {
-                    validate_written(entry, &path.index(index), findings);
-                }
+                each(&path, entries).for_each(|(path, entry)| validate_written(entry, &path, findings));
             }
         }
     }

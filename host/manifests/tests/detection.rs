@@ -7,19 +7,19 @@ use divvy_manifests::{ReadOptions, read_text};
 const NGINX: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nginx}\nspec:\n  replicas: 4\n";
 
 #[track_caller]
-fn detected_with(text: &str, workload_kinds: &WorkloadKinds) -> Detected {
+fn detected_with(text: &str, workload_kinds: WorkloadKinds) -> Detected {
     let options = ReadOptions {
         workload_kinds: workload_kinds.clone(),
         ..ReadOptions::default()
     };
     let mut manifests = read_text("f.yaml", text, &options);
     assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
-    manifests.detect(workload_kinds.clone())
+    manifests.detect(workload_kinds)
 }
 
 #[track_caller]
 fn detected(text: &str) -> Detected {
-    detected_with(text, &WorkloadKinds::default())
+    detected_with(text, WorkloadKinds::default())
 }
 
 #[track_caller]
@@ -59,50 +59,40 @@ fn a_binding_is_the_truth_and_its_workload_supplies_the_rest() {
 
 #[test]
 fn bindings_that_are_not_scheduled_say_why() {
-    for (spec, reason, text) in [
+    let follows = SkipReason::Follows(vec!["default/web-deployment".to_owned()]);
+    for (spec, expected) in [
         (
-            "  suspension: {scheduling: true}\n",
-            SkipReason::Suspended,
-            "scheduling is suspended",
+            "suspension: {scheduling: true}",
+            Some((SkipReason::Suspended, "scheduling is suspended")),
         ),
         (
-            "  requiredBy: [{namespace: default, name: web-deployment}]\n",
-            SkipReason::Follows(vec!["default/web-deployment".to_owned()]),
-            "follows `default/web-deployment`",
+            "requiredBy: [{namespace: default, name: web-deployment}]",
+            Some((follows, "follows `default/web-deployment`")),
         ),
+        ("requiredBy: [{name: x}]\n  placement: {}", None),
+        ("suspension: {dispatching: true}\n  placement: {}", None),
     ] {
-        let input = only(&binding(spec));
-        assert_eq!(
-            input.skip_reason().as_ref().map(ToString::to_string).as_deref(),
-            Some(text)
-        );
-        assert_eq!(input.skip_reason(), Some(reason));
+        let reason = only(&binding(&format!("  {spec}\n"))).skip_reason();
+        let text = reason.as_ref().map(ToString::to_string);
+        assert_eq!(text.as_deref(), expected.as_ref().map(|expected| expected.1));
+        assert_eq!(reason, expected.map(|expected| expected.0));
     }
     let deleting = binding("").replace("uid: u1", "deletionTimestamp: 2026-01-01T00:00:00Z");
     assert_eq!(only(&deleting).skip_reason(), Some(SkipReason::Deleting));
-    for spec in [
-        "  requiredBy: [{name: x}]\n  placement: {}\n",
-        "  suspension: {dispatching: true}\n  placement: {}\n",
-    ] {
-        assert_eq!(only(&binding(spec)).skip_reason(), None);
-    }
 }
 
 #[test]
 fn only_a_later_request_is_fresh() {
-    for (spec, fresh) in [
-        (
-            "  rescheduleTriggeredAt: 2026-01-02T00:00:00Z\nstatus: {lastScheduledTime: 2026-01-01T00:00:00Z}\n",
-            true,
-        ),
-        (
-            "  rescheduleTriggeredAt: 2026-01-01T00:00:00Z\nstatus: {lastScheduledTime: 2026-01-01T00:00:00Z}\n",
-            false,
-        ),
-        ("  rescheduleTriggeredAt: 2026-01-01T00:00:00Z\n", false),
-        ("status: {lastScheduledTime: 2026-01-01T00:00:00Z}\n", false),
+    for (triggered, scheduled, fresh) in [
+        (Some(2), Some(1), true),
+        (Some(1), Some(1), false),
+        (Some(1), None, false),
+        (None, Some(1), false),
     ] {
-        assert_eq!(only(&binding(spec)).is_fresh(), fresh, "{spec}");
+        let triggered = triggered.map(|day| format!("  rescheduleTriggeredAt: 2026-01-0{day}T00:00:00Z\n"));
+        let scheduled = scheduled.map(|day| format!("status: {{lastScheduledTime: 2026-01-0{day}T00:00:00Z}}\n"));
+        let spec = [triggered, scheduled].into_iter().flatten().collect::<String>();
+        assert_eq!(only(&binding(&spec)).is_fresh(), fresh, "{spec}");
     }
 }
 
@@ -122,19 +112,23 @@ fn resources_without_replicas_are_propagated_whole() {
         "{policy}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: 'system:x'}}\n---\napiVersion: example.io/v1\nkind: Machine\nmetadata: {{name: m}}\nspec: {{replicas: 3}}\n---\napiVersion: example.io/v1\nkind: Machine\nmetadata: {{name: m2}}\nspec: {{replicas: 3}}\n---\napiVersion: example.io/v1\nkind: Fleet\nmetadata: {{name: f}}\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: fleets.example.io}}\nspec: {{group: example.io, scope: Cluster, names: {{kind: Fleet}}}}\n"
     );
     let found = detected(&text);
-    let keys: Vec<_> = found
-        .bindings
-        .iter()
-        .map(|input| (input.object.scope().kind(), input.key(), input.is_workload()))
-        .collect();
+    let keys = found.bindings.iter();
+    let keys = keys.map(|input| {
+        format!(
+            "{} {} {}",
+            input.object.scope().kind(),
+            input.key(),
+            input.is_workload()
+        )
+    });
     assert_eq!(
-        keys,
+        keys.collect::<Vec<_>>(),
         [
-            ("ClusterResourceBinding", "f-fleet".to_owned(), false),
-            ("ClusterResourceBinding", "system.x-clusterrole".to_owned(), false),
-            ("ResourceBinding", "default/c-configmap".to_owned(), false),
-            ("ResourceBinding", "default/m-machine".to_owned(), false),
-            ("ResourceBinding", "default/m2-machine".to_owned(), false),
+            "ClusterResourceBinding f-fleet false",
+            "ClusterResourceBinding system.x-clusterrole false",
+            "ResourceBinding default/c-configmap false",
+            "ResourceBinding default/m-machine false",
+            "ResourceBinding default/m2-machine false",
         ]
     );
     assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
@@ -146,7 +140,7 @@ fn resources_without_replicas_are_propagated_whole() {
         replicas: "spec.replicas".to_owned(),
         template: None,
     };
-    let found = detected_with(&text, &WorkloadKinds::new(ResourceInterpreter::default(), &[machine]));
+    let found = detected_with(&text, WorkloadKinds::new(ResourceInterpreter::default(), &[machine]));
     assert_eq!((found.bindings[3].replicas(), found.warnings.len()), (3, 0));
 }
 
@@ -158,22 +152,15 @@ fn the_order_of_documents_changes_nothing() {
         NGINX.replace("nginx", "web"),
         binding("  replicas: 2\n"),
     ];
-    let keys = |order: [usize; 4]| -> Vec<(String, i64)> {
-        let text: Vec<&str> = order.iter().map(|index| documents[*index].as_str()).collect();
-        detected(&text.join("---\n"))
-            .bindings
+    let keys = |order: [usize; 4]| -> Vec<String> {
+        let bindings = detected(&order.map(|index| documents[index].as_str()).join("---\n")).bindings;
+        bindings
             .iter()
-            .map(|input| (input.key(), input.replicas()))
+            .map(|input| format!("{} {}", input.key(), input.replicas()))
             .collect()
     };
-    let expected = keys([0, 1, 2, 3]);
-    assert_eq!(
-        expected,
-        [
-            ("default/nginx-deployment".to_owned(), 2),
-            ("default/web-deployment".to_owned(), 4)
-        ]
-    );
+    let expected = ["default/nginx-deployment 2", "default/web-deployment 4"];
+    assert_eq!(keys([0, 1, 2, 3]), expected);
     for order in [[3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
         assert_eq!(keys(order), expected);
     }

@@ -68,11 +68,8 @@ fn main() {
 
     let strategy = profile.strategy(&plan.strategy).expect("the profile has the strategy");
     let called = || {
-        let scores = profile.scores().map(|(plugin, _)| plugin);
-        profile
-            .filters()
-            .chain(scores)
-            .chain([profile.select(), strategy.plugin()])
+        let scored = profile.filters().chain(profile.scores().map(|(plugin, _)| plugin));
+        scored.chain([profile.select(), strategy.plugin()])
     };
     let crossings = 2 * called().count();
     let mut calls = Vec::new();
@@ -114,15 +111,10 @@ impl Direct<'_> {
     fn divide(&mut self) {
         let (rows, descends) = (self.rows, self.descends);
         let ties = |place: usize| ties::karmada_tie_key(descends, rows[place].into());
-        self.result.fill(0);
-        divide_by_dynamic_weight(
-            &self.request,
-            Rounding::Karmada,
-            ties,
-            &mut self.result,
-            &mut self.scratch,
-        )
-        .expect("the clusters hold the replicas");
+        let (out, scratch) = (&mut self.result, &mut self.scratch);
+        out.fill(0);
+        divide_by_dynamic_weight(&self.request, Rounding::Karmada, ties, out, scratch)
+            .expect("the clusters hold the replicas");
         black_box(&self.result);
     }
 }

@@ -51,10 +51,8 @@ fn a_cluster_reads_back_as_it_was() {
     assert_eq!(read.label("absent"), None);
     assert_eq!(read.api_enablements().collect::<Vec<_>>(), [("apps/v1", "Deployment")]);
     let cpu = read.resource("cpu").expect("the summary has cpu");
-    assert_eq!(
-        (cpu.allocatable, cpu.allocating, cpu.remaining),
-        (Some(4000), None, Some(2500))
-    );
+    let amounts = [cpu.allocatable, cpu.allocating, cpu.remaining];
+    assert_eq!(amounts, [Some(4000), None, Some(2500)]);
     assert_eq!(read.modelings().collect::<Vec<_>>(), [(0, 3)]);
     assert_eq!(read.raw_json(), "");
     let beyond = snapshot.clusters().get(7);

@@ -3,21 +3,12 @@
 use super::super::aggregate::{Fill, aggregate};
 use super::super::dynamic::divide_by_dynamic_weight;
 use super::super::{Cycle, DivisionError, Request, Rounding};
-use super::{back, column, divide, naive, reversed, rows, ties};
+use super::{ALL_ROUNDINGS, back, column, divide, naive, request, reversed, rows, ties, unschedulable};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 
 const KARMADA: Fill = Fill::Proportional(Rounding::Karmada);
 const FLOORS: Fill = Fill::Proportional(Rounding::FloorThenRank);
-
-fn request<'a>(replicas: i64, fits_now: &'a [i64], last: &'a [i64], cycle: Cycle) -> Request<'a> {
-    Request {
-        replicas,
-        fits_now,
-        last,
-        cycle,
-    }
-}
 
 fn aggregated(request: Request<'_>, fill: Fill) -> Result<Vec<i64>, DivisionError> {
     divide(request.fits_now.len(), |out, scratch| {
@@ -86,13 +77,9 @@ fn named_dynamic_weights() {
 fn too_small_names_both_figures() {
     for cycle in [Cycle::Steady, Cycle::Fresh] {
         let request = request(12, &[4, 1], &[3, 3], cycle);
-        let expected = Err(DivisionError::Unschedulable {
-            requested: 12,
-            available: 11,
-        });
-        assert_eq!(dynamic(request, Rounding::default()), expected);
-        assert_eq!(aggregated(request, Fill::default()), expected);
-        assert_eq!(aggregated(request, Fill::Pack), expected);
+        assert_eq!(dynamic(request, Rounding::default()), unschedulable(12, 11));
+        assert_eq!(aggregated(request, Fill::default()), unschedulable(12, 11));
+        assert_eq!(aggregated(request, Fill::Pack), unschedulable(12, 11));
     }
 }
 
@@ -116,13 +103,8 @@ fn cycles() -> impl Strategy<Value = Cycle> {
 }
 
 fn fills() -> impl Strategy<Value = Fill> {
-    prop_oneof![
-        Just(Fill::Pack),
-        Just(FLOORS),
-        Just(KARMADA),
-        Just(Fill::Proportional(Rounding::Webster)),
-        Just(Fill::Proportional(Rounding::LargestRemainder)),
-    ]
+    let proportional = prop::sample::select(&ALL_ROUNDINGS).prop_map(Fill::Proportional);
+    prop_oneof![1 => Just(Fill::Pack), 4 => proportional]
 }
 
 proptest! {
@@ -145,7 +127,7 @@ proptest! {
         });
         let actual = run(&fits_now, &last, &|index| index);
         if replicas > available {
-            prop_assert_eq!(actual, Err(DivisionError::Unschedulable { requested: replicas, available }));
+            prop_assert_eq!(actual, unschedulable(replicas, available));
             return Ok(());
         }
         let actual = actual.unwrap();
@@ -176,14 +158,12 @@ proptest! {
                 left -= share;
                 share
             }).collect(),
-            Fill::Proportional(rounding) => divide(members.len(), |out, scratch| rounding.divide(
-                needed,
-                &column(&members, |member| capacities[member]),
-                &column(&members, |member| last[member]),
-                |position| ties(members[position]),
-                out,
-                scratch,
-            )).unwrap(),
+            Fill::Proportional(rounding) => {
+                let weights = column(&members, |member| capacities[member]);
+                let last = column(&members, |member| last[member]);
+                let ties = |position: usize| ties(members[position]);
+                divide(members.len(), |out, scratch| rounding.divide(needed, &weights, &last, ties, out, scratch)).unwrap()
+            }
         };
         for (&member, share) in members.iter().zip(shares) {
             prop_assert!(share <= capacities[member]);

@@ -6,70 +6,52 @@ use super::super::dynamic::divide_by_dynamic_weight;
 use super::super::even_change::change_evenly;
 use super::super::level_fill::{fill_evenly, water_level};
 use super::super::tiers::{LastTier, divide_among_tiers};
-use super::super::{Cycle, DivisionError, Request, Rounding, Scratch};
-use super::ties;
+use super::super::{Cycle, DivisionError, Rounding, Scratch};
+use super::{ALL_ROUNDINGS, request, ties};
 use proptest::prelude::*;
 
-type Division<'a> = (
-    &'static str,
-    Box<dyn Fn(&mut [i64], &mut Scratch) -> Result<(), DivisionError> + 'a>,
-);
+type Division<'a> = &'a dyn Fn(&mut [i64], &mut Scratch) -> Result<(), DivisionError>;
 
-const ALL_ROUNDINGS: [Rounding; 4] = [
-    Rounding::FloorThenRank,
-    Rounding::LargestRemainder,
-    Rounding::Webster,
-    Rounding::Karmada,
-];
-
-/// Every division over the same columns, which may be invalid.
-fn every_division<'a>(replicas: i64, first: &'a [i64], second: &'a [i64], tier_of: &'a [u32]) -> Vec<Division<'a>> {
-    let mut divisions: Vec<Division<'a>> = Vec::new();
+/// Passes every division over the same columns, which may be invalid, to `check`.
+fn every_division(
+    replicas: i64,
+    first: &[i64],
+    second: &[i64],
+    tier_of: &[u32],
+    mut check: impl FnMut(&str, Division<'_>),
+) {
     for rounding in ALL_ROUNDINGS {
-        divisions.push((
-            "rounding",
-            Box::new(move |out, scratch| rounding.divide(replicas, first, second, ties, out, scratch)),
-        ));
+        check("rounding", &|out, scratch| {
+            rounding.divide(replicas, first, second, ties, out, scratch)
+        });
     }
-    divisions.push((
-        "equal_shares",
-        Box::new(move |out, scratch| equal_shares(replicas, first, ties, out, scratch)),
-    ));
-    divisions.push((
-        "change_evenly",
-        Box::new(move |out, scratch| change_evenly(replicas, first, ties, out, scratch)),
-    ));
-    divisions.push((
-        "fill_evenly",
-        Box::new(move |out, scratch| fill_evenly(replicas, first, second, second, ties, out, scratch)),
-    ));
+    check("equal_shares", &|out, scratch| {
+        equal_shares(replicas, first, ties, out, scratch)
+    });
+    check("change_evenly", &|out, scratch| {
+        change_evenly(replicas, first, ties, out, scratch)
+    });
+    check("fill_evenly", &|out, scratch| {
+        fill_evenly(replicas, first, second, second, ties, out, scratch)
+    });
     for cycle in [Cycle::Steady, Cycle::Fresh] {
-        let request = Request {
-            replicas,
-            fits_now: first,
-            last: second,
-            cycle,
-        };
+        let request = request(replicas, first, second, cycle);
         for rounding in ALL_ROUNDINGS {
-            divisions.push((
-                "dynamic",
-                Box::new(move |out, scratch| divide_by_dynamic_weight(&request, rounding, ties, out, scratch)),
-            ));
+            check("dynamic", &|out, scratch| {
+                divide_by_dynamic_weight(&request, rounding, ties, out, scratch)
+            });
         }
         for fill in [Fill::Pack, Fill::default(), Fill::Proportional(Rounding::Webster)] {
-            divisions.push((
-                "aggregate",
-                Box::new(move |out, scratch| aggregate(&request, fill, ties, ties, out, scratch)),
-            ));
+            check("aggregate", &|out, scratch| {
+                aggregate(&request, fill, ties, ties, out, scratch)
+            });
         }
         for last_tier in [LastTier::WithinCapacity, LastTier::TakesTheRest] {
-            divisions.push((
-                "tiers",
-                Box::new(move |out, scratch| divide_among_tiers(&request, tier_of, last_tier, out, scratch)),
-            ));
+            check("tiers", &|out, scratch| {
+                divide_among_tiers(&request, tier_of, last_tier, out, scratch)
+            });
         }
     }
-    divisions
 }
 
 fn any_count() -> impl Strategy<Value = i64> {
@@ -106,14 +88,14 @@ proptest! {
         length in prop_oneof![9 => Just(5_usize), 1 => 0_usize..7],
     ) {
         let mut scratch = Scratch::default();
-        for (name, division) in every_division(replicas, &first, &second, &tier_of) {
+        every_division(replicas, &first, &second, &tier_of, |name, division| {
             let mut out = vec![-1; length];
             if division(&mut out, &mut scratch).is_ok() {
-                prop_assert!(out.iter().all(|&count| count >= 0), "{name} {out:?}");
+                assert!(out.iter().all(|&count| count >= 0), "{name} {out:?}");
                 let sum: i128 = out.iter().map(|&count| i128::from(count)).sum();
-                prop_assert_eq!(sum, i128::from(replicas), "{} {:?}", name, out);
+                assert_eq!(sum, i128::from(replicas), "{name} {out:?}");
             }
-        }
+        });
         let (level, left) = water_level(&first, replicas, &mut Scratch::default());
         prop_assert!(level >= 0 && left >= 0);
     }
@@ -129,11 +111,11 @@ fn large_fleets_and_large_totals() {
     let tier_of: Vec<u32> = (0..5000).map(|index| index as u32).collect();
     for weights in [&spread, &doubling, &equal] {
         for replicas in [1, 4999, 100_000, 2_000_000_000, i64::from(i32::MAX)] {
-            for (name, division) in every_division(replicas, weights, &spread, &tier_of) {
+            every_division(replicas, weights, &spread, &tier_of, |name, division| {
                 let mut out = vec![-1; 5000];
                 division(&mut out, &mut scratch).unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_eq!(out.iter().sum::<i64>(), replicas, "{name}");
-            }
+            });
         }
     }
 }

@@ -8,8 +8,28 @@ mod proportional;
 mod tie_order;
 mod tier_walk;
 
-use super::{DivisionError, Scratch};
+use super::{Cycle, DivisionError, Request, Rounding, Scratch};
 use proptest::prelude::*;
+
+const ALL_ROUNDINGS: [Rounding; 4] = [
+    Rounding::FloorThenRank,
+    Rounding::LargestRemainder,
+    Rounding::Webster,
+    Rounding::Karmada,
+];
+
+fn request<'a>(replicas: i64, fits_now: &'a [i64], last: &'a [i64], cycle: Cycle) -> Request<'a> {
+    Request {
+        replicas,
+        fits_now,
+        last,
+        cycle,
+    }
+}
+
+fn unschedulable<Counts>(requested: i64, available: i64) -> Result<Counts, DivisionError> {
+    Err(DivisionError::Unschedulable { requested, available })
+}
 
 /// Runs a division twice with the same scratch: leftovers of the first call must not affect the second.
 fn divide(

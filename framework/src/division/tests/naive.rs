@@ -1,40 +1,41 @@
 //! The naive versions of the rules, one replica per step. The fast versions must give equal results.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
-/// Seats one at a time to the highest exact quotient, then fewest seats, then tie.
-pub(super) fn webster(replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u64) -> Vec<i64> {
-    let mut seats = vec![0_i64; weights.len()];
+/// Seats one at a time to the best candidate, then fewest seats, then tie. `order` compares two candidates, given the
+/// seats so far.
+fn seats(
+    replicas: i64,
+    candidates: usize,
+    ties: impl Fn(usize) -> u64,
+    order: impl Fn(&[i64], usize, usize) -> Ordering,
+) -> Vec<i64> {
+    let mut seats = vec![0_i64; candidates];
     for _ in 0..replicas {
-        let winner = (0..weights.len())
-            .min_by(|&left, &right| {
-                let cross =
-                    |weight: usize, other: usize| i128::from(weights[weight]) * i128::from(2 * seats[other] + 1);
-                cross(right, left)
-                    .cmp(&cross(left, right))
-                    .then(seats[left].cmp(&seats[right]))
-                    .then(ties(left).cmp(&ties(right)))
-            })
-            .unwrap();
+        let rank = |&left: &usize, &right: &usize| {
+            let fewest = (seats[left], ties(left)).cmp(&(seats[right], ties(right)));
+            order(&seats, left, right).then(fewest)
+        };
+        let winner = (0..candidates).min_by(rank).unwrap();
         seats[winner] += 1;
     }
     seats
 }
 
+/// Seats by the highest exact quotient.
+pub(super) fn webster(replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u64) -> Vec<i64> {
+    seats(replicas, weights.len(), ties, |seats, left, right| {
+        let cross = |weight: usize, other: usize| i128::from(weights[weight]) * i128::from(2 * seats[other] + 1);
+        cross(right, left).cmp(&cross(left, right))
+    })
+}
+
 /// The same, with quotients computed like Karmada's.
-pub(super) fn webster_in_doubles(seats: &mut [i64], replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u64) {
-    for _ in 0..replicas {
+pub(super) fn webster_in_doubles(replicas: i64, weights: &[i64], ties: impl Fn(usize) -> u64) -> Vec<i64> {
+    seats(replicas, weights.len(), ties, |seats, left, right| {
         let quotient = |index: usize| weights[index] as f64 / (2 * seats[index] + 1) as f64;
-        let winner = (0..weights.len())
-            .min_by(|&left, &right| {
-                quotient(right)
-                    .total_cmp(&quotient(left))
-                    .then(seats[left].cmp(&seats[right]))
-                    .then(ties(left).cmp(&ties(right)))
-            })
-            .unwrap();
-        seats[winner] += 1;
-    }
+        quotient(right).total_cmp(&quotient(left))
+    })
 }
 
 /// Floors, then the remainder by a full sort.

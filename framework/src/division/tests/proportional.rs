@@ -1,25 +1,17 @@
 //! Floors, largest remainders and Webster.
 
-use super::super::apportionment::{equal_shares, floor_and_rank, largest_remainder};
-use super::super::webster::{Quotients, divide_by_webster};
+use super::super::apportionment::equal_shares;
 use super::super::{DivisionError, Rounding};
-use super::{back, column, divide, naive, reversed, rows, ties};
+use super::{ALL_ROUNDINGS, back, column, divide, naive, reversed, rows, ties};
 use proptest::prelude::*;
-
-const ALL_ROUNDINGS: [Rounding; 4] = [
-    Rounding::FloorThenRank,
-    Rounding::LargestRemainder,
-    Rounding::Webster,
-    Rounding::Karmada,
-];
 
 fn check(rounding: Rounding, replicas: i64, weights: &[i64], last: &[i64], expected: Result<&[i64], DivisionError>) {
     let actual = divide(weights.len(), |out, scratch| {
         rounding.divide(replicas, weights, last, |index| index as u64, out, scratch)
     });
+    let expected = expected.map(<[i64]>::to_vec);
     assert_eq!(
-        actual.as_deref(),
-        expected.as_ref().map(|counts| *counts),
+        actual, expected,
         "{rounding:?} {replicas} over {weights:?}, last {last:?}"
     );
 }
@@ -45,115 +37,81 @@ fn named_cases() {
         check(rounding, 0, &[1, 2], &[5, 5], Ok(&[0, 0]));
         check(rounding, 0, &[0, 0], &[0, 0], Ok(&[0, 0]));
         check(rounding, 0, &[], &[], Ok(&[]));
-        check(
-            rounding,
-            4,
-            &[0, 0],
-            &[1, 0],
-            Err(DivisionError::NoWeight { requested: 4 }),
-        );
-        check(rounding, 4, &[], &[], Err(DivisionError::NoWeight { requested: 4 }));
         check(rounding, 6, &[1, 1, 1], &[0; 3], Ok(&[2, 2, 2]));
         check(rounding, 9, &[1, 0], &[0, 9], Ok(&[9, 0]));
-        check(
-            rounding,
-            4,
-            &[1, -7],
-            &[0, 0],
-            Err(DivisionError::Negative {
-                column: "weights",
-                index: 1,
-                value: -7,
-            }),
-        );
-        check(
-            rounding,
-            -4,
-            &[1],
-            &[0],
-            Err(DivisionError::Negative {
-                column: "replicas",
-                index: 0,
-                value: -4,
-            }),
-        );
+        let no_weight = DivisionError::NoWeight { requested: 4 };
+        check(rounding, 4, &[0, 0], &[1, 0], Err(no_weight.clone()));
+        check(rounding, 4, &[], &[], Err(no_weight));
+        let negative = |column, index, value| Err(DivisionError::Negative { column, index, value });
+        check(rounding, 4, &[1, -7], &[0, 0], negative("weights", 1, -7));
+        check(rounding, -4, &[1], &[0], negative("replicas", 0, -4));
     }
+}
+
+/// Shares under the ties of these tests.
+fn shares(rounding: Rounding, replicas: i64, weights: &[i64], last: &[i64]) -> Result<Vec<i64>, DivisionError> {
+    divide(weights.len(), |out, scratch| {
+        rounding.divide(replicas, weights, last, ties, out, scratch)
+    })
+}
+
+fn check_floors(replicas: i64, weights: &[i64], last: &[i64]) -> Result<(), TestCaseError> {
+    prop_assume!(weights.iter().any(|&weight| weight > 0));
+    let expected = naive::floor_and_rank(replicas, weights, last, ties);
+    prop_assert_eq!(shares(Rounding::FloorThenRank, replicas, weights, last), Ok(expected));
+    let expected = naive::largest_remainder(replicas, weights, last, ties);
+    prop_assert_eq!(
+        shares(Rounding::LargestRemainder, replicas, weights, last),
+        Ok(expected)
+    );
+    Ok(())
+}
+
+fn check_webster(replicas: i64, weights: &[i64]) -> Result<(), TestCaseError> {
+    prop_assume!(weights.iter().any(|&weight| weight > 0));
+    let none = vec![0; weights.len()];
+    let expected = naive::webster(replicas, weights, ties);
+    prop_assert_eq!(shares(Rounding::Webster, replicas, weights, &none), Ok(expected));
+    let expected = naive::webster_in_doubles(replicas, weights, ties);
+    prop_assert_eq!(shares(Rounding::Karmada, replicas, weights, &none), Ok(expected));
+    Ok(())
 }
 
 proptest! {
     #[test]
     fn floors_equal_the_sorted_rule(rows in rows(1000), replicas in 0_i64..5000) {
         let (weights, last) = (column(&rows, |row| row.0), column(&rows, |row| row.1));
-        prop_assume!(weights.iter().any(|&weight| weight > 0));
-        let actual = divide(rows.len(), |out, scratch| {
-            floor_and_rank(replicas, &weights, &last, ties, out, scratch)
-        });
-        prop_assert_eq!(actual.unwrap(), naive::floor_and_rank(replicas, &weights, &last, ties));
-        let actual = divide(rows.len(), |out, scratch| {
-            largest_remainder(replicas, &weights, &last, ties, out, scratch)
-        });
-        prop_assert_eq!(actual.unwrap(), naive::largest_remainder(replicas, &weights, &last, ties));
+        check_floors(replicas, &weights, &last)?;
+        let actual = divide(rows.len(), |out, scratch| equal_shares(replicas, &last, ties, out, scratch));
         let equal = vec![1; rows.len()];
-        let actual = divide(rows.len(), |out, scratch| {
-            equal_shares(replicas, &last, ties, out, scratch)
-        });
-        prop_assert_eq!(actual.unwrap(), naive::floor_and_rank(replicas, &equal, &last, ties));
+        prop_assert_eq!(actual, Ok(naive::floor_and_rank(replicas, &equal, &last, ties)));
     }
 
     /// Ranks that do not pack into 64 bits take another path to the same result.
     #[test]
     fn wide_ranks_equal_the_sorted_rule(rows in rows(i64::MAX), replicas in 0_i64..1_000_000) {
-        let (weights, last) = (column(&rows, |row| row.0), column(&rows, |row| row.1));
-        prop_assume!(weights.iter().any(|&weight| weight > 0));
-        let actual = divide(rows.len(), |out, scratch| {
-            floor_and_rank(replicas, &weights, &last, ties, out, scratch)
-        });
-        prop_assert_eq!(actual.unwrap(), naive::floor_and_rank(replicas, &weights, &last, ties));
-        let actual = divide(rows.len(), |out, scratch| {
-            largest_remainder(replicas, &weights, &last, ties, out, scratch)
-        });
-        prop_assert_eq!(actual.unwrap(), naive::largest_remainder(replicas, &weights, &last, ties));
+        check_floors(replicas, &column(&rows, |row| row.0), &column(&rows, |row| row.1))?;
     }
 
     #[test]
     fn webster_equals_one_seat_at_a_time(rows in rows(50), replicas in 0_i64..400) {
         let weights = column(&rows, |row| row.0);
-        prop_assume!(weights.iter().any(|&weight| weight > 0));
-        let expected = naive::webster(replicas, &weights, ties);
-        for quotients in [Quotients::Exact, Quotients::Doubles] {
-            let actual = divide(rows.len(), |out, scratch| {
-                divide_by_webster(replicas, &weights, quotients, ties, out, scratch)
-            });
-            prop_assert_eq!(actual.unwrap(), expected.clone());
-        }
+        check_webster(replicas, &weights)?;
+        let in_doubles = naive::webster_in_doubles(replicas, &weights, ties);
+        prop_assert_eq!(in_doubles, naive::webster(replicas, &weights, ties));
     }
 
     #[test]
     fn webster_equals_one_seat_at_a_time_for_heavy_weights(rows in rows(i64::MAX), replicas in 0_i64..200) {
-        let weights = column(&rows, |row| row.0);
-        prop_assume!(weights.iter().any(|&weight| weight > 0));
-        let actual = divide(rows.len(), |out, scratch| {
-            divide_by_webster(replicas, &weights, Quotients::Exact, ties, out, scratch)
-        });
-        prop_assert_eq!(actual.unwrap(), naive::webster(replicas, &weights, ties));
-        let actual = divide(rows.len(), |out, scratch| {
-            divide_by_webster(replicas, &weights, Quotients::Doubles, ties, out, scratch)
-        });
-        let mut expected = vec![0; rows.len()];
-        naive::webster_in_doubles(&mut expected, replicas, &weights, ties);
-        prop_assert_eq!(actual.unwrap(), expected);
+        check_webster(replicas, &column(&rows, |row| row.0))?;
     }
 
     #[test]
     fn webster_among_equals_equals_one_seat_at_a_time(
         shares_in in prop::collection::vec(any::<bool>(), 1..12), weight in 1_i64..=i64::MAX, replicas in 0_i64..60,
     ) {
-        prop_assume!(shares_in.contains(&true));
         let weights: Vec<i64> = shares_in.iter().map(|&shares| if shares { weight } else { 0 }).collect();
-        let actual = divide(weights.len(), |out, scratch| {
-            divide_by_webster(replicas, &weights, Quotients::Exact, ties, out, scratch)
-        });
-        prop_assert_eq!(actual.unwrap(), naive::webster(replicas, &weights, ties));
+        check_webster(replicas, &weights)?;
     }
 
     /// Weights that differ by a few units near 2^53, where doubles treat different fractions as equal.
@@ -163,14 +121,8 @@ proptest! {
         multiples in prop::collection::vec(prop::sample::select(vec![1_i64, 3, 5]), 12),
         replicas in 0_i64..60,
     ) {
-        let weights: Vec<i64> =
-            offsets.iter().zip(multiples).map(|(offset, multiple)| ((1_i64 << 53) + offset) * multiple).collect();
-        let actual = divide(weights.len(), |out, scratch| {
-            divide_by_webster(replicas, &weights, Quotients::Doubles, ties, out, scratch)
-        });
-        let mut expected = vec![0; weights.len()];
-        naive::webster_in_doubles(&mut expected, replicas, &weights, ties);
-        prop_assert_eq!(actual.unwrap(), expected);
+        let weights = offsets.iter().zip(multiples).map(|(offset, multiple)| ((1_i64 << 53) + offset) * multiple);
+        check_webster(replicas, &weights.collect::<Vec<_>>())?;
     }
 
     /// The naive rule cannot count to two billion. Instead, check that no seat could go to a more deserving candidate.
@@ -178,9 +130,7 @@ proptest! {
     fn webster_is_optimal_for_huge_totals(rows in rows(i64::from(i32::MAX)), replicas in 0_i64..=i64::MAX) {
         let weights = column(&rows, |row| row.0);
         prop_assume!(weights.iter().any(|&weight| weight > 0));
-        let seats = divide(rows.len(), |out, scratch| {
-            divide_by_webster(replicas, &weights, Quotients::Exact, ties, out, scratch)
-        }).unwrap();
+        let seats = shares(Rounding::Webster, replicas, &weights, &vec![0; rows.len()]).unwrap();
         prop_assert_eq!(seats.iter().map(|&count| i128::from(count)).sum::<i128>(), i128::from(replicas));
         for (&giver_weight, &giver_seats) in weights.iter().zip(&seats) {
             for (&taker_weight, &taker_seats) in weights.iter().zip(&seats) {
@@ -217,9 +167,7 @@ proptest! {
         prop_assume!(sum > 0);
         let replicas = (sum as f64 * part) as i64;
         for rounding in ALL_ROUNDINGS {
-            let shares = divide(rows.len(), |out, scratch| {
-                rounding.divide(replicas, &weights, &column(&rows, |row| row.1), ties, out, scratch)
-            }).unwrap();
+            let shares = shares(rounding, replicas, &weights, &column(&rows, |row| row.1)).unwrap();
             prop_assert!(shares.iter().zip(&weights).all(|(share, weight)| share <= weight), "{shares:?}");
         }
     }
@@ -231,7 +179,7 @@ proptest! {
         prop_assume!(weights.iter().any(|&weight| weight > 0));
         let first = naive::floor_and_rank(replicas, &weights, &column(&rows, |row| row.1), ties);
         let again = divide(rows.len(), |out, scratch| {
-            floor_and_rank(replicas, &weights, &first, |index| !ties(index), out, scratch)
+            Rounding::FloorThenRank.divide(replicas, &weights, &first, |index| !ties(index), out, scratch)
         });
         prop_assert_eq!(again.unwrap(), first);
     }

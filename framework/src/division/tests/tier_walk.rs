@@ -2,29 +2,19 @@
 
 use super::super::tiers::{LastTier, TierMembers, divide_among_tiers};
 use super::super::{Cycle, DivisionError, Request};
-use super::divide;
+use super::{divide, request, unschedulable};
 use proptest::prelude::*;
 
 const TIERS: [u32; 4] = [0, 0, 1, 1];
 
-fn quotas(
-    request: &Request<'_>,
-    tier_of: &[u32],
-    last_tier: LastTier,
-    tiers: usize,
-) -> Result<Vec<i64>, DivisionError> {
+fn quotas(request: &Request<'_>, tier_of: &[u32], rest: LastTier, tiers: usize) -> Result<Vec<i64>, DivisionError> {
     divide(tiers, |out, scratch| {
-        divide_among_tiers(request, tier_of, last_tier, out, scratch)
+        divide_among_tiers(request, tier_of, rest, out, scratch)
     })
 }
 
 fn check(replicas: i64, fits_now: [i64; 4], last: [i64; 4], cycle: Cycle, expected: Result<[i64; 2], DivisionError>) {
-    let request = Request {
-        replicas,
-        fits_now: &fits_now,
-        last: &last,
-        cycle,
-    };
+    let request = request(replicas, &fits_now, &last, cycle);
     let actual = quotas(&request, &TIERS, LastTier::WithinCapacity, 2);
     assert_eq!(actual, expected.map(Vec::from), "{request:?}");
 }
@@ -47,71 +37,36 @@ fn named_walks() {
     check(3, [0; 4], [4, 0, 6, 0], Steady, Ok([3, 0]));
     check(10, [9; 4], [4, 0, 6, 0], Steady, Ok([4, 6]));
     // Too small, with both figures.
-    let too_small = |requested, available| Err(DivisionError::Unschedulable { requested, available });
-    check(34, [3, 0, 10, 10], [4, 0, 6, 0], Steady, too_small(34, 33));
-    check(34, [3, 0, 10, 10], [4, 0, 6, 0], Fresh, too_small(34, 33));
+    check(34, [3, 0, 10, 10], [4, 0, 6, 0], Steady, unschedulable(34, 33));
+    check(34, [3, 0, 10, 10], [4, 0, 6, 0], Fresh, unschedulable(34, 33));
 }
 
 #[test]
 fn the_last_tier_with_candidates_may_take_the_rest() {
-    let request = Request {
-        replicas: 9,
-        fits_now: &[1, 2],
-        last: &[0, 0],
-        cycle: Cycle::Steady,
-    };
-    assert_eq!(quotas(&request, &[0, 1], LastTier::TakesTheRest, 3), Ok(vec![1, 8, 0]));
-    let request = Request {
-        replicas: 9,
-        fits_now: &[],
-        last: &[],
-        cycle: Cycle::Steady,
-    };
-    let empty = quotas(&request, &[], LastTier::TakesTheRest, 2);
-    assert_eq!(
-        empty,
-        Err(DivisionError::Unschedulable {
-            requested: 9,
-            available: 0
-        })
-    );
-    let request = Request { replicas: 0, ..request };
-    assert_eq!(quotas(&request, &[], LastTier::WithinCapacity, 0), Ok(vec![]));
+    let two = request(9, &[1, 2], &[0, 0], Cycle::Steady);
+    assert_eq!(quotas(&two, &[0, 1], LastTier::TakesTheRest, 3), Ok(vec![1, 8, 0]));
+    let none = |replicas| request(replicas, &[], &[], Cycle::Steady);
+    assert_eq!(quotas(&none(9), &[], LastTier::TakesTheRest, 2), unschedulable(9, 0));
+    assert_eq!(quotas(&none(0), &[], LastTier::WithinCapacity, 0), Ok(vec![]));
 }
 
 #[test]
 fn columns_that_do_not_belong_together() {
-    let request = Request {
-        replicas: 1,
-        fits_now: &[1, 2],
-        last: &[0, 0],
-        cycle: Cycle::Steady,
+    let refused = |tier_of: &[u32]| {
+        let request = request(1, &[1, 2], &[0, 0], Cycle::Steady);
+        let error = quotas(&request, tier_of, LastTier::WithinCapacity, 2).expect_err("the columns differ");
+        error.to_string()
     };
-    assert_eq!(
-        quotas(&request, &[0, 2], LastTier::WithinCapacity, 2),
-        Err(DivisionError::TierOutOfRange {
-            index: 1,
-            tier: 2,
-            tiers: 2
-        })
-    );
-    assert_eq!(
-        quotas(&request, &[0], LastTier::WithinCapacity, 2),
-        Err(DivisionError::LengthMismatch {
-            column: "tier_of",
-            expected: 2,
-            actual: 1
-        })
-    );
+    assert_eq!(refused(&[0, 2]), "candidate 1 is in tier 2, but there are only 2 tiers");
+    assert_eq!(refused(&[0]), "column `tier_of` has 1 entries, expected 2");
 }
 
 #[test]
 fn members_of_tiers() {
     let mut tiers = TierMembers::default();
     assert_eq!((tiers.tiers(), tiers.members(0)), (0, &[][..]));
-    tiers
-        .rebuild_from_priorities(&[0, i64::MAX, 3, 3, i64::MIN, 0])
-        .unwrap();
+    let priorities = [0, i64::MAX, 3, 3, i64::MIN, 0];
+    tiers.rebuild_from_priorities(&priorities).unwrap();
     assert_eq!(tiers.tiers(), 4);
     assert_eq!(tiers.tier_of(), [2, 0, 1, 1, 3, 2]);
     let members: Vec<_> = (0..5).map(|tier| tiers.members(tier).to_vec()).collect();
@@ -136,7 +91,7 @@ proptest! {
         let (fits_now, last): (Vec<i64>, Vec<i64>) = rows.iter().map(|row| (row.0, row.1)).unzip();
         let tier_of: Vec<u32> = rows.iter().map(|row| row.2).collect();
         let cycle = if fresh { Cycle::Fresh } else { Cycle::Steady };
-        let request = Request { replicas, fits_now: &fits_now, last: &last, cycle };
+        let request = request(replicas, &fits_now, &last, cycle);
         let sums = |column: &[i64]| {
             let mut sums = [0; 4];
             for (&tier, &value) in tier_of.iter().zip(column) {
@@ -148,7 +103,7 @@ proptest! {
         let available = fits_sums.iter().sum::<i64>() + last_sums.iter().sum::<i64>();
         match quotas(&request, &tier_of, LastTier::WithinCapacity, 4) {
             Err(error) => {
-                prop_assert_eq!(error, DivisionError::Unschedulable { requested: replicas, available });
+                prop_assert_eq!(Err::<(), _>(error), unschedulable(replicas, available));
                 prop_assert!(available < replicas);
             }
             Ok(quotas) => {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::replay::{Case, CaseRunner, PreparedCase, RecordedFleet};
+use divvy_scheduler::replay::{Case, CaseRunner, RecordedFleet};
 use divvy_scheduler::scheduler::Profile;
 use serde::Serialize;
 
@@ -107,14 +107,7 @@ pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit,
             let Some(fleets) = fleets.get(case.fleet.as_str()) else {
                 continue;
             };
-            let mut prepared = runner.prepare(case);
-            all.push(time(
-                &mut runner,
-                case,
-                &mut prepared,
-                fleets,
-                arguments.cycles as usize,
-            ));
+            all.push(time(&mut runner, case, fleets, arguments.cycles as usize));
         }
         bar.finish_and_clear();
     }
@@ -138,24 +131,19 @@ fn alternating(fleet: &RecordedFleet, profile: &Profile) -> [FleetSnapshot; 2] {
     [recorded, store.snapshot()]
 }
 
-fn time(
-    runner: &mut CaseRunner,
-    case: &Case,
-    prepared: &mut PreparedCase,
-    fleets: &[FleetSnapshot; 2],
-    rounds: usize,
-) -> CaseTimes {
+fn time(runner: &mut CaseRunner, case: &Case, fleets: &[FleetSnapshot; 2], rounds: usize) -> CaseTimes {
+    let mut prepared = runner.prepare(case);
     let fleet = |round: usize| &fleets[round % 2];
     let mut result = "Scheduled";
     let cycles = measure(rounds, |round| {
         // The result is the same in every round: cycles are deterministic, and no recorded selector names the label.
         result = runner
-            .run(prepared, fleet(round))
+            .run(&prepared, fleet(round))
             .map_or_else(|error| error.kind(), |_| "Scheduled");
     });
     let events = measure(rounds, |round| {
-        runner.plan_again(prepared);
-        let _ = std::hint::black_box(runner.run(prepared, fleet(round)));
+        runner.plan_again(&mut prepared);
+        let _ = std::hint::black_box(runner.run(&prepared, fleet(round)));
     });
     CaseTimes {
         case: case.name.clone(),
@@ -193,27 +181,17 @@ fn percentile(times: &[Duration], percent: usize) -> f64 {
 }
 
 fn table(all: &[CaseTimes]) -> Grid {
-    let mut grid = Grid::new(vec![
-        Column::left("CASE"),
-        Column::right("CLUSTERS"),
-        Column::right("P50 µs"),
-        Column::right("P99 µs"),
-        Column::right("MAX µs"),
-        Column::right("EVENT P50 µs"),
-        Column::right("BINDINGS/s"),
-        Column::left("RESULT"),
-    ]);
+    let mut columns = vec![Column::left("CASE")];
+    columns.extend(["CLUSTERS", "P50 µs", "P99 µs", "MAX µs", "EVENT P50 µs", "BINDINGS/s"].map(Column::right));
+    columns.push(Column::left("RESULT"));
+    let mut grid = Grid::new(columns);
     for times in all {
-        grid.cells(vec![
-            Cell::plain(&times.case),
-            Cell::plain(times.clusters.to_string()),
-            Cell::plain(format!("{:.2}", times.p50_us)),
-            Cell::plain(format!("{:.2}", times.p99_us)),
-            Cell::plain(format!("{:.2}", times.max_us)),
-            Cell::plain(format!("{:.2}", times.event_p50_us)),
-            Cell::plain(format!("{:.0}", times.bindings_per_second)),
-            Cell::plain(times.result),
-        ]);
+        let mut cells = vec![Cell::plain(&times.case), Cell::plain(times.clusters.to_string())];
+        let micros = [times.p50_us, times.p99_us, times.max_us, times.event_p50_us];
+        cells.extend(micros.map(|micros| Cell::plain(format!("{micros:.2}"))));
+        cells.push(Cell::plain(format!("{:.0}", times.bindings_per_second)));
+        cells.push(Cell::plain(times.result));
+        grid.cells(cells);
     }
     grid
 }

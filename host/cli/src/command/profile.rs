@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use divvy_scheduler::profile::BUILT_IN;
 use divvy_scheduler::scheduler::Profile;
 
@@ -24,27 +24,13 @@ pub(super) enum ProfileCommand {
 Examples:
   divvy profile show > mine.toml          # the built-in profile with comments, as a starting point
   divvy profile show --profile mine.toml  # the resolved profile")]
-    Show(ShowArguments),
+    Show(ProfileArguments),
     /// Report every problem in a profile; loads and constructs its plugins
     #[command(after_help = "\
 Examples:
   divvy profile check --profile production.toml          # every profile of the file
   divvy profile check --profile production.toml#batch")]
-    Check(CheckArguments),
-}
-
-/// Arguments of `divvy profile show`.
-#[derive(Debug, Args)]
-pub(super) struct ShowArguments {
-    #[command(flatten)]
-    profile: ProfileArguments,
-}
-
-/// Arguments of `divvy profile check`.
-#[derive(Debug, Args)]
-pub(super) struct CheckArguments {
-    #[command(flatten)]
-    profile: ProfileArguments,
+    Check(ProfileArguments),
 }
 
 /// Runs the subcommand. A profile that cannot be read, or built by `check`, ends the run with exit code 2.
@@ -55,8 +41,8 @@ pub(super) fn run(command: &ProfileCommand, console: &Console) -> Result<Exit, F
     }
 }
 
-fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
-    let ChosenProfile { source, configuration } = arguments.profile.read()?;
+fn show(arguments: &ProfileArguments, console: &Console) -> Result<Exit, Failure> {
+    let ChosenProfile { source, configuration } = arguments.read()?;
     let text = match source.is_built_in() {
         true => BUILT_IN.to_owned(),
         false => format!(
@@ -71,10 +57,10 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
 }
 
 /// Builds every profile and reports the problems of all together, so that one that fails does not hide the next.
-fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure> {
-    let directories = arguments.profile.directories()?;
+fn check(arguments: &ProfileArguments, console: &Console) -> Result<Exit, Failure> {
+    let directories = arguments.directories()?;
     let mut failure: Option<Failure> = None;
-    for chosen in arguments.profile.read_all()? {
+    for chosen in arguments.read_all()? {
         match chosen.build(&directories) {
             Ok(profile) => console.print(|out| summary(&chosen, &profile, console.width(), out))?,
             Err(of_profile) => match &mut failure {
@@ -98,10 +84,10 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
     let file = chosen.source.name();
     writeln!(out, "{good}ok{good:#}: profile `{}` ({file})", profile.name())?;
     let filters: Vec<&str> = profile.filters().map(|plugin| plugin.name()).collect();
-    let scores: Vec<String> = profile
+    let scores = profile
         .scores()
-        .map(|(plugin, weight)| format!("{} × {weight}", plugin.name()))
-        .collect();
+        .map(|(plugin, weight)| format!("{} × {weight}", plugin.name()));
+    let scores: Vec<String> = scores.collect();
     let strategies: Vec<String> = profile
         .strategies()
         .map(|strategy| {

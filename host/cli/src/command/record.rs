@@ -6,7 +6,6 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use divvy_karmada::api::TargetCluster;
 use divvy_manifests::Manifests;
 use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::replay::{Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header};
@@ -34,17 +33,9 @@ pub(super) fn write(
     configuration: &ProfileConfiguration,
     console: &Console,
 ) -> Result<(), Failure> {
-    let mut lines = vec![
-        recorded_header(profile, configuration),
-        recorded_fleet(
-            FLEET,
-            manifests
-                .clusters
-                .iter()
-                .map(|cluster| cluster.object.clone())
-                .collect(),
-        ),
-    ];
+    let clusters = manifests.clusters.iter().map(|cluster| cluster.object.clone());
+    let fleet = recorded_fleet(FLEET, clusters.collect());
+    let mut lines = vec![recorded_header(profile, configuration), fleet];
     let cases: Vec<String> = report.entries.iter().filter_map(case).collect();
     let left_out = report.entries.len() - cases.len();
     lines.extend(cases);
@@ -53,11 +44,12 @@ pub(super) fn write(
         Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
     })?;
     if left_out > 0 {
+        let all = report.entries.len();
+        let reason = "skipped, or not decided by a cycle";
         console.tell(|out| {
             writeln!(
                 out,
-                "note: {left_out} of {} bindings are not in the recording: skipped, or not decided by a cycle",
-                report.entries.len()
+                "note: {left_out} of {all} bindings are not in the recording: {reason}"
             )
         });
     }
@@ -70,15 +62,9 @@ fn case(Entry { binding, decision }: &Entry<'_>) -> Option<String> {
         return None;
     }
     let expect = match &decision.outcome {
-        Outcome::Scheduled(clusters) => Expectation::Clusters(
-            clusters
-                .iter()
-                .map(|(name, replicas)| TargetCluster {
-                    name: name.clone(),
-                    replicas: i32::try_from(*replicas).unwrap_or(i32::MAX),
-                })
-                .collect(),
-        ),
+        Outcome::Scheduled(clusters) => {
+            Expectation::of_counts(clusters.iter().map(|(name, replicas)| (name.as_str(), *replicas)))
+        }
         Outcome::Failed(error) if !error.is_plugin_fault() => Expectation::Error(karmada_kind(error).to_owned()),
         Outcome::Failed(_) | Outcome::Skipped(_) => return None,
     };

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
-use divvy_scheduler::replay::{CaseRunner, Expectation, Mismatch, Recording, RecordingHeader, compare, read_recording};
+use divvy_scheduler::replay::{
+    CaseRunner, Expectation, Mismatch, RecordedFleet, RecordedPlugin, Recording, RecordingHeader, compare,
+    read_recording,
+};
 use divvy_scheduler::scheduler::Profile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -58,16 +61,12 @@ pub(super) enum Format {
 
 /// A case whose decision differs from the recorded one.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 struct Difference {
     file: String,
     line: usize,
     case: String,
-    stage: &'static str,
-    expected: Expectation,
-    actual: Expectation,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    message: String,
+    #[serde(flatten)]
+    mismatch: Mismatch,
 }
 
 /// Outcome of a replay over all files.
@@ -88,12 +87,8 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
     for file in &arguments.files {
         let recording = read(file)?;
         if let Some(case) = recording.cases.iter().find(|case| case.expect.is_none()) {
-            let message = format!(
-                "{}:{}: case `{}` has no recorded decision",
-                file.display(),
-                case.line,
-                case.name
-            );
+            let place = format!("{}:{}", file.display(), case.line);
+            let message = format!("{place}: case `{}` has no recorded decision", case.name);
             let hint = "`divvy bench` times cases without comparing them";
             return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
         }
@@ -137,28 +132,21 @@ pub(super) fn choose(
     }
 }
 
-/// Snapshots of the fleets of a recording, by name.
-fn fleets(recording: &Recording, profile: &Profile) -> BTreeMap<String, FleetSnapshot> {
-    let snapshot = |clusters: &[divvy_karmada::api::Cluster]| {
-        let mut fleet = Fleet::new(profile.needs_raw_clusters());
-        fleet.extend(clusters);
-        fleet.snapshot()
-    };
-    recording
-        .fleets
-        .iter()
-        .map(|(name, fleet)| (name.clone(), snapshot(&fleet.clusters)))
-        .collect()
-}
-
 /// Decides every case of a recording again and adds the outcome to `replayed`.
 fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: &mut Replayed) {
-    let fleets = fleets(recording, profile);
+    let snapshot = |fleet: &RecordedFleet| {
+        let mut store = Fleet::new(profile.needs_raw_clusters());
+        store.extend(&fleet.clusters);
+        store.snapshot()
+    };
+    let recorded = recording.fleets.iter();
+    let fleets: BTreeMap<&str, FleetSnapshot> =
+        recorded.map(|(name, fleet)| (name.as_str(), snapshot(fleet))).collect();
     let mut runner = CaseRunner::new(Arc::clone(profile));
     let progress = progress(recording.cases.len());
     for case in &recording.cases {
         progress.inc(1);
-        let (Some(expected), Some(fleet)) = (&case.expect, fleets.get(&case.fleet)) else {
+        let (Some(expected), Some(fleet)) = (&case.expect, fleets.get(case.fleet.as_str())) else {
             continue;
         };
         let prepared = runner.prepare(case);
@@ -167,20 +155,11 @@ fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: 
             Ok(()) => replayed.passed += 1,
             Err(mismatch) => {
                 replayed.failed += 1;
-                let Mismatch {
-                    expected,
-                    actual,
-                    stage,
-                    message,
-                } = mismatch;
                 replayed.mismatches.push(Difference {
                     file: file.display().to_string(),
                     line: case.line,
                     case: case.name.clone(),
-                    stage,
-                    expected,
-                    actual,
-                    message,
+                    mismatch,
                 });
             }
         }
@@ -214,20 +193,21 @@ fn tell_changes(
     if header.seed != seed {
         changes.push(format!("the seed is {seed}, recorded {}", header.seed));
     }
-    for recorded in &header.plugins {
-        let now = profile.plugins().find(|plugin| plugin.name() == recorded.name);
+    for RecordedPlugin { name, version, sha256 } in &header.plugins {
+        let now = profile.plugins().find(|plugin| plugin.name() == name);
         match now.map(|plugin| plugin.library()) {
-            None => changes.push(format!("plugin `{}` is not used any more", recorded.name)),
-            Some(library) if library.version() != recorded.version => changes.push(format!(
-                "plugin `{}` has version {}, recorded {}",
-                recorded.name,
-                library.version(),
-                recorded.version
-            )),
-            Some(library) if library.checksum() != recorded.sha256 => changes.push(format!(
-                "plugin `{}` {} is another build than the recorded one",
-                recorded.name, recorded.version
-            )),
+            None => changes.push(format!("plugin `{name}` is not used any more")),
+            Some(library) if library.version() != *version => {
+                changes.push(format!(
+                    "plugin `{name}` has version {}, recorded {version}",
+                    library.version()
+                ));
+            }
+            Some(library) if library.checksum() != *sha256 => {
+                changes.push(format!(
+                    "plugin `{name}` {version} is another build than the recorded one"
+                ));
+            }
             Some(_) => {}
         }
     }
@@ -246,18 +226,20 @@ fn tell_changes(
 
 /// Writes one line per difference, and the summary alone on the last line.
 fn write_table(replayed: &Replayed, out: &mut dyn Write) -> std::io::Result<()> {
-    for difference in &replayed.mismatches {
+    for Difference {
+        file,
+        line,
+        case,
+        mismatch,
+    } in &replayed.mismatches
+    {
+        let (expected, actual) = (in_words(&mismatch.expected), in_words(&mismatch.actual));
+        let stage = mismatch.stage;
         write!(
             out,
-            "{}:{}: {}: expected {}, got {}, first differs at {}",
-            difference.file,
-            difference.line,
-            difference.case,
-            in_words(&difference.expected),
-            in_words(&difference.actual),
-            difference.stage
+            "{file}:{line}: {case}: expected {expected}, got {actual}, first differs at {stage}"
         )?;
-        match difference.message.as_str() {
+        match mismatch.message.as_str() {
             "" => writeln!(out)?,
             message => writeln!(out, " ({message})")?,
         }
@@ -271,11 +253,10 @@ fn in_words(expectation: &Expectation) -> String {
         Expectation::Error(kind) => kind.clone(),
         Expectation::Clusters(clusters) if clusters.is_empty() => "no cluster".to_owned(),
         Expectation::Clusters(clusters) => {
-            let parts: Vec<String> = clusters
+            let parts = clusters
                 .iter()
-                .map(|cluster| format!("{}={}", cluster.name, cluster.replicas))
-                .collect();
-            parts.join(" ")
+                .map(|cluster| format!("{}={}", cluster.name, cluster.replicas));
+            parts.collect::<Vec<_>>().join(" ")
         }
     }
 }

@@ -109,11 +109,8 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
         .explaining(arguments.explain)
         .assuming(arguments.assume);
-    let plans: Vec<PlanResult> = detected
-        .bindings
-        .iter()
-        .map(|binding| scheduler.plan(binding))
-        .collect();
+    let plans = detected.bindings.iter().map(|binding| scheduler.plan(binding));
+    let plans: Vec<PlanResult> = plans.collect();
     // Plans need no cluster, so warnings about bindings come even if the input has problems.
     warnings::tell(&manifests, &detected, &plans, console);
     if !manifests.problems.is_empty() {
@@ -144,17 +141,15 @@ fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
         affinity_groups_as_tiers: false,
     };
     let understood = resolve_strategy(&PlanInput::new(&Binding::default()), context);
-    match understood {
-        Err(InvalidBinding::UnknownStrategy { known, .. }) => {
-            let message = format!("unknown strategy `{strategy}`");
-            let hint = match known.as_slice() {
-                [] => "the profile has no strategy: name plugins in `assign`".to_owned(),
-                known => format!("known, nearest first: {}", known.join(", ")),
-            };
-            Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
-        }
-        _ => Ok(()),
-    }
+    let Err(InvalidBinding::UnknownStrategy { known, .. }) = understood else {
+        return Ok(());
+    };
+    let message = format!("unknown strategy `{strategy}`");
+    let hint = match known.as_slice() {
+        [] => "the profile has no strategy: name plugins in `assign`".to_owned(),
+        known => format!("known, nearest first: {}", known.join(", ")),
+    };
+    Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
 }
 
 /// Reads the manifests and detects their bindings. Problems are collected in the manifests, not returned as an error.
@@ -165,21 +160,14 @@ fn read(
 ) -> (Manifests, Detected) {
     let interpreter = configuration.resource_interpreter.unwrap_or_default();
     let workload_kinds = WorkloadKinds::new(interpreter, &configuration.workload);
-    let inputs: Vec<Input> = arguments
-        .inputs
-        .iter()
-        .map(|input| Input::from(input.as_str()))
-        .collect();
+    let inputs: Vec<Input> = arguments.inputs.iter().map(|input| input.as_str().into()).collect();
     let started = Instant::now();
-    let mut read = divvy_manifests::read(
-        &inputs,
-        &mut std::io::stdin().lock(),
-        &ReadOptions {
-            workload_kinds: workload_kinds.clone(),
-            keep_cluster_json: profile.needs_raw_clusters(),
-            ..ReadOptions::default()
-        },
-    );
+    let options = ReadOptions {
+        workload_kinds: workload_kinds.clone(),
+        keep_cluster_json: profile.needs_raw_clusters(),
+        ..ReadOptions::default()
+    };
+    let mut read = divvy_manifests::read(&inputs, &mut std::io::stdin().lock(), &options);
     tracing::info!(
         clusters = read.clusters.len(),
         policies = read.policies.len(),
@@ -196,8 +184,7 @@ fn read(
 /// Snapshot of the clusters, against which every binding is scheduled.
 fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
     let mut fleet = Fleet::new(profile.needs_raw_clusters());
-    let clusters = manifests.clusters.iter();
-    for cluster in clusters {
+    for cluster in &manifests.clusters {
         fleet.upsert_with_json(&cluster.object, cluster.json.as_deref());
     }
     fleet.snapshot()

@@ -77,11 +77,8 @@ impl ProfileArguments {
         };
         let source = ProfileSource::read(Path::new(file)).map_err(|error| {
             let hint = format!("`--profile` takes a file, `FILE#NAME`, or `{BUILT_IN_NAME}`, which is built in");
-            Failure::usage(
-                Diagnostic::new(error.to_string())
-                    .with_hint(hint)
-                    .with_causes_of(&error),
-            )
+            let diagnostic = Diagnostic::new(error.to_string()).with_hint(hint);
+            Failure::usage(diagnostic.with_causes_of(&error))
         })?;
         Ok((source, name))
     }
@@ -166,12 +163,8 @@ impl ChosenProfile {
         if let Some(index) = index_in(&configuration.filters) {
             return Some(format!("filters[{index}]"));
         }
-        if let Some(index) = configuration
-            .scores
-            .iter()
-            .flatten()
-            .position(|entry| &entry.plugin == plugin)
-        {
+        let mut scores = configuration.scores.iter().flatten();
+        if let Some(index) = scores.position(|entry| &entry.plugin == plugin) {
             return Some(format!("scores[{index}].plugin"));
         }
         if configuration.select.as_ref() == Some(plugin) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
+use divvy_scheduler::plugin::PluginLibrary;
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, TargetFigures};
 
 use crate::command::Exit;
@@ -60,8 +61,7 @@ pub(crate) struct Share<'a> {
 impl ProfileSummary {
     /// Summarises a loaded profile.
     pub(crate) fn of(profile: &Profile) -> Self {
-        let shown =
-            |library: &divvy_scheduler::plugin::PluginLibrary| format!("{} {}", library.name(), library.version());
+        let shown = |library: &PluginLibrary| format!("{} {}", library.name(), library.version());
         let strategies: BTreeMap<String, String> = profile
             .strategies()
             .map(|strategy| (strategy.name().to_owned(), shown(strategy.plugin().library())))
@@ -138,24 +138,19 @@ impl<'a> Entry<'a> {
             return Vec::new();
         };
         let mut shares: BTreeMap<&str, Share<'a>> = BTreeMap::new();
+        let absent = |cluster| Share {
+            cluster,
+            replicas: None,
+            last: None,
+            figures: TargetFigures::default(),
+        };
         for (index, (cluster, replicas)) in targets.iter().enumerate() {
-            shares.insert(
-                cluster,
-                Share {
-                    cluster,
-                    replicas: Some(*replicas),
-                    last: None,
-                    figures: self.decision.figures.get(index).copied().unwrap_or_default(),
-                },
-            );
+            let share = shares.entry(cluster).or_insert(absent(cluster.as_str()));
+            share.replicas = Some(*replicas);
+            share.figures = self.decision.figures.get(index).copied().unwrap_or_default();
         }
         for (cluster, replicas) in self.binding.last() {
-            let share = shares.entry(cluster).or_insert(Share {
-                cluster,
-                replicas: None,
-                last: None,
-                figures: TargetFigures::default(),
-            });
+            let share = shares.entry(cluster).or_insert(absent(cluster));
             // If a cluster is listed twice, its first entry counts, as in the cycle.
             share.last = share.last.or(Some(replicas));
         }

@@ -68,11 +68,8 @@ impl Diagnostic {
     /// Appends the sources of an error, the outermost first.
     #[must_use]
     pub(crate) fn with_causes_of(mut self, error: &dyn Error) -> Self {
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            self.causes.push(error.to_string());
-            cause = error.source();
-        }
+        let sources = std::iter::successors(error.source(), |&error| error.source());
+        self.causes.extend(sources.map(ToString::to_string));
         self
     }
 
@@ -119,21 +116,16 @@ impl Failure {
     pub(crate) fn input(problems: &[Problem]) -> Self {
         let count = counted(problems.len(), "problem");
         Self {
-            diagnostics: problems.iter().map(diagnostic_from_problem).collect(),
             conclusion: Some(format!("{count} in the input; nothing is scheduled")),
-            exit: Exit::Usage,
+            ..Self::of_all(problems.iter().map(diagnostic_from_problem).collect())
         }
     }
 
     /// Standard output cannot be written: exit code 3.
     pub(crate) fn output(error: &io::Error) -> Self {
         Self {
-            diagnostics: vec![Diagnostic {
-                causes: vec![error.to_string()],
-                ..Diagnostic::new("standard output cannot be written")
-            }],
-            conclusion: None,
             exit: Exit::Internal,
+            ..Self::usage(Diagnostic::new("standard output cannot be written").with_cause(error.to_string()))
         }
     }
 

@@ -31,19 +31,14 @@ pub(super) struct Account<'a, 'report> {
 impl<'a, 'report> Account<'a, 'report> {
     /// Collects the explanation of a binding; without one in the decision, only the heading has content.
     pub(super) fn new(entry: &'a Entry<'report>, profile: &'a ProfileSummary) -> Self {
-        let clusters = entry
-            .decision
-            .explanation
-            .iter()
-            .flat_map(|explanation| &explanation.clusters);
-        let candidates: BTreeMap<&str, &ClusterExplanation> = clusters
-            .filter(|cluster| cluster.candidate)
-            .map(|cluster| (cluster.name.as_str(), cluster))
-            .collect();
+        let explanation = entry.decision.explanation.iter();
+        let clusters = explanation.flat_map(|explanation| &explanation.clusters);
+        let candidates = clusters.filter(|cluster| cluster.candidate);
+        let candidates: BTreeMap<&str, &ClusterExplanation> =
+            candidates.map(|cluster| (cluster.name.as_str(), cluster)).collect();
         let mut remarks = candidates.values().map(|cluster| cluster.remarks.join("; "));
-        let first = remarks
-            .next()
-            .filter(|remark| candidates.len() > 1 && !remark.is_empty());
+        let first = remarks.next();
+        let first = first.filter(|remark| candidates.len() > 1 && !remark.is_empty());
         let common_remark = first.filter(|first| remarks.all(|remark| remark == *first));
         Self {
             entry,
@@ -66,10 +61,8 @@ impl<'a, 'report> Account<'a, 'report> {
             }
             if matches!(decision.outcome, Outcome::Scheduled(_)) {
                 let candidates = self.candidates.len();
-                let clusters = decision
-                    .explanation
-                    .as_ref()
-                    .map_or(0, |account| account.clusters.len());
+                let explanation = decision.explanation.as_ref();
+                let clusters = explanation.map_or(0, |explanation| explanation.clusters.len());
                 text.push_str(&format!("; {candidates} of {clusters} clusters are candidates"));
             }
             let plugins: Vec<&str> = self.profile.weights.keys().map(String::as_str).collect();
@@ -166,10 +159,9 @@ impl<'a, 'report> Account<'a, 'report> {
             grid.text(2, format!("not selected: {names}"), style::PLAIN);
         }
         for ((reason, plugin), names) in by_reason {
-            let plugin = if plugin.is_empty() {
-                String::new()
-            } else {
-                format!(" [{plugin}]")
+            let plugin = match plugin {
+                "" => String::new(),
+                plugin => format!(" [{plugin}]"),
             };
             let (count, names) = (names.len(), listed(names.iter().copied(), NAMED_MAX));
             grid.text(2, format!("rejected: {count} {reason}{plugin}: {names}"), style::PLAIN);

@@ -81,18 +81,16 @@ impl Column {
 
     /// A column of numbers.
     pub(crate) fn right(title: &'static str) -> Self {
-        let align = Align::Right;
         Self {
-            align,
+            align: Align::Right,
             ..Self::left(title)
         }
     }
 
     /// A column of words, aligned to the right, that may extend over empty cells before them.
     pub(crate) fn leaning(title: &'static str) -> Self {
-        let leans = true;
         Self {
-            leans,
+            leans: true,
             ..Self::right(title)
         }
     }
@@ -216,12 +214,8 @@ impl Grid {
     /// The error of `out`. Some lines may have been written.
     pub(crate) fn write(&self, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
         let widths = self.widths(columns);
-        let titles: Vec<Cell> = self
-            .columns
-            .iter()
-            .map(|column| Cell::new(column.title, style::FAINT))
-            .collect();
-        self.write_cells(out, &titles, &widths)?;
+        let titles = self.columns.iter().map(|column| Cell::new(column.title, style::FAINT));
+        self.write_cells(out, &titles.collect::<Vec<_>>(), &widths)?;
         for line in &self.lines {
             match line {
                 Line::Blank => writeln!(out)?,
@@ -302,12 +296,8 @@ impl Grid {
             && index <= last
         {
             let columns = widths.get(index).copied().unwrap_or(0);
-            if columns == 0 {
-                index += 1;
-                continue;
-            }
-            if cell.is_empty() {
-                owed += columns + GAP;
+            if columns == 0 || cell.is_empty() {
+                owed += if columns == 0 { 0 } else { columns + GAP };
                 index += 1;
                 continue;
             }

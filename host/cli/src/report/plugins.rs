@@ -89,18 +89,12 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
     if found.is_empty() {
         return Ok(());
     }
-    let mut titles = vec![
-        Column::left("PLUGIN"),
-        Column::left("VERSION"),
-        Column::left("ABI"),
-        Column::left("SERVES"),
-        Column::left("PROMISES"),
-    ];
+    let mut titles = vec!["PLUGIN", "VERSION", "ABI", "SERVES", "PROMISES"];
     if wide {
-        titles.extend([Column::left("SDK"), Column::left("SHA256"), Column::left("PATH")]);
+        titles.extend(["SDK", "SHA256", "PATH"]);
     }
     let below = columns.is_some_and(|columns| columns < PROMISES_COLUMN_MINIMUM) && !wide;
-    let mut grid = Grid::new(titles);
+    let mut grid = Grid::new(titles.into_iter().map(Column::left).collect());
     for found in found {
         match &found.library {
             Ok(library) => {
@@ -137,10 +131,8 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
     grid.write(out, columns)?;
     let broken = found.iter().filter(|found| found.library.is_err()).count();
     let used = found.iter().filter(|found| found.in_profile).count();
-    let folders: BTreeSet<String> = found
-        .iter()
-        .filter_map(|found| found.path.parent().map(|folder| folder.display().to_string()))
-        .collect();
+    let parents = found.iter().filter_map(|found| found.path.parent());
+    let folders: BTreeSet<String> = parents.map(|folder| folder.display().to_string()).collect();
     let folders: Vec<String> = folders.into_iter().collect();
     let broken = match broken {
         0 => String::new(),
@@ -216,21 +208,15 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
     let (bold, faint) = (style::NAME, style::FAINT);
     writeln!(out, "{bold}{}{bold:#} {}", printable(library.name()), library.version())?;
     writeln!(out, "  {}", printable(library.description()))?;
-    let or_none = |words: Vec<&str>| {
-        if words.is_empty() {
-            "none".to_owned()
-        } else {
-            words.join(", ")
-        }
+    let or_none = |words: Vec<&str>| match words.as_slice() {
+        [] => "none".to_owned(),
+        words => words.join(", "),
     };
-    let lists = library.rule_lists().iter();
-    let lists: Vec<String> = lists
-        .flat_map(|list| {
-            list.fields
-                .iter()
-                .map(move |field| format!("{}[].{}", list.name, field.name))
-        })
-        .collect();
+    let mut lists = Vec::new();
+    for list in library.rule_lists() {
+        let fields = list.fields.iter();
+        lists.extend(fields.map(|field| format!("{}[].{}", list.name, field.name)));
+    }
     let mut lines = vec![("extension points", or_none(library.extension_points()))];
     if !library.strategies().is_empty() {
         lines.push(("strategies", or_none(library.strategies())));
@@ -239,11 +225,9 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
     if !lists.is_empty() {
         lines.push(("reads of a policy", lists.join(", ")));
     }
+    let versions = format!("SDK {}, ABI {}", library.sdk_version(), library.abi_version());
     lines.extend([
-        (
-            "built with",
-            format!("SDK {}, ABI {}", library.sdk_version(), library.abi_version()),
-        ),
+        ("built with", versions),
         ("path", library.path().display().to_string()),
         ("sha256", library.checksum().to_owned()),
     ]);
@@ -251,16 +235,12 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
         writeln!(out, "  {faint}{title:17}{faint:#}  {}", printable(&text))?;
     }
     writeln!(out)?;
-    let configuration = format!("[profile.plugin.{}.configuration]", library.name());
-    let none = "takes no configuration";
-    super::schema::write(out, columns, &configuration, &library.configuration_schema(), none)?;
+    let (title, schema) = (
+        format!("[profile.plugin.{}.configuration]", library.name()),
+        library.configuration_schema(),
+    );
+    super::schema::write(out, columns, &title, &schema, "takes no configuration")?;
     writeln!(out)?;
-    let none = "reads no preferences of its own";
-    super::schema::write(
-        out,
-        columns,
-        "divvy.io/preferences",
-        &library.preferences_schema(),
-        none,
-    )
+    let (title, schema) = ("divvy.io/preferences", library.preferences_schema());
+    super::schema::write(out, columns, title, &schema, "reads no preferences of its own")
 }

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::grid::{Cell, Column, Grid};
 use super::style;
@@ -40,17 +40,14 @@ fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: 
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return;
     };
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &String| required.is_some_and(|names| names.iter().any(|known| known == name));
     for (name, property) in properties {
         *keys += 1;
         let target = resolved(root, property);
         let default = match property.get("default") {
             Some(default) => default.to_string(),
-            None if required.contains(&name.as_str()) => "required".to_owned(),
+            None if is_required(name) => "required".to_owned(),
             None => String::new(),
         };
         // The description beside a reference is more specific than that of the type it refers to.
@@ -85,10 +82,10 @@ fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
         options.iter().find(|option| !is_null(option))
     });
     match (reference, nullable) {
-        (Some(reference), _) => reference
-            .strip_prefix('#')
-            .and_then(|pointer| root.pointer(pointer))
-            .unwrap_or(schema),
+        (Some(reference), _) => {
+            let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+            target.unwrap_or(schema)
+        }
         (None, Some(option)) if option.get("$ref").is_some() => resolved(root, option),
         _ => schema,
     }
@@ -99,15 +96,14 @@ fn alternatives(schema: &Value) -> Vec<(String, String)> {
     let Some(options) = schema.get("oneOf").and_then(Value::as_array) else {
         return Vec::new();
     };
-    let text = |option: &Map<String, Value>, key: &str| option.get(key).and_then(Value::as_str).map(str::to_owned);
-    options
-        .iter()
-        .filter_map(Value::as_object)
-        .filter_map(|option| {
-            let value = option.get("const").map(Value::to_string)?;
-            Some((value, text(option, "description").unwrap_or_default()))
-        })
-        .collect()
+    let alternative = |option: &Value| {
+        let description = option.get("description").and_then(Value::as_str);
+        Some((
+            option.get("const")?.to_string(),
+            description.unwrap_or_default().to_owned(),
+        ))
+    };
+    options.iter().filter_map(alternative).collect()
 }
 
 /// Type of a value as shown in the list: its alternatives, `list of …`, `table`, or the name in the schema.

@@ -59,25 +59,15 @@ pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
 }
 
 fn columns(options: TableOptions) -> Vec<Column> {
-    let mut columns = vec![
-        Column::left("BINDING"),
-        Column::left("STRATEGY"),
-        Column::right("REPLICAS"),
-        Column::right("CHANGE"),
-        Column::right("FREE"),
-    ];
+    let mut columns = ["BINDING", "STRATEGY"].map(Column::left).to_vec();
+    columns.extend(["REPLICAS", "CHANGE", "FREE"].map(Column::right));
     if options.wide {
         columns.extend([Column::right("LAST"), Column::right("SCORE"), Column::left("REGION")]);
     }
     // Failed bindings have the longest results and no CHANGE or FREE: their results may extend over these empty cells.
     columns.push(Column::leaning("RESULT"));
     if options.wide {
-        columns.extend([
-            Column::left("AFFINITY"),
-            Column::left("PLUGIN"),
-            Column::left("KIND"),
-            Column::left("POLICY"),
-        ]);
+        columns.extend(["AFFINITY", "PLUGIN", "KIND", "POLICY"].map(Column::left));
     }
     columns
 }
@@ -150,11 +140,7 @@ impl Block<'_, '_> {
                 Cell::plain(&decision.affinity),
                 Cell::plain(plugin.map_or("", String::as_str)),
                 Cell::plain(&binding.object.spec.resource.kind),
-                Cell::plain(
-                    policy
-                        .map(|policy| policy.object_name().to_string())
-                        .unwrap_or_default(),
-                ),
+                Cell::plain(policy.map_or_else(String::new, |policy| policy.object_name().to_string())),
             ]);
         }
         cells
@@ -227,11 +213,8 @@ impl Block<'_, '_> {
                 continue;
             }
             let names = listed(shares.iter().map(|share| share.cluster), NAMED_MAX);
-            grid.text(
-                2,
-                format!("{words} {}: {names}", counted(shares.len(), "cluster")),
-                style,
-            );
+            let count = counted(shares.len(), "cluster");
+            grid.text(2, format!("{words} {count}: {names}"), style);
         }
     }
 }

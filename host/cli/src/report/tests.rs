@@ -1,6 +1,6 @@
 //! Rendering of constructed decisions. No plugin is loaded.
 
-use divvy_karmada::detector::Detected;
+use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
 use divvy_scheduler::cycle::CycleError;
@@ -9,6 +9,7 @@ use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{Plan, PlanInput, PlanOptions, PlanResult};
 use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
 use divvy_scheduler::strategy::{Declaration, Declarations};
+use serde_json::{Value, json};
 
 use super::entry::{ProfileSummary, Report};
 use super::errors::{Diagnostic, Failure};
@@ -63,7 +64,7 @@ struct Case {
 }
 
 /// The plan of a binding under two strategies that declare nothing.
-fn plan(binding: &divvy_karmada::detector::Binding) -> PlanResult {
+fn plan(binding: &Binding) -> PlanResult {
     let declared = |name: &str| Declaration {
         strategy: name.to_owned(),
         lists: Vec::new(),
@@ -80,39 +81,7 @@ impl Case {
         let detected = manifests.detect(WorkloadKinds::default());
         let mut fleet = Fleet::new(false);
         fleet.extend(manifests.clusters.iter().map(|cluster| &cluster.object));
-        let decisions = detected
-            .bindings
-            .iter()
-            .map(|input| {
-                let outcome = match input.object.metadata.name.as_str() {
-                    "divided" => scheduled(&[("m1", 8), ("m2", 2)]),
-                    "everywhere" => scheduled(&[("m1", 2), ("m2", 2), ("m3", 2)]),
-                    "too-large" => Outcome::Failed(CycleError::Unschedulable {
-                        plugin: "average".to_owned(),
-                        message: "90 replicas requested, 12 fit in the candidate clusters".to_owned(),
-                        figures: Some((90, 12)),
-                    }),
-                    _ => Outcome::Skipped("scheduling is suspended".to_owned()),
-                };
-                let targets = match &outcome {
-                    Outcome::Scheduled(targets) => targets.len(),
-                    _ => 0,
-                };
-                let figures = TargetFigures {
-                    score: 100,
-                    fits_now: Some(3),
-                };
-                Decision {
-                    binding: input.key(),
-                    plan: plan(input),
-                    replicas: input.replicas(),
-                    outcome,
-                    affinity: String::new(),
-                    figures: vec![figures; targets],
-                    explanation: None,
-                }
-            })
-            .collect();
+        let decisions = detected.bindings.iter().map(decision).collect();
         Self {
             detected,
             fleet: fleet.snapshot(),
@@ -136,13 +105,39 @@ impl Case {
     }
 }
 
-fn scheduled(targets: &[(&str, i64)]) -> Outcome {
-    Outcome::Scheduled(
-        targets
-            .iter()
-            .map(|(name, replicas)| ((*name).to_owned(), *replicas))
-            .collect(),
-    )
+/// What is decided about one of the bindings.
+fn decision(input: &Binding) -> Decision {
+    let scheduled = |targets: &[(&str, i64)]| {
+        let owned = |(name, replicas): &(&str, i64)| ((*name).to_owned(), *replicas);
+        Outcome::Scheduled(targets.iter().map(owned).collect())
+    };
+    let outcome = match input.object.metadata.name.as_str() {
+        "divided" => scheduled(&[("m1", 8), ("m2", 2)]),
+        "everywhere" => scheduled(&[("m1", 2), ("m2", 2), ("m3", 2)]),
+        "too-large" => Outcome::Failed(CycleError::Unschedulable {
+            plugin: "average".to_owned(),
+            message: "90 replicas requested, 12 fit in the candidate clusters".to_owned(),
+            figures: Some((90, 12)),
+        }),
+        _ => Outcome::Skipped("scheduling is suspended".to_owned()),
+    };
+    let figures = TargetFigures {
+        score: 100,
+        fits_now: Some(3),
+    };
+    let targets = match &outcome {
+        Outcome::Scheduled(targets) => targets.len(),
+        _ => 0,
+    };
+    Decision {
+        binding: input.key(),
+        plan: plan(input),
+        replicas: input.replicas(),
+        outcome,
+        affinity: String::new(),
+        figures: vec![figures; targets],
+        explanation: None,
+    }
 }
 
 /// Output of a renderer, without colours.
@@ -192,6 +187,10 @@ fn a_wide_table_has_every_cluster_with_its_region() {
 #[test]
 fn an_explanation_names_filter_score_and_remark() {
     let mut case = Case::new();
+    let note = |plugin: &str, text: &str| Note {
+        plugin: plugin.to_owned(),
+        text: text.to_owned(),
+    };
     let candidate = |name: &str, replicas: Option<i64>, remark: &str| ClusterExplanation {
         name: name.to_owned(),
         scores: vec![PluginScore {
@@ -207,22 +206,16 @@ fn an_explanation_names_filter_score_and_remark() {
     };
     let rejected = ClusterExplanation {
         name: "m3".to_owned(),
-        rejected: Some(Note {
-            plugin: "taints".to_owned(),
-            text: "cluster(s) had a taint".to_owned(),
-        }),
+        rejected: Some(note("taints", "cluster(s) had a taint")),
         ..ClusterExplanation::default()
     };
+    let (first, second) = (
+        candidate("m1", Some(8), "has most room"),
+        candidate("m2", None, "is full"),
+    );
     case.decisions[0].explanation = Some(Explanation {
-        clusters: vec![
-            candidate("m1", Some(8), "has most room"),
-            candidate("m2", None, "is full"),
-            rejected,
-        ],
-        notes: vec![Note {
-            plugin: "select".to_owned(),
-            text: "no constraint".to_owned(),
-        }],
+        clusters: vec![first, second, rejected],
+        notes: vec![note("select", "no constraint")],
     });
     let table = case.table(TableOptions {
         explain: true,
@@ -246,19 +239,20 @@ fn an_explanation_names_filter_score_and_remark() {
 fn json_and_yaml_have_the_fields_that_programs_rely_on() {
     let case = Case::new();
     let json = rendered(|out| structured::write_json(&case.report(), out));
-    let rows: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-    assert_eq!(rows[0]["binding"], "shop/divided");
-    assert_eq!(rows[0]["result"], "Scheduled");
-    assert_eq!(rows[0]["message"], "");
-    assert_eq!(
-        rows[0]["clusters"],
-        serde_json::json!([{"name": "m1", "replicas": 8}, {"name": "m2", "replicas": 2}])
-    );
-    assert_eq!(
-        rows[3]["figures"],
-        serde_json::json!({"requested": 90, "available": 12})
-    );
-    assert_eq!(rows[3]["foreignScheduler"], "volcano");
+    let rows: Value = serde_json::from_str(&json).expect("it is JSON");
+    for (pointer, expected) in [
+        ("/0/binding", json!("shop/divided")),
+        ("/0/result", json!("Scheduled")),
+        ("/0/message", json!("")),
+        (
+            "/0/clusters",
+            json!([{"name": "m1", "replicas": 8}, {"name": "m2", "replicas": 2}]),
+        ),
+        ("/3/figures", json!({"requested": 90, "available": 12})),
+        ("/3/foreignScheduler", json!("volcano")),
+    ] {
+        assert_eq!(rows.pointer(pointer), Some(&expected), "{pointer}");
+    }
     let yaml = rendered(|out| structured::write_yaml(&case.report(), out));
     assert!(yaml.starts_with("- binding: shop/divided\n"), "{yaml}");
 }
@@ -272,10 +266,8 @@ fn the_highest_exit_code_counts() {
         hint: Some("write sense".to_owned()),
     });
     assert_eq!(case.report().exit(), Exit::Usage);
-    assert!(
-        case.table(TableOptions::default())
-            .contains("\n  nonsense\n  hint: write sense\n")
-    );
+    let table = case.table(TableOptions::default());
+    assert!(table.contains("\n  nonsense\n  hint: write sense\n"));
     case.decisions.clear();
     assert_eq!(case.report().exit(), Exit::Success);
     assert_eq!(case.table(TableOptions::default()), "");
@@ -283,22 +275,15 @@ fn the_highest_exit_code_counts() {
 
 #[test]
 fn errors_have_hints_and_causes_and_no_control_characters() {
-    let failure = Failure::usage(
-        Diagnostic::new("no \u{1b}[31mfile")
-            .with_hint("make one")
-            .with_cause("it is gone"),
-    );
-    assert_eq!(
-        rendered(|out| failure.write(out, 0)),
-        "error: no \\u{1b}[31mfile\n  hint: make one\n  cause: it is gone\n"
-    );
+    let diagnostic = Diagnostic::new("no \u{1b}[31mfile").with_hint("make one");
+    let failure = Failure::usage(diagnostic.with_cause("it is gone"));
+    let expected = "error: no \\u{1b}[31mfile\n  hint: make one\n  cause: it is gone\n";
+    assert_eq!(rendered(|out| failure.write(out, 0)), expected);
     let manifests = read_text("bad.yaml", "kind: Pod\n", &ReadOptions::default());
     let printed = rendered(|out| Failure::input(&manifests.problems).write(out, 0));
     assert!(printed.starts_with("error: bad.yaml:1: "), "{printed}");
-    assert!(
-        printed.ends_with("error: 1 problem in the input; nothing is scheduled\n"),
-        "{printed}"
-    );
+    let conclusion = "error: 1 problem in the input; nothing is scheduled\n";
+    assert!(printed.ends_with(conclusion), "{printed}");
 }
 
 #[test]
@@ -319,18 +304,15 @@ fn what_no_policy_matches_is_said_once() {
 
 #[test]
 fn columns_hold_wide_characters_and_long_names() {
-    let mut grid = Grid::new(vec![
-        Column::left("NAME"),
-        Column::right("COUNT"),
-        Column::leaning("END"),
-    ]);
-    grid.cells(vec![Cell::plain("北京一"), Cell::plain("7"), Cell::plain("ok")]);
-    grid.cells(vec![Cell::plain("a"), Cell::empty(), Cell::plain("not at all")]);
-    grid.cells(vec![
-        Cell::plain("much-too-long-a-name"),
-        Cell::plain("42"),
-        Cell::empty(),
-    ]);
+    let columns = [Column::left("NAME"), Column::right("COUNT"), Column::leaning("END")];
+    let mut grid = Grid::new(columns.to_vec());
+    for row in [
+        ["北京一", "7", "ok"],
+        ["a", "", "not at all"],
+        ["much-too-long-a-name", "42", ""],
+    ] {
+        grid.cells(row.map(Cell::plain).to_vec());
+    }
     grid.text(2, "words that go on and on, and on", style::PLAIN);
     let expected = "\
 NAME              COUNT  END

@@ -31,19 +31,18 @@ pub(super) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
     line(out, &replicas(report), style::PLAIN)?;
     if options.wide {
         let profile = &report.profile;
-        let text = format!(
-            "profile `{}`, seed {}; plugins: {}",
-            profile.name,
-            profile.seed,
-            profile
-                .others
-                .iter()
-                .chain(profile.strategies.values())
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
-        line(out, &text, style::FAINT)?;
+        let plugins: Vec<&str> = profile
+            .others
+            .iter()
+            .chain(profile.strategies.values())
+            .map(String::as_str)
+            .collect();
+        let (name, seed, plugins) = (&profile.name, profile.seed, plugins.join(", "));
+        line(
+            out,
+            &format!("profile `{name}`, seed {seed}; plugins: {plugins}"),
+            style::FAINT,
+        )?;
     }
     Ok(())
 }
@@ -53,11 +52,8 @@ fn bindings(report: &Report<'_>) -> String {
     let parts: Vec<String> = RESULTS
         .iter()
         .filter_map(|(word, words)| {
-            let of_word = report
-                .entries
-                .iter()
-                .filter(|entry| entry.decision.outcome.word() == *word);
-            let count = of_word.count();
+            let results = report.entries.iter().map(|entry| entry.decision.outcome.word());
+            let count = results.filter(|result| result == word).count();
             (count > 0).then(|| format!("{count} {words}"))
         })
         .collect();

@@ -82,17 +82,12 @@ pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosit
 fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known = HashMap::new();
-    let of_input = detected
-        .warnings
-        .iter()
-        .map(|warning| (warning, warning_location(warning, None)));
+    let of_input = detected.warnings.iter().map(|warning| (warning, None));
     let of_bindings = detected.bindings.iter().zip(plans).flat_map(|(binding, plan)| {
         let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings);
-        warnings
-            .iter()
-            .map(move |warning| (warning, warning_location(warning, Some(binding))))
+        warnings.iter().map(move |warning| (warning, Some(binding)))
     });
-    for (warning, location) in of_input.chain(of_bindings) {
+    for (warning, binding) in of_input.chain(of_bindings) {
         let number = *known.entry((&warning.message, &warning.hint)).or_insert(groups.len());
         if number == groups.len() {
             groups.push(Group {
@@ -101,7 +96,7 @@ fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>>
                 locations: Vec::new(),
             });
         }
-        if let (Some(group), Some(location)) = (groups.get_mut(number), location) {
+        if let (Some(group), Some(location)) = (groups.get_mut(number), warning_location(warning, binding)) {
             group.locations.push(location);
         }
     }
@@ -110,15 +105,13 @@ fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>>
 
 /// Object and location of a warning: the object that it names, else the binding that it is about.
 fn warning_location(warning: &Warning, binding: Option<&Binding>) -> Option<String> {
-    let object = match (&warning.object, binding) {
-        (Some(object), _) => Some(object.to_string()),
-        (None, Some(binding)) => Some(binding.key()),
-        (None, None) => None,
-    };
-    let source = warning
-        .source_of
+    let object = warning
+        .object
         .as_ref()
-        .or(binding.and_then(|binding| binding.source.as_ref()));
+        .map(ToString::to_string)
+        .or_else(|| binding.map(Binding::key));
+    let source = warning.source_of.as_ref();
+    let source = source.or(binding.and_then(|binding| binding.source.as_ref()));
     match (object, source) {
         (Some(object), Some(source)) => Some(format!("{object} ({})", location(source))),
         (Some(object), None) => Some(object),

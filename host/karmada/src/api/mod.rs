@@ -50,7 +50,7 @@ pub use quantity::Quantity;
 pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement};
 pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};
 pub use time::Timestamp;
-pub use words::Word;
+pub use words::{Enumeration, Word};
 pub use workload::Resource;
 
 use std::collections::BTreeMap;

@@ -115,53 +115,42 @@ struct FlatAffinityTerm {
     overflow_affinities: Vec<OverflowClusterAffinity>,
 }
 
-impl FlatAffinityTerm {
-    fn new(
-        affinity_name: String,
-        affinity: ClusterAffinity,
-        overflow_affinities: Vec<OverflowClusterAffinity>,
-    ) -> Self {
-        Self {
-            affinity_name,
-            label_selector: affinity.label_selector,
-            field_selector: affinity.field_selector,
-            cluster_names: affinity.cluster_names,
-            exclude_clusters: affinity.exclude_clusters,
-            overflow_affinities,
-        }
-    }
-
-    fn split(self) -> (String, ClusterAffinity, Vec<OverflowClusterAffinity>) {
-        let affinity = ClusterAffinity {
-            label_selector: self.label_selector,
-            field_selector: self.field_selector,
-            cluster_names: self.cluster_names,
-            exclude_clusters: self.exclude_clusters,
-        };
-        (self.affinity_name, affinity, self.overflow_affinities)
-    }
-}
-
 impl From<FlatAffinityTerm> for ClusterAffinityTerm {
     fn from(flat: FlatAffinityTerm) -> Self {
-        let (affinity_name, affinity, overflow_affinities) = flat.split();
         Self {
-            affinity_name,
-            affinity,
-            overflow_affinities,
+            affinity_name: flat.affinity_name,
+            affinity: ClusterAffinity {
+                label_selector: flat.label_selector,
+                field_selector: flat.field_selector,
+                cluster_names: flat.cluster_names,
+                exclude_clusters: flat.exclude_clusters,
+            },
+            overflow_affinities: flat.overflow_affinities,
         }
     }
 }
 
 impl From<ClusterAffinityTerm> for FlatAffinityTerm {
     fn from(term: ClusterAffinityTerm) -> Self {
-        Self::new(term.affinity_name, term.affinity, term.overflow_affinities)
+        let affinity = term.affinity;
+        Self {
+            affinity_name: term.affinity_name,
+            label_selector: affinity.label_selector,
+            field_selector: affinity.field_selector,
+            cluster_names: affinity.cluster_names,
+            exclude_clusters: affinity.exclude_clusters,
+            overflow_affinities: term.overflow_affinities,
+        }
     }
 }
 
 impl From<FlatAffinityTerm> for OverflowClusterAffinity {
     fn from(flat: FlatAffinityTerm) -> Self {
-        let (affinity_name, affinity, _) = flat.split();
+        let ClusterAffinityTerm {
+            affinity_name,
+            affinity,
+            ..
+        } = flat.into();
         Self {
             affinity_name,
             affinity,
@@ -171,7 +160,13 @@ impl From<FlatAffinityTerm> for OverflowClusterAffinity {
 
 impl From<OverflowClusterAffinity> for FlatAffinityTerm {
     fn from(tier: OverflowClusterAffinity) -> Self {
-        Self::new(tier.affinity_name, tier.affinity, Vec::new())
+        let (affinity_name, affinity) = (tier.affinity_name, tier.affinity);
+        ClusterAffinityTerm {
+            affinity_name,
+            affinity,
+            ..ClusterAffinityTerm::default()
+        }
+        .into()
     }
 }
 

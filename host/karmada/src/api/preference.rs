@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::words::Word;
@@ -27,17 +26,23 @@ divvy_framework_view::words! {
 }
 
 /// How replicas are assigned to clusters.
-#[derive(Debug, Clone, Default, PartialEq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ReplicaSchedulingStrategy {
     /// Duplicated or divided; absent means divided.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replica_scheduling_type: Option<Word<ReplicaSchedulingType>>,
     /// How to divide: Karmada's `Weighted` or `Aggregated`, or the name of any strategy.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub replica_division_preference: String,
     /// Weights, for `Weighted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_preference: Option<ClusterPreferences>,
     /// Name of any strategy (`specified-replicas.md`, solution two).
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub extend_replica_division_preference: String,
     /// All other keys, as written, except those with the value `null`.
+    #[serde(flatten)]
     pub further: Map<String, Value>,
 }
 
@@ -68,15 +73,20 @@ impl ClusterPreferences {
 }
 
 /// A preference for a group of clusters: an entry of any list.
-#[derive(Debug, Clone, Default, PartialEq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ClusterPreference {
     /// The clusters. Absent or `null` in some manifests of `specified-replicas.md`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_cluster: Option<ClusterAffinity>,
     /// Named values for these clusters, such as `weight`.
+    #[serde(flatten)]
     pub fields: BTreeMap<String, Value>,
     /// `extendFields` (`specified-replicas.md`, solution two).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub extend_fields: BTreeMap<String, i64>,
     /// Affinity fields written next to `targetCluster` instead of inside it; usually empty.
+    #[serde(flatten)]
     pub misplaced: ClusterAffinity,
 }
 
@@ -116,31 +126,6 @@ impl<'de> Deserialize<'de> for ReplicaSchedulingStrategy {
 /// A string; `null` reads as an empty one.
 fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
     Ok(map.next_value::<Option<String>>()?.unwrap_or_default())
-}
-
-impl Serialize for ReplicaSchedulingStrategy {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(kind) = &self.replica_scheduling_type {
-            map.serialize_entry("replicaSchedulingType", kind)?;
-        }
-        if !self.replica_division_preference.is_empty() {
-            map.serialize_entry("replicaDivisionPreference", &self.replica_division_preference)?;
-        }
-        if let Some(weights) = &self.weight_preference {
-            map.serialize_entry(ClusterPreferences::KEY, weights)?;
-        }
-        if !self.extend_replica_division_preference.is_empty() {
-            map.serialize_entry(
-                "extendReplicaDivisionPreference",
-                &self.extend_replica_division_preference,
-            )?;
-        }
-        for (key, value) in &self.further {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
 }
 
 impl<'de> Deserialize<'de> for ClusterPreference {
@@ -186,34 +171,6 @@ impl<'de> Deserialize<'de> for ClusterPreference {
             }
         }
         deserializer.deserialize_map(Entry)
-    }
-}
-
-impl Serialize for ClusterPreference {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(target) = &self.target_cluster {
-            map.serialize_entry("targetCluster", target)?;
-        }
-        for (key, value) in &self.fields {
-            map.serialize_entry(key, value)?;
-        }
-        if !self.extend_fields.is_empty() {
-            map.serialize_entry("extendFields", &self.extend_fields)?;
-        }
-        if let Some(labels) = &self.misplaced.label_selector {
-            map.serialize_entry("labelSelector", labels)?;
-        }
-        if let Some(fields) = &self.misplaced.field_selector {
-            map.serialize_entry("fieldSelector", fields)?;
-        }
-        if !self.misplaced.cluster_names.is_empty() {
-            map.serialize_entry("clusterNames", &self.misplaced.cluster_names)?;
-        }
-        if !self.misplaced.exclude_clusters.is_empty() {
-            map.serialize_entry("exclude", &self.misplaced.exclude_clusters)?;
-        }
-        map.end()
     }
 }
 

@@ -43,13 +43,11 @@ pub struct LabelSelector {
 impl LabelSelector {
     /// True if an object with these labels matches.
     pub fn matches(&self, labels: &StringMap) -> bool {
+        let mut expressions = self.match_expressions.iter();
         self.match_labels
             .iter()
             .all(|(key, value)| labels.get(key) == Some(value))
-            && self
-                .match_expressions
-                .iter()
-                .all(|requirement| requirement.matches(labels.get(&requirement.key)))
+            && expressions.all(|requirement| requirement.matches(labels.get(&requirement.key)))
     }
 }
 

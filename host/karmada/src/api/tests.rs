@@ -45,11 +45,9 @@ fn words_of_a_newer_karmada_do_not_fail_an_object() {
 #[test]
 fn timestamps_compare_across_offsets_and_print_in_utc() {
     let timestamp = |text: &str| text.parse::<Timestamp>();
-    assert_eq!(
-        timestamp("2026-11-01T02:00:00+02:00"),
-        timestamp("2026-11-01T00:00:00Z")
-    );
-    assert!(timestamp("2026-11-01T00:00:00.000001Z").unwrap() > timestamp("2026-11-01T00:00:00Z").unwrap());
+    let midnight = timestamp("2026-11-01T00:00:00Z").unwrap();
+    assert_eq!(timestamp("2026-11-01T02:00:00+02:00"), Ok(midnight));
+    assert!(timestamp("2026-11-01T00:00:00.000001Z").unwrap() > midnight);
     for (text, printed) in [
         ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"),
         ("2024-02-29T23:59:59Z", "2024-02-29T23:59:59Z"),

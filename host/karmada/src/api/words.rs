@@ -6,7 +6,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use divvy_framework_view::words;
+pub use divvy_framework_view::words::Word as Enumeration;
 
 /// A word from a manifest, where a value of an enumeration is expected.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ pub enum Word<E> {
     Unknown(Box<str>),
 }
 
-impl<E: words::Word> Word<E> {
+impl<E: Enumeration> Word<E> {
     /// Every known word, in the order of the API's documentation.
     pub const KNOWN: &'static [&'static str] = E::KNOWN;
 
@@ -56,22 +56,22 @@ impl<E: PartialEq> PartialEq<E> for Word<E> {
     }
 }
 
-impl<E: words::Word> fmt::Display for Word<E> {
+impl<E: Enumeration> fmt::Display for Word<E> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
     }
 }
 
-impl<E: words::Word> serde::Serialize for Word<E> {
+impl<E: Enumeration> serde::Serialize for Word<E> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
-impl<'de, E: words::Word> serde::Deserialize<'de> for Word<E> {
+impl<'de, E: Enumeration> serde::Deserialize<'de> for Word<E> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor<E>(PhantomData<E>);
-        impl<E: words::Word> serde::de::Visitor<'_> for Visitor<E> {
+        impl<E: Enumeration> serde::de::Visitor<'_> for Visitor<E> {
             type Value = Word<E>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{PropagationPolicy, ResourceBinding, StringMap};
+use divvy_documents::names::quoted_list;
 use divvy_documents::{ObjectName, Source};
 
 /// A `ResourceBinding` or `ClusterResourceBinding`, with the facts about its policy.
@@ -87,10 +88,7 @@ impl fmt::Display for SkipReason {
         match self {
             Self::Deleting => formatter.write_str("the binding is being deleted"),
             Self::Suspended => formatter.write_str("scheduling is suspended"),
-            Self::Follows(bindings) => {
-                let names: Vec<String> = bindings.iter().map(|name| format!("`{name}`")).collect();
-                write!(formatter, "follows {}", names.join(", "))
-            }
+            Self::Follows(bindings) => write!(formatter, "follows {}", quoted_list(bindings)),
         }
     }
 }
@@ -130,22 +128,16 @@ impl Binding {
 
     /// Priority in the scheduling queue, larger first.
     pub fn priority(&self) -> i32 {
-        self.object
-            .spec
-            .schedule_priority
-            .map_or(0, |priority| priority.priority)
+        let priority = self.object.spec.schedule_priority;
+        priority.map_or(0, |priority| priority.priority)
     }
 
     /// True if a reschedule from scratch was requested after the last scheduling. As in Karmada, a binding that was
     /// never scheduled cannot be rescheduled.
     pub fn is_fresh(&self) -> bool {
-        match (
-            self.object.spec.reschedule_triggered_at,
-            self.object.status.last_scheduled_time,
-        ) {
-            (Some(triggered), Some(scheduled)) => triggered > scheduled,
-            _ => false,
-        }
+        let ResourceBinding { spec, status, .. } = &self.object;
+        let times = spec.reschedule_triggered_at.zip(status.last_scheduled_time);
+        times.is_some_and(|(triggered, scheduled)| triggered > scheduled)
     }
 
     /// The scheduler that the binding names, if it is not `own`. A binding that names none may be scheduled by any.

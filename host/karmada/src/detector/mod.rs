@@ -278,13 +278,10 @@ impl Warnings {
         if object.spec.placement.is_some() || binding.skip_reason().is_some() {
             return;
         }
+        let metadata = &object.metadata;
         self.found.push(Warning {
             source_of: binding.source.clone(),
-            object: Some(ObjectName::new(
-                &object.kind,
-                &object.metadata.namespace,
-                &object.metadata.name,
-            )),
+            object: Some(ObjectName::new(&object.kind, &metadata.namespace, &metadata.name)),
             message: "the binding has no placement and no policy in the input; duplicating to every cluster".to_owned(),
             hint: None,
         });

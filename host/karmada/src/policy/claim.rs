@@ -52,31 +52,16 @@ pub fn claimed_by(metadata: &ObjectMeta) -> Option<Claim<'_>> {
         let value = metadata.annotations.get(key).or_else(|| metadata.labels.get(key));
         value.map(String::as_str).filter(|value| !value.is_empty())
     };
-    if let Some(name) = find(POLICY_NAME) {
-        let namespace = find(POLICY_NAMESPACE).unwrap_or(&metadata.namespace);
-        return Some(Claim::Name {
-            scope: PolicyScope::Namespaced,
-            namespace,
-            name,
-        });
-    }
-    if let Some(name) = find(CLUSTER_POLICY_NAME) {
-        return Some(Claim::Name {
-            scope: PolicyScope::Cluster,
-            namespace: "",
-            name,
-        });
-    }
-    if let Some(id) = find(POLICY_PERMANENT_ID) {
-        return Some(Claim::PermanentId {
-            scope: PolicyScope::Namespaced,
-            id,
-        });
-    }
-    find(CLUSTER_POLICY_PERMANENT_ID).map(|id| Claim::PermanentId {
-        scope: PolicyScope::Cluster,
-        id,
-    })
+    let namespace = find(POLICY_NAMESPACE).unwrap_or(&metadata.namespace);
+    let by_name = |scope, namespace, key| {
+        let name = find(key)?;
+        Some(Claim::Name { scope, namespace, name })
+    };
+    let by_id = |scope, key| find(key).map(|id| Claim::PermanentId { scope, id });
+    by_name(PolicyScope::Namespaced, namespace, POLICY_NAME)
+        .or_else(|| by_name(PolicyScope::Cluster, "", CLUSTER_POLICY_NAME))
+        .or_else(|| by_id(PolicyScope::Namespaced, POLICY_PERMANENT_ID))
+        .or_else(|| by_id(PolicyScope::Cluster, CLUSTER_POLICY_PERMANENT_ID))
 }
 
 impl Claim<'_> {

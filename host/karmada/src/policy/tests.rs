@@ -1,11 +1,13 @@
 //! Claims of policies, names of bindings, and defaults.
 
+use serde_json::{Value, json};
+
 use super::{Policies, binding_name, default_spread_constraint};
 use crate::api::{ObjectMeta, PropagationPolicy, SpreadConstraint, TypeMeta};
 
-fn policy(kind: &str, name: &str, priority: i32, selector: serde_json::Value) -> PropagationPolicy {
+fn policy(kind: &str, name: &str, priority: i32, selector: Value) -> PropagationPolicy {
     let namespace = if kind == "PropagationPolicy" { "default" } else { "" };
-    serde_json::from_value(serde_json::json!({
+    serde_json::from_value(json!({
         "kind": kind,
         "metadata": {
             "name": name, "namespace": namespace,
@@ -16,15 +18,15 @@ fn policy(kind: &str, name: &str, priority: i32, selector: serde_json::Value) ->
     .unwrap()
 }
 
-fn selector(further: serde_json::Value) -> serde_json::Value {
-    let mut selector = serde_json::json!({"apiVersion": "apps/v1", "kind": "Deployment"});
-    let fields = selector.as_object_mut().unwrap();
-    fields.extend(further.as_object().unwrap().clone());
-    selector
+/// A selector of deployments with further fields.
+fn selector(mut further: Value) -> Value {
+    further["apiVersion"] = "apps/v1".into();
+    further["kind"] = "Deployment".into();
+    further
 }
 
 #[track_caller]
-fn check(policies: &[PropagationPolicy], metadata: serde_json::Value, expected: Option<&str>) {
+fn check(policies: &[PropagationPolicy], metadata: Value, expected: Option<&str>) {
     let type_meta = TypeMeta {
         api_version: "apps/v1".to_owned(),
         kind: "Deployment".to_owned(),
@@ -38,93 +40,70 @@ fn check(policies: &[PropagationPolicy], metadata: serde_json::Value, expected: 
 
 #[test]
 fn policies_claim_in_karmadas_order() {
-    let all = || selector(serde_json::json!({}));
-    let by_name = || selector(serde_json::json!({"name": "nginx"}));
-    let by_label = || selector(serde_json::json!({"labelSelector": {"matchLabels": {"app": "web"}}}));
-    let nginx = serde_json::json!({"name": "nginx", "namespace": "default", "labels": {"app": "web"}});
+    let all = || selector(json!({}));
+    let by_name = || selector(json!({"name": "nginx"}));
+    let by_label = || selector(json!({"labelSelector": {"matchLabels": {"app": "web"}}}));
+    let in_prod = || selector(json!({"namespace": "prod"}));
+    // The label selector is ignored if there is a name.
+    let by_both = selector(json!({"name": "nginx", "labelSelector": {"matchLabels": {"app": "other"}}}));
     let namespaced = |name, priority, selector| policy("PropagationPolicy", name, priority, selector);
     let cluster = |name, priority, selector| policy("ClusterPropagationPolicy", name, priority, selector);
-
-    check(
-        &[cluster("c", 9, by_name()), namespaced("n", 0, all())],
-        nginx.clone(),
-        Some("n"),
-    );
-    check(
-        &[namespaced("a", 0, by_name()), namespaced("b", 1, all())],
-        nginx.clone(),
-        Some("b"),
-    );
-    check(
-        &[
-            namespaced("a", 0, all()),
-            namespaced("b", 0, by_label()),
-            namespaced("c", 0, by_name()),
-        ],
-        nginx.clone(),
-        Some("c"),
-    );
-    check(
-        &[namespaced("a", 0, all()), namespaced("b", 0, by_label())],
-        nginx.clone(),
-        Some("b"),
-    );
-    check(
-        &[namespaced("b", 0, all()), namespaced("a", 0, all())],
-        nginx.clone(),
-        Some("a"),
-    );
-    check(&[cluster("c", -5, all())], nginx.clone(), Some("c"));
-    check(&[], nginx.clone(), None);
-
-    // The label selector is ignored if there is a name.
-    let both = selector(serde_json::json!({"name": "nginx", "labelSelector": {"matchLabels": {"app": "other"}}}));
-    check(&[namespaced("a", 0, both)], nginx.clone(), Some("a"));
+    for (policies, expected) in [
+        (vec![cluster("c", 9, by_name()), namespaced("n", 0, all())], Some("n")),
+        (
+            vec![namespaced("a", 0, by_name()), namespaced("b", 1, all())],
+            Some("b"),
+        ),
+        (
+            vec![namespaced("b", 0, by_label()), namespaced("c", 0, by_name())],
+            Some("c"),
+        ),
+        (
+            vec![namespaced("a", 0, all()), namespaced("b", 0, by_label())],
+            Some("b"),
+        ),
+        (vec![namespaced("b", 0, all()), namespaced("a", 0, all())], Some("a")),
+        (vec![cluster("c", -5, all())], Some("c")),
+        (vec![], None),
+        (vec![namespaced("a", 0, by_both)], Some("a")),
+        (vec![cluster("a", 0, in_prod())], None),
+    ] {
+        let nginx = json!({"name": "nginx", "namespace": "default", "labels": {"app": "web"}});
+        check(&policies, nginx, expected);
+    }
     // A different namespace, of the policy or of the selector.
-    let elsewhere = serde_json::json!({"name": "nginx", "namespace": "prod"});
-    check(&[namespaced("a", 0, all())], elsewhere.clone(), None);
-    check(
-        &[namespaced("a", 0, selector(serde_json::json!({"namespace": "prod"})))],
-        elsewhere.clone(),
-        None,
-    );
-    check(
-        &[cluster("a", 0, selector(serde_json::json!({"namespace": "prod"})))],
-        elsewhere,
-        Some("a"),
-    );
-    check(
-        &[cluster("a", 0, selector(serde_json::json!({"namespace": "prod"})))],
-        nginx,
-        None,
-    );
+    for (policy, expected) in [
+        (namespaced("a", 0, all()), None),
+        (namespaced("a", 0, in_prod()), None),
+        (cluster("a", 0, in_prod()), Some("a")),
+    ] {
+        check(&[policy], json!({"name": "nginx", "namespace": "prod"}), expected);
+    }
 }
 
 #[test]
 fn a_claim_outlasts_a_better_match() {
     let policies = [
-        policy("PropagationPolicy", "best", 9, selector(serde_json::json!({}))),
-        policy(
-            "PropagationPolicy",
-            "first",
-            0,
-            selector(serde_json::json!({"name": "other"})),
-        ),
+        policy("PropagationPolicy", "best", 9, selector(json!({}))),
+        policy("PropagationPolicy", "first", 0, selector(json!({"name": "other"}))),
     ];
-    for claim in [
-        serde_json::json!({"annotations": {"propagationpolicy.karmada.io/name": "first", "propagationpolicy.karmada.io/namespace": "default"}}),
-        serde_json::json!({"labels": {"propagationpolicy.karmada.io/name": "first"}}),
-        serde_json::json!({"labels": {"propagationpolicy.karmada.io/permanent-id": "id-first"}}),
+    let (name, namespace) = (
+        "propagationpolicy.karmada.io/name",
+        "propagationpolicy.karmada.io/namespace",
+    );
+    for (field, claim, expected) in [
+        ("annotations", json!({name: "first", namespace: "default"}), "first"),
+        ("labels", json!({name: "first"}), "first"),
+        (
+            "labels",
+            json!({"propagationpolicy.karmada.io/permanent-id": "id-first"}),
+            "first",
+        ),
+        ("annotations", json!({name: "gone"}), "best"),
     ] {
-        let mut metadata = serde_json::json!({"name": "nginx", "namespace": "default"});
-        metadata
-            .as_object_mut()
-            .unwrap()
-            .extend(claim.as_object().unwrap().clone());
-        check(&policies, metadata, Some("first"));
+        let metadata = json!({"name": "nginx", "namespace": "default", field: claim});
+        check(&policies, metadata, Some(expected));
     }
-    let gone = serde_json::json!({"name": "nginx", "namespace": "default", "annotations": {"propagationpolicy.karmada.io/name": "gone"}});
-    check(&policies, gone, Some("best"));
 }
 
 #[test]

@@ -112,25 +112,19 @@ impl WorkloadKinds {
             ResourceInterpreter::Kubernetes => &FURTHER,
             ResourceInterpreter::Karmada => &[],
         };
-        let built_in = INTERPRETED.iter().chain(beyond_karmada);
-        let built_in = built_in.map(|&(api_version, kind, replicas, template)| Entry {
-            api_version: api_version.to_owned(),
-            kind: kind.to_owned(),
-            count: replicas.map_or(Count::One, |path| Count::At(FieldPath::dotted(path))),
-            template: Some(if template.is_empty() {
-                FieldPath::root()
-            } else {
-                FieldPath::dotted(template)
-            }),
-        });
-        let special = |api_version: &str, kind: &str, count, template| Entry {
+        let entry = |api_version: &str, kind: &str, count, template| Entry {
             api_version: api_version.to_owned(),
             kind: kind.to_owned(),
             count,
             template: Some(FieldPath::dotted(template)),
         };
-        let job = special("batch/v1", "Job", Count::Job, TEMPLATE);
-        let flink = special(
+        let built_in = INTERPRETED.iter().chain(beyond_karmada);
+        let built_in = built_in.map(|&(api_version, kind, replicas, template)| {
+            let count = replicas.map_or(Count::One, |path| Count::At(FieldPath::dotted(path)));
+            entry(api_version, kind, count, template)
+        });
+        let job = entry("batch/v1", "Job", Count::Job, TEMPLATE);
+        let flink = entry(
             "flink.apache.org/v1beta1",
             "FlinkDeployment",
             Count::Flink,

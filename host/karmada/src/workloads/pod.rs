@@ -50,10 +50,8 @@ impl Container {
     }
 
     fn requests(&self) -> ResourceList {
-        self.resources
-            .as_ref()
-            .map(ResourceRequirements::effective)
-            .unwrap_or_default()
+        let resources = self.resources.as_ref();
+        resources.map(ResourceRequirements::effective).unwrap_or_default()
     }
 }
 
@@ -68,12 +66,7 @@ impl ResourceRequirements {
     /// The requests; for resources without a request, the limits.
     fn effective(&self) -> ResourceList {
         let mut effective = self.limits.clone().unwrap_or_default();
-        effective.extend(
-            self.requests
-                .iter()
-                .flatten()
-                .map(|(name, amount)| (name.clone(), *amount)),
-        );
+        effective.extend(self.requests.clone().unwrap_or_default());
         effective
     }
 }

@@ -79,13 +79,8 @@ impl<'a> Stages<'a> {
             ignore_spread: self.strategy.ignores_spread(),
             ..CycleOptions::default()
         };
-        driver::cycle_view(
-            self.fleet.snapshot(),
-            &self.plan.groups[0].record,
-            &self.resolution,
-            options,
-            None,
-        )
+        let record = &self.plan.groups[0].record;
+        driver::cycle_view(self.fleet.snapshot(), record, &self.resolution, options, None)
     }
 
     fn filter(&mut self) {
@@ -142,6 +137,11 @@ impl<'a> Stages<'a> {
         selected.clear();
         selected.resize(self.rows.len(), 0);
         let mut count = [0_u64];
+        let needed = if self.strategy.duplicates() {
+            -1
+        } else {
+            self.plan.needed
+        };
         let view = self.view();
         let plugin = self.profile.select();
         let prepared = plugin.prepare(&view).expect("the plugin prepares");
@@ -153,11 +153,7 @@ impl<'a> Stages<'a> {
             last: AbiSlice::from_slice(&self.absent),
             fits_now: AbiSlice::from_slice(&self.fits_now),
             available: AbiSlice::from_slice(&self.fits_now),
-            needed: if self.strategy.duplicates() {
-                -1
-            } else {
-                self.plan.needed
-            },
+            needed,
             candidates: AbiSliceMut::from_mut_slice(&mut selected),
             count: AbiSliceMut::from_mut_slice(&mut count),
             ..SelectCall::default()
@@ -199,10 +195,7 @@ impl<'a> Stages<'a> {
     /// Rows, estimates and last replicas of the candidates.
     #[allow(dead_code, reason = "only one of the two benches that share this file uses it")]
     pub(crate) fn candidates(&self) -> (&[u32], &[i64], &[i64]) {
-        (
-            &self.candidates,
-            &self.candidates_fit,
-            &self.zeros[..self.candidates.len()],
-        )
+        let last = &self.zeros[..self.candidates.len()];
+        (&self.candidates, &self.candidates_fit, last)
     }
 }

@@ -37,12 +37,8 @@ impl Cycle {
         }
         let rows = &mut self.feasible.rows;
         rows.clear();
-        rows.extend(
-            (0..)
-                .zip(&self.codes)
-                .filter(|(_, code)| **code == 0)
-                .map(|(row, _)| row),
-        );
+        let feasible = (0..).zip(&self.codes).filter(|(_, code)| **code == 0);
+        rows.extend(feasible.map(|(row, _)| row));
         if rows.is_empty() {
             // Without texts there are no reasons yet; the caller runs the filters again to collect them.
             return Err(CycleError::NoClusterFit {
@@ -59,10 +55,10 @@ impl Cycle {
         for &code in &self.codes {
             let reason = match code {
                 DELETING_CODE => "cluster(s) were being deleted".to_owned(),
-                code => texts.reason(code).map_or_else(
-                    || "cluster(s) were rejected without a reason".to_owned(),
-                    |(_, reason)| reason,
-                ),
+                code => match texts.reason(code) {
+                    Some((_, reason)) => reason,
+                    None => "cluster(s) were rejected without a reason".to_owned(),
+                },
             };
             *counts.entry(reason).or_default() += 1;
         }

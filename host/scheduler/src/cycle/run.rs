@@ -6,7 +6,7 @@ use divvy_framework::abi::object::Prepared;
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 
 use super::error::CycleError;
-use super::explanation::{ClusterExplanation, Explanation, Note};
+use super::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
 use super::sink::{DELETING_CODE, Texts};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::plan::{AffinityGroup, Plan};
@@ -321,12 +321,8 @@ impl Cycle {
             by_row[target.row as usize] = target.replicas;
         }
         targets.clear();
-        targets.extend(
-            (0..)
-                .zip(by_row.iter())
-                .filter(|(_, replicas)| **replicas != NO_TARGET)
-                .map(|(row, &replicas)| Target { row, replicas }),
-        );
+        let chosen = (0..).zip(by_row.iter()).filter(|(_, replicas)| **replicas != NO_TARGET);
+        targets.extend(chosen.map(|(row, &replicas)| Target { row, replicas }));
     }
 
     fn reset(&mut self) {
@@ -388,7 +384,10 @@ impl Cycle {
     /// Builds the explanation from the columns that the steps left behind.
     fn account(&self, input: &CycleInput<'_>, texts: &Texts, scheduled: bool) -> Explanation {
         let names = input.profile.plugin_names();
-        let name = |plugin: usize| names.get(plugin).cloned().unwrap_or_default();
+        let note = |(plugin, text): (usize, String)| Note {
+            plugin: names.get(plugin).cloned().unwrap_or_default(),
+            text,
+        };
         let mut clusters: Vec<ClusterExplanation> = (0..input.fleet.len() as u32)
             .map(|row| ClusterExplanation {
                 name: input.fleet.name(row).to_owned(),
@@ -398,13 +397,7 @@ impl Cycle {
                         plugin: String::new(),
                         text: "cluster is being deleted".to_owned(),
                     }),
-                    code => {
-                        let (plugin, text) = texts.reason(code).unwrap_or_default();
-                        Some(Note {
-                            plugin: name(plugin),
-                            text,
-                        })
-                    }
+                    code => Some(note(texts.reason(code).unwrap_or_default())),
                 },
                 ..ClusterExplanation::default()
             })
@@ -418,17 +411,11 @@ impl Cycle {
             cluster.score = self.feasible.scores.get(place).copied();
             cluster.fits_now = self.feasible.fits_now.get(place).copied();
             cluster.tier = self.feasible.tiers.get(place).copied();
-            cluster.scores = input
-                .profile
-                .score_names()
-                .zip(&self.plugin_scores)
-                .filter_map(|(plugin, scores)| {
-                    scores.get(place).map(|&score| super::explanation::PluginScore {
-                        plugin: plugin.to_owned(),
-                        score,
-                    })
-                })
-                .collect();
+            for (plugin, scores) in input.profile.score_names().zip(&self.plugin_scores) {
+                let plugin = plugin.to_owned();
+                let score = scores.get(place).map(|&score| PluginScore { plugin, score });
+                cluster.scores.extend(score);
+            }
         }
         for &place in &self.selected {
             if let Some(&row) = self.feasible.rows.get(place as usize)
@@ -452,14 +439,7 @@ impl Cycle {
         }
         Explanation {
             clusters,
-            notes: texts
-                .notes()
-                .into_iter()
-                .map(|(plugin, text)| Note {
-                    plugin: name(plugin),
-                    text,
-                })
-                .collect(),
+            notes: texts.notes().into_iter().map(note).collect(),
         }
     }
 }

@@ -163,11 +163,8 @@ impl Walk {
         column(&all.fits_now, fits_now);
         column(&all.last, last);
         tier_of.clear();
-        tier_of.extend(
-            members
-                .iter()
-                .map(|&place| ranks.binary_search(&all.tiers[place]).unwrap_or(0) as u32),
-        );
+        let tier = |&place: &usize| ranks.binary_search(&all.tiers[place]).unwrap_or(0) as u32;
+        tier_of.extend(members.iter().map(tier));
         quotas.clear();
         quotas.resize(ranks.len(), 0);
         let request = division::Request {

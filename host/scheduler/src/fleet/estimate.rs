@@ -321,17 +321,11 @@ fn needs_of_a_set(components: &[ComponentDemand]) -> Vec<(&str, i128)> {
 ///
 /// Equal nodes are kept as one run, so the work grows with the number of sets and grades, not of nodes.
 fn sets_on_nodes(models: &[Model<'_>], components: &[ComponentDemand], limit: i64) -> i64 {
-    let resources: Vec<&str> = {
-        let mut names: Vec<&str> = components
-            .iter()
-            .flat_map(|component| &component.requests)
-            .filter(|(resource, quantity)| *quantity > 0 && is_known_to_models(resource))
-            .map(|(resource, _)| resource.as_str())
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names
-    };
+    let requests = components.iter().flat_map(|component| &component.requests);
+    let requests = requests.filter(|(resource, quantity)| *quantity > 0 && is_known_to_models(resource));
+    let mut resources: Vec<&str> = requests.map(|(resource, _)| resource.as_str()).collect();
+    resources.sort_unstable();
+    resources.dedup();
     let mut nodes: Vec<NodeRun> = models
         .iter()
         .filter(|model| model.nodes > 0)
@@ -344,16 +338,13 @@ fn sets_on_nodes(models: &[Model<'_>], components: &[ComponentDemand], limit: i6
     let mut placed = 0;
     while placed < limit {
         for component in components {
-            let requests: Vec<i64> = resources
-                .iter()
-                .map(|resource| {
-                    component
-                        .requests
-                        .iter()
-                        .find(|(name, _)| name == resource)
-                        .map_or(0, |(_, quantity)| *quantity)
-                })
-                .collect();
+            let requested = |resource: &&str| {
+                let mut requests = component.requests.iter();
+                requests
+                    .find(|(name, _)| name == resource)
+                    .map_or(0, |(_, quantity)| *quantity)
+            };
+            let requests: Vec<i64> = resources.iter().map(requested).collect();
             if !place(&mut nodes, &requests, component.replicas) {
                 return placed;
             }
@@ -399,28 +390,20 @@ fn place(nodes: &mut Vec<NodeRun>, requests: &[i64], replicas: i64) -> bool {
             position += 1;
             continue;
         }
-        let full = (left / room).min(nodes[position].nodes);
-        if full > 0 {
-            // These nodes are filled up, so they no longer equal the rest of their run.
-            let mut rest = nodes[position].clone();
-            rest.nodes -= full;
-            nodes[position].nodes = full;
-            nodes[position].take(requests, room);
-            if rest.nodes > 0 {
-                nodes.insert(position + 1, rest);
-            }
-            left -= full * room;
-        } else {
-            // The last replicas fit on one node.
-            let mut rest = nodes[position].clone();
-            rest.nodes -= 1;
-            nodes[position].nodes = 1;
-            nodes[position].take(requests, left);
-            if rest.nodes > 0 {
-                nodes.insert(position + 1, rest);
-            }
-            left = 0;
+        // Fill up as many nodes as possible; the last replicas fit on one node.
+        let (taken, each) = match (left / room).min(nodes[position].nodes) {
+            0 => (1, left),
+            full => (full, room),
+        };
+        // These nodes no longer equal the rest of their run.
+        let mut rest = nodes[position].clone();
+        rest.nodes -= taken;
+        nodes[position].nodes = taken;
+        nodes[position].take(requests, each);
+        if rest.nodes > 0 {
+            nodes.insert(position + 1, rest);
         }
+        left -= taken * each;
         position += 1;
     }
     left == 0

@@ -37,10 +37,7 @@ impl Ledger {
 
     /// Quantity of a resource that is booked on the cluster in `row`.
     pub fn taken(&self, resource: &str, row: usize) -> i64 {
-        self.taken
-            .get(resource)
-            .and_then(|column| column.get(row))
-            .copied()
-            .unwrap_or(0)
+        let column = self.taken.get(resource);
+        column.and_then(|column| column.get(row)).copied().unwrap_or(0)
     }
 }

@@ -16,11 +16,8 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
     let Cluster {
         metadata, spec, status, ..
     } = cluster;
-    writer
-        .uid(&metadata.uid)
-        .region(&spec.region)
-        .provider(&spec.provider)
-        .deprecated_zone(&spec.zone);
+    writer.uid(&metadata.uid).region(&spec.region);
+    writer.provider(&spec.provider).deprecated_zone(&spec.zone);
     if metadata.is_deleting() {
         writer.deleting();
     }
@@ -50,10 +47,8 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
         writer.model(i64::from(model.grade), ranges);
     }
     for api in &status.api_enablements {
-        writer.apis(
-            &api.group_version,
-            api.resources.iter().map(|resource| resource.kind.as_str()),
-        );
+        let kinds = api.resources.iter().map(|resource| resource.kind.as_str());
+        writer.apis(&api.group_version, kinds);
     }
     for condition in &status.conditions {
         writer.condition(Condition {

@@ -74,13 +74,9 @@ impl<'a> PlanInput<'a> {
                 .components
                 .iter()
                 .map(|component| {
-                    let requests = component.replica_requirements.as_ref();
-                    let replicas = i64::from(component.replicas);
-                    (
-                        component.name.as_str(),
-                        replicas,
-                        requests.map(|needs| &needs.resource_request),
-                    )
+                    let needs = component.replica_requirements.as_ref();
+                    let requests = needs.map(|needs| &needs.resource_request);
+                    (component.name.as_str(), i64::from(component.replicas), requests)
                 })
                 .collect(),
             last: &spec.clusters,

@@ -21,7 +21,7 @@ use crate::strategy::{
     Declarations, InvalidBinding, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
 };
 use divvy_documents::Warning;
-use divvy_karmada::api::{ClusterAffinity, Placement, SpreadConstraint, SpreadField};
+use divvy_karmada::api::{ClusterAffinity, Placement, ResourceList, SpreadConstraint, SpreadField};
 use divvy_karmada::policy::default_spread_constraint;
 use tables::{NamedAffinity, binding_tables, requests};
 
@@ -90,22 +90,17 @@ impl Plan {
         declarations: &Declarations,
         options: &PlanOptions,
     ) -> Result<Self, InvalidBinding> {
-        let request = resolve_strategy(
-            input,
-            StrategyContext {
-                declarations,
-                strategy_override: options.strategy_override.as_deref(),
-                affinity_groups_as_tiers: options.affinity_groups_as_tiers,
-            },
-        )?;
+        let context = StrategyContext {
+            declarations,
+            strategy_override: options.strategy_override.as_deref(),
+            affinity_groups_as_tiers: options.affinity_groups_as_tiers,
+        };
+        let request = resolve_strategy(input, context)?;
         // Without a placement, every cluster is eligible.
         let nowhere = Placement::default();
         let placement = input.placement.unwrap_or(&nowhere);
-        let spread_constraints: Vec<SpreadConstraint> = placement
-            .spread_constraints
-            .iter()
-            .map(default_spread_constraint)
-            .collect();
+        let written = placement.spread_constraints.iter();
+        let spread_constraints: Vec<SpreadConstraint> = written.map(default_spread_constraint).collect();
         // Karmada estimates complete sets only if they must all run on one cluster.
         let is_set = options.component_sets
             && !input.components.is_empty()
@@ -130,7 +125,7 @@ impl Plan {
                 }
             })
             .collect();
-        let requests = owned(requests(input.requests));
+        let requests = owned(input.requests);
         Ok(Self {
             replicas: input.replicas,
             whole: !divides,
@@ -156,10 +151,9 @@ impl Plan {
     }
 }
 
-fn owned<'a>(requests: impl Iterator<Item = (&'a str, i64)>) -> Vec<(String, i64)> {
-    requests
-        .map(|(resource, quantity)| (resource.to_owned(), quantity))
-        .collect()
+fn owned(requested: Option<&ResourceList>) -> Vec<(String, i64)> {
+    let requests = requests(requested).map(|(resource, quantity)| (resource.to_owned(), quantity));
+    requests.collect()
 }
 
 /// True if a spread constraint asks for exactly one cluster.
@@ -172,14 +166,11 @@ fn is_exactly_one_cluster(constraint: &SpreadConstraint) -> bool {
 fn demand(input: &PlanInput<'_>, replica_requests: &[(String, i64)], is_set: bool) -> Demand {
     if is_set {
         let components = input.components.iter();
-        Demand::Sets(
-            components
-                .map(|(_, replicas, component)| ComponentDemand {
-                    replicas: *replicas,
-                    requests: owned(requests(*component)),
-                })
-                .collect(),
-        )
+        let demands = components.map(|&(_, replicas, requested)| ComponentDemand {
+            replicas,
+            requests: owned(requested),
+        });
+        Demand::Sets(demands.collect())
     } else if input.replicas == 0 && input.components.is_empty() {
         Demand::Nothing
     } else if input.requests.is_some() {
@@ -217,14 +208,10 @@ fn groups(placement: &Placement, groups_are_tiers: bool) -> Vec<(String, Vec<Nam
     }
     terms
         .map(|term| {
+            let mut affinities = vec![(term.affinity_name.as_str(), &term.affinity)];
             let overflow = term.overflow_affinities.iter();
-            let overflow = overflow.map(|tier| (tier.affinity_name.as_str(), &tier.affinity));
-            let first = (term.affinity_name.as_str(), &term.affinity);
-            (
-                term.affinity_name.clone(),
-                std::iter::once(first).chain(overflow).collect(),
-                true,
-            )
+            affinities.extend(overflow.map(|tier| (tier.affinity_name.as_str(), &tier.affinity)));
+            (term.affinity_name.clone(), affinities, true)
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
 use divvy_framework_view::binding::{SpreadConstraint, Toleration};
 use divvy_framework_view::words::{SelectorField, SelectorOperator, SpreadField, TaintEffect, TolerationOperator};
-use divvy_karmada::api::{self, ClusterAffinity, ResourceList, Word};
+use divvy_karmada::api::{self, ClusterAffinity, Enumeration, ResourceList, Word};
 
 use super::PlanInput;
 use crate::fleet::units;
@@ -29,8 +29,7 @@ pub(super) fn binding_tables(
     let preferences = request
         .preferences
         .as_ref()
-        .map(ToString::to_string)
-        .unwrap_or_default();
+        .map_or_else(String::new, ToString::to_string);
     let [api_version, kind, namespace, name, uid] = input.resource;
     let mut builder = BindingRecordBuilder::new();
     builder
@@ -104,18 +103,22 @@ fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
 fn view_of_toleration(toleration: &api::Toleration) -> Toleration<'_> {
     Toleration {
         key: &toleration.key,
-        operator: match &toleration.operator {
-            None => TolerationOperator::Equal,
-            Some(Word::Unknown(word)) if word.is_empty() => TolerationOperator::Equal,
-            Some(word) => word.known().unwrap_or(TolerationOperator::Unknown),
-        },
+        operator: word_or(
+            &toleration.operator,
+            TolerationOperator::Equal,
+            TolerationOperator::Unknown,
+        ),
         value: &toleration.value,
-        effect: match &toleration.effect {
-            None => TaintEffect::Any,
-            Some(Word::Unknown(word)) if word.is_empty() => TaintEffect::Any,
-            Some(word) => word.known().unwrap_or(TaintEffect::Unknown),
-        },
+        effect: word_or(&toleration.effect, TaintEffect::Any, TaintEffect::Unknown),
         seconds: toleration.toleration_seconds,
+    }
+}
+
+/// The value of a word, or what stands for an absent or empty word and for an unknown one.
+fn word_or<E: Enumeration>(word: &Option<Word<E>>, absent: E, unknown: E) -> E {
+    match word {
+        Some(word) if !word.as_str().is_empty() => word.known().unwrap_or(unknown),
+        _ => absent,
     }
 }
 

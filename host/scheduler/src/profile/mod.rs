@@ -130,17 +130,16 @@ impl ProfileSource {
 
     fn invalid(&self, mut faults: Vec<Fault>) -> ProfileError {
         faults.sort_by_key(|fault| fault.line);
-        let problems = faults.into_iter().map(|fault| {
+        let problem = |fault: Fault| {
             let source = Source {
                 file: Path::new(&self.name()).into(),
                 document: 0,
                 line: fault.line,
             };
             fault.into_problem(source)
-        });
-        ProfileError::Invalid {
-            problems: problems.collect(),
-        }
+        };
+        let problems = faults.into_iter().map(problem).collect();
+        ProfileError::Invalid { problems }
     }
 
     /// The profile with this name. Without a name, the one called `default`, or else the first.
@@ -150,12 +149,10 @@ impl ProfileSource {
     /// As [`Self::profiles`], and [`ProfileError::NoSuchProfile`] if the file has no profile with this name.
     pub fn profile(&self, name: Option<&str>) -> Result<ProfileConfiguration, ProfileError> {
         let profiles = self.profiles()?;
+        let named = |name: &str| profiles.iter().find(|profile| profile.name == name);
         let found = match name {
-            Some(name) => profiles.iter().find(|profile| profile.name == name),
-            None => profiles
-                .iter()
-                .find(|profile| profile.name == BUILT_IN_NAME)
-                .or_else(|| profiles.first()),
+            Some(name) => named(name),
+            None => named(BUILT_IN_NAME).or_else(|| profiles.first()),
         };
         found.cloned().ok_or_else(|| ProfileError::NoSuchProfile {
             file: self.name(),

@@ -22,10 +22,8 @@ fn the_built_in_profile_reads_and_prints_as_itself() {
     let profile = built_in_profile().expect("the built-in profile is sound");
     assert_eq!(profile.name, "default");
     assert!(profile.assign.as_ref().is_some_and(|plugins| !plugins.is_empty()));
-    let printed = source(&profile.to_toml())
-        .profile(None)
-        .expect("what is printed reads back");
-    assert_eq!(printed, profile);
+    let printed = source(&profile.to_toml()).profile(None);
+    assert_eq!(printed.expect("what is printed reads back"), profile);
 }
 
 #[test]
@@ -39,72 +37,45 @@ fn a_profile_says_only_what_differs_from_the_one_it_extends() {
     let built_in = built_in_profile().expect("the built-in profile is sound");
     assert!(built_in.filters.is_some());
     assert_eq!(profile.filters, built_in.filters);
-    assert_eq!(
-        profile.configuration_of("aggregated"),
-        serde_json::json!({ "fill": "pack" })
-    );
+    let configuration = profile.configuration_of("aggregated");
+    assert_eq!(configuration, serde_json::json!({ "fill": "pack" }));
     assert_eq!(profile.plugin_directories, [std::path::Path::new("some/p")]);
 }
 
 #[test]
 fn unknown_keys_are_named_with_path_line_and_nearest_key() {
+    let hint = "did you mean `plugin-directories`?";
     assert_eq!(
         refused("[[profile]]\nname = 'a'\nplugin-directory = ['x']\n"),
         (
             "some/profile.toml:3: profile[0]: unknown key `plugin-directory`".into(),
-            Some("did you mean `plugin-directories`?".into())
+            Some(hint.into())
         )
     );
-    assert_eq!(
-        refused("[[profile]]\nname = 'a'\n\nscores = [\n  { plugin = 'x' },\n  { plugin = 'y', wieght = 2 },\n]\n").0,
-        "some/profile.toml:6: profile[0].scores[1]: unknown key `wieght`"
-    );
-    assert_eq!(
-        refused("[[profiles]]\nname = 'a'\n").1.as_deref(),
-        Some("did you mean `profile`?")
-    );
+    let hint = refused("[[profiles]]\nname = 'a'\n").1;
+    assert_eq!(hint.as_deref(), Some("did you mean `profile`?"));
 }
 
 #[test]
 fn wrong_values_are_refused_with_their_line() {
-    let cases = [
-        ("", "some/profile.toml: no `[[profile]]` table"),
-        ("[[profile]]\n", "some/profile.toml:1: profile[0]: missing key `name`"),
-        (
-            "[[profile]]\nname = ''\n",
-            "some/profile.toml:2: profile[0].name: a profile needs a name",
-        ),
-        (
-            "[[profile]]\nname = 3\n",
-            "some/profile.toml:2: profile[0].name: expected a string, got the number `3`",
-        ),
-        (
-            "[[profile]]\nname = 'a'\nseed = -1\n",
-            "some/profile.toml:3: profile[0].seed: expected an integer from 0 to 18446744073709551615, got the number `-1`",
-        ),
-        (
-            "[[profile]]\nname = 'a'\nscores = [{ plugin = 'x', weight = 99999999 }]\n",
-            "some/profile.toml:3: profile[0].scores[0].weight: expected a weight from 0 to 1000000, got the number `99999999`",
-        ),
-        (
-            "[[profile]]\nname = 'a'\nseed = 99999999999999999999999\n",
-            "some/profile.toml:3: profile[0].seed: expected a number of 64 bits, got `99999999999999999999999`",
-        ),
-        (
-            "[[profile]]\nname = 'a'\n[profile.plugin.x]\nsha256 = 'abc'\n",
-            "some/profile.toml:4: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string \"abc\"",
-        ),
-        (
-            "[[profile]]\nname = 'a'\n[[profile]]\nname = 'a'\n",
-            "some/profile.toml:4: a second profile `a`",
-        ),
-        (
-            "[[profile]]\nname = 'a'\nextends = 'b'\n",
-            "some/profile.toml:3: extends `b`, which is not a profile above it",
-        ),
-    ];
-    for (text, message) in cases {
-        assert_eq!(refused(text).0, message, "{text}");
+    // A written `\n` is a line break.
+    let cases = r#"
+         => : no `[[profile]]` table
+        [[profile]] => :1: profile[0]: missing key `name`
+        [[profile]]\nname = '' => :2: profile[0].name: a profile needs a name
+        [[profile]]\nname = 3 => :2: profile[0].name: expected a string, got the number `3`
+        [[profile]]\nname = 'a'\nseed = -1 => :3: profile[0].seed: expected an integer from 0 to 18446744073709551615, got the number `-1`
+        [[profile]]\nname = 'a'\nscores = [{ plugin = 'x', weight = 99999999 }] => :3: profile[0].scores[0].weight: expected a weight from 0 to 1000000, got the number `99999999`
+        [[profile]]\nname = 'a'\n\nscores = [\n{ plugin = 'x' },\n{ plugin = 'y', wieght = 2 },\n] => :6: profile[0].scores[1]: unknown key `wieght`
+        [[profile]]\nname = 'a'\nseed = 99999999999999999999999 => :3: profile[0].seed: expected a number of 64 bits, got `99999999999999999999999`
+        [[profile]]\nname = 'a'\n[profile.plugin.x]\nsha256 = 'abc' => :4: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string "abc"
+        [[profile]]\nname = 'a'\n[[profile]]\nname = 'a' => :4: a second profile `a`
+        [[profile]]\nname = 'a'\nextends = 'b' => :3: extends `b`, which is not a profile above it
+    "#;
+    for case in cases.trim().lines() {
+        let (text, message) = case.split_once("=> ").expect("a case has an arrow");
+        let found = refused(&text.trim().replace(r"\n", "\n")).0;
+        assert_eq!(found, format!("some/profile.toml{message}"), "{text}");
     }
     assert!(refused("[[profile]\n").0.starts_with("some/profile.toml:1: "));
 }

@@ -83,6 +83,17 @@ pub enum Expectation {
     Error(String),
 }
 
+impl Expectation {
+    /// The decision for these clusters, with a count each.
+    pub fn of_counts<'a>(counts: impl Iterator<Item = (&'a str, i64)>) -> Self {
+        let target = |(name, replicas): (&str, i64)| TargetCluster {
+            name: name.to_owned(),
+            replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
+        };
+        Self::Clusters(counts.map(target).collect())
+    }
+}
+
 /// Profile and plugins that made a recording's decisions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::cycle::{Cycle, CycleError, CycleInput};
 use crate::fleet::FleetSnapshot;
 use crate::plan::{Plan, PlanInput};
 use crate::scheduler::Profile;
-use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
 
 use super::case::{Case, Expectation};
@@ -27,15 +28,16 @@ pub struct CaseRunner {
 }
 
 /// A decision that differs from the recorded one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
+    /// First stage at which the two differ, as far as the results show.
+    pub stage: &'static str,
     /// The recorded decision.
     pub expected: Expectation,
     /// The new decision.
     pub actual: Expectation,
-    /// First stage at which the two differ, as far as the results show.
-    pub stage: &'static str,
     /// Message of the new decision's error; empty if it succeeded.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
@@ -84,14 +86,8 @@ impl CaseRunner {
     pub fn decide(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> (Expectation, String) {
         match self.targets(case, fleet) {
             Ok(targets) => {
-                let clusters = targets
-                    .iter()
-                    .map(|target| TargetCluster {
-                        name: fleet.name(target.row).to_owned(),
-                        replicas: i32::try_from(target.replicas).unwrap_or(i32::MAX),
-                    })
-                    .collect();
-                (Expectation::Clusters(clusters), String::new())
+                let counts = targets.iter().map(|target| (fleet.name(target.row), target.replicas));
+                (Expectation::of_counts(counts), String::new())
             }
             Err(error) => (Expectation::Error(karmada_kind(&error).to_owned()), error.to_string()),
         }

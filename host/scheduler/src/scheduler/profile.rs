@@ -52,15 +52,12 @@ pub struct Strategy<'a> {
 impl Profile {
     /// Assembles a profile from its parts.
     pub fn new(parts: ProfileParts) -> Self {
-        let names = parts
-            .filters
-            .iter()
-            .chain(parts.scores.iter().map(|(plugin, _)| plugin))
-            .chain([&parts.select])
-            .chain(parts.strategies.values())
-            .map(|plugin| plugin.name().to_owned())
-            .collect();
-        Self { parts, names }
+        let mut profile = Self {
+            parts,
+            names: Vec::new(),
+        };
+        profile.names = profile.all_plugins().map(|plugin| plugin.name().to_owned()).collect();
+        profile
     }
 
     /// The profile's name.
@@ -102,10 +99,8 @@ impl Profile {
 
     /// The Score plugins with their weights, in order.
     pub fn scores(&self) -> impl Iterator<Item = (&PluginInstance, i64)> {
-        self.parts
-            .scores
-            .iter()
-            .map(|(plugin, weight)| (plugin.as_ref(), *weight))
+        let scores = self.parts.scores.iter();
+        scores.map(|(plugin, weight)| (plugin.as_ref(), *weight))
     }
 
     /// The names of the Score plugins, in order.
@@ -120,10 +115,8 @@ impl Profile {
 
     /// The strategies, by name.
     pub fn strategies(&self) -> impl Iterator<Item = Strategy<'_>> {
-        self.parts
-            .strategies
-            .iter()
-            .map(|(name, plugin)| Strategy { name, plugin })
+        let strategies = self.parts.strategies.iter();
+        strategies.map(|(name, plugin)| Strategy { name, plugin })
     }
 
     /// The names of the strategies, sorted.
@@ -162,11 +155,14 @@ impl Profile {
     /// All plugins, each once, in the order of the cycle.
     pub fn plugins(&self) -> impl Iterator<Item = &PluginInstance> {
         let mut seen = std::collections::BTreeSet::new();
-        self.filters()
-            .chain(self.scores().map(|(plugin, _)| plugin))
-            .chain([self.select()])
-            .chain(self.parts.strategies.values().map(Arc::as_ref))
-            .filter(move |plugin| seen.insert(plugin.name()))
+        self.all_plugins().filter(move |plugin| seen.insert(plugin.name()))
+    }
+
+    /// All plugins in the order of the cycle, once per use.
+    fn all_plugins(&self) -> impl Iterator<Item = &PluginInstance> {
+        let strategies = self.parts.strategies.values().map(Arc::as_ref);
+        let scores = self.scores().map(|(plugin, _)| plugin);
+        self.filters().chain(scores).chain([self.select()]).chain(strategies)
     }
 
     /// Names of all plugins, in the order filters, scores, Select, strategies.
@@ -191,13 +187,8 @@ impl Profile {
 
     /// Index of a strategy's plugin in [`Self::plugin_names`].
     pub(crate) fn strategy_place(&self, name: &str) -> usize {
-        let number = self
-            .parts
-            .strategies
-            .keys()
-            .position(|known| known == name)
-            .unwrap_or(0);
-        self.select_place() + 1 + number
+        let number = self.parts.strategies.keys().position(|known| known == name);
+        self.select_place() + 1 + number.unwrap_or(0)
     }
 }
 

@@ -298,12 +298,8 @@ impl Registry<'_> {
             }));
         }
         // A plugin that is named both by name and by path would be constructed twice.
-        let twin = self
-            .plugins
-            .values()
-            .flatten()
-            .find(|known| known.name() == library.name());
-        if let Some(twin) = twin {
+        let mut known = self.plugins.values().flatten();
+        if let Some(twin) = known.find(|known| known.name() == library.name()) {
             return Err(RegistryError::DuplicateName {
                 plugin: library.name().to_owned(),
                 first: twin.library().path().to_owned(),

@@ -148,11 +148,12 @@ impl Scheduler {
                 fresh,
             };
             let ledger = self.ledger.as_ref();
-            let (result, explanation) = if self.explains {
-                let (result, explanation) = self.cycle.run_explained(&input, ledger);
-                (result, Some(explanation))
-            } else {
-                (self.cycle.run(&input, ledger), None)
+            let (result, explanation) = match self.explains {
+                true => {
+                    let (result, explanation) = self.cycle.run_explained(&input, ledger);
+                    (result, Some(explanation))
+                }
+                false => (self.cycle.run(&input, ledger), None),
             };
             match result {
                 Ok(targets) => {
@@ -161,12 +162,11 @@ impl Scheduler {
                     }
                     let named = targets
                         .iter()
-                        .map(|target| (fleet.name(target.row).to_owned(), target.replicas))
-                        .collect();
+                        .map(|target| (fleet.name(target.row).to_owned(), target.replicas));
+                    decision.outcome = Outcome::Scheduled(named.collect());
                     // The targets borrow the cycle, which the figures read again.
                     let rows: Vec<u32> = targets.iter().map(|target| target.row).collect();
                     decision.figures = rows.iter().map(|&row| self.figures(plan, row)).collect();
-                    decision.outcome = Outcome::Scheduled(named);
                     decision.affinity.clone_from(&group.name);
                     decision.explanation = explanation;
                     return;
@@ -201,10 +201,8 @@ fn book(ledger: &mut Ledger, plan: &Plan, binding: &Binding, fleet: &FleetSnapsh
         let name = fleet.name(target.row);
         let last = binding.last().find(|(cluster, _)| *cluster == name);
         let last = last.map_or(0, |(_, replicas)| replicas);
-        let requests = plan
-            .requests
-            .iter()
-            .map(|(resource, quantity)| (resource.as_str(), *quantity));
+        let requests = plan.requests.iter();
+        let requests = requests.map(|(resource, quantity)| (resource.as_str(), *quantity));
         ledger.book(target.row as usize, target.replicas - last, requests);
     }
 }

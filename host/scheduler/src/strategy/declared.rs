@@ -126,11 +126,8 @@ pub(super) fn read_list(
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<PreferenceRule>, InvalidBinding> {
     let Value::Array(entries) = value else {
-        return Err(InvalidBinding::wrong_type(
-            origin,
-            "a list of objects with `targetCluster`",
-            value,
-        ));
+        let expected = "a list of objects with `targetCluster`";
+        return Err(InvalidBinding::wrong_type(origin, expected, value));
     };
     read_entries(PreferenceEntries::Written(entries), Some(list), origin, road, warnings)
 }

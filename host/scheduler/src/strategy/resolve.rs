@@ -61,11 +61,8 @@ pub fn resolve_strategy(
     }
     let scheduling = scheduling.unwrap_or(&nothing);
     // Karmada gives two strategies one name; the dynamic factor decides which one is meant.
-    let is_dynamic = annotated.is_dynamic
-        || scheduling
-            .weight_preference
-            .as_ref()
-            .is_some_and(ClusterPreferences::is_dynamic);
+    let weights = scheduling.weight_preference.as_ref();
+    let is_dynamic = annotated.is_dynamic || weights.is_some_and(ClusterPreferences::is_dynamic);
     let strategy = served_name(&written, is_dynamic, context.declarations, &source, &mut warnings)?;
     let affinity_groups_as_tiers = carriers
         .affinity_groups_as_tiers()?
@@ -152,11 +149,8 @@ impl Annotated {
             Some(Value::String(factor)) => factor == ClusterPreferences::AVAILABLE_REPLICAS,
             Some(other) => {
                 let expected = format!("`{}`", ClusterPreferences::AVAILABLE_REPLICAS);
-                return Err(InvalidBinding::wrong_type(
-                    &format!("{origin}.{DYNAMIC_WEIGHT}"),
-                    &expected,
-                    &other,
-                ));
+                let origin = format!("{origin}.{DYNAMIC_WEIGHT}");
+                return Err(InvalidBinding::wrong_type(&origin, &expected, &other));
             }
         };
         let priority = keys.remove(CLUSTER_PRIORITY).filter(|value| !value.is_null());
@@ -177,13 +171,8 @@ impl Annotated {
             return Ok(counts.cloned());
         };
         let mut rules = counts.cloned().unwrap_or_default();
-        rules.extend(read_list(
-            value,
-            list,
-            &format!("{}.{}", self.origin, list.name),
-            Road::Annotation,
-            warnings,
-        )?);
+        let origin = format!("{}.{}", self.origin, list.name);
+        rules.extend(read_list(value, list, &origin, Road::Annotation, warnings)?);
         Ok(Some(rules))
     }
 }
@@ -357,11 +346,8 @@ fn cluster_priority(
     strategy: &str,
     warnings: &mut Vec<Warning>,
 ) -> Result<Option<Vec<(ClusterAffinity, i64)>>, InvalidBinding> {
-    let lists: Vec<&RuleList> = declarations
-        .lists()
-        .map(|(_, list)| list)
-        .filter(|list| list.priorities)
-        .collect();
+    let lists = declarations.lists().map(|(_, list)| list);
+    let lists: Vec<&RuleList> = lists.filter(|list| list.priorities).collect();
     let in_placement = input
         .placement
         .and_then(|placement| placement.cluster_priority.as_ref());
@@ -384,10 +370,8 @@ fn cluster_priority(
             priorities.extend(targets_and_priorities(list, &rules));
         }
     }
-    if declarations
-        .get(strategy)
-        .is_some_and(|declared| declared.refuses_priorities)
-    {
+    let declared = declarations.get(strategy);
+    if declared.is_some_and(|declared| declared.refuses_priorities) {
         return Err(InvalidBinding::PriorityNotAllowed {
             origin: CLUSTER_PRIORITY.to_owned(),
             strategy: strategy.to_owned(),
@@ -398,13 +382,13 @@ fn cluster_priority(
 
 /// Priorities from the strategy's own lists.
 fn priorities_of(own: &[RuleList], rules: &[(&str, Vec<PreferenceRule>)]) -> Vec<(ClusterAffinity, i64)> {
-    let giving = own.iter().filter(|list| list.priorities);
-    giving
-        .flat_map(|list| {
-            let rules = rules.iter().filter(|(name, _)| *name == list.name);
-            rules.flat_map(|(_, rules)| targets_and_priorities(list, rules))
-        })
-        .collect()
+    let mut priorities = Vec::new();
+    for list in own.iter().filter(|list| list.priorities) {
+        for (_, rules) in rules.iter().filter(|(name, _)| *name == list.name) {
+            priorities.extend(targets_and_priorities(list, rules));
+        }
+    }
+    priorities
 }
 
 fn targets_and_priorities(list: &RuleList, rules: &[PreferenceRule]) -> Vec<(ClusterAffinity, i64)> {

@@ -1,8 +1,9 @@
 //! A snapshot of a store that was changed step by step reads like one of a store that was filled at once.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
-use divvy_framework_view::clusters::{Condition, Resource, Taint};
+use divvy_framework_view::clusters::{Condition, Resource, Symbol, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 use proptest::prelude::*;
 
@@ -35,11 +36,8 @@ fn text(number: u16) -> String {
 impl Cluster {
     fn write(&self, writer: &mut ClusterWriter<'_>) {
         let [uid, region, provider, zone] = self.texts.map(text);
-        writer
-            .uid(&uid)
-            .region(&region)
-            .provider(&provider)
-            .deprecated_zone(&zone);
+        writer.uid(&uid).region(&region);
+        writer.provider(&provider).deprecated_zone(&zone);
         for (number, &value) in self.labels.iter().enumerate() {
             writer.label(&format!("label-{number}"), &text(value));
         }
@@ -143,6 +141,10 @@ fn name(number: u8) -> String {
     format!("cluster-{number}")
 }
 
+fn listed(items: impl Iterator<Item: Debug>) -> String {
+    format!("{:?}", items.collect::<Vec<_>>())
+}
+
 /// Everything that the views report about a snapshot, in an order that does not depend on symbols, sets or slots.
 fn read(snapshot: &Snapshot) -> Vec<String> {
     let clusters = snapshot.clusters();
@@ -150,19 +152,16 @@ fn read(snapshot: &Snapshot) -> Vec<String> {
         entries.sort();
         entries
     };
-    let texts = |symbols: &[divvy_framework_view::clusters::Symbol]| {
-        let texts: Vec<_> = symbols.iter().map(|&symbol| clusters.text(symbol).to_owned()).collect();
-        texts
-    };
+    let texts = |symbols: &[Symbol]| symbols.iter().map(|&symbol| clusters.text(symbol)).collect::<Vec<_>>();
     let mut seen = vec![
         format!("{} {:?}", clusters.len(), snapshot.deleting()),
         format!("{} {}", clusters.any_tainted(), clusters.any_modelings()),
         format!("{:?} {:?}", texts(clusters.names()), clusters.name_hashes()),
         format!("{:?} {:?}", texts(clusters.regions()), texts(clusters.providers())),
-        format!("{:?}", clusters.tainted().collect::<Vec<_>>()),
+        listed(clusters.tainted()),
         format!(
             "{:?}",
-            (0..9).map(|number| clusters.row(&name(number))).collect::<Vec<_>>()
+            [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| clusters.row(&name(number)))
         ),
     ];
     let resources = clusters.resource_names().map(|name| {
@@ -171,36 +170,33 @@ fn read(snapshot: &Snapshot) -> Vec<String> {
     });
     seen.extend(sorted(resources.collect()));
     for cluster in clusters.iter() {
-        seen.push(format!("{} {} {}", cluster.name(), cluster.uid(), cluster.zone()));
-        seen.push(format!("{:?}", cluster.zones().collect::<Vec<_>>()));
-        seen.push(format!("{:?}", cluster.labels().collect::<Vec<_>>()));
-        seen.push(format!("{:?}", cluster.annotations().collect::<Vec<_>>()));
-        seen.push(format!("{:?}", cluster.taints().collect::<Vec<_>>()));
-        seen.push(format!(
-            "{:?}",
-            clusters
-                .taints()
-                .of(cluster.row())
-                .map(|taint| clusters.text(taint.key))
-                .collect::<Vec<_>>()
-        ));
-        seen.push(format!("{:?}", cluster.conditions().collect::<Vec<_>>()));
-        seen.push(format!(
-            "{} {} {} {}",
+        let taints = clusters.taints();
+        let keys = taints.of(cluster.row()).map(|taint| clusters.text(taint.key));
+        let flags = [
             cluster.is_deleting(),
             cluster.is_ready(),
             cluster.has_complete_api_enablements(),
-            cluster.has_resource_summary()
-        ));
+            cluster.has_resource_summary(),
+            cluster.model_set() == 0,
+        ];
+        seen.extend([
+            format!("{} {} {} {flags:?}", cluster.name(), cluster.uid(), cluster.zone()),
+            listed(cluster.zones()),
+            listed(cluster.labels()),
+            listed(cluster.annotations()),
+            listed(cluster.taints()),
+            listed(keys),
+            listed(cluster.conditions()),
+            format!("{:?}", cluster.models()),
+            listed(cluster.modelings()),
+            cluster.raw_json().to_owned(),
+        ]);
         seen.extend(sorted(
             cluster.api_enablements().map(|api| format!("{api:?}")).collect(),
         ));
         seen.extend(sorted(
             cluster.resources().map(|resource| format!("{resource:?}")).collect(),
         ));
-        seen.push(format!("{:?} {}", cluster.models(), cluster.model_set() == 0));
-        seen.push(format!("{:?}", cluster.modelings().collect::<Vec<_>>()));
-        seen.push(cluster.raw_json().to_owned());
     }
     seen
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Format, NANO, Quantity};
 
 /// Decimal suffixes with their exponents, largest first.
-const DECIMAL: [(&str, i32); 10] = [
+pub(super) const DECIMAL: [(&str, i32); 10] = [
     ("E", 18),
     ("P", 15),
     ("T", 12),
@@ -19,7 +19,7 @@ const DECIMAL: [(&str, i32); 10] = [
 ];
 
 /// Binary suffixes with their shifts, largest first.
-const BINARY: [(&str, u32); 6] = [("Ei", 60), ("Pi", 50), ("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)];
+pub(super) const BINARY: [(&str, u32); 6] = [("Ei", 60), ("Pi", 50), ("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10)];
 
 impl fmt::Display for Quantity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

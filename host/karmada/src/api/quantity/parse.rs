@@ -5,6 +5,7 @@
 
 use std::str::FromStr;
 
+use super::display::{BINARY, DECIMAL};
 use super::{Format, NANO, Quantity};
 
 /// A text that is not a quantity.
@@ -97,26 +98,13 @@ fn split_digits(text: &str) -> (&str, &str) {
 }
 
 fn scale(suffix: &str) -> Option<Scale> {
-    use Format::{DecimalExponent, DecimalSuffix};
-    Some(match suffix {
-        "" => Scale::Decimal(0, DecimalSuffix),
-        "n" => Scale::Decimal(-9, DecimalSuffix),
-        "u" => Scale::Decimal(-6, DecimalSuffix),
-        "m" => Scale::Decimal(-3, DecimalSuffix),
-        "k" => Scale::Decimal(3, DecimalSuffix),
-        "M" => Scale::Decimal(6, DecimalSuffix),
-        "G" => Scale::Decimal(9, DecimalSuffix),
-        "T" => Scale::Decimal(12, DecimalSuffix),
-        "P" => Scale::Decimal(15, DecimalSuffix),
-        "E" => Scale::Decimal(18, DecimalSuffix),
-        "Ki" => Scale::Binary(10),
-        "Mi" => Scale::Binary(20),
-        "Gi" => Scale::Binary(30),
-        "Ti" => Scale::Binary(40),
-        "Pi" => Scale::Binary(50),
-        "Ei" => Scale::Binary(60),
-        _ => Scale::Decimal(exponent(suffix)?, DecimalExponent),
-    })
+    if let Some((_, exponent)) = DECIMAL.iter().find(|(known, _)| *known == suffix) {
+        return Some(Scale::Decimal((*exponent).into(), Format::DecimalSuffix));
+    }
+    match BINARY.iter().find(|(known, _)| *known == suffix) {
+        Some((_, shift)) => Some(Scale::Binary(*shift)),
+        None => Some(Scale::Decimal(exponent(suffix)?, Format::DecimalExponent)),
+    }
 }
 
 /// The exponent of `e3`, `E+3` or `e-3`. An exponent beyond 64 bits saturates, which puts every amount other than zero

@@ -10,107 +10,93 @@ fn quantity(text: &str) -> Quantity {
 
 #[test]
 fn every_suffix_has_its_value() {
-    for (text, nano) in [
+    let nano = 10_i128.pow(9);
+    for (text, expected) in [
         ("0", 0),
         ("1n", 1),
         ("1u", 1_000),
         ("1m", 1_000_000),
-        ("1", 1_000_000_000),
-        ("1k", 1_000_000_000_000),
-        ("1M", 10_i128.pow(15)),
-        ("1G", 10_i128.pow(18)),
-        ("1T", 10_i128.pow(21)),
-        ("1P", 10_i128.pow(24)),
-        ("1E", 10_i128.pow(27)),
-        ("1Ki", 1_024 * 10_i128.pow(9)),
-        ("1Mi", (1 << 20) * 10_i128.pow(9)),
-        ("1Gi", (1 << 30) * 10_i128.pow(9)),
-        ("1Ti", (1 << 40) * 10_i128.pow(9)),
-        ("1Pi", (1 << 50) * 10_i128.pow(9)),
-        ("1Ei", (1 << 60) * 10_i128.pow(9)),
-        ("1e3", 10_i128.pow(12)),
-        ("1E3", 10_i128.pow(12)),
-        ("1E+3", 10_i128.pow(12)),
-        ("5e-3", 5_000_000),
+        ("1", nano),
+        ("1.5", 1_500_000_000),
         ("+1.5", 1_500_000_000),
         ("-1.5", -1_500_000_000),
         (".5", 500_000_000),
-        ("5.", 5_000_000_000),
-        ("0.5Mi", (1 << 19) * 10_i128.pow(9)),
-        ("1.25Ki", 1_280 * 10_i128.pow(9)),
-        ("00012", 12_000_000_000),
+        ("5.", 5 * nano),
+        ("5e-3", 5_000_000),
+        ("1E+3", 1_000 * nano),
+        ("0.5Mi", (1 << 19) * nano),
+        ("1.25Ki", 1_280 * nano),
+        ("00012", 12 * nano),
         ("0e999999999999999999999", 0),
-    ] {
-        assert_eq!(quantity(text).as_nano(), nano, "{text}");
-    }
-}
-
-#[test]
-fn what_is_finer_than_a_billionth_is_rounded_away_from_zero() {
-    for (text, nano) in [
+        // Anything finer than a billionth is rounded away from zero.
         ("0.1n", 1),
         ("-0.1n", -1),
-        ("1.0000000001", 1_000_000_001),
-        ("1.0000000000", 1_000_000_000),
+        ("1.0000000001", nano + 1),
+        ("1.0000000000", nano),
         ("1e-1000", 1),
         ("1e-99999999999999999999", 1),
         ("0.00000000000000000000000000000000000000001", 1),
         ("0.0000000000000000000000001Ki", 1),
     ] {
-        assert_eq!(quantity(text).as_nano(), nano, "{text}");
+        assert_eq!(quantity(text).as_nano(), expected, "{text}");
+    }
+    for (exponent, suffixes) in (1..).zip([
+        ["k", "Ki", "e3"],
+        ["M", "Mi", "E6"],
+        ["G", "Gi", "e9"],
+        ["T", "Ti", "E12"],
+        ["P", "Pi", "e15"],
+        ["E", "Ei", "E18"],
+    ]) {
+        let [decimal, binary, written] = suffixes.map(|suffix| quantity(&format!("1{suffix}")).as_nano());
+        let expected = 1_000_i128.pow(exponent) * nano;
+        assert_eq!(
+            (decimal, written, binary),
+            (expected, expected, 1_024_i128.pow(exponent) * nano),
+            "{suffixes:?}"
+        );
     }
 }
 
 #[test]
 fn binary_quantities_are_capped_as_in_kubernetes() {
+    let capped = Quantity::from_units(i64::MAX);
     for text in [
         "8Ei",
         "9223372036854775807Ki",
         "99999999999999999999999999999999999999999999Gi",
     ] {
-        assert_eq!(quantity(text).value(), i64::MAX, "{text}");
-        assert_eq!(quantity(text), Quantity::from_units(i64::MAX), "{text}");
+        assert_eq!((quantity(text), quantity(text).value()), (capped, i64::MAX), "{text}");
     }
     assert_eq!(quantity("-8Ei").value(), -i64::MAX);
 }
 
 #[test]
 fn errors_say_what_is_wrong() {
-    for (text, kind) in [
-        ("", QuantityErrorKind::NoDigits),
-        ("-", QuantityErrorKind::NoDigits),
-        (".", QuantityErrorKind::NoDigits),
-        ("Gi", QuantityErrorKind::NoDigits),
-        ("1K", QuantityErrorKind::Suffix),
-        ("1 Gi", QuantityErrorKind::Suffix),
-        (" 1", QuantityErrorKind::NoDigits),
-        ("1GB", QuantityErrorKind::Suffix),
-        ("1e", QuantityErrorKind::Suffix),
-        ("1e+", QuantityErrorKind::Suffix),
-        ("1e1.5", QuantityErrorKind::Suffix),
-        ("1.2.3", QuantityErrorKind::Suffix),
-        ("--1", QuantityErrorKind::NoDigits),
-        ("1ki", QuantityErrorKind::Suffix),
-        ("1\u{0}", QuantityErrorKind::Suffix),
-        ("½", QuantityErrorKind::NoDigits),
-        ("1e1000", QuantityErrorKind::OutOfRange),
-        ("1e9223372036854775807", QuantityErrorKind::OutOfRange),
-        ("1000000000000000000E", QuantityErrorKind::OutOfRange),
+    for (kind, texts) in [
+        (QuantityErrorKind::NoDigits, &["", "-", ".", "Gi", " 1", "--1", "½"][..]),
+        (
+            QuantityErrorKind::Suffix,
+            &["1K", "1 Gi", "1GB", "1e", "1e+", "1e1.5", "1.2.3", "1ki", "1\u{0}"],
+        ),
+        (
+            QuantityErrorKind::OutOfRange,
+            &["1e1000", "1e9223372036854775807", "1000000000000000000E"],
+        ),
     ] {
-        assert_eq!(
-            text.parse::<Quantity>().map_err(|error| error.kind),
-            Err(kind),
-            "{text:?}"
-        );
+        for text in texts {
+            let found = text.parse::<Quantity>().map_err(|error| error.kind);
+            assert_eq!(found, Err(kind), "{text:?}");
+        }
     }
-    let message = "10 GB".parse::<Quantity>().map_err(|error| error.to_string());
+    let message = "10 GB"
+        .parse::<Quantity>()
+        .expect_err("`GB` is not a suffix")
+        .to_string();
     assert_eq!(
         message,
-        Err(
-            "`10 GB` is not a quantity: unknown suffix, expected `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, \
-             `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` or an exponent like `e3`"
-                .to_owned()
-        )
+        "`10 GB` is not a quantity: unknown suffix, expected `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, \
+         `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` or an exponent like `e3`"
     );
 }
 
@@ -130,31 +116,25 @@ fn values_round_up_and_saturate() {
         ("100E", i64::MAX, i64::MAX),
         ("-100E", i64::MIN, i64::MIN),
     ] {
-        assert_eq!(
-            (quantity(text).value(), quantity(text).milli_value()),
-            (value, milli),
-            "{text}"
-        );
+        let found = (quantity(text).value(), quantity(text).milli_value());
+        assert_eq!(found, (value, milli), "{text}");
     }
 }
 
 #[test]
 fn sums_and_differences_are_exact() {
-    let free = quantity("308")
-        .checked_sub(quantity("103987m"))
-        .map(Quantity::milli_value);
-    assert_eq!(free, Some(204_013));
-    let owed = quantity("1Gi")
-        .checked_sub(quantity("2Gi"))
-        .map(|left| left.to_string());
-    assert_eq!(owed.as_deref(), Some("-1Gi"));
-    let sum = quantity("0").checked_add(quantity("512Mi")).map(|sum| sum.to_string());
-    assert_eq!(sum.as_deref(), Some("512Mi"));
-    let largest = Quantity {
-        nano: i128::MAX,
-        ..Quantity::ZERO
-    };
-    assert_eq!(largest.checked_add(quantity("1n")), None);
+    let printed = |result: Option<Quantity>| result.map(|result| result.to_string());
+    for (left, right, sum, difference) in [
+        ("308", "103987m", "411987m", "204013m"),
+        ("1Gi", "2Gi", "3Gi", "-1Gi"),
+        ("0", "512Mi", "512Mi", "-512Mi"),
+    ] {
+        let (left, right) = (quantity(left), quantity(right));
+        assert_eq!(printed(left.checked_add(right)).as_deref(), Some(sum));
+        assert_eq!(printed(left.checked_sub(right)).as_deref(), Some(difference));
+    }
+    let nano = i128::MAX;
+    assert_eq!(Quantity { nano, ..Quantity::ZERO }.checked_add(quantity("1n")), None);
 }
 
 #[test]

@@ -36,11 +36,11 @@ fn printed(policy: &str) -> StrategyRequest {
     request
 }
 
-/// Rules in short: targets and fields.
-fn short(request: &StrategyRequest) -> Vec<String> {
+/// Rules in short: targets and fields, one per line.
+fn short(request: &StrategyRequest) -> String {
     let rules = request.rules.iter().map(|rule| {
         let target = serde_json::to_string(&rule.target).unwrap();
-        format!("{target} {:?}", rule.fields)
+        format!("{target} {:?}\n", rule.fields)
     });
     rules.collect()
 }
@@ -50,9 +50,10 @@ fn priorities(request: &StrategyRequest) -> Vec<i64> {
     request.priorities.iter().map(|(_, priority)| *priority).collect()
 }
 
-fn warnings(request: &StrategyRequest) -> Vec<String> {
+/// Warnings with their hints, one per line.
+fn warnings(request: &StrategyRequest) -> String {
     let all = request.warnings.iter();
-    all.map(|warning| format!("{warning}; hint: {}", warning.hint.as_deref().unwrap_or("none")))
+    all.map(|warning| format!("{warning}; hint: {}\n", warning.hint.as_deref().unwrap_or("none")))
         .collect()
 }
 
@@ -62,50 +63,45 @@ macro_rules! fixture {
     };
 }
 
-const BY_NAME: [&str; 2] = [
-    r#"{"clusterNames":["member1"]} {"replicas": 2}"#,
-    r#"{"clusterNames":["member2"]} {"replicas": 2}"#,
-];
-const BY_REGION: [&str; 2] = [
-    r#"{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["RegionA"]}]}} {"replicas": 2}"#,
-    r#"{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["RegionB"]}]}} {"replicas": 2}"#,
-];
+const BY_NAME: &str = r#"{"clusterNames":["member1"]} {"replicas": 2}
+{"clusterNames":["member2"]} {"replicas": 2}
+"#;
+const BY_REGION: &str = r#"{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["RegionA"]}]}} {"replicas": 2}
+{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["RegionB"]}]}} {"replicas": 2}
+"#;
+const TOTAL: &str = "{} {\"replicas\": 4}\n";
 
-fn beside(list: &str, index: usize, target: &str) -> String {
-    format!(
-        "{list}[{index}]: the clusters are beside an empty `targetCluster`; treating them as part of it; \
-         hint: write `{{\"targetCluster\":{target}}}`"
-    )
+/// The warnings of a list whose clusters are beside an empty `targetCluster`.
+fn beside(list: &str) -> String {
+    let warning = |(index, name): (usize, &str)| {
+        format!(
+            "{list}[{index}]: the clusters are beside an empty `targetCluster`; treating them as part of it; \
+             hint: write `{{\"targetCluster\":{{\"clusterNames\":[\"{name}\"]}}}}`\n"
+        )
+    };
+    (0..).zip(["member1", "member2"]).map(warning).collect()
 }
 
 #[test]
 fn specified_solution_one_is_read_as_printed() {
-    let list = "specifyPreference.staticSpecifyList";
     let request = printed(fixture!("specified-solution-one-clusters"));
     assert_eq!(request.strategy, "Specified");
     assert_eq!(short(&request), BY_NAME);
-    assert_eq!(
-        warnings(&request),
-        [
-            beside(list, 0, r#"{"clusterNames":["member1"]}"#),
-            beside(list, 1, r#"{"clusterNames":["member2"]}"#)
-        ]
-    );
+    assert_eq!(warnings(&request), beside("specifyPreference.staticSpecifyList"));
 
     let request = printed(fixture!("specified-solution-one-regions"));
-    assert_eq!(short(&request), BY_REGION);
-    assert_eq!(request.warnings.len(), 2);
+    assert_eq!((short(&request).as_str(), request.warnings.len()), (BY_REGION, 2));
 
     let request = printed(fixture!("specified-solution-one-total"));
-    assert_eq!(request.strategy, "Specified");
-    assert_eq!(request.source, StrategySource::ImpliedByTotal);
-    assert_eq!(short(&request), [r#"{} {"replicas": 4}"#]);
+    assert_eq!(
+        (request.strategy.as_str(), &request.source),
+        ("Specified", &StrategySource::ImpliedByTotal)
+    );
+    assert_eq!(short(&request), TOTAL);
     assert_eq!(
         warnings(&request),
-        [
-            "`spec.replicas` of a policy without `replicaScheduling` is read as the total of one group of clusters; \
-          hint: write `replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Specified}`"
-        ]
+        "`spec.replicas` of a policy without `replicaScheduling` is read as the total of one group of clusters; \
+         hint: write `replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Specified}`\n"
     );
 }
 
@@ -115,59 +111,50 @@ fn specified_solution_two_is_read_as_printed() {
     assert_eq!(request.strategy, "Specified");
     assert_eq!(request.source, StrategySource::ExtendReplicaDivisionPreference);
     assert_eq!(short(&request), BY_NAME);
-    let list = "extendClusterPreferences.staticSpecifyList";
-    assert_eq!(
-        warnings(&request),
-        [
-            "the strategy `SpecifiedClusters` is read as `Specified`; hint: write `replicaDivisionPreference: Specified`".to_owned(),
-            "extendClusterPreferences: `staticSpecifyList` is read as `extendStaticList`; hint: write `extendClusterPreferences: {extendStaticList: […]}`".to_owned(),
-            beside(list, 0, r#"{"clusterNames":["member1"]}"#),
-            beside(list, 1, r#"{"clusterNames":["member2"]}"#),
-        ]
+    let expected = format!(
+        "the strategy `SpecifiedClusters` is read as `Specified`; hint: write `replicaDivisionPreference: Specified`\n\
+         extendClusterPreferences: `staticSpecifyList` is read as `extendStaticList`; \
+         hint: write `extendClusterPreferences: {{extendStaticList: […]}}`\n{}",
+        beside("extendClusterPreferences.staticSpecifyList")
     );
+    assert_eq!(warnings(&request), expected);
 
     let request = printed(fixture!("specified-solution-two-regions"));
-    assert_eq!(short(&request), BY_REGION);
-    let found = warnings(&request);
-    assert_eq!(found.len(), 5);
+    assert_eq!((short(&request).as_str(), request.warnings.len()), (BY_REGION, 5));
     assert_eq!(
-        found[2],
-        "specifyPreference.staticSpecifyList[0]: `extendFields.replicas` belongs to `extendClusterPreferences`; \
-         read as `replicas`; hint: write `replicas: 2`"
+        warnings(&request).lines().nth(2),
+        Some(
+            "specifyPreference.staticSpecifyList[0]: `extendFields.replicas` belongs to `extendClusterPreferences`; \
+             read as `replicas`; hint: write `replicas: 2`"
+        )
     );
 
     let request = printed(fixture!("specified-solution-two-total"));
-    assert_eq!(short(&request), [r#"{} {"replicas": 4}"#]);
+    assert_eq!(short(&request), TOTAL);
     assert_eq!(
         warnings(&request),
-        ["the strategy `Regions` is read as `Specified`; hint: write `replicaDivisionPreference: Specified`"]
+        "the strategy `Regions` is read as `Specified`; hint: write `replicaDivisionPreference: Specified`\n"
     );
 }
 
 #[test]
 fn specified_solution_three_is_read_as_printed() {
     let request = printed(fixture!("specified-solution-three-clusters"));
-    assert_eq!(
-        request.source,
-        StrategySource::ImpliedByPreferences("specifiedClusters".to_owned())
-    );
-    assert_eq!(short(&request), BY_NAME);
+    let source = StrategySource::ImpliedByPreferences("specifiedClusters".to_owned());
+    assert_eq!((short(&request).as_str(), &request.source), (BY_NAME, &source));
     assert_eq!(
         warnings(&request),
-        [
-            "the policy's `metadata.annotation` is not a Kubernetes field; treating it as the annotation `divvy.io/preferences`; \
-          hint: write `annotations: {divvy.io/preferences: '{\"specifiedClusters\": [{\"name\": \"member1\", \"replicas\": 2}, {\"name\": \"member2\", \"replicas\": 2}]}'}`"
-        ]
+        "the policy's `metadata.annotation` is not a Kubernetes field; treating it as the annotation `divvy.io/preferences`; \
+         hint: write `annotations: {divvy.io/preferences: '{\"specifiedClusters\": [{\"name\": \"member1\", \"replicas\": 2}, \
+         {\"name\": \"member2\", \"replicas\": 2}]}'}`\n"
     );
-    let request = printed(fixture!("specified-solution-three-regions"));
-    assert_eq!(short(&request), BY_REGION);
-    let request = printed(fixture!("specified-solution-three-total"));
-    assert_eq!(
-        short(&request),
-        [
-            r#"{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["RegionA","RegionB"]}]}} {"replicas": 4}"#
-        ]
-    );
+    assert_eq!(short(&printed(fixture!("specified-solution-three-regions"))), BY_REGION);
+    let total = BY_REGION
+        .lines()
+        .next()
+        .unwrap()
+        .replace("]}]}} {\"replicas\": 2}", ",\"RegionB\"]}]}} {\"replicas\": 4}\n");
+    assert_eq!(short(&printed(fixture!("specified-solution-three-total"))), total);
 }
 
 #[test]
@@ -190,10 +177,9 @@ fn the_other_proposals_are_read_as_printed() {
     assert_eq!(priorities(&request), [2, 1]);
     assert_eq!(
         short(&request),
-        [
-            r#"{"clusterNames":["member1","member2"]} {"priority": 2}"#,
-            r#"{"clusterNames":["member3","member4"]} {"priority": 1}"#
-        ]
+        r#"{"clusterNames":["member1","member2"]} {"priority": 2}
+{"clusterNames":["member3","member4"]} {"priority": 1}
+"#
     );
 
     let wrap = |placement: &str| {
