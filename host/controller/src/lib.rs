@@ -1,0 +1,1 @@
+//! The scheduler of a control plane: watches objects, queues bindings, decides, writes the results, and holds a lease.
