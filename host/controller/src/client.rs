@@ -101,9 +101,9 @@ async fn configuration(options: &ConnectionOptions) -> Result<Config, Connection
             let config = Config::from_custom_kubeconfig(kubeconfig, &choice).await;
             config.map_err(ConnectionError::Kubeconfig)
         }
-        None if options.context.is_some() => {
-            Config::from_kubeconfig(&choice).await.map_err(ConnectionError::Kubeconfig)
-        }
+        None if options.context.is_some() => Config::from_kubeconfig(&choice)
+            .await
+            .map_err(ConnectionError::Kubeconfig),
         None => Config::infer().await.map_err(ConnectionError::NotConfigured),
     }
 }

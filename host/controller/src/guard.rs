@@ -33,7 +33,12 @@ impl LossGuard {
 
     /// Judges the first list after a start: `named` are the clusters that results name. If at least half of them do
     /// not exist, they count as missing. Fewer may be left over from clusters that were removed long ago.
-    pub fn started<'a>(&mut self, named: impl IntoIterator<Item = &'a str>, exists: impl Fn(&str) -> bool, now: Instant) {
+    pub fn started<'a>(
+        &mut self,
+        named: impl IntoIterator<Item = &'a str>,
+        exists: impl Fn(&str) -> bool,
+        now: Instant,
+    ) {
         let (mut known, mut unknown) = (0_usize, Vec::new());
         for name in named {
             match exists(name) {
@@ -56,7 +61,12 @@ impl LossGuard {
     /// Believes that clusters are gone that were missing too long. Returns their names.
     pub fn expire(&mut self, now: Instant) -> Vec<String> {
         let is_over = |since: &Instant| now.saturating_duration_since(*since) >= CONFIRMED_AFTER;
-        let gone: Vec<String> = self.missing.iter().filter(|(_, since)| is_over(since)).map(|(name, _)| name.clone()).collect();
+        let gone: Vec<String> = self
+            .missing
+            .iter()
+            .filter(|(_, since)| is_over(since))
+            .map(|(name, _)| name.clone())
+            .collect();
         for name in &gone {
             self.missing.remove(name);
         }
@@ -113,7 +123,12 @@ mod tests {
 
     #[test]
     fn after_a_start_half_of_the_named_clusters_must_exist() {
-        for (existing, expected) in [(vec!["a", "b", "c"], false), (vec!["a", "b"], false), (vec!["a"], true), (vec![], true)] {
+        for (existing, expected) in [
+            (vec!["a", "b", "c"], false),
+            (vec!["a", "b"], false),
+            (vec!["a"], true),
+            (vec![], true),
+        ] {
             let mut guard = LossGuard::default();
             guard.started(["a", "b", "c"], |name| existing.contains(&name), Instant::now());
             assert_eq!(guard.is_on(), expected, "{existing:?}");

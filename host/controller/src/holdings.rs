@@ -54,7 +54,9 @@ impl Holdings {
         let is_same = self.rows.len() == fleet.len()
             && (0..fleet.len()).all(|row| self.rows.get(fleet.name(row as u32)) == Some(&row));
         if !is_same {
-            self.rows = (0..fleet.len()).map(|row| (fleet.name(row as u32).to_owned(), row)).collect();
+            self.rows = (0..fleet.len())
+                .map(|row| (fleet.name(row as u32).to_owned(), row))
+                .collect();
             self.rebuild();
         }
         &self.ledger
@@ -88,7 +90,10 @@ impl Holdings {
             target.map_or(0, |target| i64::from(target.replicas))
         };
         let held_before = |name: &str| {
-            let held = before.iter().flat_map(|holding| &holding.clusters).find(|held| held.name == name);
+            let held = before
+                .iter()
+                .flat_map(|holding| &holding.clusters)
+                .find(|held| held.name == name);
             held.map_or(0, |held| held.replicas)
         };
         let clusters = result.iter().filter_map(|target| {
@@ -122,18 +127,26 @@ impl Holdings {
 
     /// Holds the whole result of a binding that was scheduled lately and is not healthy yet: after a start, nothing
     /// else is known about it.
-    pub fn restore(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster], per_replica: &[(String, i64)], now: Instant) {
+    pub fn restore(
+        &mut self,
+        key: &Arc<BindingKey>,
+        result: &[TargetCluster],
+        per_replica: &[(String, i64)],
+        now: Instant,
+    ) {
         self.take(key, result, &[], &[], per_replica, now);
     }
 
     /// Notes the state of a binding's resource. A cluster counts as healthy only by an entry that changed since the
     /// decision: before that, it describes the resource as it was.
     pub fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) {
-        let Some(holding) = self.holdings.get_mut(key) else { return };
+        let Some(holding) = self.holdings.get_mut(key) else {
+            return;
+        };
         for held in &mut holding.clusters {
             let entry = aggregated.iter().find(|entry| entry.cluster == held.name);
-            let is_healthy =
-                entry.is_some_and(|entry| entry.health == Health::Healthy && Some(entry.fingerprint) != held.fingerprint);
+            let is_healthy = entry
+                .is_some_and(|entry| entry.health == Health::Healthy && Some(entry.fingerprint) != held.fingerprint);
             match is_healthy {
                 true if held.healthy_since.is_none() => held.healthy_since = Some(now),
                 true => {}
@@ -152,7 +165,9 @@ impl Holdings {
     pub fn expire(&mut self, now: Instant) -> bool {
         self.release(|held, since| {
             let is_overdue = now.saturating_duration_since(since) >= HOLD_MAX;
-            let is_shown = held.healthy_since.is_some_and(|healthy| now.saturating_duration_since(healthy) >= REPORT_MAX);
+            let is_shown = held
+                .healthy_since
+                .is_some_and(|healthy| now.saturating_duration_since(healthy) >= REPORT_MAX);
             is_overdue || is_shown
         })
     }
@@ -176,7 +191,10 @@ impl Holdings {
 
     /// Replicas that a binding holds on a cluster.
     pub fn held(&self, key: &BindingKey, cluster: &str) -> i64 {
-        let held = self.holdings.get(key).and_then(|holding| holding.clusters.iter().find(|held| held.name == cluster));
+        let held = self
+            .holdings
+            .get(key)
+            .and_then(|holding| holding.clusters.iter().find(|held| held.name == cluster));
         held.map_or(0, |held| held.replicas)
     }
 

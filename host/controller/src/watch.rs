@@ -27,10 +27,18 @@ pub enum Change {
     Deleted(Kind, ObjectKey),
 }
 
-/// Watches a kind for ever and hands each change to `send`, until that returns false.
-pub async fn watch(clients: Clients, kind: Kind, mut send: impl FnMut(Change) -> bool) {
+/// Receiver of changes.
+pub trait Sink: Send {
+    /// Takes a change, waiting if there are too many. Returns false if no more are wanted.
+    fn send(&self, change: Change) -> impl Future<Output = bool> + Send;
+}
+
+/// Watches a kind for ever and hands each change to `sink`, until that wants no more.
+pub async fn watch(clients: Clients, kind: Kind, sink: impl Sink) {
     let api: Api<Fetched> = Api::all_with(clients.watching, &kind);
-    let configuration = watcher::Config::default().timeout(WATCH_SECONDS).page_size(kind.page_size());
+    let configuration = watcher::Config::default()
+        .timeout(WATCH_SECONDS)
+        .page_size(kind.page_size());
     let mut events = watcher(api, configuration).default_backoff().boxed();
     while let Some(event) = events.next().await {
         let change = match event {
@@ -40,14 +48,47 @@ pub async fn watch(clients: Clients, kind: Kind, mut send: impl FnMut(Change) ->
             Ok(Event::Apply(fetched)) => read(kind, fetched).map(|object| Change::Applied(kind, object)),
             Ok(Event::Delete(fetched)) => Some(Change::Deleted(kind, fetched.key())),
             Err(error) => {
-                tracing::warn!(kind = kind.kind(), %error, "watch failed; trying again");
+                tracing::warn!(
+                    kind = kind.kind(),
+                    error = described(&error),
+                    "watch failed; trying again"
+                );
                 None
             }
         };
-        if change.is_some_and(|change| !send(change)) {
+        if let Some(change) = change
+            && !sink.send(change).await
+        {
             return;
         }
     }
+}
+
+/// An error of a watch in the API server's words, where it has any.
+fn described(error: &watcher::Error) -> String {
+    use watcher::Error::{InitialListFailed, NoResourceVersion, WatchError, WatchFailed, WatchStartFailed};
+    match error {
+        InitialListFailed(kube::Error::Api(status))
+        | WatchStartFailed(kube::Error::Api(status))
+        | WatchFailed(kube::Error::Api(status))
+        | WatchError(status) => status.message.clone(),
+        InitialListFailed(error) | WatchStartFailed(error) | WatchFailed(error) => with_causes(error),
+        NoResourceVersion => error.to_string(),
+    }
+}
+
+/// An error with its causes, each once.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let own = error.to_string();
+        if !text.contains(&own) {
+            text = format!("{text}: {own}");
+        }
+        cause = error.source();
+    }
+    text
 }
 
 /// Reads an object; one that cannot be read is reported and left out.

@@ -24,11 +24,17 @@ pub struct ClusterProperties {
 /// affinity is concerned by every cluster.
 pub fn concerns(placement: &Placement, observed_group: &str, cluster: &ClusterProperties) -> bool {
     let groups = &placement.cluster_affinities;
-    let group = groups.iter().find(|group| group.affinity_name == observed_group).or(groups.first());
+    let group = groups
+        .iter()
+        .find(|group| group.affinity_name == observed_group)
+        .or(groups.first());
     match (group, &placement.cluster_affinity) {
         (Some(group), _) => {
             matches(&group.affinity, cluster)
-                || group.overflow_affinities.iter().any(|tier| matches(&tier.affinity, cluster))
+                || group
+                    .overflow_affinities
+                    .iter()
+                    .any(|tier| matches(&tier.affinity, cluster))
         }
         (None, Some(affinity)) => matches(affinity, cluster),
         (None, None) => true,
@@ -41,11 +47,16 @@ fn matches(affinity: &ClusterAffinity, cluster: &ClusterProperties) -> bool {
         return false;
     }
     let labels = affinity.label_selector.as_ref();
-    let fields = affinity.field_selector.iter().flat_map(|selector| &selector.match_expressions);
+    let fields = affinity
+        .field_selector
+        .iter()
+        .flat_map(|selector| &selector.match_expressions);
     let is_named = affinity.cluster_names.is_empty() || affinity.cluster_names.contains(&cluster.name);
     is_named
         && labels.is_none_or(|selector| selector.matches(&cluster.labels))
-        && fields.into_iter().all(|requirement| field_matches(requirement, cluster))
+        && fields
+            .into_iter()
+            .all(|requirement| field_matches(requirement, cluster))
 }
 
 fn field_matches(requirement: &SelectorRequirement, cluster: &ClusterProperties) -> bool {
@@ -96,8 +107,16 @@ mod tests {
             (r#"{"clusterAffinity":{"clusterNames":["m1"]}}"#, "", true),
             (r#"{"clusterAffinity":{"clusterNames":["m2"]}}"#, "", false),
             (r#"{"clusterAffinity":{"exclude":["m1"]}}"#, "", false),
-            (r#"{"clusterAffinity":{"labelSelector":{"matchLabels":{"tier":"gold"}}}}"#, "", true),
-            (r#"{"clusterAffinity":{"labelSelector":{"matchLabels":{"tier":"iron"}}}}"#, "", false),
+            (
+                r#"{"clusterAffinity":{"labelSelector":{"matchLabels":{"tier":"gold"}}}}"#,
+                "",
+                true,
+            ),
+            (
+                r#"{"clusterAffinity":{"labelSelector":{"matchLabels":{"tier":"iron"}}}}"#,
+                "",
+                false,
+            ),
             (
                 r#"{"clusterAffinity":{"fieldSelector":{"matchExpressions":[{"key":"region","operator":"In","values":["eu"]}]}}}"#,
                 "",

@@ -43,20 +43,45 @@ mod tests {
     fn only_labelled_bindings_of_this_scheduler_are_ours() {
         let cases = [
             (serde_json::json!({}), true),
-            (serde_json::json!({"/metadata/labels": {"clusterpropagationpolicy.karmada.io/permanent-id": "1"}}), true),
-            (serde_json::json!({"/metadata/labels": {"binding.karmada.io/managed-by": "mcs"}}), true),
-            (serde_json::json!({"/metadata/labels": {"propagationpolicy.karmada.io/permanent-id": ""}}), false),
+            (
+                serde_json::json!({"/metadata/labels": {"clusterpropagationpolicy.karmada.io/permanent-id": "1"}}),
+                true,
+            ),
+            (
+                serde_json::json!({"/metadata/labels": {"binding.karmada.io/managed-by": "mcs"}}),
+                true,
+            ),
+            (
+                serde_json::json!({"/metadata/labels": {"propagationpolicy.karmada.io/permanent-id": ""}}),
+                false,
+            ),
             (serde_json::json!({"/metadata/labels": {"app": "web"}}), false),
             (serde_json::json!({"/metadata/labels": null}), false),
             (serde_json::json!({"/spec/schedulerName": "other"}), false),
             (serde_json::json!({"/spec/schedulerName": ""}), false),
-            (serde_json::json!({"/spec": {"schedulerName": "default-scheduler", "suspension": {"scheduling": true}}}), false),
-            (serde_json::json!({"/spec": {"schedulerName": "default-scheduler", "suspension": {"scheduling": false}}}), true),
-            (serde_json::json!({"/spec": {"schedulerName": "default-scheduler", "suspension": {"dispatching": true}}}), true),
-            (serde_json::json!({"/metadata": {"labels": {"binding.karmada.io/managed-by": "x"}, "deletionTimestamp": "2026-01-01T00:00:00Z"}}), false),
+            (
+                serde_json::json!({"/spec": {"schedulerName": "default-scheduler", "suspension": {"scheduling": true}}}),
+                false,
+            ),
+            (
+                serde_json::json!({"/spec": {"schedulerName": "default-scheduler", "suspension": {"scheduling": false}}}),
+                true,
+            ),
+            (
+                serde_json::json!({"/spec": {"schedulerName": "default-scheduler", "suspension": {"dispatching": true}}}),
+                true,
+            ),
+            (
+                serde_json::json!({"/metadata": {"labels": {"binding.karmada.io/managed-by": "x"}, "deletionTimestamp": "2026-01-01T00:00:00Z"}}),
+                false,
+            ),
         ];
         for (change, expected) in cases {
-            assert_eq!(is_ours(&binding(change.clone()), "default-scheduler"), expected, "{change}");
+            assert_eq!(
+                is_ours(&binding(change.clone()), "default-scheduler"),
+                expected,
+                "{change}"
+            );
         }
     }
 }

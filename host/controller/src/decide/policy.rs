@@ -142,7 +142,9 @@ pub fn request_in_force(
     match (policy, applied) {
         (None, None) => Request::default(),
         (None, Some(applied)) => applied.policy.clone(),
-        (Some(_), Some(applied)) if is_lazy(policy) && applied.workload_version.as_deref() == Some(workload_version) => {
+        (Some(_), Some(applied))
+            if is_lazy(policy) && applied.workload_version.as_deref() == Some(workload_version) =>
+        {
             applied.policy.clone()
         }
         (Some(policy), _) => Request::of_policy(policy),
@@ -177,15 +179,29 @@ mod tests {
         let cases = [
             // Policy, applied, version of the workload, strategy in force.
             (Some(policy("new", "")), Some(applied("old", None)), "7", Some("new")),
-            (Some(policy("new", "Lazy")), Some(applied("old", Some("7"))), "7", Some("old")),
-            (Some(policy("new", "Lazy")), Some(applied("old", Some("7"))), "8", Some("new")),
+            (
+                Some(policy("new", "Lazy")),
+                Some(applied("old", Some("7"))),
+                "7",
+                Some("old"),
+            ),
+            (
+                Some(policy("new", "Lazy")),
+                Some(applied("old", Some("7"))),
+                "8",
+                Some("new"),
+            ),
             (Some(policy("new", "Lazy")), None, "7", Some("new")),
             (None, Some(applied("old", None)), "7", Some("old")),
             (None, None, "7", None),
         ];
         for (policy, applied, version, expected) in cases {
             let request = request_in_force(policy.as_ref(), applied.as_ref(), version);
-            assert_eq!(request.strategy.as_deref(), expected, "{policy:?} {applied:?} {version}");
+            assert_eq!(
+                request.strategy.as_deref(),
+                expected,
+                "{policy:?} {applied:?} {version}"
+            );
         }
     }
 

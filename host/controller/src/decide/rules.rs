@@ -21,6 +21,8 @@ pub enum Reason {
     GoesEverywhere,
     /// A cluster of the result is being deleted.
     ClusterDeleting,
+    /// A cluster changed, under a profile that then moves satisfied bindings.
+    ClustersChanged,
 }
 
 /// How the replicas of a result add up.
@@ -53,6 +55,8 @@ pub struct Standing<'a> {
     pub applied: Option<&'a AppliedPolicy>,
     /// True if a reschedule was requested that no decision has answered.
     pub is_reschedule_pending: bool,
+    /// True if a cluster changed, under a profile that then moves satisfied bindings.
+    pub is_moved_by_clusters: bool,
 }
 
 impl Sum {
@@ -88,7 +92,10 @@ pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> b
         return Some(Reason::GoesEverywhere);
     }
     let deleting = binding.spec.clusters.iter().any(|target| is_deleting(&target.name));
-    deleting.then_some(Reason::ClusterDeleting)
+    if deleting {
+        return Some(Reason::ClusterDeleting);
+    }
+    standing.is_moved_by_clusters.then_some(Reason::ClustersChanged)
 }
 
 /// True if the applied placement differs (`placementChanged`, `pkg/scheduler/helper.go:36`).
@@ -105,7 +112,10 @@ fn placement_changed(standing: &Standing<'_>) -> bool {
     }
     // serde would read a struct from a list too.
     let is_object = applied.trim_start().starts_with('{');
-    let Some(applied) = is_object.then(|| serde_json::from_str::<Placement>(applied).ok()).flatten() else {
+    let Some(applied) = is_object
+        .then(|| serde_json::from_str::<Placement>(applied).ok())
+        .flatten()
+    else {
         return false;
     };
     let current = standing.placement;

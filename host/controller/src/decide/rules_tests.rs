@@ -44,13 +44,18 @@ fn reason(changes: Value, is_pending: bool, policy: Request, applied: Option<App
         policy: &policy,
         applied: applied.as_ref(),
         is_reschedule_pending: is_pending,
+        is_moved_by_clusters: false,
     };
     reason_to_decide(&standing, |name| name == "gone")
 }
 
 #[track_caller]
 fn check(changes: Value, expected: Option<Reason>) {
-    assert_eq!(reason(changes.clone(), false, Request::default(), None), expected, "{changes}");
+    assert_eq!(
+        reason(changes.clone(), false, Request::default(), None),
+        expected,
+        "{changes}"
+    );
 }
 
 fn groups(first: &str, second: &str) -> Value {
@@ -68,9 +73,18 @@ fn a_changed_placement_decides() {
     check(json!({"/applied": null}), changed);
     check(json!({"/applied": ""}), changed);
     check(json!({"/placement/clusterAffinity": {"clusterNames": ["m1"]}}), changed);
-    check(json!({"/placement/clusterTolerations": [{"key": "x", "operator": "Exists"}]}), changed);
-    check(json!({"/placement/spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1}]}), changed);
-    check(json!({"/placement/replicaScheduling/replicaDivisionPreference": "Aggregated"}), changed);
+    check(
+        json!({"/placement/clusterTolerations": [{"key": "x", "operator": "Exists"}]}),
+        changed,
+    );
+    check(
+        json!({"/placement/spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1}]}),
+        changed,
+    );
+    check(
+        json!({"/placement/replicaScheduling/replicaDivisionPreference": "Aggregated"}),
+        changed,
+    );
     // The order of keys is not a difference.
     check(
         json!({"/applied": r#"{"replicaScheduling":{"replicaDivisionPreference":"Weighted","replicaSchedulingType":"Divided"},"clusterAffinity":{"clusterNames":["m1","m2"]}}"#}),
@@ -86,13 +100,24 @@ fn an_unreadable_annotation_counts_as_unchanged() {
 
 #[test]
 fn of_several_groups_only_the_observed_one_counts() {
-    let placement = |groups: Value| json!({"clusterAffinities": groups, "replicaScheduling": {"replicaSchedulingType": "Divided"}});
+    let placement =
+        |groups: Value| json!({"clusterAffinities": groups, "replicaScheduling": {"replicaSchedulingType": "Divided"}});
     let cases = [
         // Applied groups, current groups, observed group, expected.
         (groups("a", "b"), groups("a", "c"), "one", None),
-        (groups("a", "b"), groups("a", "c"), "two", Some(Reason::PlacementChanged)),
+        (
+            groups("a", "b"),
+            groups("a", "c"),
+            "two",
+            Some(Reason::PlacementChanged),
+        ),
         (groups("a", "b"), groups("a", "c"), "", Some(Reason::PlacementChanged)),
-        (groups("a", "b"), groups("a", "c"), "three", Some(Reason::PlacementChanged)),
+        (
+            groups("a", "b"),
+            groups("a", "c"),
+            "three",
+            Some(Reason::PlacementChanged),
+        ),
         (groups("a", "b"), groups("a", "b"), "", None),
     ];
     for (applied, current, observed, expected) in cases {
@@ -114,7 +139,8 @@ fn workload_affinity_counts_only_without_an_observed_group() {
         json!({"/placement/workloadAffinity": affinity, "/binding/status/schedulerObservingAffinityName": ""}),
         Some(Reason::PlacementChanged),
     );
-    let placement = json!({"clusterAffinities": groups("a", "b"), "replicaScheduling": {"replicaSchedulingType": "Divided"}});
+    let placement =
+        json!({"clusterAffinities": groups("a", "b"), "replicaScheduling": {"replicaSchedulingType": "Divided"}});
     let mut with = placement.clone();
     with["workloadAffinity"] = affinity;
     check(

@@ -62,7 +62,9 @@ impl BindingDocument {
         } = fetched;
         let placement = spec.as_object_mut().and_then(|spec| spec.remove("placement"));
         let placement = placement.filter(|placement| !placement.is_null());
-        let aggregated = status.as_object_mut().and_then(|status| status.remove("aggregatedStatus"));
+        let aggregated = status
+            .as_object_mut()
+            .and_then(|status| status.remove("aggregatedStatus"));
         let items: Vec<Value> = typed(aggregated.unwrap_or_default())?;
         let scope = match kind {
             Kind::ClusterBinding => BindingScope::Cluster,
@@ -78,7 +80,10 @@ impl BindingDocument {
                 status,
             },
             placement: placement.map(|placement| placement.to_string()),
-            aggregated: items.into_iter().map(AggregatedStatus::read).collect::<Result<_, _>>()?,
+            aggregated: items
+                .into_iter()
+                .map(AggregatedStatus::read)
+                .collect::<Result<_, _>>()?,
         })
     }
 

@@ -80,6 +80,15 @@ impl Resource for Fetched {
 }
 
 impl Fetched {
+    /// An object with this metadata and status, to write from.
+    pub fn new(metadata: ObjectMeta, status: Value) -> Self {
+        Self {
+            metadata,
+            status,
+            ..Self::default()
+        }
+    }
+
     /// Namespace and name.
     pub fn key(&self) -> ObjectKey {
         ObjectKey {

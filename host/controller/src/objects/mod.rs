@@ -90,9 +90,7 @@ impl Object {
                 BindingDocument::read(kind, fetched).map(|document| Self::Binding(Box::new(document)))
             }
             Kind::Cluster => fetched.cluster().map(|cluster| Self::Cluster(Box::new(cluster))),
-            Kind::Policy | Kind::ClusterPolicy => {
-                fetched.policy(kind).map(|policy| Self::Policy(Box::new(policy)))
-            }
+            Kind::Policy | Kind::ClusterPolicy => fetched.policy(kind).map(|policy| Self::Policy(Box::new(policy))),
             Kind::Quota => Ok(Self::Quota(fetched.key(), fetched.metadata.generation)),
         };
         read.map_err(|source| Unreadable {

@@ -135,7 +135,9 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
             .iter()
             .filter_map(|(_, _, key)| {
                 let entry = self.entries.get(key)?;
-                let Place::Parked(_, cause) = entry.place else { return None };
+                let Place::Parked(_, cause) = entry.place else {
+                    return None;
+                };
                 helps(key, cause).then(|| (key.clone(), entry.ready))
             })
             .collect();
@@ -171,6 +173,12 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         let due = now + wait;
         self.put_into_backoff(key, due);
         wait
+    }
+
+    /// Puts off a decision for a short while, which does not count as a failure.
+    pub fn postpone(&mut self, key: &K, wait: Duration, now: Instant) {
+        self.detach(key);
+        self.put_into_backoff(key, now + wait);
     }
 
     /// Ends a decision that only an event can heal: the binding is parked with the cause of its failure.
@@ -286,7 +294,11 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
     fn detach(&mut self, key: &K) {
         let Some(entry) = self.entries.get(key) else { return };
         match entry.place {
-            Place::Active => _ = self.active.remove(&(Reverse(entry.priority), entry.arrival, key.clone())),
+            Place::Active => {
+                _ = self
+                    .active
+                    .remove(&(Reverse(entry.priority), entry.arrival, key.clone()))
+            }
             Place::Backoff(due) => _ = self.backoff.remove(&(due, entry.arrival, key.clone())),
             Place::Parked(due, _) => _ = self.parked.remove(&(due, entry.arrival, key.clone())),
             Place::Taken => {}

@@ -80,8 +80,22 @@ fn the_highest_priority_goes_first_then_the_first_to_arrive() {
 
 #[test]
 fn a_binding_that_is_added_again_keeps_its_turn() {
-    check(&[Add("a", 0), Add("b", 0), Add("a", 0), Take(Some("a")), Take(Some("b")), Take(None)]);
-    check(&[Add("a", 0), Add("b", 0), Add("b", 1), Take(Some("b")), Take(Some("a")), Take(None)]);
+    check(&[
+        Add("a", 0),
+        Add("b", 0),
+        Add("a", 0),
+        Take(Some("a")),
+        Take(Some("b")),
+        Take(None),
+    ]);
+    check(&[
+        Add("a", 0),
+        Add("b", 0),
+        Add("b", 1),
+        Take(Some("b")),
+        Take(Some("a")),
+        Take(None),
+    ]);
 }
 
 #[test]

@@ -6,11 +6,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use divvy_karmada::api::{ResourceBinding, TargetCluster};
+use divvy_karmada::api::{BindingScope, PolicyScope, ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::policy::{Claim, claimed_by};
+use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
 
 use super::{Shared, SharedPlacement};
-use crate::decide::APPLIED_PLACEMENT;
+use crate::decide::rules::{Sum, goes_everywhere};
+use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
+use crate::write::patch::read_metadata;
 
 /// A binding in the store.
 #[derive(Debug)]
@@ -25,14 +29,27 @@ pub struct Record {
     pub priority: i32,
     /// True if this scheduler decides it.
     pub is_ours: bool,
-    /// True if a reschedule was requested that no decision has answered.
+    /// Time at which a reschedule was requested.
+    pub requested: Option<Timestamp>,
+    /// True if that request has not been answered by a decision.
     pub is_reschedule_pending: bool,
+    /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
+    /// names a strategy that may send it there.
+    pub follows_clusters: bool,
+    /// True if a cluster changed since its last decision, under a profile that then moves satisfied bindings.
+    pub is_moved_by_clusters: bool,
+    /// The affinity group in use.
+    pub observed_group: Option<Arc<str>>,
+    /// The policy that claims it, as in [`claim_text`].
+    pub claim: Option<Arc<str>>,
     /// Its placement.
     pub placement: Option<Arc<SharedPlacement>>,
     /// The annotation `policy.karmada.io/applied-placement`.
     pub applied_placement: Option<Arc<str>>,
     /// State of the resource in each cluster.
     pub aggregated: Box<[AggregatedStatus]>,
+    /// Hash of its labels and annotations, except those that decisions write.
+    metadata: u64,
     /// The rest of the object.
     document: Box<[u8]>,
     /// Number of the relist that named it last.
@@ -44,7 +61,8 @@ pub struct Record {
 pub struct BindingStore {
     records: HashMap<Arc<BindingKey>, Record>,
     shared: Shared,
-    epoch: u64,
+    /// Number of the last relist, by scope: the two kinds are listed independently.
+    epochs: [u64; 2],
 }
 
 /// What a new version of a binding differs in from the stored one.
@@ -78,13 +96,14 @@ impl BindingStore {
     ) -> (Arc<BindingKey>, BindingChange) {
         let key = document.key();
         let version = version_number(&document.object.metadata.resource_version);
+        let epoch = self.epochs[slot(key.scope)];
         let known = self.records.get_key_value(&key);
         let shared_key = known.map_or_else(|| Arc::new(key), |(key, _)| Arc::clone(key));
         let old = known.map(|(_, record)| record);
         if let Some(old) = old
             && version < old.version
             && *old.uid == document.object.metadata.uid
-            && !(is_listed && old.epoch != self.epoch)
+            && !(is_listed && old.epoch != epoch)
         {
             self.mark_listed(&shared_key);
             let stale = BindingChange {
@@ -93,7 +112,7 @@ impl BindingStore {
             };
             return (shared_key, stale);
         }
-        let record = Record::new(document, is_ours, version, self.epoch, old, &mut self.shared);
+        let record = Record::new(document, is_ours, version, epoch, old, &mut self.shared);
         let change = record.change_from(old);
         self.records.insert(Arc::clone(&shared_key), record);
         (shared_key, change)
@@ -129,32 +148,33 @@ impl BindingStore {
         self.records.is_empty()
     }
 
-    /// Begins a relist: from now on, versions count as named by it.
-    pub fn begin_relist(&mut self) {
-        self.epoch += 1;
+    /// Begins a relist of one kind: from now on, versions count as named by it.
+    pub fn begin_relist(&mut self, scope: BindingScope) {
+        self.epochs[slot(scope)] += 1;
     }
 
-    /// Marks a binding as named by the relist, even if its version was not new.
-    pub fn mark_listed(&mut self, key: &BindingKey) {
-        let epoch = self.epoch;
+    fn mark_listed(&mut self, key: &BindingKey) {
+        let epoch = self.epochs[slot(key.scope)];
         if let Some(record) = self.records.get_mut(key) {
             record.epoch = epoch;
         }
     }
 
-    /// Ends a relist of the bindings that `is_listed` names, and removes those that it did not mention. Returns them.
-    pub fn end_relist(&mut self, is_listed: impl Fn(&BindingKey) -> bool) -> Vec<Arc<BindingKey>> {
-        let epoch = self.epoch;
-        let gone: Vec<Arc<BindingKey>> = self
+    /// Keys of the bindings of one kind that the relist did not mention. They are still in the store.
+    pub fn unlisted(&self, scope: BindingScope) -> Vec<Arc<BindingKey>> {
+        let epoch = self.epochs[slot(scope)];
+        let unlisted = self
             .records
             .iter()
-            .filter(|(key, record)| is_listed(key) && record.epoch != epoch)
-            .map(|(key, _)| Arc::clone(key))
-            .collect();
-        for key in &gone {
-            self.records.remove(key);
-        }
-        gone
+            .filter(|(key, record)| key.scope == scope && record.epoch != epoch);
+        unlisted.map(|(key, _)| Arc::clone(key)).collect()
+    }
+}
+
+fn slot(scope: BindingScope) -> usize {
+    match scope {
+        BindingScope::Namespaced => 0,
+        BindingScope::Cluster => 1,
     }
 }
 
@@ -172,6 +192,7 @@ impl Record {
             placement,
             aggregated,
         } = document;
+        let metadata = read_metadata(&object.metadata);
         let applied = object.metadata.annotations.remove(APPLIED_PLACEMENT);
         let requested = object.spec.reschedule_triggered_at;
         let answered = object.status.last_scheduled_time;
@@ -179,22 +200,33 @@ impl Record {
         // the two times, and their resolution of a second, do not matter.
         let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
         let old = old.filter(|old| *old.uid == object.metadata.uid);
-        let is_renewed = answered.is_some()
-            && old.is_some_and(|old| {
-                old.is_reschedule_pending
-                    || old.generation != object.metadata.generation
-                        && old.binding().is_some_and(|old| old.spec.reschedule_triggered_at < requested)
-            });
+        let is_renewed =
+            answered.is_some() && old.is_some_and(|old| old.is_reschedule_pending || old.requested < requested);
+        let placement = placement.as_deref().map(|text| shared.placement(text));
+        let sum = placement
+            .as_ref()
+            .and_then(|shared| shared.placement.as_ref().ok())
+            .map(Sum::of_placement);
+        let names_strategy = [APPLIED_POLICY, STRATEGY_ANNOTATION]
+            .iter()
+            .any(|key| object.metadata.annotations.contains_key(*key));
+        let observed = object.status.scheduler_observed_affinity_name.as_str();
         Self {
             uid: object.metadata.uid.as_str().into(),
             generation: object.metadata.generation,
             version,
             priority: object.spec.schedule_priority.map_or(0, |priority| priority.priority),
             is_ours,
+            requested,
             is_reschedule_pending: is_later || is_renewed,
-            placement: placement.as_deref().map(|text| shared.placement(text)),
+            follows_clusters: names_strategy || sum.is_none_or(|sum| goes_everywhere(&object, sum)),
+            is_moved_by_clusters: old.is_some_and(|old| old.is_moved_by_clusters),
+            observed_group: (!observed.is_empty()).then(|| shared.text(observed)),
+            claim: claimed_by(&object.metadata).map(|claim| shared.text(&claim_text(claim))),
+            placement,
             applied_placement: applied.as_deref().map(|text| shared.text(text)),
             aggregated: aggregated.into(),
+            metadata,
             document: serde_json::to_vec(&object).unwrap_or_default().into(),
             epoch,
         }
@@ -205,8 +237,7 @@ impl Record {
             Some(old) if old.uid == self.uid => BindingChange {
                 is_new: false,
                 generation: old.generation != self.generation,
-                metadata: old.is_ours != self.is_ours
-                    || old.document != self.document && metadata_differs(&old.binding(), &self.binding()),
+                metadata: old.is_ours != self.is_ours || old.metadata != self.metadata,
                 aggregated: old.aggregated != self.aggregated,
                 is_stale: false,
             },
@@ -234,12 +265,15 @@ impl Record {
     }
 }
 
-fn metadata_differs(old: &Option<ResourceBinding>, new: &Option<ResourceBinding>) -> bool {
-    match (old, new) {
-        (Some(old), Some(new)) => {
-            old.metadata.labels != new.metadata.labels || old.metadata.annotations != new.metadata.annotations
-        }
-        _ => true,
+/// A claim as one text, the same for all bindings of a policy.
+pub fn claim_text(claim: Claim<'_>) -> String {
+    let word = |scope| match scope {
+        PolicyScope::Namespaced => "namespaced",
+        PolicyScope::Cluster => "cluster",
+    };
+    match claim {
+        Claim::Name { scope, namespace, name } => format!("{}/name/{namespace}/{name}", word(scope)),
+        Claim::PermanentId { scope, id } => format!("{}/id/{id}", word(scope)),
     }
 }
 

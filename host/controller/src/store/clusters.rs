@@ -184,4 +184,3 @@ fn free(summary: &divvy_karmada::api::ResourceSummary) -> BTreeMap<String, i128>
         })
         .collect()
 }
-

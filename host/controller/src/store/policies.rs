@@ -8,6 +8,8 @@ use divvy_karmada::detector::PolicyFacts;
 use divvy_karmada::policy::{Claim, claimed_by};
 use divvy_scheduler::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
 
+use super::bindings::claim_text;
+
 /// Labels with the permanent identifier, by scope.
 const PERMANENT_IDS: [&str; 2] = [
     "propagationpolicy.karmada.io/permanent-id",
@@ -22,7 +24,8 @@ pub type PolicyKey = (PolicyScope, String, String);
 pub struct PolicyStore {
     facts: HashMap<PolicyKey, Entry>,
     by_id: HashMap<(PolicyScope, String), PolicyKey>,
-    epoch: u64,
+    /// Number of the last relist, by scope.
+    epochs: [u64; 2],
 }
 
 #[derive(Debug)]
@@ -33,11 +36,16 @@ struct Entry {
 }
 
 impl PolicyStore {
-    /// Inserts a policy. Returns its key if what bindings take from it changed.
-    pub fn upsert(&mut self, policy: &PropagationPolicy) -> Option<PolicyKey> {
+    /// Inserts a policy. Returns the claims by which bindings name it, as in [`super::bindings::claim_text`], if what
+    /// they take from it changed.
+    pub fn upsert(&mut self, policy: &PropagationPolicy) -> Option<Vec<String>> {
         let scope = policy.scope();
         let key = (scope, policy.metadata.namespace.clone(), policy.metadata.name.clone());
-        let id = policy.metadata.labels.get(permanent_id(scope)).filter(|id| !id.is_empty());
+        let id = policy
+            .metadata
+            .labels
+            .get(permanent_id(scope))
+            .filter(|id| !id.is_empty());
         let mut facts = PolicyFacts::from(policy);
         // Only these annotations are read. Others may be large, and change for reasons of their own.
         let read = [STRATEGY_ANNOTATION, PREFERENCES_ANNOTATION, AFFINITY_GROUPS_ANNOTATION];
@@ -57,10 +65,16 @@ impl PolicyStore {
         let entry = Entry {
             facts: Arc::new(facts),
             id: id.cloned(),
-            epoch: self.epoch,
+            epoch: self.epochs[slot(scope)],
         };
-        self.facts.insert(key.clone(), entry);
-        is_changed.then_some(key)
+        let by_id = entry
+            .id
+            .as_deref()
+            .map(|id| claim_text(Claim::PermanentId { scope, id }));
+        let (_, namespace, name) = &key;
+        let by_name = claim_text(Claim::Name { scope, namespace, name });
+        self.facts.insert(key, entry);
+        is_changed.then(|| by_id.into_iter().chain([by_name]).collect())
     }
 
     /// Removes a policy. Bindings keep what was applied to them until Karmada takes its claim off them.
@@ -76,9 +90,7 @@ impl PolicyStore {
             return Ok(None);
         };
         let found = match claim {
-            Claim::Name { scope, namespace, name } => {
-                self.facts.get(&(scope, namespace.to_owned(), name.to_owned()))
-            }
+            Claim::Name { scope, namespace, name } => self.facts.get(&(scope, namespace.to_owned(), name.to_owned())),
             Claim::PermanentId { scope, id } => {
                 let key = self.by_id.get(&(scope, id.to_owned()));
                 key.and_then(|key| self.facts.get(key))
@@ -88,13 +100,13 @@ impl PolicyStore {
     }
 
     /// Begins a relist.
-    pub fn begin_relist(&mut self) {
-        self.epoch += 1;
+    pub fn begin_relist(&mut self, scope: PolicyScope) {
+        self.epochs[slot(scope)] += 1;
     }
 
     /// Ends a relist of the policies of one scope: those that it did not mention are removed.
     pub fn end_relist(&mut self, scope: PolicyScope) {
-        let epoch = self.epoch;
+        let epoch = self.epochs[slot(scope)];
         let gone = |(key, entry): &(&PolicyKey, &Entry)| key.0 == scope && entry.epoch != epoch;
         let gone: Vec<PolicyKey> = self.facts.iter().filter(gone).map(|(key, _)| key.clone()).collect();
         for key in &gone {
@@ -106,6 +118,13 @@ impl PolicyStore {
 /// A policy that claims an object but is not known, or not yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownPolicy;
+
+fn slot(scope: PolicyScope) -> usize {
+    match scope {
+        PolicyScope::Namespaced => 0,
+        PolicyScope::Cluster => 1,
+    }
+}
 
 fn permanent_id(scope: PolicyScope) -> &'static str {
     match scope {

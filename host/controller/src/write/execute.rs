@@ -150,7 +150,10 @@ impl Writer {
                 Answer::Refused(_, message) => return Err(WriteOutcome::Failed(message)),
             };
             // The answer was lost, but the request was not.
-            if !is_known && current.metadata.resource_version != version && is_applied(patch, &current.metadata, &current.spec) {
+            if !is_known
+                && current.metadata.resource_version != version
+                && is_applied(patch, &current.metadata, &current.spec)
+            {
                 return Ok(*current);
             }
             let decided = &job.base.metadata;
@@ -173,8 +176,7 @@ impl Writer {
         let mut failure = String::new();
         for attempt in 0..ATTEMPTS {
             let version = current.metadata.resource_version.clone();
-            let Some(body) = status_patch(&job.base.metadata.uid, &version, generation, &current.status, wanted)
-            else {
+            let Some(body) = status_patch(&job.base.metadata.uid, &version, generation, &current.status, wanted) else {
                 return WriteOutcome::Done;
             };
             match self.patch(job, Some("status"), &body).await {
@@ -299,7 +301,10 @@ fn judge(status: &Status) -> Answer {
 
 /// Clusters and replicas for a message: `{m1:2, m2:1}`.
 pub fn described(targets: &[TargetCluster]) -> String {
-    let each: Vec<String> = targets.iter().map(|target| format!("{}:{}", target.name, target.replicas)).collect();
+    let each: Vec<String> = targets
+        .iter()
+        .map(|target| format!("{}:{}", target.name, target.replicas))
+        .collect();
     format!("{{{}}}", each.join(", "))
 }
 
@@ -325,11 +330,20 @@ mod tests {
             (serde_json::json!({"code": 404}), "gone"),
             (serde_json::json!({"code": 409, "reason": "Conflict"}), "conflict"),
             (serde_json::json!({"code": 403, "reason": "QuotaExceeded"}), "quota"),
-            (serde_json::json!({"code": 403, "reason": "Forbidden", "details": {"causes": [{"reason": "NamespaceTerminating"}]}}), "gone"),
+            (
+                serde_json::json!({"code": 403, "reason": "Forbidden", "details": {"causes": [{"reason": "NamespaceTerminating"}]}}),
+                "gone",
+            ),
             (serde_json::json!({"code": 403, "reason": "Forbidden"}), "refused"),
-            (serde_json::json!({"code": 422, "reason": "Invalid", "details": {"causes": [{"field": "metadata.uid"}]}}), "gone"),
+            (
+                serde_json::json!({"code": 422, "reason": "Invalid", "details": {"causes": [{"field": "metadata.uid"}]}}),
+                "gone",
+            ),
             (serde_json::json!({"code": 422, "reason": "Invalid"}), "refused"),
-            (serde_json::json!({"code": 429, "details": {"retryAfterSeconds": 1}}), "later"),
+            (
+                serde_json::json!({"code": 429, "details": {"retryAfterSeconds": 1}}),
+                "later",
+            ),
             (serde_json::json!({"code": 500}), "unknown"),
             (serde_json::json!({"code": 504}), "unknown"),
         ];

@@ -25,7 +25,11 @@ pub fn specification_patch(job: &WriteJob, patch: &SpecificationPatch, version: 
     let mut body = json!({"metadata": metadata});
     if let Some(clusters) = &patch.clusters {
         // As in Karmada, no result is `null`, which a merge patch removes.
-        let clusters = if clusters.is_empty() { Value::Null } else { json!(clusters) };
+        let clusters = if clusters.is_empty() {
+            Value::Null
+        } else {
+            json!(clusters)
+        };
         body["spec"] = json!({"clusters": clusters});
     }
     body
@@ -97,10 +101,13 @@ fn conditions(current: &Value, reason: ScheduledReason, message: &str, wanted: &
 /// True if an object has the result and the annotations of a patch already.
 pub fn is_applied(patch: &SpecificationPatch, metadata: &ObjectMeta, specification: &Value) -> bool {
     let annotation = |key: &str| metadata.annotations.get(key).map(String::as_str);
-    let clusters = patch.clusters.as_ref().is_none_or(|clusters| match &specification["clusters"] {
-        Value::Null => clusters.is_empty(),
-        current => *current == json!(clusters),
-    });
+    let clusters = patch
+        .clusters
+        .as_ref()
+        .is_none_or(|clusters| match &specification["clusters"] {
+            Value::Null => clusters.is_empty(),
+            current => *current == json!(clusters),
+        });
     let placement = patch.applied_placement.as_deref();
     let policy = patch.applied_policy.as_ref();
     clusters

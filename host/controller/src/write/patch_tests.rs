@@ -37,7 +37,8 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
             namespace: "default".to_owned(),
             name: "web".to_owned(),
         }),
-        base: serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}})).unwrap(),
+        base: serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}}))
+            .unwrap(),
         specification: Some(patch.clone()),
         status: success(),
     };
@@ -69,7 +70,10 @@ fn a_result_is_one_patch_with_its_annotations_and_preconditions() {
 #[test]
 fn no_result_is_null() {
     let (job, patch) = job(Vec::new());
-    assert_eq!(specification_patch(&job, &patch, "7")["spec"], json!({"clusters": null}));
+    assert_eq!(
+        specification_patch(&job, &patch, "7")["spec"],
+        json!({"clusters": null})
+    );
 }
 
 #[test]

@@ -45,7 +45,9 @@ impl Ledger {
             if !self.taken.contains_key(resource) {
                 self.taken.insert(resource.to_owned(), Vec::new());
             }
-            let Some(column) = self.taken.get_mut(resource) else { return };
+            let Some(column) = self.taken.get_mut(resource) else {
+                return;
+            };
             if column.len() <= row {
                 column.resize(row + 1, 0);
             }
