@@ -1,1 +1,3 @@
 //! The scheduler of a control plane: watches objects, queues bindings, decides, writes the results, and holds a lease.
+
+pub mod lease;
