@@ -1,3 +1,4 @@
 //! The scheduler of a control plane: watches objects, queues bindings, decides, writes the results, and holds a lease.
 
 pub mod lease;
+pub mod observe;
