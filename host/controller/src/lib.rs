@@ -2,3 +2,4 @@
 
 pub mod lease;
 pub mod observe;
+pub mod serve;
