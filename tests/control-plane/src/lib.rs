@@ -1,0 +1,17 @@
+//! A real API server for tests, and the rest of Karmada played on it.
+//!
+//! - [`ControlPlane`] starts etcd and kube-apiserver in a folder, with Karmada's resources ([`crds`]) and several [`users`].
+//! - [`AuditLog`] reads who wrote what and when.
+//!
+//! For a person there are the scripts `tests/control-plane/up DIR` and `down DIR`.
+
+pub mod audit;
+pub mod crds;
+mod error;
+pub mod process;
+mod server;
+pub mod users;
+
+pub use audit::AuditLog;
+pub use error::Error;
+pub use server::{ControlPlane, Ports, source_folder};
