@@ -96,7 +96,7 @@ const CRATES: [(&str, &[&str]); 13] = [
         ],
     ),
     ("divvy-tests", &[]),
-    ("divvy-control-plane-tests", &["divvy-karmada"]),
+    ("divvy-control-plane-tests", &["divvy-documents", "divvy-karmada"]),
     ("divvy-plugin", &["divvy-framework"]),
 ];
 

@@ -71,13 +71,25 @@ pub enum Error {
         message: String,
     },
     /// The API server refused a request, or was unreachable.
-    #[error("{action}")]
+    #[error("{action} failed")]
     Request {
         /// The purpose of the request.
         action: String,
         /// The cause.
         #[source]
         source: Box<kube::Error>,
+    },
+    /// An object did not become what a test expects.
+    #[error("{object} is not {expectation} after {seconds} s; it is\n{last}")]
+    Expectation {
+        /// Kind, namespace and name.
+        object: String,
+        /// The expected state.
+        expectation: String,
+        /// Time that it got.
+        seconds: u64,
+        /// The object as it was last.
+        last: String,
     },
     /// A kubeconfig could not be used.
     #[error("the kubeconfig {} is unusable", path.display())]
@@ -97,6 +109,17 @@ impl Error {
         move |source| Self::Request {
             action,
             source: Box::new(source),
+        }
+    }
+
+    /// The HTTP status with which the API server refused a request; `None` for any other error.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Request { source, .. } => match &**source {
+                kube::Error::Api(status) => Some(status.code),
+                _ => None,
+            },
+            _ => None,
         }
     }
 

@@ -1,6 +1,8 @@
 //! A real API server for tests, and the rest of Karmada played on it.
 //!
 //! - [`ControlPlane`] starts etcd and kube-apiserver in a folder, with Karmada's resources ([`crds`]) and several [`users`].
+//! - [`objects`] reads, writes and awaits objects as JSON; [`templates`] has clusters, workloads and policies.
+//! - [`karmada`] plays Karmada's other controllers.
 //! - [`AuditLog`] reads who wrote what and when.
 //!
 //! For a person there are the scripts `tests/control-plane/up DIR` and `down DIR`.
@@ -8,8 +10,11 @@
 pub mod audit;
 pub mod crds;
 mod error;
+pub mod karmada;
+pub mod objects;
 pub mod process;
 mod server;
+pub mod templates;
 pub mod users;
 
 pub use audit::AuditLog;
