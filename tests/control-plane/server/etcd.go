@@ -30,6 +30,8 @@ func runEtcd(arguments []string) {
 	// The API server compacts by itself every five minutes; this covers tests in which it is down.
 	configuration.AutoCompactionMode = embed.CompactorModePeriodic
 	configuration.AutoCompactionRetention = "5m"
+	// Without a limit it warns about every request.
+	configuration.WarningUnaryRequestDuration = time.Second
 	// The data is thrown away with the folder. What a killed process wrote survives in the page cache, so that killing etcd
 	// is still a fair test; only a power cut is not.
 	configuration.UnsafeNoFsync = true

@@ -39,7 +39,11 @@ impl Kind {
 /// `ResourceBinding`.
 pub const BINDING: Kind = Kind::new("work.karmada.io/v1alpha2", "ResourceBinding", "resourcebindings");
 /// `ClusterResourceBinding`.
-pub const CLUSTER_BINDING: Kind = Kind::new("work.karmada.io/v1alpha2", "ClusterResourceBinding", "clusterresourcebindings");
+pub const CLUSTER_BINDING: Kind = Kind::new(
+    "work.karmada.io/v1alpha2",
+    "ClusterResourceBinding",
+    "clusterresourcebindings",
+);
 /// `Cluster`.
 pub const CLUSTER: Kind = Kind::new("cluster.karmada.io/v1alpha1", "Cluster", "clusters");
 /// `PropagationPolicy`.
@@ -51,7 +55,11 @@ pub const CLUSTER_POLICY: Kind = Kind::new(
     "clusterpropagationpolicies",
 );
 /// `FederatedResourceQuota`.
-pub const QUOTA: Kind = Kind::new("policy.karmada.io/v1alpha1", "FederatedResourceQuota", "federatedresourcequotas");
+pub const QUOTA: Kind = Kind::new(
+    "policy.karmada.io/v1alpha1",
+    "FederatedResourceQuota",
+    "federatedresourcequotas",
+);
 /// `Deployment`.
 pub const DEPLOYMENT: Kind = Kind::new("apps/v1", "Deployment", "deployments");
 /// `ConfigMap`.
@@ -59,7 +67,11 @@ pub const CONFIG_MAP: Kind = Kind::new("v1", "ConfigMap", "configmaps");
 /// `ClusterRole`.
 pub const CLUSTER_ROLE: Kind = Kind::new("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
 /// `ClusterRoleBinding`.
-pub const CLUSTER_ROLE_BINDING: Kind = Kind::new("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings");
+pub const CLUSTER_ROLE_BINDING: Kind = Kind::new(
+    "rbac.authorization.k8s.io/v1",
+    "ClusterRoleBinding",
+    "clusterrolebindings",
+);
 /// `Namespace`.
 pub const NAMESPACE: Kind = Kind::new("v1", "Namespace", "namespaces");
 /// `Event` of the core API.
@@ -119,12 +131,14 @@ impl Objects {
             return Ok(created);
         }
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
-        self.merge_status(kind, namespace, name, &serde_json::json!({"status": status})).await
+        self.merge_status(kind, namespace, name, &serde_json::json!({"status": status}))
+            .await
     }
 
     /// Changes an object by a merge patch. Returns the object as it is then.
     pub async fn merge(&self, kind: Kind, namespace: &str, name: &str, patch: &Value) -> Result<Value, Error> {
-        self.send(Method::PATCH, path(kind, namespace, name, ""), Some(patch)).await
+        self.send(Method::PATCH, path(kind, namespace, name, ""), Some(patch))
+            .await
     }
 
     /// Changes an object's status by a merge patch. Returns the object as it is then.

@@ -10,9 +10,7 @@ impl Cluster {
     /// A ready cluster with 100 CPUs, 400 GiB of memory and 1,000 pods free, which serves Deployments and ConfigMaps.
     pub fn new(name: &str) -> Self {
         let since = "2026-11-01T00:00:00Z";
-        let condition = |kind: &str| {
-            json!({"type": kind, "status": "True", "reason": "Ready", "message": "", "lastTransitionTime": since})
-        };
+        let condition = |kind: &str| json!({"type": kind, "status": "True", "reason": "Ready", "message": "", "lastTransitionTime": since});
         Self(json!({
             "metadata": {"name": name, "labels": {}},
             "spec": {"syncMode": "Push", "id": name},
@@ -88,7 +86,12 @@ pub fn config_map(namespace: &str, name: &str) -> Value {
 }
 
 /// A namespaced policy for one resource of its namespace.
-pub fn policy(namespace: &str, name: &str, (api_version, kind, resource): (&str, &str, &str), placement: Value) -> Value {
+pub fn policy(
+    namespace: &str,
+    name: &str,
+    (api_version, kind, resource): (&str, &str, &str),
+    placement: Value,
+) -> Value {
     json!({
         "metadata": {"name": name, "namespace": namespace},
         "spec": {

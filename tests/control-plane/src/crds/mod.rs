@@ -36,7 +36,8 @@ pub fn resources() -> Result<Vec<Resource>, Error> {
 
 /// The definition of a resource. Fails if Divvy's type disagrees with Karmada's fields.
 pub fn definition(resource: &Resource) -> Result<Value, Error> {
-    let disagreements = own::fields(&resource.kind).map(|own| own::disagreements(&own, &resource.fields));
+    let disagreements =
+        own::fields(&resource.kind).map(|own| own::disagreements(&resource.kind, &own, &resource.fields));
     if let Some(found) = disagreements.filter(|found| !found.is_empty()) {
         return Err(Error::Content {
             path: format!("the type of {}", resource.kind).into(),

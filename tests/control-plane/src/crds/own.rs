@@ -7,23 +7,30 @@ use serde_json::Value;
 
 use super::fields::{Field, Fields};
 
-/// Fields of Divvy's types that Karmada's resources lack. Its API server prunes them, so they occur in files only.
-const EXTENSIONS: [(&str, &str); 5] = [
+/// Fields of Divvy's types that Karmada's resources lack: the end of the kind, the path, the reason. Karmada's API server prunes
+/// them, so they occur in files only.
+pub const EXTENSIONS: [(&str, &str, &str); 6] = [
     (
-        "placement.clusterPriority",
-        "a proposal for priorities of clusters beside any strategy",
-    ),
-    (
-        "placement.replicaScheduling.extendReplicaDivisionPreference",
-        "a proposal for the name of any strategy",
-    ),
-    ("spec.replicas", "a proposal for a policy's own total"),
-    (
-        "components[].replicaRequirements.namespace",
+        "Binding",
+        "spec.components[].replicaRequirements.namespace",
         "one type serves replicas with and without components",
     ),
-    ("metadata", "the metadata of every object is Kubernetes' own"),
+    ("Binding", "spec.placement.clusterPriority", PRIORITIES),
+    ("Policy", "spec.placement.clusterPriority", PRIORITIES),
+    ("Binding", EXTENDED_PREFERENCE, STRATEGY),
+    ("Policy", EXTENDED_PREFERENCE, STRATEGY),
+    ("Policy", "spec.replicas", "a proposal for a policy's own total"),
 ];
+const PRIORITIES: &str = "a proposal for priorities of clusters beside any strategy";
+const EXTENDED_PREFERENCE: &str = "spec.placement.replicaScheduling.extendReplicaDivisionPreference";
+const STRATEGY: &str = "a proposal for the name of any strategy";
+
+/// True if only Divvy's type of that kind has a field, on purpose.
+fn is_extension(kind: &str, path: &str) -> bool {
+    EXTENSIONS
+        .iter()
+        .any(|(ending, extension, _)| kind.ends_with(ending) && path == *extension)
+}
 
 /// The fields of Divvy's type of a kind; `None` if it has none.
 pub fn fields(kind: &str) -> Option<Fields> {
@@ -40,6 +47,8 @@ fn fields_of<T: JsonSchema>() -> Fields {
     let schema: Schema = settings.into_generator().into_root_schema_for::<T>();
     let mut fields = Fields::new();
     collect(schema.as_value(), "", &mut fields);
+    // The metadata of every object is Kubernetes' own, and no definition describes it.
+    fields.retain(|path, _| !path.starts_with("metadata."));
     fields
 }
 
@@ -95,17 +104,11 @@ fn insert(schema: &Value, path: String, fields: &mut Fields) {
 ///
 /// Both must agree in a field's type and format, and in its words where Karmada enumerates them. A field that only Divvy has
 /// must be a known extension.
-pub fn disagreements(own: &Fields, karmada: &Fields) -> Vec<String> {
+pub fn disagreements(kind: &str, own: &Fields, karmada: &Fields) -> Vec<String> {
     let mut found = Vec::new();
     for (path, own) in own {
-        let is_extension = EXTENSIONS.iter().any(|(extension, _)| {
-            *path == *extension
-                || path.starts_with(&format!("{extension}."))
-                || path.ends_with(&format!(".{extension}"))
-                || path.contains(&format!(".{extension}{{"))
-        });
         let Some(karmada) = karmada.get(path) else {
-            if !is_extension && !is_below_open_field(path, karmada) {
+            if !is_extension(kind, path) && !is_below_open_field(path, karmada) {
                 found.push(format!("Karmada has no field `{path}`"));
             }
             continue;

@@ -14,9 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Karmada, key};
 use crate::Error;
-use crate::objects::{
-    BINDING, CLUSTER_BINDING, CLUSTER_POLICY, CLUSTER_ROLE, CONFIG_MAP, DEPLOYMENT, Kind, POLICY,
-};
+use crate::objects::{BINDING, CLUSTER_BINDING, CLUSTER_POLICY, CLUSTER_ROLE, CONFIG_MAP, DEPLOYMENT, Kind, POLICY};
 
 /// Resources that policies may select here.
 const RESOURCES: [Kind; 3] = [DEPLOYMENT, CONFIG_MAP, CLUSTER_ROLE];
@@ -50,9 +48,10 @@ impl Karmada {
         }
         let mut wanted = BTreeMap::new();
         for binding in detector.detect().bindings {
-            let policy = binding.policy.as_ref().and_then(|facts| {
-                policies.get(&(facts.namespace.clone(), facts.name.clone()))
-            });
+            let policy = binding
+                .policy
+                .as_ref()
+                .and_then(|facts| policies.get(&(facts.namespace.clone(), facts.name.clone())));
             if let Some(policy) = policy {
                 let metadata = &binding.object.metadata;
                 let key = (metadata.namespace.clone(), metadata.name.clone());
@@ -226,4 +225,3 @@ fn unreadable(object: &Value, error: &serde_json::Error) -> Error {
         message: error.to_string(),
     }
 }
-

@@ -12,7 +12,8 @@ impl Karmada {
     pub async fn evict(&self, namespace: &str, binding: &str, cluster: &str) -> Result<Value, Error> {
         let object = self.objects().get(BINDING, namespace, binding).await?;
         let clusters = items(&object, "/spec/clusters");
-        let (from, kept): (Vec<Value>, Vec<Value>) = clusters.iter().cloned().partition(|target| target["name"] == cluster);
+        let (from, kept): (Vec<Value>, Vec<Value>) =
+            clusters.iter().cloned().partition(|target| target["name"] == cluster);
         let mut tasks = items(&object, "/spec/gracefulEvictionTasks").to_vec();
         tasks.extend(from.iter().map(|target| {
             json!({

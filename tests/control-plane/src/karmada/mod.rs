@@ -95,7 +95,10 @@ impl Karmada {
 
 /// Namespace and name of an object.
 fn key(object: &Value) -> (&str, &str) {
-    (object["metadata"]["namespace"].as_str().unwrap_or_default(), name(object))
+    (
+        object["metadata"]["namespace"].as_str().unwrap_or_default(),
+        name(object),
+    )
 }
 
 fn name(object: &Value) -> &str {
@@ -104,5 +107,8 @@ fn name(object: &Value) -> &str {
 
 /// A list of an object; empty if it is absent.
 fn items<'a>(object: &'a Value, list: &str) -> &'a [Value] {
-    object.pointer(list).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    object
+        .pointer(list)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }

@@ -73,7 +73,9 @@ impl Karmada {
                     .unwrap_or_default();
             for target in items(&binding, "/spec/clusters") {
                 let replicas = target["replicas"].as_i64().unwrap_or(0);
-                let cluster = allocated.entry(target["name"].as_str().unwrap_or_default().to_owned()).or_default();
+                let cluster = allocated
+                    .entry(target["name"].as_str().unwrap_or_default().to_owned())
+                    .or_default();
                 for (resource, request) in &requests {
                     add(cluster, resource, request.as_nano() * i128::from(replicas));
                 }
