@@ -198,7 +198,7 @@ impl Objects {
             .uri(path)
             .header("content-type", content_type)
             .body(body.map_or_else(Vec::new, |body| body.to_string().into_bytes()))
-            .map_err(|error| kube::Error::HttpError(error));
+            .map_err(kube::Error::HttpError);
         let answer = match request {
             Ok(request) => self.client.request(request).await,
             Err(error) => Err(error),

@@ -100,16 +100,38 @@ pub fn write_kubeconfig(path: &Path, user: User, server: &str, certificate: Opti
 
 /// A client for a kubeconfig.
 pub async fn client(path: &Path) -> Result<Client, Error> {
-    let unusable = |source: Box<dyn std::error::Error + Send + Sync>| Error::Kubeconfig {
-        path: path.to_owned(),
-        source,
-    };
-    let kubeconfig = Kubeconfig::read_from(path).map_err(|error| unusable(error.into()))?;
-    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
-        .await
-        .map_err(|error| unusable(error.into()))?;
+    let mut config = read(path).await?;
     // A request that is never answered fails its test, instead of hanging it.
     config.read_timeout = Some(std::time::Duration::from_secs(120));
     config.reset_reader_on_write = true;
-    Client::try_from(config).map_err(|error| unusable(error.into()))
+    Client::try_from(config).map_err(|error| unusable(path, error))
+}
+
+/// A client for a kubeconfig that repeats nothing, so that it sees every refusal.
+pub async fn client_without_retries(path: &Path) -> Result<Client, Error> {
+    let mut config = read(path).await?;
+    config.default_retry = false;
+    Client::try_from(config).map_err(|error| unusable(path, error))
+}
+
+/// A client for the server of a kubeconfig that sends requests as they are: it adds no token and repeats none.
+pub(crate) async fn anonymous_client(path: &Path) -> Result<Client, Error> {
+    let mut config = read(path).await?;
+    config.auth_info = kube::config::AuthInfo::default();
+    config.default_retry = false;
+    Client::try_from(config).map_err(|error| unusable(path, error))
+}
+
+async fn read(path: &Path) -> Result<Config, Error> {
+    let kubeconfig = Kubeconfig::read_from(path).map_err(|error| unusable(path, error))?;
+    Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+        .await
+        .map_err(|error| unusable(path, error))
+}
+
+fn unusable(path: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::Kubeconfig {
+        path: path.to_owned(),
+        source: source.into(),
+    }
 }
