@@ -17,6 +17,8 @@ mod placement;
 mod policy;
 mod preference;
 pub mod quantity;
+#[cfg(feature = "schema")]
+mod schema;
 mod selector;
 mod taint;
 mod time;
