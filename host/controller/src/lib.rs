@@ -17,6 +17,7 @@
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
+//! - [`panel`], [`explanations`], [`watchdog`]: what is shown there.
 //! - [`run`]: the threads and tasks around the engine.
 
 pub mod client;
@@ -25,14 +26,17 @@ pub mod decide;
 pub mod decision;
 pub mod engine;
 pub mod events;
+pub mod explanations;
 pub mod guard;
 pub mod holdings;
 pub mod lease;
 pub mod objects;
 pub mod observe;
+pub mod panel;
 pub mod queue;
 pub mod run;
 pub mod serve;
 pub mod store;
 pub mod watch;
+pub mod watchdog;
 pub mod write;

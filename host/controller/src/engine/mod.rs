@@ -19,14 +19,18 @@ use std::time::{Duration, Instant};
 use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::scheduler::Profile;
 
-use crate::condition::{Cause, Failure, ScheduledReason};
+use crate::condition::{Cause, Failure};
 use crate::decide::rules::Reason;
 use crate::guard::LossGuard;
 use crate::holdings::{Holding, Holdings};
+use crate::lease::Term;
 use crate::objects::{BindingKey, Kind};
+use crate::observe::{IncomingEvent, Metrics, QueuePart};
+use crate::panel::{Panel, Published};
 use crate::queue::{Depth, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
 
@@ -77,14 +81,14 @@ pub struct Engine {
     cycle: Cycle,
     /// Kinds whose first list is complete.
     synced: BTreeSet<Kind>,
-    /// True while this process may decide.
-    is_leading: bool,
+    /// The term in which this process leads; `None` while it may not decide.
+    term: Option<Term>,
     /// Bindings that quota refused, by namespace.
     refused_by_quota: HashMap<String, HashSet<Arc<BindingKey>>>,
     /// Bindings whose decision was put off once because their policy was not known.
     awaited_policy: HashSet<Arc<BindingKey>>,
     announcements: Vec<Announcement>,
-    counters: Counters,
+    panel: Arc<Panel>,
 }
 
 /// A write that is under way.
@@ -100,7 +104,10 @@ struct InFlight {
     is_outdated: bool,
     /// Events to send once it is written.
     announcements: Vec<Announcement>,
+    /// The rule by which it was decided; `None` if it was not.
     reason: Option<Reason>,
+    /// Time at which the decision began.
+    started: Instant,
 }
 
 /// An event for people, about a binding and the object that it propagates.
@@ -136,42 +143,13 @@ impl Announcement {
     }
 }
 
-/// One decision, as metrics count it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
-    /// The binding.
-    pub key: Arc<BindingKey>,
-    /// The rule by which it was decided.
-    pub reason: Reason,
-    /// Outcome of the decision, or of its write.
-    pub result: Result<(), ScheduledReason>,
-    /// Time that the decision took.
-    pub duration: Duration,
-}
-
-/// What has happened since the start.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Decisions that ended with a result.
-    pub scheduled: u64,
-    /// Decisions that failed.
-    pub failed: u64,
-    /// Woken bindings to which no rule applied.
-    pub satisfied: u64,
-    /// Writes of bindings that were not decided: an observed generation, or half of an earlier write.
-    pub repaired: u64,
-    /// Decisions that were dropped because the binding changed.
-    pub superseded: u64,
-    /// Replicas that results took from one cluster.
-    pub replicas_moved: u64,
-    /// Decisions that were held back while clusters were missing.
-    pub held_back: u64,
-}
-
 impl Engine {
     /// An engine that knows nothing yet.
-    pub fn new(active: ActiveProfile) -> Self {
+    pub fn new(active: ActiveProfile, panel: Arc<Panel>) -> Self {
+        let observer: Arc<dyn CallObserver> = Arc::clone(&panel.watchdog) as _;
+        active.profile.observe(&observer);
         Self {
+            panel,
             fleet: Fleet::new(active.profile.needs_raw_clusters()),
             active,
             bindings: BindingStore::default(),
@@ -184,11 +162,10 @@ impl Engine {
             guard: LossGuard::default(),
             cycle: Cycle::new(),
             synced: BTreeSet::new(),
-            is_leading: false,
+            term: None,
             refused_by_quota: HashMap::new(),
             awaited_policy: HashSet::new(),
             announcements: Vec::new(),
-            counters: Counters::default(),
         }
     }
 
@@ -204,7 +181,7 @@ impl Engine {
 
     /// True if decisions are made: everything is listed, and this process leads.
     pub fn is_deciding(&self) -> bool {
-        self.is_leading && self.is_synced()
+        self.term.is_some() && self.is_synced()
     }
 
     /// Number of bindings in each part of the queue.
@@ -232,11 +209,6 @@ impl Engine {
         self.queue.head_age(now)
     }
 
-    /// What has happened since the start.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
     /// The clusters that are missing; while there are any, no write takes replicas away.
     pub fn missing_clusters(&self) -> Vec<String> {
         self.guard.missing().map(ToOwned::to_owned).collect()
@@ -252,6 +224,40 @@ impl Engine {
         self.queue.next_due().into_iter().chain(self.guard.next_due()).min()
     }
 
+    /// Publishes figures and state for probes and metrics.
+    pub fn publish(&self, now: Instant) {
+        let metrics = self.metrics();
+        let Depth {
+            active,
+            backoff,
+            parked,
+        } = self.queue.depth();
+        metrics.queue_depth(QueuePart::Active, active);
+        metrics.queue_depth(QueuePart::Backoff, backoff);
+        metrics.queue_depth(QueuePart::Unschedulable, parked);
+        metrics.queue_age(self.queue.head_age(now));
+        metrics.sizes(self.bindings.len(), self.clusters.len());
+        metrics.writes_under_way(self.in_flight.len());
+        let missing_clusters = self.missing_clusters();
+        metrics.missing_clusters(missing_clusters.len());
+        let plugins = || self.active.profile.plugins();
+        for plugin in plugins() {
+            metrics.plugin_quarantined(plugin.name(), plugin.is_quarantined());
+        }
+        self.panel.publish(Published {
+            unsynced: self.unsynced().map(Kind::kind).collect(),
+            quarantined: plugins()
+                .filter(|plugin| plugin.is_quarantined())
+                .map(|plugin| plugin.name())
+                .collect(),
+            missing_clusters,
+        });
+    }
+
+    fn metrics(&self) -> &Metrics {
+        &self.panel.metrics
+    }
+
     fn wake(&mut self, key: &Arc<BindingKey>, now: Instant) {
         let Some(record) = self.bindings.get(key) else { return };
         if !record.is_ours {
@@ -259,18 +265,24 @@ impl Engine {
         }
         match self.in_flight.get_mut(key) {
             Some(in_flight) => in_flight.is_outdated = true,
-            None => self.queue.wake(key, record.priority, now),
+            None => {
+                self.queue.wake(key, record.priority, now);
+                self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
+            }
         }
     }
 
-    fn add(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    fn add(&mut self, key: &Arc<BindingKey>, event: IncomingEvent, now: Instant) {
         let Some(record) = self.bindings.get(key) else { return };
         if !record.is_ours {
             return;
         }
         match self.in_flight.get_mut(key) {
             Some(in_flight) => in_flight.is_outdated = true,
-            None => self.queue.add(key, record.priority, now),
+            None => {
+                self.queue.add(key, record.priority, now);
+                self.panel.metrics.incoming(event);
+            }
         }
     }
 }

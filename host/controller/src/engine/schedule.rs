@@ -14,8 +14,10 @@ use crate::decide::policy::{AppliedPolicy, Request, is_lazy, request_in_force};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
+use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::{BindingKey, Fetched};
+use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
 use crate::store::{Record, SharedPlacement};
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
@@ -49,6 +51,7 @@ impl Engine {
         }
         loop {
             let taken = self.queue.take(moment.instant)?;
+            self.metrics().queue_wait(taken.waited);
             if let Some(job) = self.look_at(&taken.key, moment) {
                 return Some(job);
             }
@@ -126,15 +129,18 @@ impl Engine {
                 ledger: self.holdings.ledger(&snapshot),
                 estimates: &GeneralOnly,
                 fresh: candidate.is_reschedule_pending,
-                explains: false,
+                explains: true,
             },
         );
         drop(snapshot);
+        self.panel.watchdog.decided();
+        let last = &candidate.binding.spec.clusters;
+        let explanation = describe(&decision, reason, last, &moment.wall.to_string());
+        self.panel.explained(&candidate.key, &explanation);
         for (group, message) in decision.failed_groups.iter().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {message}");
             self.announcements.push(candidate.announcement(false, message));
         }
-        let last = &candidate.binding.spec.clusters;
         let result = match &decision.result {
             Ok(result) => result,
             Err(failure) => {
@@ -156,7 +162,6 @@ impl Engine {
         reason: Reason,
         moment: &Moment,
     ) -> Option<WriteJob> {
-        self.counters.scheduled += 1;
         let last = &candidate.binding.spec.clusters;
         let is_same = is_same_result(last, result);
         let specification = candidate.specification(result, is_same, &decision.affinity);
@@ -180,7 +185,7 @@ impl Engine {
                     .map(|record| record.aggregated.clone());
                 let aggregated = aggregated.unwrap_or_default();
                 let requests = &decision.requests;
-                self.counters.replicas_moved += moved(last, result);
+                self.metrics().replicas_moved(moved(last, result));
                 Some(
                     self.holdings
                         .take(&candidate.key, result, last, &aggregated, requests, moment.instant),
@@ -195,6 +200,7 @@ impl Engine {
             is_outdated: false,
             announcements: vec![candidate.announcement(true, message)],
             reason: Some(reason),
+            started: moment.instant,
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)
     }
@@ -208,7 +214,6 @@ impl Engine {
         reason: Option<Reason>,
         moment: &Moment,
     ) -> Option<WriteJob> {
-        self.counters.failed += 1;
         let last = &candidate.binding.spec.clusters;
         let clears = clears_result(&failure) && self.active.when_no_cluster_fits == WhenNoClusterFits::Clear;
         if clears && self.guard.is_on() && takes_away(last, &[]) {
@@ -237,6 +242,7 @@ impl Engine {
             failure: Some(failure),
             is_outdated: false,
             reason,
+            started: moment.instant,
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)
     }
@@ -244,7 +250,7 @@ impl Engine {
     /// Holds a result back that would take replicas away while clusters are missing. Nothing is written but the
     /// condition.
     fn held_back(&mut self, candidate: &Candidate, reason: Reason, moment: &Moment) -> Option<WriteJob> {
-        self.counters.held_back += 1;
+        self.metrics().held_back(1);
         let missing: Vec<&str> = self.guard.missing().take(5).collect();
         let failure = Failure {
             reason: ScheduledReason::SchedulerError,
@@ -270,6 +276,7 @@ impl Engine {
             failure: Some(failure),
             is_outdated: false,
             reason: Some(reason),
+            started: moment.instant,
         };
         self.dispatch(candidate, None, wanted, in_flight, moment)
     }
@@ -277,7 +284,6 @@ impl Engine {
     /// Brings the status of a satisfied binding up to date: the observed generation, and what a write that was cut off
     /// between its two patches left behind.
     fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
-        self.counters.satisfied += 1;
         let status = &candidate.binding.status;
         let is_scheduled = status
             .conditions
@@ -307,9 +313,10 @@ impl Engine {
             failure: None,
             is_outdated: false,
             reason: None,
+            started: moment.instant,
         };
         let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
-        self.counters.repaired += u64::from(job.is_some());
+        self.metrics().repairs(u64::from(is_repair && job.is_some()));
         job
     }
 
@@ -337,8 +344,10 @@ impl Engine {
             self.end(&candidate.key, in_flight, moment);
             return None;
         }
+        let term = self.term?;
         self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
         Some(WriteJob {
+            term,
             key: Arc::clone(&candidate.key),
             base,
             specification,
@@ -355,6 +364,21 @@ impl Engine {
             && record.requested == in_flight.answers
         {
             record.is_reschedule_pending = false;
+        }
+        if let Some(reason) = in_flight.reason {
+            let result = match &in_flight.failure {
+                None => ScheduleResult::Scheduled,
+                Some(_) => ScheduleResult::Error,
+            };
+            let kind = match reason {
+                Reason::ReplicasChanged => ScheduleType::Scale,
+                _ => ScheduleType::Reconcile,
+            };
+            let duration = moment.instant.saturating_duration_since(in_flight.started);
+            self.metrics().attempt(kind, result, duration);
+        }
+        if in_flight.failure.is_some() {
+            self.metrics().incoming(IncomingEvent::AttemptFailed);
         }
         match in_flight.failure.map(|failure| failure.retry) {
             None => self.queue.done(key),
