@@ -128,9 +128,9 @@ async fn what_a_crash_left_half_written_is_completed() -> Result<(), Error> {
 /// The rules that hold whatever happens, by the audit log: at most one write of a result per generation that asked for one,
 /// and never more in a cluster than it had.
 fn judge(scenario: &Scenario, capacity: i64) -> Result<(), Error> {
-    let mut moves: BTreeMap<(String, Value), usize> = BTreeMap::new();
+    let mut moves: BTreeMap<(String, i64), usize> = BTreeMap::new();
     let mut current: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
-    let mut replicas: BTreeMap<String, Value> = BTreeMap::new();
+    let mut requests: BTreeMap<String, i64> = BTreeMap::new();
     for write in scenario.control_plane.audit_log().writes()? {
         let object = &write.response_object;
         if write.object_ref.resource != BINDING.plural || !write.object_ref.subresource.is_empty() || !write.succeeded()
@@ -139,12 +139,15 @@ fn judge(scenario: &Scenario, capacity: i64) -> Result<(), Error> {
         }
         let name = write.name().to_owned();
         if write.user.username == SCHEDULER.name {
-            let asked = replicas.get(&name).cloned().unwrap_or_default();
+            let asked = requests.get(&name).copied().unwrap_or_default();
             let count = moves.entry((name.clone(), asked)).or_default();
             *count += 1;
             assert_eq!(*count, 1, "{name} was moved twice for one request: {object:#}");
         } else {
-            replicas.insert(name.clone(), object["metadata"]["generation"].clone());
+            requests.insert(
+                name.clone(),
+                object["metadata"]["generation"].as_i64().unwrap_or_default(),
+            );
         }
         current.insert(name, result(object));
         let mut taken: BTreeMap<&String, i64> = BTreeMap::new();
