@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 12] = [
+const CRATES: [(&str, &[&str]); 13] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -96,6 +96,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         ],
     ),
     ("divvy-tests", &[]),
+    ("divvy-control-plane-tests", &["divvy-documents", "divvy-karmada"]),
     ("divvy-plugin", &["divvy-framework"]),
 ];
 

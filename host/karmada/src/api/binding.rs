@@ -32,6 +32,7 @@ impl BindingScope {
 
 /// A binding of either scope: a resource, its placement, and the clusters that it was scheduled to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceBinding {
     /// `work.karmada.io/v1alpha2`.
@@ -67,6 +68,7 @@ impl ResourceBinding {
 
 /// Desired state of a binding, and the result of scheduling.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceBindingSpec {
     /// The resource that is propagated.
@@ -113,6 +115,7 @@ pub struct ResourceBindingSpec {
 
 /// The resource of a binding.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectReference {
     /// Group and version.
@@ -137,6 +140,7 @@ pub struct ObjectReference {
 
 /// Requirements of one replica.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReplicaRequirements {
     /// Requirements on its node.
@@ -155,6 +159,7 @@ pub struct ReplicaRequirements {
 
 /// Requirements of a replica on its node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeClaim {
     /// The required node affinity, as JSON.
@@ -170,6 +175,7 @@ pub struct NodeClaim {
 
 /// One component of a resource with several pod templates.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Component {
     /// Name of the component.
@@ -185,6 +191,7 @@ pub struct Component {
 
 /// A cluster and the replicas assigned to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TargetCluster {
     /// Name of the cluster.
@@ -193,10 +200,27 @@ pub struct TargetCluster {
     /// Replicas; 0 for a resource without replicas.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub replicas: i32,
+    /// Components assigned to it, for a resource with several pod templates.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub components: Vec<TargetComponent>,
+}
+
+/// A component and the replicas of it that a cluster runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct TargetComponent {
+    /// Name of the component.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// Replicas of the component.
+    #[serde(deserialize_with = "nullable")]
+    pub replicas: i32,
 }
 
 /// A cluster that the resource is being evicted from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct GracefulEvictionTask {
     /// Name of the cluster.
@@ -218,6 +242,7 @@ pub struct GracefulEvictionTask {
 
 /// A binding that another one follows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BindingReference {
     /// The namespace; empty for a `ClusterResourceBinding`.
@@ -233,6 +258,7 @@ pub struct BindingReference {
 
 /// Operations that are suspended for a binding.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BindingSuspension {
     /// True to suspend dispatching to every cluster. Does not stop scheduling.
@@ -248,6 +274,7 @@ pub struct BindingSuspension {
 
 /// Priority of a binding in the scheduling queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SchedulePriority {
     /// Larger values go first.
@@ -257,6 +284,7 @@ pub struct SchedulePriority {
 
 /// State reported by the scheduler.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceBindingStatus {
     /// The last generation that was scheduled.

@@ -10,6 +10,7 @@ use super::{Condition, ObjectMeta, Quantity, ResourceList, Taint, TypeMeta, is_d
 
 /// A member cluster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Cluster {
     /// `cluster.karmada.io/v1alpha1`.
@@ -31,6 +32,7 @@ pub struct Cluster {
 
 /// The desired state of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterSpec {
     /// `Push` or `Pull`.
@@ -58,6 +60,7 @@ pub struct ClusterSpec {
 
 /// A size class of nodes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceModel {
     /// Number of this class.
@@ -70,6 +73,7 @@ pub struct ResourceModel {
 
 /// Range of one resource in a size class of nodes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceModelRange {
     /// The resource.
@@ -85,6 +89,7 @@ pub struct ResourceModelRange {
 
 /// State that a cluster reported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterStatus {
     /// Version of Kubernetes in the cluster.
@@ -103,6 +108,7 @@ pub struct ClusterStatus {
 
 /// The resources of one API group and version.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ApiEnablement {
     /// Group and version, e.g. `apps/v1`.
@@ -115,6 +121,7 @@ pub struct ApiEnablement {
 
 /// One resource of an API group.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ApiResource {
     /// The plural name, e.g. `deployments`.
@@ -127,6 +134,7 @@ pub struct ApiResource {
 
 /// The resources of a cluster, summed over its nodes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceSummary {
     /// Resources that nodes offer to pods.
@@ -145,6 +153,7 @@ pub struct ResourceSummary {
 
 /// Number of nodes in one size class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AllocatableModeling {
     /// Number of the class.

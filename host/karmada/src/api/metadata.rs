@@ -8,6 +8,7 @@ use super::{StringMap, Timestamp, is_default, nullable};
 
 /// `apiVersion` and `kind`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TypeMeta {
     /// Group and version, e.g. `apps/v1`.
@@ -27,6 +28,7 @@ impl TypeMeta {
 
 /// An object's metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
     /// The name.
@@ -68,6 +70,7 @@ impl ObjectMeta {
 
 /// One condition of an object's status.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Condition {
     /// Type of the condition, e.g. `Ready`.

@@ -17,6 +17,8 @@ mod placement;
 mod policy;
 mod preference;
 pub mod quantity;
+#[cfg(feature = "schema")]
+mod schema;
 mod selector;
 mod taint;
 mod time;
@@ -29,6 +31,7 @@ mod tests;
 pub use binding::{
     BindingReference, BindingScope, BindingSuspension, Component, GracefulEvictionTask, NodeClaim, ObjectReference,
     ReplicaRequirements, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus, SchedulePriority, TargetCluster,
+    TargetComponent,
 };
 pub use cluster::{
     AllocatableModeling, ApiEnablement, ApiResource, Cluster, ClusterSpec, ClusterStatus, ResourceModel,

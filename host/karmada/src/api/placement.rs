@@ -12,6 +12,7 @@ use super::{FieldSelector, LabelSelector, ReplicaSchedulingStrategy, Toleration,
 
 /// The rules for choosing clusters and dividing replicas.
 #[derive(Debug, Clone, Default, PartialEq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Placement {
     /// Clusters to choose from. Mutually exclusive with `cluster_affinities`.
@@ -32,10 +33,14 @@ pub struct Placement {
     /// Priorities of clusters, for any strategy (`priority-aggregated.md`, alternatives): lists by key, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_priority: Option<Map<String, Value>>,
+    /// Karmada's attraction and repulsion between workloads, kept as JSON. Divvy does not schedule by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload_affinity: Option<Value>,
 }
 
 /// A set of clusters. An absent or empty field restricts nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterAffinity {
     /// Selects clusters by label.
@@ -73,6 +78,7 @@ impl ClusterAffinity {
 
 /// A named group of clusters, with the tiers into which it may overflow.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "FlatAffinityTerm", into = "FlatAffinityTerm")]
 pub struct ClusterAffinityTerm {
     /// Name of the group, which the binding's status records.
@@ -95,6 +101,7 @@ pub struct OverflowClusterAffinity {
 
 /// An affinity term as written in a manifest.
 #[derive(Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 struct FlatAffinityTerm {
     #[serde(deserialize_with = "nullable")]
@@ -174,6 +181,7 @@ pub use divvy_framework_view::words::SpreadField;
 
 /// Bounds on the number of groups of clusters to choose.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpreadConstraint {
     /// The field to group by. Mutually exclusive with `spread_by_label`.

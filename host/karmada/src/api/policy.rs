@@ -28,6 +28,7 @@ impl PolicyScope {
 
 /// A policy of either scope.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PropagationPolicy {
     /// `policy.karmada.io/v1alpha1`.
@@ -60,6 +61,7 @@ impl PropagationPolicy {
 
 /// Desired state of a policy: the resources to propagate, and how.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PropagationSpec {
     /// Selectors of the resources. A resource must match at least one.
@@ -90,6 +92,7 @@ pub struct PropagationSpec {
 
 /// Selects resources by type, namespace, name and labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceSelector {
     /// Group and version.
@@ -111,6 +114,7 @@ pub struct ResourceSelector {
 
 /// Operations that are suspended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Suspension {
     /// True to suspend dispatching to every cluster.
@@ -123,6 +127,7 @@ pub struct Suspension {
 
 /// Clusters for which dispatching is suspended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SuspendClusters {
     /// Names of the clusters.
@@ -132,6 +137,7 @@ pub struct SuspendClusters {
 
 /// Source of a binding's priority in the scheduling queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PolicySchedulePriority {
     /// Kind of source. Karmada implements only `KubePriorityClass`.

@@ -48,6 +48,7 @@ pub struct ReplicaSchedulingStrategy {
 
 /// Weights of clusters.
 #[derive(Debug, Clone, Default, PartialEq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterPreferences {
     /// Fixed weights.

@@ -12,6 +12,7 @@ pub use divvy_framework_view::words::SelectorOperator;
 
 /// One requirement of a label or field selector.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SelectorRequirement {
     /// Key of the label, or name of the field (`provider`, `region`, `zone`).
@@ -30,6 +31,7 @@ pub type LabelSelectorRequirement = SelectorRequirement;
 
 /// A query over labels. All requirements must hold; without any, it matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {
     /// Labels that must be present with exactly these values.
@@ -65,6 +67,7 @@ impl SelectorRequirement {
 
 /// A query over the fields `provider`, `region` and `zone` of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FieldSelector {
     /// Requirements, all of which must hold.

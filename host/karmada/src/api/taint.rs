@@ -11,6 +11,7 @@ pub use divvy_framework_view::words::{TaintEffect, TolerationOperator};
 
 /// A taint of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Taint {
     /// The key.
@@ -29,6 +30,7 @@ pub struct Taint {
 
 /// A toleration of a placement or a pod.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Toleration {
     /// The key; an empty one with the operator `Exists` tolerates every taint.

@@ -89,6 +89,7 @@ impl Expectation {
         let target = |(name, replicas): (&str, i64)| TargetCluster {
             name: name.to_owned(),
             replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
+            ..TargetCluster::default()
         };
         Self::Clusters(counts.map(target).collect())
     }

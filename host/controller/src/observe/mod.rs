@@ -1,0 +1,278 @@
+//! Metrics for Prometheus.
+//!
+//! A metric that means the same as one of karmada-scheduler's has its name, labels and bucket bounds, so that dashboards
+//! and alerts keep working; finer buckets below are ours, because decisions take microseconds here. Everything else begins
+//! with `divvy_`. `examples/deploy/METRICS.md` lists all of them, and a test compares it with what is exposed.
+//!
+//! - [`Metrics`]: one method per thing that happens. All of them are cheap and may be called from any thread.
+//! - [`Metrics::render`]: the text for a scrape.
+//!
+//! Source of the names: Karmada v1.19-rc, `pkg/scheduler/metrics`. Nothing here reads a clock: durations are passed in.
+
+mod buckets;
+mod estimators;
+mod labels;
+mod process;
+mod registered;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use labels::{
+    CallOutcome, ExtensionPoint, IncomingEvent, QueuePart, ReloadResult, ScheduleResult, ScheduleStep, ScheduleType,
+    WriteKind, WriteResult,
+};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use divvy_estimator::{Estimate, Estimators, Unanswered};
+use prometheus_client::registry::Registry;
+
+use labels::{
+    AttemptLabels, EstimateLabels, EventLabels, PartLabels, PluginLabels, PointLabels, ProfileLabels, QuarantineLabels,
+    ReloadLabels, ResultLabels, ShadowLabels, StepLabels, WriteLabels,
+};
+use registered::Registered;
+
+/// The metrics of one process.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    registered: Registered,
+}
+
+impl Metrics {
+    /// Metrics that count from zero. `version` is the program's.
+    ///
+    /// `estimators` are looked at during each scrape; `None` if accurate estimators are off.
+    pub fn new(version: &str, estimators: Option<Arc<Estimators>>) -> Self {
+        let mut registry = Registry::default();
+        let registered = Registered::new(&mut registry, version);
+        registry.register_collector(Box::new(process::ProcessCollector));
+        if let Some(estimators) = estimators {
+            registry.register_collector(Box::new(estimators::EstimatorCollector(estimators)));
+        }
+        Self { registry, registered }
+    }
+
+    /// The text for a scrape, in the format [`Self::CONTENT_TYPE`].
+    pub fn render(&self) -> String {
+        text::render(&self.registry)
+    }
+
+    /// The media type of [`Self::render`].
+    pub const CONTENT_TYPE: &'static str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    /// A binding was taken from the queue and decided, successfully or not. `duration` is from taking it to knowing the
+    /// outcome of its write.
+    pub fn attempt(&self, schedule_type: ScheduleType, result: ScheduleResult, duration: Duration) {
+        let labels = AttemptLabels {
+            result: result.word(),
+            schedule_type: schedule_type.word(),
+        };
+        self.registered.attempts.get_or_create(&labels).inc();
+        let durations = self.registered.e2e_durations.get_or_create(&labels);
+        durations.observe(duration.as_secs_f64());
+    }
+
+    /// A step of a decision ended.
+    pub fn step(&self, step: ScheduleStep, duration: Duration) {
+        let labels = StepLabels {
+            schedule_step: step.word(),
+        };
+        let durations = self.registered.step_durations.get_or_create(&labels);
+        durations.observe(duration.as_secs_f64());
+    }
+
+    /// A binding entered the queue.
+    pub fn incoming(&self, event: IncomingEvent) {
+        let labels = EventLabels { event: event.word() };
+        self.registered.incoming.get_or_create(&labels).inc();
+    }
+
+    /// All plugins of an extension point were called for a binding.
+    pub fn extension_point(&self, point: ExtensionPoint, outcome: CallOutcome, duration: Duration) {
+        let labels = PointLabels {
+            extension_point: point.word(),
+            result: outcome.word(),
+        };
+        let durations = self.registered.point_durations.get_or_create(&labels);
+        durations.observe(duration.as_secs_f64());
+    }
+
+    /// A plugin was called. Counts its error or panic as well.
+    pub fn plugin_call(&self, plugin: &'static str, point: ExtensionPoint, outcome: CallOutcome, duration: Duration) {
+        let labels = PluginLabels {
+            plugin,
+            extension_point: point.word(),
+            result: outcome.word(),
+        };
+        let durations = self.registered.plugin_durations.get_or_create(&labels);
+        durations.observe(duration.as_secs_f64());
+        let labels = ResultLabels {
+            plugin,
+            extension_point: point.word(),
+        };
+        match outcome {
+            CallOutcome::Error => {
+                self.registered.plugin_errors.get_or_create(&labels).inc();
+            }
+            CallOutcome::Panic => {
+                self.registered.plugin_panics.get_or_create(&labels).inc();
+            }
+            CallOutcome::Success | CallOutcome::Unschedulable => {}
+        }
+    }
+
+    /// A plugin rejected clusters (Filter) or bindings (Select, Assign).
+    pub fn plugin_rejections(&self, plugin: &'static str, point: ExtensionPoint, rejected: u64) {
+        let labels = ResultLabels {
+            plugin,
+            extension_point: point.word(),
+        };
+        self.registered
+            .plugin_rejections
+            .get_or_create(&labels)
+            .inc_by(rejected);
+    }
+
+    /// A plugin was quarantined after repeated panics, or a reload gave it another chance.
+    pub fn plugin_quarantined(&self, plugin: &'static str, quarantined: bool) {
+        let labels = QuarantineLabels { plugin };
+        self.registered
+            .quarantined
+            .get_or_create(&labels)
+            .set(i64::from(quarantined));
+    }
+
+    /// A plugin call exceeded the watchdog's limit.
+    pub fn plugin_hangs(&self, plugin: &'static str) {
+        let labels = QuarantineLabels { plugin };
+        self.registered.plugin_hangs.get_or_create(&labels).inc();
+    }
+
+    /// Sets the number of bindings in a part of the queue.
+    pub fn queue_depth(&self, part: QueuePart, bindings: usize) {
+        let labels = PartLabels { queue: part.word() };
+        self.registered.pending.get_or_create(&labels).set(signed(bindings));
+    }
+
+    /// Sets the time for which the next binding has waited; zero if the queue is empty.
+    pub fn queue_age(&self, age: Duration) {
+        self.registered.queue_age.set(age.as_secs_f64());
+    }
+
+    /// A binding left the queue after this wait.
+    pub fn queue_wait(&self, wait: Duration) {
+        self.registered.queue_waits.observe(wait.as_secs_f64());
+    }
+
+    /// Sets the number of bindings and clusters in memory.
+    pub fn sizes(&self, bindings: usize, clusters: usize) {
+        self.registered.bindings.set(signed(bindings));
+        self.registered.clusters.set(signed(clusters));
+    }
+
+    /// Sets the number of clusters that vanished without being deleted.
+    pub fn missing_clusters(&self, clusters: usize) {
+        self.registered.missing_clusters.set(signed(clusters));
+    }
+
+    /// Decisions were held back because they would take replicas away while clusters are missing.
+    pub fn held_back(&self, decisions: u64) {
+        self.registered.held_back.inc_by(decisions);
+    }
+
+    /// Estimators of a binding's clusters were asked. `duration` is that of the slowest.
+    pub fn estimates(&self, estimates: &[Estimate], duration: Duration) {
+        self.registered.estimate_durations.observe(duration.as_secs_f64());
+        for estimate in estimates {
+            let result = match estimate {
+                Estimate::Answered(_) => "answered",
+                Estimate::LastKnown { .. } => "last_known",
+                Estimate::Absent(Unanswered::Excluded) => "excluded",
+                Estimate::Absent(Unanswered::Declined) => "declined",
+                Estimate::Absent(Unanswered::BreakerOpen) => "breaker_open",
+                Estimate::Absent(Unanswered::Failed(_)) => "failed",
+            };
+            self.registered
+                .estimates
+                .get_or_create(&EstimateLabels { result })
+                .inc();
+        }
+    }
+
+    /// A request that writes ended.
+    pub fn write(&self, kind: WriteKind, result: WriteResult, duration: Duration) {
+        let labels = WriteLabels {
+            kind: kind.word(),
+            result: result.word(),
+        };
+        let durations = self.registered.write_durations.get_or_create(&labels);
+        durations.observe(duration.as_secs_f64());
+    }
+
+    /// Sets the number of writes that are under way.
+    pub fn writes_under_way(&self, writes: usize) {
+        self.registered.writes_under_way.set(signed(writes));
+    }
+
+    /// Writes met another version than they were made for.
+    pub fn conflicts(&self, conflicts: u64) {
+        self.registered.conflicts.inc_by(conflicts);
+    }
+
+    /// Decisions were dropped because their binding changed meanwhile.
+    pub fn superseded(&self, decisions: u64) {
+        self.registered.superseded.inc_by(decisions);
+    }
+
+    /// Bindings whose last write was incomplete were repaired.
+    pub fn repairs(&self, bindings: u64) {
+        self.registered.repairs.inc_by(bindings);
+    }
+
+    /// Results took replicas from one cluster and gave them to another.
+    pub fn replicas_moved(&self, replicas: u64) {
+        self.registered.replicas_moved.inc_by(replicas);
+    }
+
+    /// Sets whether this process leads; the term is counted from 1 by each process.
+    pub fn leader(&self, term: Option<u64>) {
+        self.registered.leader.set(i64::from(term.is_some()));
+        if let Some(term) = term {
+            self.registered.term.set(i64::try_from(term).unwrap_or(i64::MAX));
+        }
+    }
+
+    /// A changed profile or plugin file was loaded, or refused.
+    pub fn reload(&self, result: ReloadResult) {
+        let labels = ReloadLabels { result: result.word() };
+        self.registered.reloads.get_or_create(&labels).inc();
+    }
+
+    /// Names the profile that decides, by a hash of its text and its plugins' files.
+    pub fn profile(&self, profile: &str, hash: &str) {
+        self.registered.profile.clear();
+        let labels = ProfileLabels {
+            profile: profile.to_owned(),
+            hash: hash.to_owned(),
+        };
+        self.registered.profile.get_or_create(&labels).set(1);
+    }
+
+    /// In shadow mode, a decision was compared with that of the scheduler in charge.
+    pub fn shadow(&self, strategy: &str, agrees: bool) {
+        let labels = ShadowLabels {
+            strategy: strategy.to_owned(),
+            agreement: if agrees { "same" } else { "different" },
+        };
+        self.registered.shadow.get_or_create(&labels).inc();
+    }
+}
+
+fn signed(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

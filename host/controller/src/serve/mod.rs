@@ -1,0 +1,121 @@
+//! The HTTP server for probes, metrics and explanations.
+//!
+//! | path | answer |
+//! |---|---|
+//! | `/healthz` | 200 while the process answers at all |
+//! | `/readyz` | 200 if every check passes, else 503; one line per check, or JSON with `?format=json` |
+//! | `/metrics` | metrics in the OpenMetrics text format |
+//! | `/explain/{kind}/{namespace}/{name}` | the newest explanation of a namespaced binding, as JSON |
+//! | `/explain/{kind}/{name}` | that of a `ClusterResourceBinding` |
+//! | `/shadow` | the last differences from the scheduler in charge, as JSON |
+//!
+//! It decides nothing and knows no object: what it shows comes from an [`Insight`], which the scheduler implements. A
+//! handler must never wait for the thread that decides, or a plugin that hangs would silence the probe that reports it.
+//!
+//! There is neither authentication nor TLS, as on karmada-scheduler's port: bind it to an address that only probes,
+//! Prometheus and operators reach.
+
+mod answers;
+mod server;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use server::{ServeError, Server};
+
+/// A condition for being ready.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// Short name: `caches`, `plugins`, `watchdog`.
+    pub name: String,
+    /// The problem, with what an operator can do about it; `None` if the check passes.
+    pub problem: Option<String>,
+}
+
+impl Check {
+    /// A check that passes.
+    pub fn passing(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            problem: None,
+        }
+    }
+
+    /// A check that fails.
+    pub fn failing(name: &str, problem: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            problem: Some(problem.into()),
+        }
+    }
+}
+
+/// Name of an object, as a path names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ObjectPath {
+    /// The kind as given, for instance `resourcebinding`. Compare without regard to case.
+    pub kind: String,
+    /// The namespace; `None` for objects that have none.
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for ObjectPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, namespace, name } = self;
+        match namespace {
+            Some(namespace) => write!(formatter, "{kind} {namespace}/{name}"),
+            None => write!(formatter, "{kind} {name}"),
+        }
+    }
+}
+
+/// The reason why there is no explanation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unexplained {
+    /// The kind is not that of a binding.
+    #[error("`{kind}` is not a kind of binding, expected `ResourceBinding` or `ClusterResourceBinding`")]
+    Kind {
+        /// The kind from the path.
+        kind: String,
+    },
+    /// No binding has this name, or it belongs to another scheduler.
+    #[error("there is no {object} that this scheduler is responsible for")]
+    Unknown {
+        /// The object from the path.
+        object: ObjectPath,
+    },
+    /// The binding was not decided since the start, or its explanation was dropped to save memory.
+    #[error("no decision about {object} is remembered; only the newest explanations are kept")]
+    Forgotten {
+        /// The object from the path.
+        object: ObjectPath,
+    },
+}
+
+/// What a scheduler shows. Called by the threads of the server, several at a time.
+///
+/// No method may wait for a decision: read what was published.
+pub trait Insight: Send + Sync + 'static {
+    /// The conditions for being ready. The lease is not one of them: a standby is ready without it.
+    fn checks(&self) -> Vec<Check>;
+
+    /// The metrics, in the format of [`Metrics::CONTENT_TYPE`](crate::observe::Metrics::CONTENT_TYPE).
+    fn metrics(&self) -> String;
+
+    /// The newest explanation of a binding.
+    ///
+    /// # Errors
+    ///
+    /// An [`Unexplained`], which becomes a response 404 with its text.
+    fn explain(&self, object: &ObjectPath) -> Result<Value, Unexplained>;
+
+    /// The last differences from the scheduler in charge; `None` outside shadow mode.
+    fn shadow(&self) -> Option<Value>;
+}

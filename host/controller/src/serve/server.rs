@@ -1,0 +1,75 @@
+//! Listening, and an orderly end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::{Insight, answers};
+
+/// Time that requests under way have after the end was asked for. A client that reads slowly must not hold up the exit.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A server that cannot start or continue.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is taken, not ours, or privileged.
+    #[error("cannot listen on {address} for probes and metrics")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// Connections can no longer be accepted.
+    #[error("the server for probes and metrics failed")]
+    Serve(#[source] io::Error),
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Listens on an address. Port 0 takes a free one. From here on, connections wait to be served.
+    ///
+    /// # Errors
+    ///
+    /// A [`ServeError::Listen`].
+    pub async fn bind(address: SocketAddr) -> Result<Self, ServeError> {
+        let failure = |source| ServeError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(failure)?;
+        let address = listener.local_addr().map_err(failure)?;
+        Ok(Self { listener, address })
+    }
+
+    /// The address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is cancelled. Requests under way are answered, for at most 2 seconds.
+    ///
+    /// # Errors
+    ///
+    /// A [`ServeError::Serve`]. Kubernetes restarts a process whose probes go unanswered, so the caller should end.
+    pub async fn run(self, insight: Arc<dyn Insight>, stop: CancellationToken) -> Result<(), ServeError> {
+        let ending = stop.clone();
+        let serving = axum::serve(self.listener, answers::router(insight))
+            .with_graceful_shutdown(async move { ending.cancelled().await });
+        let grace = async {
+            stop.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            ended = async { serving.await } => ended.map_err(ServeError::Serve),
+            () = grace => Ok(()),
+        }
+    }
+}

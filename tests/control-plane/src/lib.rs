@@ -1,0 +1,30 @@
+//! A real API server for tests, and the rest of Karmada played on it.
+//!
+//! - [`ControlPlane`] starts etcd and kube-apiserver in a folder, with Karmada's resources ([`crds`]) and several [`users`].
+//! - [`objects`] reads, writes and awaits objects as JSON; [`templates`] has clusters, workloads and policies.
+//! - [`karmada`] plays Karmada's other controllers.
+//! - [`proxy`] injects faults between a scheduler and the API server.
+//! - [`Divvy`] runs the real binary; [`Scenario`] puts everything together.
+//! - [`AuditLog`] reads who wrote what and when.
+//!
+//! For a person there are the scripts `tests/control-plane/up DIR` and `down DIR`.
+
+pub mod audit;
+pub mod crds;
+pub mod divvy;
+mod error;
+pub mod karmada;
+pub mod objects;
+pub mod process;
+pub mod proxy;
+pub mod roles;
+pub mod scenario;
+mod server;
+pub mod templates;
+pub mod users;
+
+pub use audit::AuditLog;
+pub use divvy::Divvy;
+pub use error::Error;
+pub use scenario::Scenario;
+pub use server::{ControlPlane, Ports, source_folder};

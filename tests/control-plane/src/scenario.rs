@@ -1,0 +1,232 @@
+//! A whole control plane with a scheduler: what most tests of `divvy run` start with.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::divvy::{Configuration, Divvy};
+use crate::karmada::{DEFAULT_SCHEDULER, Karmada};
+use crate::objects::{BINDING, CLUSTER, DEPLOYMENT, EVENT, Kind, NAMESPACE, Objects, POLICY};
+use crate::proxy::FaultProxy;
+use crate::templates::{self, Cluster};
+use crate::users::{ADMIN, SCHEDULER, User};
+use crate::{ControlPlane, Error, roles};
+
+/// The annotation with the placement that a result was made by.
+pub const APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
+/// Namespace of Karmada's own objects, such as its leases.
+const SYSTEM_NAMESPACE: &str = "karmada-system";
+
+/// A control plane, Karmada's controllers, and the users of both. Everything ends when it is dropped.
+pub struct Scenario {
+    /// The schedulers that were started, in order. Dropping one kills it.
+    pub schedulers: Vec<Divvy>,
+    /// etcd and kube-apiserver.
+    pub control_plane: ControlPlane,
+    /// Karmada's controllers.
+    pub karmada: Karmada,
+    folder: PathBuf,
+}
+
+impl Scenario {
+    /// A control plane in a folder with these clusters, without a scheduler.
+    pub async fn new(folder: &Path, clusters: &[Cluster]) -> Result<Self, Error> {
+        let control_plane = ControlPlane::start(folder).await?;
+        let admin = Objects::new(control_plane.client(ADMIN).await?);
+        admin
+            .create(NAMESPACE, &json!({"metadata": {"name": SYSTEM_NAMESPACE}}))
+            .await?;
+        roles::grant(&admin).await?;
+        let karmada = Karmada::new(&control_plane, DEFAULT_SCHEDULER).await?;
+        for cluster in clusters {
+            karmada.objects().create(CLUSTER, cluster.object()).await?;
+        }
+        Ok(Self {
+            schedulers: Vec::new(),
+            folder: control_plane.folder().to_owned(),
+            control_plane,
+            karmada,
+        })
+    }
+
+    /// The objects, as Karmada's controllers see them.
+    pub fn objects(&self) -> &Objects {
+        self.karmada.objects()
+    }
+
+    /// The configuration of a scheduler that acts as a user.
+    pub fn configuration(&self, user: User) -> Configuration {
+        Configuration::new(&self.control_plane.kubeconfig(user))
+    }
+
+    /// Starts a scheduler.
+    pub fn start_scheduler(&mut self) -> Result<(), Error> {
+        let configuration = self.configuration(SCHEDULER);
+        self.start_scheduler_with(&configuration)
+    }
+
+    /// Starts a scheduler behind a proxy.
+    pub fn start_scheduler_behind(&mut self, proxy: &FaultProxy) -> Result<(), Error> {
+        let kubeconfig = proxy.kubeconfig(SCHEDULER, &self.folder)?;
+        self.start_scheduler_with(&Configuration::new(&kubeconfig))
+    }
+
+    /// Starts a scheduler with any configuration.
+    pub fn start_scheduler_with(&mut self, configuration: &Configuration) -> Result<(), Error> {
+        self.schedulers.push(Divvy::start(&self.folder, configuration)?);
+        Ok(())
+    }
+
+    /// Creates a Deployment in the namespace `default` with a policy of the same name and its binding.
+    pub async fn deploy(&self, name: &str, replicas: u32, placement: Value) -> Result<(), Error> {
+        let policy = templates::policy("default", name, ("apps/v1", "Deployment", name), placement);
+        self.objects().create(POLICY, &policy).await?;
+        self.objects()
+            .create(DEPLOYMENT, &templates::deployment("default", name, replicas))
+            .await?;
+        self.karmada.detect().await
+    }
+
+    /// Changes the replicas of a Deployment, and its binding.
+    pub async fn scale(&self, name: &str, replicas: u32) -> Result<(), Error> {
+        let patch = json!({"spec": {"replicas": replicas}});
+        self.objects().merge(DEPLOYMENT, "default", name, &patch).await?;
+        self.karmada.detect().await
+    }
+
+    /// Changes the placement of a policy, and its binding.
+    pub async fn place(&self, name: &str, placement: Value) -> Result<(), Error> {
+        // A merge patch would keep what the new placement lacks.
+        let clear = json!({"spec": {"placement": null}});
+        self.objects().merge(POLICY, "default", name, &clear).await?;
+        let patch = json!({"spec": {"placement": placement}});
+        self.objects().merge(POLICY, "default", name, &patch).await?;
+        self.karmada.detect().await
+    }
+
+    /// The binding of a Deployment.
+    pub async fn binding(&self, name: &str) -> Result<Value, Error> {
+        self.objects().get(BINDING, "default", &binding_name(name)).await
+    }
+
+    /// Waits for the binding of a Deployment.
+    pub async fn wait(
+        &self,
+        name: &str,
+        expectation: &str,
+        is_expected: impl Fn(&Value) -> bool,
+    ) -> Result<Value, Error> {
+        let binding = binding_name(name);
+        let waited = self
+            .objects()
+            .wait(BINDING, "default", &binding, expectation, is_expected)
+            .await;
+        waited.map_err(|error| self.explain(error))
+    }
+
+    /// Waits until the binding of a Deployment is scheduled in its latest generation to exactly these replicas.
+    pub async fn wait_for_result(&self, name: &str, expected: &[(&str, i64)]) -> Result<Value, Error> {
+        let expected: BTreeMap<String, i64> = expected
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count))
+            .collect();
+        self.wait(name, &format!("scheduled to {expected:?}"), |binding| {
+            is_scheduled(binding) && result(binding) == expected
+        })
+        .await
+    }
+
+    /// Waits until the binding of a Deployment has a reason in its condition `Scheduled`.
+    pub async fn wait_for_reason(&self, name: &str, reason: &str) -> Result<Value, Error> {
+        self.wait(name, &format!("`Scheduled` with the reason {reason}"), |binding| {
+            condition(binding, "Scheduled")["reason"] == reason
+        })
+        .await
+    }
+
+    /// Waits for an event about an object with this reason.
+    pub async fn wait_for_event(&self, kind: Kind, name: &str, reason: &str) -> Result<Value, Error> {
+        let start = std::time::Instant::now();
+        loop {
+            let events = self.objects().list(EVENT, "").await?;
+            let found = events.into_iter().find(|event| {
+                let about = &event["involvedObject"];
+                about["kind"] == kind.name && about["name"] == name && event["reason"] == reason
+            });
+            if let Some(event) = found {
+                return Ok(event);
+            }
+            if start.elapsed() > crate::objects::PATIENCE {
+                return Err(self.explain(Error::Expectation {
+                    object: format!("{} {name}", kind.name),
+                    expectation: format!("the object of an event {reason}"),
+                    seconds: crate::objects::PATIENCE.as_secs(),
+                    last: "none".to_owned(),
+                }));
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Adds the end of the schedulers' log to an expectation that was not met.
+    fn explain(&self, error: Error) -> Error {
+        let Error::Expectation {
+            object,
+            expectation,
+            seconds,
+            last,
+        } = error
+        else {
+            return error;
+        };
+        let printed = self
+            .schedulers
+            .last()
+            .map(|divvy| divvy.process.printed())
+            .unwrap_or_default();
+        let lines: Vec<&str> = printed.lines().collect();
+        let tail = lines[lines.len().saturating_sub(40)..].join("\n");
+        Error::Expectation {
+            object,
+            expectation,
+            seconds,
+            last: format!("{last}\nthe scheduler printed\n{tail}"),
+        }
+    }
+}
+
+/// The name of a Deployment's binding.
+pub fn binding_name(deployment: &str) -> String {
+    format!("{deployment}-deployment")
+}
+
+/// The clusters of a binding's result, with their replicas.
+pub fn result(binding: &Value) -> BTreeMap<String, i64> {
+    let clusters = binding["spec"]["clusters"].as_array().into_iter().flatten();
+    clusters
+        .map(|target| {
+            let name = target["name"].as_str().unwrap_or_default().to_owned();
+            (name, target["replicas"].as_i64().unwrap_or(0))
+        })
+        .collect()
+}
+
+/// A condition of a binding; null if it has none of that type.
+pub fn condition<'a>(binding: &'a Value, kind: &str) -> &'a Value {
+    let conditions = binding["status"]["conditions"].as_array().into_iter().flatten();
+    conditions
+        .into_iter()
+        .find(|condition| condition["type"] == kind)
+        .unwrap_or(&Value::Null)
+}
+
+/// True if the scheduler has scheduled the latest generation of a binding.
+pub fn is_scheduled(binding: &Value) -> bool {
+    condition(binding, "Scheduled")["status"] == "True" && is_observed(binding)
+}
+
+/// True if the scheduler has seen the latest generation of a binding.
+pub fn is_observed(binding: &Value) -> bool {
+    binding["status"]["schedulerObservedGeneration"] == binding["metadata"]["generation"]
+}

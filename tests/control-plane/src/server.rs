@@ -1,0 +1,270 @@
+//! etcd and kube-apiserver in a folder: started, killed, restarted, ended.
+//!
+//! The program comes from `tests/control-plane/build`. Both processes listen on free ports of the loopback interface, which
+//! stay the same across restarts, so that clients reconnect. etcd starts first and ends last: an API server without etcd
+//! takes a minute to end.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use kube::Client;
+use serde::{Deserialize, Serialize};
+
+use crate::process::{Input, Process};
+use crate::users::{self, ADMIN, User};
+use crate::{AuditLog, Error, crds};
+
+/// Time that a process gets to become ready. It takes one or two seconds on an idle machine.
+const READINESS: Duration = Duration::from_secs(120);
+/// Time between two looks at a process that is starting.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A running control plane: etcd, kube-apiserver, Karmada's resources. Dropping it kills both processes.
+#[derive(Debug)]
+pub struct ControlPlane {
+    folder: PathBuf,
+    program: PathBuf,
+    ports: Ports,
+    input: Input,
+    api_server: Option<Process>,
+    etcd: Option<Process>,
+}
+
+/// Ports of the loopback interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ports {
+    /// kube-apiserver.
+    pub api_server: u16,
+    /// etcd, for clients.
+    pub etcd: u16,
+    /// etcd, for its peers, of which there are none.
+    pub etcd_peer: u16,
+}
+
+impl Ports {
+    /// Three ports that nothing listens on.
+    pub fn free() -> Result<Self, Error> {
+        let listen = || TcpListener::bind("127.0.0.1:0").map_err(Error::file("127.0.0.1:0"));
+        // All are held until the last one is known, so that they differ.
+        let held = [listen()?, listen()?, listen()?];
+        let mut ports = [0; 3];
+        for (port, listener) in ports.iter_mut().zip(&held) {
+            *port = listener.local_addr().map_err(Error::file("127.0.0.1:0"))?.port();
+        }
+        let [api_server, etcd, etcd_peer] = ports;
+        Ok(Self {
+            api_server,
+            etcd,
+            etcd_peer,
+        })
+    }
+}
+
+impl ControlPlane {
+    /// Starts a control plane in a folder, which is created if absent, and installs Karmada's resources. Its processes end
+    /// with the returned value, and with the program that called this, however that ends.
+    pub async fn start(folder: &Path) -> Result<Self, Error> {
+        Self::start_with(folder, Ports::free()?, Input::Lifeline).await
+    }
+
+    /// Like [`Self::start`], on these ports. With [`Input::Empty`] the processes outlive this program if it is killed.
+    pub async fn start_with(folder: &Path, ports: Ports, input: Input) -> Result<Self, Error> {
+        std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+        let folder = folder.canonicalize().map_err(Error::file(folder))?;
+        let mut control_plane = Self {
+            program: program()?,
+            folder,
+            ports,
+            input,
+            api_server: None,
+            etcd: None,
+        };
+        control_plane.write_configuration()?;
+        control_plane.start_etcd()?;
+        control_plane.start_api_server().await?;
+        crds::install(&control_plane.client(ADMIN).await?).await?;
+        Ok(control_plane)
+    }
+
+    /// The folder with the data, the kubeconfigs and the logs.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The API server's address.
+    pub fn url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.ports.api_server)
+    }
+
+    /// The kubeconfig of a user.
+    pub fn kubeconfig(&self, user: User) -> PathBuf {
+        user.kubeconfig(&self.folder)
+    }
+
+    /// A client that acts as a user.
+    pub async fn client(&self, user: User) -> Result<Client, Error> {
+        users::client(&self.kubeconfig(user)).await
+    }
+
+    /// The log of every write that the API server answered.
+    pub fn audit_log(&self) -> AuditLog {
+        AuditLog::new(self.folder.join("audit.log"))
+    }
+
+    /// Kills the API server, as `kill -9` does. etcd keeps running.
+    pub fn kill_api_server(&mut self) {
+        self.api_server.take().map(Process::kill).unwrap_or_default();
+    }
+
+    /// Kills etcd, as `kill -9` does. The API server keeps running and answers with errors.
+    pub fn kill_etcd(&mut self) {
+        self.etcd.take().map(Process::kill).unwrap_or_default();
+    }
+
+    /// Starts etcd. The API server finds it again by itself.
+    pub fn start_etcd(&mut self) -> Result<(), Error> {
+        let mut command = self.command();
+        command.arg("etcd");
+        command.arg("--data-dir").arg(self.folder.join("etcd"));
+        command.arg(format!("--client-url=http://127.0.0.1:{}", self.ports.etcd));
+        command.arg(format!("--peer-url=http://127.0.0.1:{}", self.ports.etcd_peer));
+        self.etcd = Some(self.spawn("etcd", &mut command)?);
+        Ok(())
+    }
+
+    /// Starts the API server and waits until it is ready.
+    pub async fn start_api_server(&mut self) -> Result<(), Error> {
+        let file = |name: &str| self.folder.join(name).display().to_string();
+        let mut command = self.command();
+        command.arg("kube-apiserver").args([
+            format!("--etcd-servers=http://127.0.0.1:{}", self.ports.etcd),
+            format!("--secure-port={}", self.ports.api_server),
+            "--bind-address=127.0.0.1".to_owned(),
+            "--advertise-address=127.0.0.1".to_owned(),
+            // It would publish the loopback address as the Service `kubernetes`, which the API refuses.
+            "--endpoint-reconciler-type=none".to_owned(),
+            format!("--cert-dir={}", file("certificates")),
+            format!("--service-account-key-file={}", file("service-accounts.key")),
+            format!("--service-account-signing-key-file={}", file("service-accounts.key")),
+            "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
+            "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+            format!("--token-auth-file={}", file("tokens.csv")),
+            "--authorization-mode=RBAC".to_owned(),
+            format!("--audit-policy-file={}", file("audit-policy.json")),
+            format!("--audit-log-path={}", file("audit.log")),
+            // The log is read as one file, so it is never rotated.
+            "--audit-log-maxsize=100000".to_owned(),
+        ]);
+        self.api_server = Some(self.spawn("kube-apiserver", &mut command)?);
+        self.wait_until_ready().await
+    }
+
+    /// Waits until the API server says that it is ready.
+    pub async fn wait_until_ready(&mut self) -> Result<(), Error> {
+        let start = Instant::now();
+        // The certificate that the kubeconfigs name is written by the API server while it starts.
+        let certificate = self.folder.join("certificates/apiserver.crt");
+        let mut client = None;
+        while start.elapsed() < READINESS {
+            for process in [&mut self.etcd, &mut self.api_server].into_iter().flatten() {
+                process.check_running()?;
+            }
+            if client.is_none() && certificate.exists() {
+                client = users::client(&self.kubeconfig(ADMIN)).await.ok();
+            }
+            if let Some(client) = &client {
+                let request = http_get("/readyz");
+                if client.request_text(request).await.is_ok_and(|text| text == "ok") {
+                    return Ok(());
+                }
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+        Err(Error::NotReady {
+            name: "kube-apiserver".to_owned(),
+            seconds: READINESS.as_secs(),
+            log: self.folder.join("kube-apiserver.log"),
+        })
+    }
+
+    /// Ends both processes properly, the API server first.
+    pub fn stop(mut self) -> Result<(), Error> {
+        for process in [self.api_server.take(), self.etcd.take()].into_iter().flatten() {
+            process.terminate()?;
+        }
+        Ok(())
+    }
+
+    /// Leaves both processes running when this program ends. Returns their IDs, the API server's first.
+    pub fn detach(mut self) -> Vec<u32> {
+        [self.api_server.take(), self.etcd.take()]
+            .into_iter()
+            .flatten()
+            .map(Process::detach)
+            .collect()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        if self.input == Input::Lifeline {
+            command.arg("--while-stdin-open");
+        }
+        command
+    }
+
+    fn spawn(&self, name: &str, command: &mut Command) -> Result<Process, Error> {
+        Process::spawn(name, command, &self.folder.join(format!("{name}.log")), self.input)
+    }
+
+    fn write_configuration(&self) -> Result<(), Error> {
+        let write = |name: &str, text: &str| {
+            let path = self.folder.join(name);
+            std::fs::write(&path, text).map_err(Error::file(path))
+        };
+        write("tokens.csv", &users::token_file())?;
+        write("audit-policy.json", &crate::audit::policy().to_string())?;
+        let certificate = self.folder.join("certificates/apiserver.crt");
+        for user in users::ALL {
+            users::write_kubeconfig(&self.kubeconfig(user), user, &self.url(), Some(&certificate))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for ControlPlane {
+    fn drop(&mut self) {
+        // The API server first: it would log a page of errors about etcd.
+        self.kill_api_server();
+        self.kill_etcd();
+    }
+}
+
+/// A GET request without parameters.
+fn http_get(path: &str) -> http::Request<Vec<u8>> {
+    let mut request = http::Request::new(Vec::new());
+    *request.uri_mut() = path.parse().unwrap_or_default();
+    request
+}
+
+/// The folder `tests/control-plane`.
+pub fn source_folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The program that holds etcd and kube-apiserver. Builds it if necessary, which takes minutes.
+fn program() -> Result<PathBuf, Error> {
+    let script = source_folder().join("build");
+    let output = Command::new(&script)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .map_err(Error::file(&script))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if !output.status.success() {
+        return Err(Error::Build {
+            output: text(&output.stderr),
+        });
+    }
+    Ok(PathBuf::from(text(&output.stdout).trim_end()))
+}
