@@ -12,7 +12,7 @@
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decide`]: which bindings are ours, and when one of them is decided.
-//! - [`decision`]: one decision.
+//! - [`decision`], [`estimates`]: one decision, and the estimates that it reads.
 //! - [`holdings`], [`guard`]: capacity that is taken but not reported, and protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`write`], [`events`]: patches and events.
@@ -25,6 +25,7 @@ pub mod condition;
 pub mod decide;
 pub mod decision;
 pub mod engine;
+pub mod estimates;
 pub mod events;
 pub mod explanations;
 pub mod guard;

@@ -104,6 +104,7 @@ pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, 
     let options = RunOptions {
         listen: arguments.listen,
         lease,
+        estimators: None,
         version: env!("CARGO_PKG_VERSION"),
         connection: arguments.connection.options(&identity),
         profile: ActiveProfile::new(profile, &chosen.configuration),

@@ -25,6 +25,7 @@ use divvy_scheduler::scheduler::Profile;
 
 use crate::condition::{Cause, Failure};
 use crate::decide::rules::Reason;
+use crate::estimates::EstimateJob;
 use crate::guard::LossGuard;
 use crate::holdings::{Holding, Holdings};
 use crate::lease::Term;
@@ -33,6 +34,7 @@ use crate::observe::{IncomingEvent, Metrics, QueuePart};
 use crate::panel::{Panel, Published};
 use crate::queue::{Depth, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
+use crate::write::WriteJob;
 
 /// A point in time, on both clocks.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +91,19 @@ pub struct Engine {
     awaited_policy: HashSet<Arc<BindingKey>>,
     announcements: Vec<Announcement>,
     panel: Arc<Panel>,
+    /// True if estimators are asked before decisions.
+    asks_estimators: bool,
+    /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
+    estimating: HashMap<Arc<BindingKey>, bool>,
+}
+
+/// What the engine asks for next.
+#[derive(Debug)]
+pub enum Task {
+    /// Write a binding, then call [`Engine::complete`].
+    Write(Box<WriteJob>),
+    /// Ask estimators, then call [`Engine::estimated`].
+    Estimate(EstimateJob),
 }
 
 /// A write that is under way.
@@ -163,10 +178,19 @@ impl Engine {
             cycle: Cycle::new(),
             synced: BTreeSet::new(),
             term: None,
+            asks_estimators: false,
+            estimating: HashMap::new(),
             refused_by_quota: HashMap::new(),
             awaited_policy: HashSet::new(),
             announcements: Vec::new(),
         }
+    }
+
+    /// Has estimators asked before each decision about replicas.
+    #[must_use]
+    pub fn asking_estimators(mut self, asks: bool) -> Self {
+        self.asks_estimators = asks;
+        self
     }
 
     /// True once every kind has been listed. No decision is made before.
@@ -197,6 +221,11 @@ impl Engine {
     /// Writes under way.
     pub fn writes_under_way(&self) -> usize {
         self.in_flight.len()
+    }
+
+    /// Writes and questions to estimators under way.
+    pub fn tasks_under_way(&self) -> usize {
+        self.in_flight.len() + self.estimating.len()
     }
 
     /// Number of bindings and clusters in memory.
@@ -263,9 +292,11 @@ impl Engine {
         if !record.is_ours {
             return;
         }
-        match self.in_flight.get_mut(key) {
-            Some(in_flight) => in_flight.is_outdated = true,
-            None => {
+        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
+            (Some(in_flight), _) => in_flight.is_outdated = true,
+            // The decision reads the newest state anyway.
+            (None, Some(is_outdated)) => *is_outdated = true,
+            (None, None) => {
                 self.queue.wake(key, record.priority, now);
                 self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
             }
@@ -277,9 +308,11 @@ impl Engine {
         if !record.is_ours {
             return;
         }
-        match self.in_flight.get_mut(key) {
-            Some(in_flight) => in_flight.is_outdated = true,
-            None => {
+        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
+            (Some(in_flight), _) => in_flight.is_outdated = true,
+            // The decision reads the newest state anyway.
+            (None, Some(is_outdated)) => *is_outdated = true,
+            (None, None) => {
                 self.queue.add(key, record.priority, now);
                 self.panel.metrics.incoming(event);
             }

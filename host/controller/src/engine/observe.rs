@@ -202,6 +202,7 @@ impl Engine {
         if change.is_new {
             self.holdings.remove(&key);
         }
+        // Estimates are fetched for the newest state when they come back.
         let is_in_flight = self.in_flight.contains_key(&key);
         // Of a binding that is being written, a new generation may be the write itself: its answer decides.
         if change.is_new || change.metadata || change.generation && !is_in_flight {

@@ -8,12 +8,14 @@ use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_scheduler::profile::WhenNoClusterFits;
 use serde_json::Value;
 
-use super::{Announcement, Engine, InFlight, Moment};
+use super::{Announcement, Engine, InFlight, Moment, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
+use crate::decide::affinity::selects;
 use crate::decide::policy::{AppliedPolicy, Request, is_lazy, request_in_force};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
+use crate::estimates::{Answers, EstimateJob, request};
 use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::{BindingKey, Fetched};
@@ -42,23 +44,33 @@ struct Candidate {
 }
 
 impl Engine {
-    /// Takes bindings out of the queue until one needs a write, which is returned; `None` if no binding is ready.
+    /// Takes bindings out of the queue until one needs a write or estimates, which is returned; `None` if no binding is
+    /// ready.
     ///
-    /// Each binding in a write is left alone until [`Self::complete`] reports the write's outcome.
-    pub fn next(&mut self, moment: &Moment) -> Option<WriteJob> {
+    /// That binding is then left alone until [`Self::complete`] or [`Self::estimated`] reports the outcome.
+    pub fn next(&mut self, moment: &Moment) -> Option<Task> {
         if !self.is_deciding() {
             return None;
         }
         loop {
             let taken = self.queue.take(moment.instant)?;
             self.metrics().queue_wait(taken.waited);
-            if let Some(job) = self.look_at(&taken.key, moment) {
-                return Some(job);
+            if let Some(task) = self.look_at(&taken.key, None, moment) {
+                return Some(task);
             }
         }
     }
 
-    fn look_at(&mut self, key: &Arc<BindingKey>, moment: &Moment) -> Option<WriteJob> {
+    /// Takes in the estimators' answers, and decides the binding.
+    pub fn estimated(&mut self, key: &Arc<BindingKey>, answers: &Answers, moment: &Moment) -> Option<Task> {
+        self.estimating.remove(key)?;
+        if !self.is_deciding() {
+            return None;
+        }
+        self.look_at(key, Some(answers), moment)
+    }
+
+    fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
         let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
             self.queue.done(key);
             return None;
@@ -76,11 +88,11 @@ impl Engine {
             Ok(placement) => placement,
             Err(error) => {
                 let failure = Failure::of_binding(format!("the placement cannot be read: {error}"));
-                return self.failed(&candidate, None, failure, None, moment);
+                return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
             }
         };
         if let Some(failure) = unsupported(&candidate.binding, placement) {
-            return self.failed(&candidate, None, failure, None, moment);
+            return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
         }
         let own = Request::of_annotations(&candidate.binding.metadata.annotations);
         let standing = Standing {
@@ -95,9 +107,35 @@ impl Engine {
             is_moved_by_clusters: candidate.is_moved_by_clusters,
         };
         match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
-            Some(reason) => self.decide(&candidate, placement, reason, moment),
-            None => self.satisfied(&candidate, moment),
+            None => self.satisfied(&candidate, moment).map(Task::of_write),
+            Some(reason) => {
+                if let Some(job) = self.question(&candidate, placement, answers) {
+                    self.estimating.insert(Arc::clone(key), false);
+                    return Some(Task::Estimate(job));
+                }
+                self.decide(&candidate, placement, reason, answers, moment).map(Task::of_write)
+            }
         }
+    }
+
+    /// The question to estimators that must be answered first; `None` if none must.
+    fn question(&self, candidate: &Candidate, placement: &Placement, answers: Option<&Answers>) -> Option<EstimateJob> {
+        if !self.asks_estimators {
+            return None;
+        }
+        let in_sets = self.active.profile.plan_options().component_sets;
+        let request = request(&candidate.binding, in_sets)?;
+        // Answers to other requirements are of no use: the binding changed meanwhile.
+        if answers.is_some_and(|answers| answers.request == request) {
+            return None;
+        }
+        let clusters = self.clusters.present().filter(|(cluster, _)| selects(placement, cluster));
+        let clusters: Vec<(String, bool)> = clusters.map(|(cluster, pull)| (cluster.name.clone(), pull)).collect();
+        (!clusters.is_empty()).then(|| EstimateJob {
+            key: Arc::clone(&candidate.key),
+            request,
+            clusters,
+        })
     }
 
     /// How the replicas of a binding's results add up. A strategy that an annotation names overrides the placement.
@@ -116,6 +154,7 @@ impl Engine {
         candidate: &Candidate,
         placement: &Placement,
         reason: Reason,
+        answers: Option<&Answers>,
         moment: &Moment,
     ) -> Option<WriteJob> {
         let binding = candidate.for_plugins(placement);
@@ -127,7 +166,7 @@ impl Engine {
                 binding: &binding,
                 fleet: &snapshot,
                 ledger: self.holdings.ledger(&snapshot),
-                estimates: &GeneralOnly,
+                estimates: answers.map_or(&GeneralOnly, |answers| answers),
                 fresh: candidate.is_reschedule_pending,
                 explains: true,
             },
@@ -385,6 +424,12 @@ impl Engine {
             Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),
             Some(Retry::After(cause)) => self.queue.park(key, priority, cause, moment.instant),
         }
+    }
+}
+
+impl Task {
+    fn of_write(job: WriteJob) -> Self {
+        Self::Write(Box::new(job))
     }
 }
 
