@@ -6,6 +6,7 @@
 
 mod bench;
 mod completions;
+mod connection;
 mod exit;
 mod plugin;
 mod profile;
