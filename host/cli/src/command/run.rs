@@ -49,6 +49,11 @@ pub(super) struct RunArguments {
     connection: ConnectionArguments,
     #[command(flatten)]
     estimators: EstimatorArguments,
+    /// Write nothing, and compare each decision with that of the scheduler in charge: shadow mode
+    ///
+    /// No lease is needed. Differences are at `/shadow` of the `--listen` address, agreement is in the metrics.
+    #[arg(long)]
+    dry_run: bool,
     /// Take the bindings of this scheduler, instead of the profile's `scheduler-name`
     #[arg(long, value_name = "NAME")]
     scheduler_name: Option<String>,
@@ -83,6 +88,7 @@ pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, 
     let options = RunOptions {
         listen: arguments.listen,
         lease,
+        dry_run: arguments.dry_run,
         estimators: arguments.estimators.options(),
         version: env!("CARGO_PKG_VERSION"),
         connection: arguments.connection.options(&identity),
