@@ -16,6 +16,7 @@ const ESTIMATORS: &str = "Accurate estimators";
 
 /// Arguments that select a control plane.
 #[derive(Debug, Clone, Args)]
+#[group(id = "control plane", multiple = true)]
 pub(super) struct ConnectionArguments {
     /// Kubeconfig file of Karmada's API server
     #[arg(long, value_name = "FILE", help_heading = CONTROL_PLANE)]
