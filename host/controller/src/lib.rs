@@ -12,12 +12,13 @@
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decide`]: which bindings are ours, and when one of them is decided.
-//! - [`decision`]: one decision.
+//! - [`decision`], [`estimates`]: one decision, and the estimates that it reads.
 //! - [`holdings`], [`guard`]: capacity that is taken but not reported, and protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
 //! - [`panel`], [`explanations`], [`watchdog`]: what is shown there.
+//! - [`listing`]: a control plane as manifests, for commands that look once.
 //! - [`run`]: the threads and tasks around the engine.
 
 pub mod client;
@@ -25,11 +26,13 @@ pub mod condition;
 pub mod decide;
 pub mod decision;
 pub mod engine;
+pub mod estimates;
 pub mod events;
 pub mod explanations;
 pub mod guard;
 pub mod holdings;
 pub mod lease;
+pub mod listing;
 pub mod objects;
 pub mod observe;
 pub mod panel;

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use divvy_estimator::{EstimatorOptions, Estimators};
 use divvy_karmada::api::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, watch as signal};
@@ -15,7 +16,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Clients, ConnectionError, ConnectionOptions, connect};
-use crate::engine::{ActiveProfile, Engine, Moment};
+use crate::engine::{ActiveProfile, Engine, Moment, Task};
+use crate::estimates::{Answers, ServicesOfKarmada, ask};
 use crate::events::EventSender;
 use crate::lease::{BootClock, Elector, Fence, LeaseOptions, LeasesOfCluster, Role, Term, TimingError};
 use crate::objects::{BindingKey, Kind};
@@ -23,8 +25,8 @@ use crate::observe::Metrics;
 use crate::panel::Panel;
 use crate::serve::{ServeError, Server};
 use crate::watch::{Change, watch};
+use crate::write::Written;
 use crate::write::execute::Writer;
-use crate::write::{WriteJob, Written};
 
 /// Messages that wait for the engine.
 const CHANNEL: usize = 1024;
@@ -48,6 +50,10 @@ pub struct RunOptions {
     pub listen: SocketAddr,
     /// The lease; `None` to decide without one.
     pub lease: Option<LeaseOptions>,
+    /// True to write nothing, and to compare each decision with that of the scheduler in charge.
+    pub dry_run: bool,
+    /// Accurate estimators; `None` for the general estimate alone.
+    pub estimators: Option<EstimatorOptions>,
     /// Version of the program, for metrics.
     pub version: &'static str,
 }
@@ -77,6 +83,7 @@ enum Message {
     Change(Change),
     Written(Arc<BindingKey>, Box<Written>),
     Role(Role),
+    Estimated(Arc<BindingKey>, Answers),
 }
 
 /// Runs the scheduler until `stop` is cancelled. Then decisions under way are written, for at most eight seconds, and the
@@ -97,15 +104,27 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         listen = %server.address(),
         "starting"
     );
-    let panel = Arc::new(Panel::new(Arc::new(Metrics::new(options.version, None))));
+    let services = ServicesOfKarmada::new(clients.writing.clone());
+    let estimators = options
+        .estimators
+        .map(|options| Arc::new(Estimators::new(options, Arc::new(services))));
+    let panel = Arc::new(Panel::new(Arc::new(Metrics::new(options.version, estimators.clone()))));
     let (to_engine, from_tasks) = mpsc::channel(CHANNEL);
-    let (to_writers, jobs) = mpsc::unbounded_channel();
+    let (to_workers, jobs) = mpsc::unbounded_channel();
     // Cancelled after the last write: from then on another scheduler may lead.
     let written = CancellationToken::new();
-    let (fence, elector) = match options.lease {
+    if options.dry_run {
+        panel.shadowed(serde_json::json!({"agreed": 0, "differed": 0, "waiting": 0, "differences": []}));
+    }
+    let (fence, elector) = match options.lease.filter(|_| !options.dry_run) {
         Some(lease) => contend(&clients, lease, &to_engine, &written)?,
         None => {
-            let fence = Fence::without_lease(Arc::new(BootClock));
+            let clock = Arc::new(BootClock);
+            // Nothing may be written in shadow mode, whatever is asked for.
+            let fence = match options.dry_run {
+                true => Fence::new(clock),
+                false => Fence::without_lease(clock),
+            };
             let role = Role::Leader(fence.term().unwrap_or(Term(1)));
             let _closed = to_engine.send(Message::Role(role)).await;
             (fence, None)
@@ -116,13 +135,22 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
     tokio::spawn(watch_plugins(Arc::clone(&panel)));
     start_watches(&clients, &to_engine);
     let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics));
-    start_writers(writer, options.concurrency, jobs, to_engine);
+    let asks_estimators = estimators.is_some();
+    let worker = Worker {
+        writer,
+        estimators,
+        metrics: Arc::clone(&panel.metrics),
+        to_engine,
+    };
+    start_workers(worker, options.concurrency, jobs);
     let (ended, mut has_ended) = signal::channel(false);
     let thread = Thread {
         profile: options.profile,
         panel,
         inbox: from_tasks,
-        writers: to_writers,
+        workers: to_workers,
+        asks_estimators,
+        dry_run: options.dry_run,
         events,
         stop: stop.clone(),
         in_flight_max: options.concurrency * 4,
@@ -212,25 +240,53 @@ impl crate::watch::Sink for mpsc::Sender<Message> {
     }
 }
 
-/// Writes jobs in parallel, at most `concurrency` at a time.
-fn start_writers(
+/// Carries out the engine's tasks.
+#[derive(Clone)]
+struct Worker {
     writer: Writer,
-    concurrency: usize,
-    mut jobs: mpsc::UnboundedReceiver<WriteJob>,
+    estimators: Option<Arc<Estimators>>,
+    metrics: Arc<Metrics>,
     to_engine: mpsc::Sender<Message>,
-) {
-    let permits = Arc::new(Semaphore::new(concurrency.max(1)));
+}
+
+impl Worker {
+    async fn carry_out(self, task: Task) {
+        let message = match task {
+            Task::Write(job) => {
+                let written = self.writer.write(&job).await;
+                Message::Written(job.key, Box::new(written))
+            }
+            Task::Estimate(job) => {
+                let key = Arc::clone(&job.key);
+                let answers = match &self.estimators {
+                    Some(estimators) => ask(estimators, job, &self.metrics).await,
+                    None => Answers::none(job.request),
+                };
+                Message::Estimated(key, answers)
+            }
+        };
+        // The engine is gone only if the process ends.
+        let _gone = self.to_engine.send(message).await;
+    }
+}
+
+/// Carries out tasks in parallel, at most `concurrency` at a time of each kind: estimators that are slow must not hold up
+/// writes.
+fn start_workers(worker: Worker, concurrency: usize, mut tasks: mpsc::UnboundedReceiver<Task>) {
+    let permits = || Arc::new(Semaphore::new(concurrency.max(1)));
+    let (writes, questions) = (permits(), permits());
     tokio::spawn(async move {
-        while let Some(job) = jobs.recv().await {
-            let Ok(permit) = Arc::clone(&permits).acquire_owned().await else {
-                return;
+        while let Some(task) = tasks.recv().await {
+            let permits = match &task {
+                Task::Write(_) => Arc::clone(&writes),
+                Task::Estimate(_) => Arc::clone(&questions),
             };
-            let (writer, to_engine) = (writer.clone(), to_engine.clone());
+            let worker = worker.clone();
             tokio::spawn(async move {
-                let written = writer.write(&job).await;
-                drop(permit);
-                // The engine is gone only if the process ends.
-                let _gone = to_engine.send(Message::Written(job.key, Box::new(written))).await;
+                let Ok(_permit) = permits.acquire_owned().await else {
+                    return;
+                };
+                worker.carry_out(task).await;
             });
         }
     });
@@ -241,7 +297,9 @@ struct Thread {
     profile: ActiveProfile,
     panel: Arc<Panel>,
     inbox: mpsc::Receiver<Message>,
-    writers: mpsc::UnboundedSender<WriteJob>,
+    workers: mpsc::UnboundedSender<Task>,
+    asks_estimators: bool,
+    dry_run: bool,
     events: EventSender,
     stop: CancellationToken,
     in_flight_max: usize,
@@ -251,11 +309,19 @@ struct Thread {
 impl Thread {
     fn run(mut self) {
         let mut engine = Engine::new(self.profile.clone(), Arc::clone(&self.panel));
+        engine = engine.asking_estimators(self.asks_estimators);
+        if self.dry_run {
+            engine = engine.in_shadow();
+        }
         let mut stopping_since: Option<Instant> = None;
         let mut published: Option<Instant> = None;
         loop {
             while let Ok(message) = self.inbox.try_recv() {
-                take_in(&mut engine, message);
+                self.take_in(&mut engine, message);
+                // In shadow mode, the decision must come before the other scheduler's write is seen.
+                if self.dry_run {
+                    self.decide(&mut engine);
+                }
             }
             let moment = Instant::now();
             engine.tick(moment);
@@ -282,9 +348,9 @@ impl Thread {
 
     /// Decides until nothing is ready, enough is being written, or messages wait.
     fn decide(&mut self, engine: &mut Engine) {
-        while engine.writes_under_way() < self.in_flight_max {
-            let Some(job) = engine.next(&now()) else { return };
-            if self.writers.send(job).is_err() {
+        while engine.tasks_under_way() < self.in_flight_max {
+            let Some(task) = engine.next(&now()) else { return };
+            if self.workers.send(task).is_err() {
                 return;
             }
             if !self.inbox.is_empty() {
@@ -298,7 +364,7 @@ impl Thread {
         let due = engine
             .next_due()
             .map(|due| due.saturating_duration_since(Instant::now()));
-        let can_decide = engine.has_ready() && engine.writes_under_way() < self.in_flight_max;
+        let can_decide = engine.has_ready() && engine.tasks_under_way() < self.in_flight_max;
         let wait = match can_decide && !self.stop.is_cancelled() {
             true => Duration::ZERO,
             false => due.unwrap_or(IDLE_MAX).min(IDLE_MAX),
@@ -314,20 +380,26 @@ impl Thread {
             }
         });
         match received {
-            Some(Some(message)) => take_in(engine, message),
+            Some(Some(message)) => self.take_in(engine, message),
             Some(None) => return false,
             None => {}
         }
         true
     }
-}
 
-fn take_in(engine: &mut Engine, message: Message) {
-    match message {
-        Message::Change(change) => engine.observe(change, &now()),
-        Message::Written(key, written) => engine.complete(&key, *written, &now()),
-        Message::Role(Role::Leader(term)) => engine.lead(Some(term), &now()),
-        Message::Role(Role::Standby { .. }) => engine.lead(None, &now()),
+    fn take_in(&self, engine: &mut Engine, message: Message) {
+        match message {
+            Message::Change(change) => engine.observe(change, &now()),
+            Message::Written(key, written) => engine.complete(&key, *written, &now()),
+            Message::Role(Role::Leader(term)) => engine.lead(Some(term), &now()),
+            Message::Role(Role::Standby { .. }) => engine.lead(None, &now()),
+            Message::Estimated(key, answers) => {
+                if let Some(task) = engine.estimated(&key, &answers, &now()) {
+                    // The workers are gone only if the process ends.
+                    let _gone = self.workers.send(task);
+                }
+            }
+        }
     }
 }
 

@@ -7,15 +7,18 @@
 //! - [`observe`](self): changes of objects, and which bindings they wake.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
 //! - `complete`: what follows from the outcome of a write.
+//! - `shadow`: deciding beside another scheduler without writing.
 
 mod complete;
 mod observe;
 mod schedule;
+mod shadow;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::shadow::Shadow;
 use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
@@ -25,6 +28,7 @@ use divvy_scheduler::scheduler::Profile;
 
 use crate::condition::{Cause, Failure};
 use crate::decide::rules::Reason;
+use crate::estimates::EstimateJob;
 use crate::guard::LossGuard;
 use crate::holdings::{Holding, Holdings};
 use crate::lease::Term;
@@ -33,6 +37,7 @@ use crate::observe::{IncomingEvent, Metrics, QueuePart};
 use crate::panel::{Panel, Published};
 use crate::queue::{Depth, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
+use crate::write::WriteJob;
 
 /// A point in time, on both clocks.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +94,21 @@ pub struct Engine {
     awaited_policy: HashSet<Arc<BindingKey>>,
     announcements: Vec<Announcement>,
     panel: Arc<Panel>,
+    /// True if estimators are asked before decisions.
+    asks_estimators: bool,
+    /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
+    estimating: HashMap<Arc<BindingKey>, bool>,
+    /// Decisions to compare, in shadow mode.
+    shadow: Option<Shadow>,
+}
+
+/// What the engine asks for next.
+#[derive(Debug)]
+pub enum Task {
+    /// Write a binding, then call [`Engine::complete`].
+    Write(Box<WriteJob>),
+    /// Ask estimators, then call [`Engine::estimated`].
+    Estimate(EstimateJob),
 }
 
 /// A write that is under way.
@@ -163,10 +183,20 @@ impl Engine {
             cycle: Cycle::new(),
             synced: BTreeSet::new(),
             term: None,
+            asks_estimators: false,
+            estimating: HashMap::new(),
+            shadow: None,
             refused_by_quota: HashMap::new(),
             awaited_policy: HashSet::new(),
             announcements: Vec::new(),
         }
+    }
+
+    /// Has estimators asked before each decision about replicas.
+    #[must_use]
+    pub fn asking_estimators(mut self, asks: bool) -> Self {
+        self.asks_estimators = asks;
+        self
     }
 
     /// True once every kind has been listed. No decision is made before.
@@ -197,6 +227,11 @@ impl Engine {
     /// Writes under way.
     pub fn writes_under_way(&self) -> usize {
         self.in_flight.len()
+    }
+
+    /// Writes and questions to estimators under way.
+    pub fn tasks_under_way(&self) -> usize {
+        self.in_flight.len() + self.estimating.len()
     }
 
     /// Number of bindings and clusters in memory.
@@ -263,9 +298,11 @@ impl Engine {
         if !record.is_ours {
             return;
         }
-        match self.in_flight.get_mut(key) {
-            Some(in_flight) => in_flight.is_outdated = true,
-            None => {
+        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
+            (Some(in_flight), _) => in_flight.is_outdated = true,
+            // The decision reads the newest state anyway.
+            (None, Some(is_outdated)) => *is_outdated = true,
+            (None, None) => {
                 self.queue.wake(key, record.priority, now);
                 self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
             }
@@ -277,9 +314,11 @@ impl Engine {
         if !record.is_ours {
             return;
         }
-        match self.in_flight.get_mut(key) {
-            Some(in_flight) => in_flight.is_outdated = true,
-            None => {
+        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
+            (Some(in_flight), _) => in_flight.is_outdated = true,
+            // The decision reads the newest state anyway.
+            (None, Some(is_outdated)) => *is_outdated = true,
+            (None, None) => {
                 self.queue.add(key, record.priority, now);
                 self.panel.metrics.incoming(event);
             }

@@ -191,6 +191,7 @@ impl Engine {
             self.holdings.remove(&key);
             return;
         }
+        self.compare_with_other(&key, moment);
         if change.aggregated
             && let Some(record) = self.bindings.get(&key)
         {
@@ -202,6 +203,7 @@ impl Engine {
         if change.is_new {
             self.holdings.remove(&key);
         }
+        // Estimates are fetched for the newest state when they come back.
         let is_in_flight = self.in_flight.contains_key(&key);
         // Of a binding that is being written, a new generation may be the write itself: its answer decides.
         if change.is_new || change.metadata || change.generation && !is_in_flight {
@@ -218,6 +220,7 @@ impl Engine {
         self.queue.done(key);
         self.awaited_policy.remove(key);
         self.panel.forget(key);
+        self.forget_shadow(key);
         if self.holdings.remove(key).is_some() {
             self.wake_for(Cause::Capacity, now);
         }

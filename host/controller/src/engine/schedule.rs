@@ -8,12 +8,14 @@ use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_scheduler::profile::WhenNoClusterFits;
 use serde_json::Value;
 
-use super::{Announcement, Engine, InFlight, Moment};
+use super::{Announcement, Engine, InFlight, Moment, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
-use crate::decide::policy::{AppliedPolicy, Request, is_lazy, request_in_force};
+use crate::decide::affinity::selects;
+use crate::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
+use crate::estimates::{Answers, EstimateJob, request};
 use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::{BindingKey, Fetched};
@@ -42,23 +44,33 @@ struct Candidate {
 }
 
 impl Engine {
-    /// Takes bindings out of the queue until one needs a write, which is returned; `None` if no binding is ready.
+    /// Takes bindings out of the queue until one needs a write or estimates, which is returned; `None` if no binding is
+    /// ready.
     ///
-    /// Each binding in a write is left alone until [`Self::complete`] reports the write's outcome.
-    pub fn next(&mut self, moment: &Moment) -> Option<WriteJob> {
+    /// That binding is then left alone until [`Self::complete`] or [`Self::estimated`] reports the outcome.
+    pub fn next(&mut self, moment: &Moment) -> Option<Task> {
         if !self.is_deciding() {
             return None;
         }
         loop {
             let taken = self.queue.take(moment.instant)?;
             self.metrics().queue_wait(taken.waited);
-            if let Some(job) = self.look_at(&taken.key, moment) {
-                return Some(job);
+            if let Some(task) = self.look_at(&taken.key, None, moment) {
+                return Some(task);
             }
         }
     }
 
-    fn look_at(&mut self, key: &Arc<BindingKey>, moment: &Moment) -> Option<WriteJob> {
+    /// Takes in the estimators' answers, and decides the binding.
+    pub fn estimated(&mut self, key: &Arc<BindingKey>, answers: &Answers, moment: &Moment) -> Option<Task> {
+        self.estimating.remove(key)?;
+        if !self.is_deciding() {
+            return None;
+        }
+        self.look_at(key, Some(answers), moment)
+    }
+
+    fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
         let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
             self.queue.done(key);
             return None;
@@ -76,11 +88,11 @@ impl Engine {
             Ok(placement) => placement,
             Err(error) => {
                 let failure = Failure::of_binding(format!("the placement cannot be read: {error}"));
-                return self.failed(&candidate, None, failure, None, moment);
+                return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
             }
         };
         if let Some(failure) = unsupported(&candidate.binding, placement) {
-            return self.failed(&candidate, None, failure, None, moment);
+            return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
         }
         let own = Request::of_annotations(&candidate.binding.metadata.annotations);
         let standing = Standing {
@@ -95,9 +107,39 @@ impl Engine {
             is_moved_by_clusters: candidate.is_moved_by_clusters,
         };
         match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
-            Some(reason) => self.decide(&candidate, placement, reason, moment),
-            None => self.satisfied(&candidate, moment),
+            None => self.satisfied(&candidate, moment).map(Task::of_write),
+            Some(reason) => {
+                if let Some(job) = self.question(&candidate, placement, answers) {
+                    self.estimating.insert(Arc::clone(key), false);
+                    return Some(Task::Estimate(job));
+                }
+                self.decide(&candidate, placement, reason, answers, moment)
+                    .map(Task::of_write)
+            }
         }
+    }
+
+    /// The question to estimators that must be answered first; `None` if none must.
+    fn question(&self, candidate: &Candidate, placement: &Placement, answers: Option<&Answers>) -> Option<EstimateJob> {
+        if !self.asks_estimators {
+            return None;
+        }
+        let in_sets = self.active.profile.plan_options().component_sets;
+        let request = request(&candidate.binding, in_sets)?;
+        // Answers to other requirements are of no use: the binding changed meanwhile.
+        if answers.is_some_and(|answers| answers.request == request) {
+            return None;
+        }
+        let clusters = self
+            .clusters
+            .present()
+            .filter(|(cluster, _)| selects(placement, cluster));
+        let clusters: Vec<(String, bool)> = clusters.map(|(cluster, pull)| (cluster.name.clone(), pull)).collect();
+        (!clusters.is_empty()).then(|| EstimateJob {
+            key: Arc::clone(&candidate.key),
+            request,
+            clusters,
+        })
     }
 
     /// How the replicas of a binding's results add up. A strategy that an annotation names overrides the placement.
@@ -116,6 +158,7 @@ impl Engine {
         candidate: &Candidate,
         placement: &Placement,
         reason: Reason,
+        answers: Option<&Answers>,
         moment: &Moment,
     ) -> Option<WriteJob> {
         let binding = candidate.for_plugins(placement);
@@ -127,7 +170,7 @@ impl Engine {
                 binding: &binding,
                 fleet: &snapshot,
                 ledger: self.holdings.ledger(&snapshot),
-                estimates: &GeneralOnly,
+                estimates: answers.map_or(&GeneralOnly, |answers| answers),
                 fresh: candidate.is_reschedule_pending,
                 explains: true,
             },
@@ -137,6 +180,11 @@ impl Engine {
         let last = &candidate.binding.spec.clusters;
         let explanation = describe(&decision, reason, last, &moment.wall.to_string());
         self.panel.explained(&candidate.key, &explanation);
+        if self.shadow.is_some() {
+            self.wait_for_other(&candidate.key, &candidate.binding, &decision, reason, moment);
+            self.queue.done(&candidate.key);
+            return None;
+        }
         for (group, message) in decision.failed_groups.iter().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {message}");
             self.announcements.push(candidate.announcement(false, message));
@@ -300,9 +348,9 @@ impl Engine {
             affinity: applied.and_then(|applied| applied.affinity.clone()),
             now,
         };
-        // A lazy policy waits for the next version of the workload, so the one that it has seen must be kept.
+        // A lazy policy waits for the next version of the workload, so a record must keep the one that it has seen.
         let affinity = applied.and_then(|applied| applied.affinity.clone()).unwrap_or_default();
-        let specification = match is_lazy(candidate.policy.as_deref()) {
+        let specification = match applied.is_some() && is_lazy(candidate.policy.as_deref()) {
             true => candidate.specification(&candidate.binding.spec.clusters, true, &affinity),
             false => None,
         };
@@ -331,6 +379,10 @@ impl Engine {
     ) -> Option<WriteJob> {
         if let Some(record) = self.bindings.get_mut(&candidate.key) {
             record.is_moved_by_clusters = false;
+        }
+        if self.shadow.is_some() {
+            self.queue.done(&candidate.key);
+            return None;
         }
         let base = candidate.base();
         let ObjectVersion {
@@ -388,6 +440,12 @@ impl Engine {
     }
 }
 
+impl Task {
+    fn of_write(job: WriteJob) -> Self {
+        Self::Write(Box::new(job))
+    }
+}
+
 /// Identity of one version of an object.
 struct ObjectVersion<'a> {
     uid: &'a str,
@@ -412,10 +470,14 @@ impl Candidate {
         let policy = engine.policies.of(&binding.metadata).ok().flatten().cloned();
         let text = binding.metadata.annotations.get(APPLIED_POLICY).map(String::as_str);
         let applied = AppliedPolicy::read(text, &binding.spec.clusters);
-        let version = &binding.spec.resource.resource_version;
+        let awaited = Awaited {
+            workload_version: &binding.spec.resource.resource_version,
+            was_scheduled: record.applied_placement.is_some(),
+            has_changed: binding.status.scheduler_observed_generation != record.generation,
+        };
         Some(Self {
             key: Arc::clone(key),
-            request: request_in_force(policy.as_deref(), applied.as_ref(), version),
+            request: request_in_force(policy.as_deref(), applied.as_ref(), awaited),
             placement,
             applied_placement: record.applied_placement.clone(),
             policy,
