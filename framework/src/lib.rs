@@ -25,20 +25,19 @@
 //! impl Plugin for RoomiestFirst {
 //!     const NAME: &'static str = "roomiest-first";
 //!     const DESCRIPTION: &'static str = "fills the roomiest cluster first, then the next";
+//! }
+//!
+//! impl ConfiguredPlugin for RoomiestFirst {
 //!     type Configuration = RoomiestFirstConfiguration;
-//!     type Preferences = NoPreferences;
-//!     type Prepared = ();
 //!
 //!     fn new(configuration: RoomiestFirstConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
 //!         Ok(Self { keep_free: configuration.keep_free.into() })
 //!     }
-//!
-//!     fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-//!         Ok(())
-//!     }
 //! }
 //!
 //! impl AssignPlugin for RoomiestFirst {
+//!     type Preferences = NoPreferences;
+//!
 //!     const STRATEGIES: &'static [&'static str] = &["RoomiestFirst"];
 //!     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 //!
@@ -193,7 +192,7 @@
 //! [`Cycle::note`]: cycle::Cycle::note
 //! [`Cycle::random`]: cycle::Cycle::random
 
-#[cfg(panic = "abort")]
+#[cfg(not(panic = "unwind"))]
 compile_error!(
     "a Divvy plugin cannot be built with `panic = \"abort\"`: its panics are caught at the boundary and reported as errors \
      of the plugin, which needs unwinding; remove `panic = \"abort\"` from the profile in Cargo.toml"
@@ -211,6 +210,7 @@ pub mod export;
 pub mod filter;
 mod logging;
 pub mod plugin;
+mod prepare;
 pub mod random;
 pub mod reuse;
 pub mod score;
@@ -234,7 +234,9 @@ pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-    pub use crate::plugin::{Failure, Needs, Plugin, PrepareContext, Promises, RuleField, RuleList};
+    pub use crate::plugin::{
+        ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField, RuleList,
+    };
     pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};

@@ -5,7 +5,7 @@
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::clusters::{Clusters, Symbol};
-use divvy_framework::prelude::Configuration;
+use divvy_framework::prelude::{Configuration, Failure};
 
 /// Meaning of a maximum that the policy omits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Configuration)]
@@ -135,12 +135,13 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// Converts the constraints of a placement to a plan.
+    /// Converts the constraints of a placement to a plan. Fails on a field that this version does not know, because a
+    /// constraint must not be ignored.
     pub(crate) fn of<'a>(
         constraints: impl Iterator<Item = SpreadConstraint<'a>>,
         clusters: &Clusters<'_>,
         absent: AbsentMaximum,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
         let mut by_cluster = None;
         let mut properties: Vec<(Property, Limits)> = Vec::new();
         for constraint in constraints {
@@ -157,6 +158,7 @@ impl Plan {
                     let key = constraint.label;
                     Property::Label(key.to_owned(), clusters.symbol(key))
                 }
+                _ => return Err(Failure::internal("it does not know the field of a spread constraint")),
             };
             properties.retain(|(known, _)| *known != property);
             properties.push((property, limits));
@@ -164,7 +166,7 @@ impl Plan {
         // A fixed order, so that the order in the policy does not matter.
         properties.sort_by(|(left, _), (right, _)| left.cmp(right));
         let single = properties.len() == 1 && properties[0].0 != Property::Zone;
-        match (properties.pop(), by_cluster) {
+        Ok(match (properties.pop(), by_cluster) {
             (None, None) => Self::All,
             (None, Some(limits)) => Self::Clusters(limits),
             (Some((property, groups)), limits) if single => Self::Groups {
@@ -180,6 +182,6 @@ impl Plan {
                     clusters: limits.unwrap_or(Limits::absent(AbsentMaximum::Unlimited)),
                 }
             }
-        }
+        })
     }
 }

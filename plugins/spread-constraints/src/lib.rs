@@ -44,25 +44,21 @@ struct SpreadConstraintsConfiguration {
 impl Plugin for SpreadConstraints {
     const NAME: &'static str = "spread-constraints";
     const DESCRIPTION: &'static str = "picks the candidates that the spread constraints allow";
+}
+
+impl ConfiguredPlugin for SpreadConstraints {
     type Configuration = SpreadConstraintsConfiguration;
-    type Preferences = NoPreferences;
-    // The plan is made in the call, of which there is one per binding; prepared state would have to be allocated.
-    type Prepared = ();
 
     fn new(configuration: SpreadConstraintsConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self {
             absent_maximum: configuration.absent_maximum,
         })
     }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl SpreadConstraints {
     /// Returns the plan for the placement. Strategies that ignore spread constraints get every feasible cluster.
-    fn plan(&self, context: &SelectContext<'_, Self>) -> Plan {
+    fn plan(&self, context: &SelectContext<'_, Self>) -> Result<Plan, Failure> {
         let binding = context.binding();
         if !binding.ignores_spread_constraints() {
             return Plan::of(binding.spread_constraints(), &context.clusters(), self.absent_maximum);
@@ -70,7 +66,7 @@ impl SpreadConstraints {
         if binding.spread_constraints().next().is_some() {
             context.note(|| "the strategy ignores spread constraints".to_owned());
         }
-        Plan::All
+        Ok(Plan::All)
     }
 }
 
@@ -81,7 +77,7 @@ impl SelectPlugin for SpreadConstraints {
             columns: Columns {
                 tiers: context.tiers(),
                 scores: context.scores(),
-                available: context.available(),
+                available: context.capacities(),
             },
             duplicated: binding.is_duplicated(),
             replicas: binding.replicas(),
@@ -94,7 +90,7 @@ impl SelectPlugin for SpreadConstraints {
             },
             symbols: context.clusters().symbol_count(),
         };
-        let plan = self.plan(context);
+        let plan = self.plan(context)?;
         let choose = |place: u32| result.choose(place as usize);
         with_scratch(|scratch: &mut Scratch| match &plan {
             Plan::All => {

@@ -3,15 +3,16 @@
 //! - [`loader`]: the one file that opens libraries.
 //! - [`directories`]: the directories that are searched for a plugin's library.
 //! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
-//! - `log`: forwards plugins' log records to the host's `tracing`.
+//! - `services`: what a plugin can use of the host: its log, its counters, texts and failures.
 
 pub mod directories;
 pub mod error;
 pub mod instance;
 pub mod loader;
-mod log;
+mod services;
 
 pub use directories::PluginDirectories;
 pub use error::{CallError, LoadError};
-pub use instance::PluginInstance;
-pub use loader::PluginLibrary;
+pub use instance::{PluginInstance, PreparedState};
+pub use loader::{LoadOptions, PluginLibrary};
+pub use services::TakeText;
