@@ -170,7 +170,7 @@ const NEWER_MINOR: [Edit; 26] = [
 const UNANNOUNCED: [(&str, &str, [Edit; 2]); 2] = [
     (
         "swapped-view",
-        "in `CycleView`: ",
+        "in `CycleView<'a>`: ",
         [
             Edit {
                 file: "abi/src/view.rs",
@@ -212,7 +212,7 @@ fn newer() -> &'static Path {
 fn host_of(library: &Path) -> Host {
     Host::extending(&format!(
         "filters = ['everywhere']\nscores = [{{ plugin = 'everywhere', weight = 3 }}]\nselect = 'everywhere'\n\
-         assign = ['everywhere', 'average']\n\
+         assign = ['everywhere', 'average', 'priority-aggregated']\n\
          [profile.plugin.everywhere]\npath = '{}'\nconfiguration = {{ rejected-region = 'south' }}\n",
         library.display()
     ))

@@ -76,7 +76,11 @@ impl Subscriber for Forwarder {
         let mut line = Line::default();
         event.record(&mut line);
         let text = line.message + &line.fields;
-        services.record(level_number(*event.metadata().level()), event.metadata().target(), &text);
+        services.record(
+            level_number(*event.metadata().level()),
+            event.metadata().target(),
+            &text,
+        );
     }
 
     fn enter(&self, _: &Id) {}

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::OnceCell;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::assign::AssignPlugin;
 use crate::cycle::Cycle;
@@ -97,6 +98,17 @@ impl<'a, P> std::ops::Deref for PrepareContext<'a, P> {
 pub(crate) struct State<'a> {
     kept: Option<&'a (dyn Any + Send + Sync)>,
     made: OnceCell<Box<dyn Any>>,
+}
+
+impl Drop for State<'_> {
+    fn drop(&mut self) {
+        let Some(made) = self.made.take() else { return };
+        // The result of the call is complete; a panic in the state's destructor must not undo it.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(made))) {
+            // Dropping the payload may panic again.
+            std::mem::forget(payload);
+        }
+    }
 }
 
 impl<'a> State<'a> {

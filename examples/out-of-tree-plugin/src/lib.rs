@@ -112,9 +112,7 @@ impl AssignPlugin for CheapestFirst {
             // the result does not depend on the order of clusters.
             let affordable = (0..context.len())
                 .map(|index| (self.price(context, index), context.tie_key(index), index))
-                .filter_map(|(price, tie, index)| {
-                    Some((price.filter(|price| price <= limit)?, tie, index))
-                });
+                .filter_map(|(price, tie, index)| Some((price.filter(|price| price <= limit)?, tie, index)));
             offers.clear();
             offers.extend(affordable);
             offers.sort_unstable_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));

@@ -51,8 +51,8 @@ pub mod sized;
 pub mod text;
 pub mod view;
 
-pub use sized::kind;
 pub use column::{Address, Function, PluginText, Pointer, Slice, SliceMut, Str};
+pub use sized::kind;
 
 /// The version of an ABI. Two sides are compatible if their major versions are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -234,15 +234,15 @@ pub struct BindingNames {
 impl BindingNames {
     /// Names that are all empty.
     pub const EMPTY: Self = Self {
-            name: Text::EMPTY,
-            namespace: Text::EMPTY,
-            uid: Text::EMPTY,
-            resource_api_version: Text::EMPTY,
-            resource_kind: Text::EMPTY,
-            resource_namespace: Text::EMPTY,
-            resource_name: Text::EMPTY,
-            resource_uid: Text::EMPTY,
-            strategy: Text::EMPTY,
+        name: Text::EMPTY,
+        namespace: Text::EMPTY,
+        uid: Text::EMPTY,
+        resource_api_version: Text::EMPTY,
+        resource_kind: Text::EMPTY,
+        resource_namespace: Text::EMPTY,
+        resource_name: Text::EMPTY,
+        resource_uid: Text::EMPTY,
+        strategy: Text::EMPTY,
     };
 }
 

@@ -100,7 +100,8 @@ pub type LogFunction =
 pub type CountFunction = for<'t> unsafe extern "C" fn(context: *const c_void, name: PluginText<'t>, amount: u64);
 /// Takes a text during a call: the call's sink, a value of [`text_kind`], the row of the cluster that the text is about
 /// ([`crate::arena::NO_ROW`] for none), the text. Returns the code of a reason, otherwise 0.
-pub type TextFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, kind: u32, row: u32, text: PluginText<'t>) -> u32;
+pub type TextFunction =
+    for<'t> unsafe extern "C" fn(sink: *const c_void, kind: u32, row: u32, text: PluginText<'t>) -> u32;
 /// Takes the reason for a call's failure: the call's sink and a [`Failure`]. The call then returns its code.
 pub type FailFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, failure: *const Failure<'t>);
 
@@ -151,7 +152,14 @@ impl Services {
     pub fn record(&self, level: u32, target: &str, message: &str) {
         if let Some(log) = self.log.get() {
             // SAFETY: the host offers the function for this context.
-            unsafe { log(self.context.get(), level, PluginText::new(target), PluginText::new(message)) };
+            unsafe {
+                log(
+                    self.context.get(),
+                    level,
+                    PluginText::new(target),
+                    PluginText::new(message),
+                )
+            };
         }
     }
 }

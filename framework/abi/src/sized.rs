@@ -188,6 +188,13 @@ macro_rules! sized {
                 kind: $kind,
                 $($field: $default,)*
             };
+
+            /// Name, offset and size of each field.
+            pub const FIELDS: &'static [(&'static str, usize, usize)] = &[
+                ("size", std::mem::offset_of!(Self, size), 4),
+                ("kind", std::mem::offset_of!(Self, kind), 4),
+                $((stringify!($field), std::mem::offset_of!(Self, $field), size_of::<$type>()),)*
+            ];
         }
 
         impl $(<$lifetime>)? Default for $name $(<$lifetime>)? {

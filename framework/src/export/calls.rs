@@ -57,8 +57,12 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, storage: &'s mut Storag
     let head = unsafe { *arguments.call.cast::<CallHead<'v>>() };
     // SAFETY: a call points to a cycle that outlives it, and the host does not write to it meanwhile.
     let view = unsafe { CycleView::view(head.cycle.address(), &mut storage.cycle) };
-    // SAFETY: as above.
-    let policy = unsafe { PolicyView::view(head.policy.address(), &mut storage.policy) };
+    let policy = if head.policy.address().is_null() {
+        &PolicyView::DEFAULT
+    } else {
+        // SAFETY: as above.
+        unsafe { PolicyView::view(head.policy.address(), &mut storage.policy) }
+    };
     // SAFETY: the host offers the function for this sink, until the call returns, from this thread.
     let texts = unsafe { Texts::new(arguments.services.text, head.sink) };
     Cycle::new(view, policy, texts)

@@ -134,7 +134,9 @@ impl Scenario {
     #[must_use]
     pub fn rule(self, clusters: &[&str], field: &str, value: i64) -> Self {
         let origin = format!("rules[{}]", self.rules);
-        self.rule_for("rules", &origin, &[(field, value)], |target| _ = target.cluster_names(clusters))
+        self.rule_for("rules", &origin, &[(field, value)], |target| {
+            _ = target.cluster_names(clusters)
+        })
     }
 
     /// Adds a rule: its list, its path in the policy, its named numbers, and the clusters that it is for.

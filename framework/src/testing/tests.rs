@@ -32,7 +32,11 @@ impl AssignPlugin for Witness {
         let mut weights = Vec::new();
         context.largest_rule_value("weight", -1, &mut weights);
         result.replicas().copy_from_slice(&weights);
-        context.note(|| context.prepared().map_or_else(|_| String::new(), |names| names.join(",")));
+        context.note(|| {
+            context
+                .prepared()
+                .map_or_else(|_| String::new(), |names| names.join(","))
+        });
         for place in 0..context.len() {
             context.explain(place, || context.cluster(place).name().to_owned());
         }

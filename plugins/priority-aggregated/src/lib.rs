@@ -41,6 +41,14 @@ impl AssignPlugin for PriorityAggregated {
     const RULE_LISTS: &'static [RuleList] = &[PRIORITIES];
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        for rule in context.rules() {
+            if let Some(priority @ ..=0) = rule.value("priority") {
+                return Err(Failure::preferences(
+                    format!("{}.priority", rule.origin()),
+                    format!("expected a priority of 1 or more, got {priority}"),
+                ));
+            }
+        }
         let request = context.division_request();
         with_scratch(|scratch: &mut PriorityAggregatedScratch| {
             priority_aggregated::divide(

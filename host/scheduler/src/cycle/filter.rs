@@ -10,11 +10,7 @@ use super::verify::Violation;
 
 impl Cycle {
     /// Calls the filters in the profile's order and lists the rows that none of them rejected.
-    pub(super) fn filter(
-        &mut self,
-        input: &CycleInput<'_>,
-        views: Views<'_>,
-    ) -> Result<(), CycleError> {
+    pub(super) fn filter(&mut self, input: &CycleInput<'_>, views: Views<'_>) -> Result<(), CycleError> {
         let clusters = input.fleet.len();
         self.codes.clear();
         self.codes.resize(clusters, 0);

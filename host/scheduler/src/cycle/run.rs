@@ -418,7 +418,11 @@ impl Cycle {
             let Some(cluster) = clusters.get_mut(row as usize) else {
                 continue;
             };
-            let is_listed = self.feasible.last_index.get(place).is_some_and(|&index| index != NO_ROW);
+            let is_listed = self
+                .feasible
+                .last_index
+                .get(place)
+                .is_some_and(|&index| index != NO_ROW);
             cluster.last = self.feasible.last.get(place).copied().filter(|_| is_listed);
             cluster.score = self.feasible.scores.get(place).copied();
             cluster.fits_now = self.feasible.fits_now.get(place).copied();

@@ -9,11 +9,7 @@ use super::verify;
 
 impl Cycle {
     /// Calls the Score plugins in the profile's order and adds up their weighted scores.
-    pub(super) fn score(
-        &mut self,
-        input: &CycleInput<'_>,
-        views: Views<'_>,
-    ) -> Result<(), CycleError> {
+    pub(super) fn score(&mut self, input: &CycleInput<'_>, views: Views<'_>) -> Result<(), CycleError> {
         let feasible = self.feasible.rows.len();
         self.feasible.scores.clear();
         self.feasible.scores.resize(feasible, 0);

@@ -13,7 +13,7 @@ use divvy_framework::abi::service::{DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
 
 use super::error::CallError;
-use super::loader::PluginLibrary;
+use super::library::PluginLibrary;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
@@ -179,7 +179,11 @@ impl PluginInstance {
     /// # Errors
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
-    pub fn prepare(&self, call: &mut PrepareCall<'_>, texts: Option<&dyn TakeText>) -> Result<PreparedState, CallError> {
+    pub fn prepare(
+        &self,
+        call: &mut PrepareCall<'_>,
+        texts: Option<&dyn TakeText>,
+    ) -> Result<PreparedState, CallError> {
         if !self.library.serves(kind::PREPARE) {
             return Ok(PreparedState::NONE);
         }

@@ -1,6 +1,6 @@
 //! Plugin libraries: finds, checks, opens and calls them.
 //!
-//! - [`loader`]: the one file that opens libraries.
+//! - [`loader`]: the one file that opens libraries. [`library`]: a plugin of an opened library, with its metadata.
 //! - [`directories`]: the directories that are searched for a plugin's library.
 //! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
 //! - `services`: what a plugin can use of the host: its log, its counters, texts and failures.
@@ -8,11 +8,13 @@
 pub mod directories;
 pub mod error;
 pub mod instance;
+pub mod library;
 pub mod loader;
 mod services;
 
 pub use directories::PluginDirectories;
 pub use error::{CallError, LoadError};
 pub use instance::{PluginInstance, PreparedState};
-pub use loader::{LoadOptions, PluginLibrary};
+pub use library::PluginLibrary;
+pub use loader::LoadOptions;
 pub use services::TakeText;

@@ -80,7 +80,7 @@ pub(super) struct CallSink<'a> {
 }
 
 /// A failure as the plugin reported it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reported {
     /// Code that the call returned.
     pub(super) code: u32,
@@ -106,22 +106,15 @@ impl<'a> CallSink<'a> {
 
     /// The failure of a call that returned `code`. The code counts, whatever the plugin handed over.
     pub(super) fn reported(&self, code: u32) -> Reported {
-        let handed = self.failure.take();
-        match handed {
-            Some(handed) => Reported { code, ..handed },
-            None => Reported {
-                code,
-                message: match failure::class(code) {
-                    failure::BINDING => format!("it reported code {code:#x} without a message"),
-                    failure::INPUT => format!("it refused its input with code {code:#x} and without a message"),
-                    _ if code == failure::NOT_SERVED => "does not serve this call".to_owned(),
-                    _ => format!("it failed with code {code:#x} and without a message"),
-                },
-                path: String::new(),
-                hint: None,
-                figures: None,
-            },
+        let mut reported = self.failure.take().unwrap_or_default();
+        reported.code = code;
+        if reported.message.is_empty() {
+            reported.message = match code {
+                failure::NOT_SERVED => "does not serve this call".to_owned(),
+                _ => format!("code {code:#x} without a message"),
+            };
         }
+        reported
     }
 }
 
