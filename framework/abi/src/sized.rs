@@ -113,7 +113,7 @@ pub unsafe trait SizePrefixed: Default {
     /// As for [`Self::read`]. In addition, the struct lives as long as `storage` is borrowed, and nothing writes to it
     /// during that time.
     #[inline]
-    unsafe fn view<'s>(address: *const Self, storage: &'s mut Option<Box<Self>>) -> &'s Self
+    unsafe fn view(address: *const Self, storage: &mut Option<Box<Self>>) -> &Self
     where
         Self: Sized,
     {

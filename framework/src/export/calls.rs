@@ -122,9 +122,9 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
     let kept: Box<Kept> = Box::new(Box::new(state));
     let written = arguments.call.cast::<PrepareCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
-    unsafe { (&raw mut (*written).state).write(Address::new(Box::into_raw(kept).cast())) };
+    unsafe { (*written).state = Address::new(Box::into_raw(kept).cast()) };
     // SAFETY: as above.
-    unsafe { (&raw mut (*written).release).write(Function::new(release)) };
+    unsafe { (*written).release = Function::new(release) };
     Ok(())
 }
 
@@ -217,7 +217,7 @@ pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
     plugin.select(&context, &mut result)?;
     let written = arguments.call.cast::<SelectCall<'_>>();
     // SAFETY: the call is of this kind, and this field is written by the plugin.
-    unsafe { (&raw mut (*written).count).write(result.written()) };
+    unsafe { (*written).count = result.written() };
     Ok(())
 }
 
@@ -326,11 +326,11 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
     match constructed.and_then(|constructed| constructed) {
         Ok((instance, needs)) => {
             // SAFETY: the call is a `ConstructCall`, and these three fields are written by the plugin.
-            unsafe { (&raw mut (*call).instance).write(Address::new(Box::into_raw(instance).cast())) };
+            unsafe { (*call).instance = Address::new(Box::into_raw(instance).cast()) };
             // SAFETY: as above.
-            unsafe { (&raw mut (*call).required).write(needs.required()) };
+            unsafe { (*call).required = needs.required() };
             // SAFETY: as above.
-            unsafe { (&raw mut (*call).optional).write(needs.optional()) };
+            unsafe { (*call).optional = needs.optional() };
             0
         }
         Err(failed) => failed.hand_over(&services, given.sink),
