@@ -4,11 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use divvy_scheduler::cycle::{Cycle, CycleInput};
+use divvy_scheduler::plan::PlanInput;
 use serde_json::Value;
 
 use crate::changed_sdk::{self, Edit};
-use crate::manifests::{binding, cluster};
-use crate::scheduling::Host;
+use crate::manifests::{binding, cluster, list};
+use crate::scheduling::{Host, read};
 
 /// A plugin that serves every extension point, built against modified SDKs.
 const SOURCE: &str = include_str!("fixtures/everywhere.rs");
@@ -210,10 +212,15 @@ fn newer() -> &'static Path {
 
 /// A host whose profile uses the plugin from `library` at every extension point.
 fn host_of(library: &Path) -> Host {
+    host_with(library, "")
+}
+
+/// As [`host_of`], with more lines in the plugin's table.
+fn host_with(library: &Path, more: &str) -> Host {
     Host::extending(&format!(
         "filters = ['everywhere']\nscores = [{{ plugin = 'everywhere', weight = 3 }}]\nselect = 'everywhere'\n\
          assign = ['everywhere', 'average', 'priority-aggregated']\n\
-         [profile.plugin.everywhere]\npath = '{}'\nconfiguration = {{ rejected-region = 'south' }}\n",
+         [profile.plugin.everywhere]\npath = '{}'\n{more}configuration = {{ rejected-region = 'south' }}\n",
         library.display()
     ))
 }
@@ -287,6 +294,120 @@ fn a_change_without_a_new_version_is_refused() {
         let detail = error.detail().expect("the report of the layout check");
         assert!(detail.lines().count() > 10, "{detail}");
     }
+}
+
+/// The certificate is a feature of the SDK, which changes no layout. Without it a plugin loads where its profile allows.
+#[test]
+fn a_plugin_without_certificate_schedules_where_its_profile_allows_it() {
+    let library = changed_sdk::plain_plugin_of("uncertified", SOURCE);
+    let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("nothing allows it");
+    let message = error.to_string().replace(&library.display().to_string(), "<file>");
+    assert_eq!(message, "plugin `everywhere` (<file>), written in rust, carries no certificate");
+    let bytes = std::fs::read(&library).expect("the library was built");
+    let names = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
+    assert!(!names(b"divvy_certificate_v1") && names(b"divvy_plugin_v1"));
+    check_decisions(&host_with(&library, "allow-uncertified = true\n"));
+}
+
+/// One library with a filter and a strategy.
+const TWO_PLUGINS: &str = "#![forbid(unsafe_code)]
+use divvy_framework::prelude::*;
+
+#[derive(Default)]
+struct Nothing;
+
+impl Plugin for Nothing {
+    const NAME: &'static str = \"nothing\";
+    const DESCRIPTION: &'static str = \"rejects the cluster a\";
+}
+
+impl FilterPlugin for Nothing {
+    const NEEDS: Needs = Needs::NONE.raw_cluster();
+
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+        let clusters = context.clusters();
+        result.retain(|row| clusters.get(row).name() != \"a\", |_| String::new());
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Alone;
+
+impl Plugin for Alone {
+    const NAME: &'static str = \"alone\";
+    const DESCRIPTION: &'static str = \"gives the first candidate everything\";
+}
+
+impl AssignPlugin for Alone {
+    type Preferences = NoPreferences;
+    const STRATEGIES: &'static [&'static str] = &[\"Alone\", \"Lonely\"];
+    const PROMISES: Promises = Promises::NONE;
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        result.set(0, context.replicas());
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(Nothing: Filter; Alone: Assign);
+";
+
+/// A filter declares that it needs the clusters' JSON, in a library that it shares with a strategy.
+#[test]
+fn two_plugins_of_one_library_schedule() {
+    let library = changed_sdk::plugin_of("two-plugins", TWO_PLUGINS, &[]);
+    let path = library.display();
+    let host = Host::extending(&format!(
+        "filters = ['nothing']\nassign = ['alone']\n\
+         [profile.plugin.nothing]\npath = '{path}'\n[profile.plugin.alone]\npath = '{path}'\n"
+    ));
+    assert!(host.profile().needs_raw_clusters());
+    for strategy in ["Alone", "Lonely"] {
+        let asked = binding("web", 3).strategy(strategy);
+        let objects = [cluster("a", 4).into(), cluster("b", 4).into(), asked.into()];
+        assert_eq!(host.told(objects), "b=3");
+    }
+}
+
+/// A remark of Score or Assign is shown at the cluster that it is about, whatever the order of the candidates.
+#[test]
+fn remarks_are_shown_at_their_clusters() {
+    let host = host_of(&changed_sdk::plugin_of("same-version", SOURCE, &[]));
+    let asked = binding("scored", 8).strategy("Everywhere").last([("c", 3)]);
+    let objects = [
+        cluster("a", 4).region("north").into(),
+        cluster("b", 9).region("south").into(),
+        cluster("c", 2).region("north").into(),
+        cluster("d", 7).into(),
+        asked.into(),
+    ];
+    let (bindings, fleet) = read(&list(objects));
+    let plan = host.profile().plan(&PlanInput::new(&bindings[0])).expect("the binding is valid");
+    let input = CycleInput {
+        profile: host.profile(),
+        fleet: &fleet,
+        plan: &plan,
+        group: &plan.groups[0],
+        fresh: false,
+    };
+    let mut cycle = Cycle::new();
+    let (result, explanation) = cycle.run_explained(&input, None);
+    assert!(result.is_ok());
+    let remarks: Vec<(&str, Vec<&str>)> = explanation
+        .clusters
+        .iter()
+        .map(|cluster| (cluster.name.as_str(), cluster.remarks.iter().map(String::as_str).collect()))
+        .collect();
+    assert_eq!(
+        remarks,
+        [
+            ("a", vec!["scored None", "took 0 of 0"]),
+            ("b", vec![]),
+            ("c", vec!["scored Some(3)", "took 5 of 8"]),
+            ("d", vec!["scored None", "took 3 of 3"]),
+        ]
+    );
 }
 
 /// Memory that one side allocates and the other side frees returns to its own allocator: strings in errors and

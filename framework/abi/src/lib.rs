@@ -10,7 +10,7 @@
 //! - [`view`]: what every call of a cycle can read. [`row`]: the rows of its tables.
 //! - [`arena`]: the clusters of a snapshot, as one block of primitive columns.
 //! - [`text`]: strings of a binding, as spans of one string, each with its hash.
-//! - [`sized`]: how structs grow. [`column`]: how slices and texts cross.
+//! - [`sized`]: how structs grow. [`mod@column`]: how slices and texts cross.
 //! - `certificate`: the layouts of all of it, for a check at load time (feature `certificate`).
 //!
 //! # Compatible changes

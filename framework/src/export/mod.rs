@@ -2,10 +2,21 @@
 //!
 //! A plugin crate ends with this macro. It makes the library's records and descriptors, and forwards each call of the
 //! host to the author's trait: it reads the structs of the host, catches panics and hands failures over. Plugin authors
-//! do not use anything here directly. What could be misused is `unsafe`.
+//! do not use anything here directly. What could be misused is `unsafe`, so that safe code of a plugin cannot do so:
+//!
+//! ```compile_fail,E0133
+//! use divvy_framework::export::{Arguments, assign};
+//! use divvy_framework::prelude::*;
+//!
+//! fn misuse<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) {
+//!     let _ = assign(plugin, arguments);
+//! }
+//! ```
 
 mod calls;
 mod panics;
+#[cfg(all(test, feature = "testing"))]
+mod tests;
 
 pub(crate) use calls::preferences;
 pub use calls::{Arguments, assign, call, construct, describe, destroy, filter, prepare, score, select};
