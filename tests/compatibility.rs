@@ -302,7 +302,10 @@ fn a_plugin_without_certificate_schedules_where_its_profile_allows_it() {
     let library = changed_sdk::plain_plugin_of("uncertified", SOURCE);
     let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("nothing allows it");
     let message = error.to_string().replace(&library.display().to_string(), "<file>");
-    assert_eq!(message, "plugin `everywhere` (<file>), written in rust, carries no certificate");
+    assert_eq!(
+        message,
+        "plugin `everywhere` (<file>), written in rust, carries no certificate"
+    );
     let bytes = std::fs::read(&library).expect("the library was built");
     let names = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
     assert!(!names(b"divvy_certificate_v1") && names(b"divvy_plugin_v1"));
@@ -383,7 +386,10 @@ fn remarks_are_shown_at_their_clusters() {
         asked.into(),
     ];
     let (bindings, fleet) = read(&list(objects));
-    let plan = host.profile().plan(&PlanInput::new(&bindings[0])).expect("the binding is valid");
+    let plan = host
+        .profile()
+        .plan(&PlanInput::new(&bindings[0]))
+        .expect("the binding is valid");
     let input = CycleInput {
         profile: host.profile(),
         fleet: &fleet,
@@ -397,7 +403,12 @@ fn remarks_are_shown_at_their_clusters() {
     let remarks: Vec<(&str, Vec<&str>)> = explanation
         .clusters
         .iter()
-        .map(|cluster| (cluster.name.as_str(), cluster.remarks.iter().map(String::as_str).collect()))
+        .map(|cluster| {
+            (
+                cluster.name.as_str(),
+                cluster.remarks.iter().map(String::as_str).collect(),
+            )
+        })
         .collect();
     assert_eq!(
         remarks,

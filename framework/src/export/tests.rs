@@ -7,7 +7,7 @@ use divvy_framework_abi::call::{AssignCall, CallHead, FilterCall};
 use divvy_framework_abi::service::{ConstructCall, Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::sized::SizePrefixed;
 use divvy_framework_abi::view::CycleView;
-use divvy_framework_abi::{Address, Function, Pointer, PluginText, SliceMut, Str};
+use divvy_framework_abi::{Address, Function, PluginText, Pointer, SliceMut, Str};
 
 use super::Dispatch;
 use crate::prelude::*;
@@ -89,7 +89,11 @@ fn calls_of_unknown_and_wrong_kinds_are_refused() {
     // A kind that is reserved, one that no version knows, and a call that is too short to have a head.
     for (kind, size) in [(6, assign.size), (4_000_000_000, assign.size), (2, 7), (2, 8)] {
         (assign.kind, assign.size) = (kind, size);
-        assert_eq!(answer(instance, (&raw mut assign).cast()), failure::NOT_SERVED, "{kind} {size}");
+        assert_eq!(
+            answer(instance, (&raw mut assign).cast()),
+            failure::NOT_SERVED,
+            "{kind} {size}"
+        );
     }
     assert_eq!(
         said.into_inner(),
@@ -117,16 +121,16 @@ fn results_out_of_range_are_counted() {
     assert_eq!(codes, [7, 0, 0]);
     assert_eq!(COUNTED.take(), [("results out of range".to_owned(), 1)]);
     let kit = crate::testing::Scenario::new().cluster(crate::testing::ClusterBuilder::new("a"));
-    assert_eq!(kit.feasible(&First), Err(Failure::internal("1 results are out of range")));
+    assert_eq!(
+        kit.feasible(&First),
+        Err(Failure::internal("1 results are out of range"))
+    );
 }
 
 /// A host of an older minor version lacks functions and fields; a newer one has more.
 #[test]
 fn a_shorter_table_of_services_has_fewer_functions() {
-    let shorter: &'static Services = Box::leak(Box::new(Services {
-        size: 16,
-        ..SERVICES
-    }));
+    let shorter: &'static Services = Box::leak(Box::new(Services { size: 16, ..SERVICES }));
     let instance = construct(shorter);
     let mut call = AssignCall::DEFAULT;
     assert_eq!(answer(instance, (&raw mut call).cast()), failure::NOT_SERVED);
