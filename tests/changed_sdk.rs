@@ -23,6 +23,16 @@ pub(crate) struct Edit {
 
 /// Builds a plugin from `source` against an SDK with `edits`, and returns the path of its library.
 pub(crate) fn plugin_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
+    build(name, source, edits, "divvy-framework.workspace = true")
+}
+
+/// As [`plugin_of`], without the SDK's default features.
+pub(crate) fn plain_plugin_of(name: &str, source: &str) -> PathBuf {
+    let sdk = format!("divvy-framework = {{ path = \"../sdk-{name}\", default-features = false }}");
+    build(name, source, &[], &sdk)
+}
+
+fn build(name: &str, source: &str, edits: &[Edit], dependency: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     // Not `framework`: Cargo identifies a package by its path in the workspace and would mistake the copy for the
     // original.
@@ -34,7 +44,7 @@ pub(crate) fn plugin_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
     let package = format!("divvy-fixture-{name}");
     let manifest = format!(
         "[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\ncrate-type = [\"cdylib\"]\n\n\
-         [dependencies]\ndivvy-framework.workspace = true\n"
+         [dependencies]\n{dependency}\n"
     );
     write(&folder.join("plugin/Cargo.toml"), &manifest);
     write(&folder.join("plugin/src/lib.rs"), source);

@@ -4,111 +4,228 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use divvy_scheduler::cycle::{Cycle, CycleInput};
+use divvy_scheduler::plan::PlanInput;
 use serde_json::Value;
 
-use crate::artifacts;
 use crate::changed_sdk::{self, Edit};
-use crate::manifests::{binding, cluster};
-use crate::scheduling::Host;
+use crate::manifests::{binding, cluster, list};
+use crate::scheduling::{Host, read};
 
-/// A plugin that serves every extension point. It is built against modified SDKs here, and was kept once as a binary.
-const KEPT_SOURCE: &str = include_str!("fixtures/kept/src/lib.rs");
+/// A plugin that serves every extension point, built against modified SDKs.
+const SOURCE: &str = include_str!("fixtures/everywhere.rs");
 
-/// The SDK as its next minor version might look: one more field in the module, in a call and in the view of the cycle,
-/// and one more method. Its calls assert that fields missing in an older host read as their defaults.
-const NEWER_MINOR: [Edit; 9] = [
+/// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
+/// more column. Its calls assert that fields missing in an older host read as their defaults.
+const NEWER_MINOR: [Edit; 26] = [
     Edit {
         file: "abi/Cargo.toml",
         from: "version = \"1.0.0\"",
         to: "version = \"1.1.0\"",
     },
+    // Every call.
     Edit {
-        file: "abi/src/module.rs",
-        from: "pub construct: for<'a> extern \"C\" fn(RStr<'a>, HostLog) -> RResult<PluginObjectBox, PluginFailure>,\n",
-        to: "pub construct: for<'a> extern \"C\" fn(RStr<'a>, HostLog) -> RResult<PluginObjectBox, PluginFailure>,\n\
-             /// Appended.\n\
-             pub appended: u64,\n",
-    },
-    Edit {
-        file: "abi/src/object.rs",
-        from: "    fn assign(&self, request: Request<'_>) -> RResult<(), PluginFailure>;\n",
-        to: "    fn assign(&self, request: Request<'_>) -> RResult<(), PluginFailure>;\n\
-             /// Appended.\n\
-             fn appended(&self) -> u64 { 0 }\n",
+        file: "abi/src/call.rs",
+        from: "        release: Function<ReleaseFunction> = Function::NULL,\n",
+        to: "        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 11,\n",
     },
     Edit {
         file: "abi/src/call.rs",
-        from: "        result: RSliceMut<'a, i64> = RSliceMut::default(),\n",
-        to: "        result: RSliceMut<'a, i64> = RSliceMut::default(),\n\
-             /// Appended.\n\
-             appended: u64 = 11,\n",
+        from: "        reserved: u32 = 0,\n    }\n}\n\nmacro_rules! call_over",
+        to: "        reserved: u32 = 0,\n        /// Appended.\n        appended: u64 = 12,\n    }\n}\n\nmacro_rules! call_over",
     },
     Edit {
         file: "abi/src/call.rs",
-        from: "    pub annotations: RSlice<'a, PairRow>,\n",
-        to: "    pub annotations: RSlice<'a, PairRow>,\n\
-             /// Appended.\n\
-             pub appended: u64,\n",
+        from: "0 on entry.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = \
+               SliceMut::EMPTY,\n    }\n}\n\ncall_over_clusters! {\n    /// Picks",
+        to: "0 on entry.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = \
+             SliceMut::EMPTY,\n        /// Appended.\n        appended: u64 = 13,\n    }\n}\n\ncall_over_clusters! {\n    /// Picks",
     },
     Edit {
         file: "abi/src/call.rs",
-        from: "            annotations: RSlice::EMPTY,\n",
-        to: "            annotations: RSlice::EMPTY,\n            appended: 13,\n",
+        from: "        count: u64 = 0,\n",
+        to: "        count: u64 = 0,\n        /// Appended.\n        appended: u64 = 14,\n",
     },
     Edit {
-        file: "src/cycle.rs",
-        from: "        Self { view }\n    }\n",
-        to: "        Self { view }\n    }\n\n    pub(crate) fn appended(self) -> u64 {\n        self.view.appended\n    }\n",
+        file: "abi/src/call.rs",
+        from: "        /// Per candidate: its replicas, written by the plugin; 0 on entry.\n        #[cfg_attr(feature = \"certificate\", \
+               sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = SliceMut::EMPTY,\n",
+        to: "        /// Per candidate: its replicas, written by the plugin; 0 on entry.\n        #[cfg_attr(feature = \"certificate\", \
+             sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = SliceMut::EMPTY,\n        /// Appended.\n        \
+             appended: u64 = 15,\n",
+    },
+    // Both views.
+    Edit {
+        file: "abi/src/view.rs",
+        from: "        annotations: Slice<'a, PairRow> = Slice::EMPTY,\n",
+        to: "        annotations: Slice<'a, PairRow> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 16,\n",
     },
     Edit {
-        file: "src/export/mod.rs",
-        from: "        construct: construct::<P>,\n",
-        to: "        construct: construct::<P>,\n        appended: 7,\n",
+        file: "abi/src/view.rs",
+        from: "        rule_rows: Slice<'a, u32> = Slice::EMPTY,\n",
+        to: "        rule_rows: Slice<'a, u32> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 17,\n",
+    },
+    // Services, failures, construction and documents.
+    Edit {
+        file: "abi/src/service.rs",
+        from: "        available: i64 = -1,\n",
+        to: "        available: i64 = -1,\n        /// Appended.\n        appended: u64 = 18,\n",
+    },
+    Edit {
+        file: "abi/src/service.rs",
+        from: "        fail: Function<FailFunction> = Function::NULL,\n",
+        to: "        fail: Function<FailFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
+    },
+    Edit {
+        file: "abi/src/service.rs",
+        from: "        optional: u64 = 0,\n",
+        to: "        optional: u64 = 0,\n        /// Appended.\n        appended: u64 = 20,\n",
+    },
+    Edit {
+        file: "abi/src/service.rs",
+        from: "        lifetime: PhantomData<&'a ()> = PhantomData,\n",
+        to: "        lifetime: PhantomData<&'a ()> = PhantomData,\n        /// Appended.\n        appended: u64 = 21,\n",
+    },
+    // Everything that a library exports.
+    Edit {
+        file: "abi/src/descriptor.rs",
+        from: "        /// Optional features at this point.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
+               optional: u64 = 0,\n",
+        to: "        /// Optional features at this point.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
+             optional: u64 = 0,\n        /// Appended.\n        appended: u64 = 22,\n",
+    },
+    Edit {
+        file: "abi/src/descriptor.rs",
+        from: "        /// Optional features of this strategy.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
+               optional: u64 = 0,\n",
+        to: "        /// Optional features of this strategy.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
+             optional: u64 = 0,\n        /// Appended.\n        appended: u64 = 23,\n",
+    },
+    Edit {
+        file: "abi/src/descriptor.rs",
+        from: "        describe: Function<DescribeFunction> = Function::NULL,\n",
+        to: "        describe: Function<DescribeFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 24,\n",
+    },
+    Edit {
+        file: "abi/src/descriptor.rs",
+        from: "        plugins: Slice<'static, Pointer<'static, Descriptor>> = Slice::EMPTY,\n",
+        to: "        plugins: Slice<'static, Pointer<'static, Descriptor>> = Slice::EMPTY,\n        /// Appended.\n        \
+             appended: u64 = 25,\n",
+    },
+    // The record.
+    Edit {
+        file: "abi/src/section.rs",
+        from: "    pub version: [u8; TEXT_BYTES],\n",
+        to: "    pub version: [u8; TEXT_BYTES],\n    /// Appended.\n    pub appended: [u8; 8],\n",
+    },
+    Edit {
+        file: "abi/src/section.rs",
+        from: "            version: padded(version),\n",
+        to: "            version: padded(version),\n            appended: [26; 8],\n",
+    },
+    Edit {
+        file: "abi/src/section.rs",
+        from: "            version: take(&mut rest)?,\n",
+        to: "            version: take(&mut rest)?,\n            appended: take(&mut rest)?,\n",
+    },
+    // A column of the snapshot.
+    Edit {
+        file: "abi/src/arena.rs",
+        from: "    pub const COUNT: usize = 50;\n",
+        to: "    pub const COUNT: usize = 51;\n    /// Appended.\n    pub const APPENDED: usize = 50;\n",
+    },
+    // What an older host lacks reads as its default.
+    Edit {
+        file: "src/export/calls.rs",
+        from: "    let call: PrepareCall<'_> = unsafe { read(arguments) }?;\n",
+        to: "    let call: PrepareCall<'_> = unsafe { read(arguments) }?;\n    assert_eq!(call.appended, 11);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    with_call!(request, AssignCall, |call, cycle| {\n",
-        to: "    with_call!(request, AssignCall, |call, cycle| {\n\
-             assert_eq!((call.appended, cycle.appended()), (11, 13), \"what the host lacks reads as its default\");\n",
+        from: "    let call: FilterCall<'_> = unsafe { read(arguments) }?;\n",
+        to: "    let call: FilterCall<'_> = unsafe { read(arguments) }?;\n    assert_eq!(call.appended, 12);\n",
+    },
+    Edit {
+        file: "src/export/calls.rs",
+        from: "    let call: ScoreCall<'_> = unsafe { read(arguments) }?;\n",
+        to: "    let call: ScoreCall<'_> = unsafe { read(arguments) }?;\n    assert_eq!(call.appended, 13);\n",
+    },
+    Edit {
+        file: "src/export/calls.rs",
+        from: "    let call: SelectCall<'_> = unsafe { read(arguments) }?;\n",
+        to: "    let call: SelectCall<'_> = unsafe { read(arguments) }?;\n    assert_eq!(call.appended, 14);\n",
+    },
+    Edit {
+        file: "src/export/calls.rs",
+        from: "    let call: AssignCall<'_> = unsafe { read(arguments) }?;\n",
+        to: "    let call: AssignCall<'_> = unsafe { read(arguments) }?;\n    \
+             assert_eq!((call.appended, arguments.services.appended), (15, 19));\n",
+    },
+    Edit {
+        file: "src/cycle.rs",
+        from: "        Self { view, policy, texts }\n",
+        to: "        assert_eq!((view.appended, policy.appended), (16, 17));\n        Self { view, policy, texts }\n",
     },
 ];
 
-/// A change without a new version: two strings of a failure are swapped.
-const UNANNOUNCED: [Edit; 2] = [
-    Edit {
-        file: "abi/src/object.rs",
-        from: "    pub message: RString,\n    /// Location of the fault",
-        to: "    pub path: RString,\n    /// Location of the fault",
-    },
-    Edit {
-        file: "abi/src/object.rs",
-        from: "empty if there is none.\n    pub path: RString,\n",
-        to: "empty if there is none.\n    pub message: RString,\n",
-    },
+/// Changes without a new version: two fields of the same type are swapped, of a struct that can grow and of a row.
+const UNANNOUNCED: [(&str, &str, [Edit; 2]); 2] = [
+    (
+        "swapped-view",
+        "in `CycleView<'a>`: ",
+        [
+            Edit {
+                file: "abi/src/view.rs",
+                from: "        seed: u64 = 0,\n",
+                to: "        replicas: i64 = 0,\n",
+            },
+            Edit {
+                file: "abi/src/view.rs",
+                from: "        /// Replicas to divide.\n        replicas: i64 = 0,\n",
+                to: "        /// Replicas to divide.\n        seed: u64 = 0,\n",
+            },
+        ],
+    ),
+    (
+        "swapped-row",
+        "in `SpreadConstraintRow`: ",
+        [
+            Edit {
+                file: "abi/src/row.rs",
+                from: "    pub minimum_groups: i64,\n",
+                to: "    pub maximum_groups: i64,\n",
+            },
+            Edit {
+                file: "abi/src/row.rs",
+                from: "    /// Maximum number of groups; 0 or less means no limit.\n    pub maximum_groups: i64,\n",
+                to: "    /// Maximum number of groups; 0 or less means no limit.\n    pub minimum_groups: i64,\n",
+            },
+        ],
+    ),
 ];
 
-/// The binary that was built against ABI 1.0.
-fn kept() -> PathBuf {
-    artifacts::repository().join("tests/fixtures/kept/libdivvy_plugin_kept.so")
-}
-
-/// The same source, built against a newer minor version.
+/// The plugin, built against a newer minor version.
 fn newer() -> &'static Path {
-    static NEWER: LazyLock<PathBuf> =
-        LazyLock::new(|| changed_sdk::plugin_of("newer-minor", KEPT_SOURCE, &NEWER_MINOR));
+    static NEWER: LazyLock<PathBuf> = LazyLock::new(|| changed_sdk::plugin_of("newer-minor", SOURCE, &NEWER_MINOR));
     &NEWER
 }
 
-/// A host whose profile uses the kept plugin from `library` at every extension point.
+/// A host whose profile uses the plugin from `library` at every extension point.
 fn host_of(library: &Path) -> Host {
+    host_with(library, "")
+}
+
+/// As [`host_of`], with more lines in the plugin's table.
+fn host_with(library: &Path, more: &str) -> Host {
     Host::extending(&format!(
-        "filters = ['kept']\nscores = [{{ plugin = 'kept', weight = 3 }}]\nselect = 'kept'\nassign = ['kept', 'average']\n\
-         [profile.plugin.kept]\npath = '{}'\nconfiguration = {{ rejected-region = 'south' }}\n",
+        "filters = ['everywhere']\nscores = [{{ plugin = 'everywhere', weight = 3 }}]\nselect = 'everywhere'\n\
+         assign = ['everywhere', 'average', 'priority-aggregated']\n\
+         [profile.plugin.everywhere]\npath = '{}'\n{more}configuration = {{ rejected-region = 'south' }}\n",
         library.display()
     ))
 }
 
-/// Checks the decisions of the kept plugin across all its features.
+/// Checks the decisions of the plugin across all its features.
 #[track_caller]
 fn check_decisions(host: &Host) {
     let clusters = || -> Vec<Value> {
@@ -124,34 +241,37 @@ fn check_decisions(host: &Host) {
         objects.push(binding.into());
         host.told(objects)
     };
-    let kept = |name, replicas| binding(name, replicas).strategy("Kept");
+    let everywhere = |name, replicas| binding(name, replicas).strategy("Everywhere");
     // Without scores, clusters with the most room come first.
-    assert_eq!(told(kept("plain", 8)), "a=1 d=7");
+    assert_eq!(told(everywhere("plain", 8)), "a=1 d=7");
     // A cluster of the last result scores 100, and its last replicas count as room.
-    assert_eq!(told(kept("scored", 8).last([("c", 3)])), "c=5 d=3");
+    assert_eq!(told(everywhere("scored", 8).last([("c", 3)])), "c=5 d=3");
     let favourite = serde_json::json!({ "favourite": "a" });
-    assert_eq!(told(kept("favourite", 8).preferences(&favourite)), "a=4 d=4");
+    assert_eq!(told(everywhere("favourite", 8).preferences(&favourite)), "a=4 d=4");
     assert_eq!(
-        told(kept("greedy", 14)),
+        told(everywhere("greedy", 14)),
         "Unschedulable: 14 replicas requested, 13 fit in the candidate clusters"
     );
     let misspelt = serde_json::json!({ "favorite": "a" });
     assert_eq!(
-        told(kept("misspelt", 8).preferences(&misspelt)),
+        told(everywhere("misspelt", 8).preferences(&misspelt)),
         "Error: unknown key `favorite`"
     );
+    // Tiers repeat the call, with state that is prepared once.
+    let tiers = serde_json::json!({
+        "clusterPriority": { "preferredPriorityList": [
+            { "targetCluster": { "clusterNames": ["c"] }, "priority": 9 }
+        ] }
+    });
+    assert_eq!(told(everywhere("tiers", 8).preferences(&tiers)), "c=2 d=6");
     // A current plugin in the same profile.
     assert_eq!(told(binding("even", 7).strategy("Average")), "a=3 c=2 d=2");
 }
 
 #[test]
-fn a_plugin_of_the_first_abi_version_still_schedules() {
-    let size_kib = std::fs::metadata(kept()).expect("the binary is kept").len() / 1024;
-    assert!(size_kib <= 600, "the kept binary has {size_kib} KiB");
-    let host = host_of(&kept());
-    let plugin = host.profile().select().library();
-    assert_eq!((plugin.name(), plugin.version()), ("kept", "1.2.3"));
-    assert_eq!(plugin.abi_version().to_string(), "1.0");
+fn a_plugin_of_this_version_schedules() {
+    let host = host_of(&changed_sdk::plugin_of("same-version", SOURCE, &[]));
+    assert_eq!(host.profile().select().library().abi_version().to_string(), "1.0");
     check_decisions(&host);
 }
 
@@ -164,16 +284,141 @@ fn a_plugin_of_a_newer_minor_version_schedules_on_this_host() {
 
 #[test]
 fn a_change_without_a_new_version_is_refused() {
-    let library = changed_sdk::plugin_of("unannounced", KEPT_SOURCE, &UNANNOUNCED);
-    let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("its failures differ");
+    for (name, place, edits) in &UNANNOUNCED {
+        let library = changed_sdk::plugin_of(name, SOURCE, edits);
+        let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("its layout differs");
+        let message = error.to_string().replace(&library.display().to_string(), "<file>");
+        let expected =
+            format!("plugin `everywhere` (<file>) has another type layout than this divvy: {place}unexpected field: ");
+        assert!(message.starts_with(&expected), "{message}");
+        let detail = error.detail().expect("the report of the layout check");
+        assert!(detail.lines().count() > 10, "{detail}");
+    }
+}
+
+/// The certificate is a feature of the SDK, which changes no layout. Without it a plugin loads where its profile allows.
+#[test]
+fn a_plugin_without_certificate_schedules_where_its_profile_allows_it() {
+    let library = changed_sdk::plain_plugin_of("uncertified", SOURCE);
+    let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("nothing allows it");
     let message = error.to_string().replace(&library.display().to_string(), "<file>");
     assert_eq!(
         message,
-        "plugin `kept` (<file>) has another type layout than this divvy: in `PluginFailure`: unexpected field: \
-         expected `message: RString`, found `path: RString`"
+        "plugin `everywhere` (<file>), written in rust, carries no certificate"
     );
-    let detail = error.detail().expect("the report of the layout check");
-    assert!(detail.lines().count() > 10, "{detail}");
+    let bytes = std::fs::read(&library).expect("the library was built");
+    let names = |name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
+    assert!(!names(b"divvy_certificate_v1") && names(b"divvy_plugin_v1"));
+    check_decisions(&host_with(&library, "allow-uncertified = true\n"));
+}
+
+/// One library with a filter and a strategy.
+const TWO_PLUGINS: &str = "#![forbid(unsafe_code)]
+use divvy_framework::prelude::*;
+
+#[derive(Default)]
+struct Nothing;
+
+impl Plugin for Nothing {
+    const NAME: &'static str = \"nothing\";
+    const DESCRIPTION: &'static str = \"rejects the cluster a\";
+}
+
+impl FilterPlugin for Nothing {
+    const NEEDS: Needs = Needs::NONE.raw_cluster();
+
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+        let clusters = context.clusters();
+        result.retain(|row| clusters.get(row).name() != \"a\", |_| String::new());
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Alone;
+
+impl Plugin for Alone {
+    const NAME: &'static str = \"alone\";
+    const DESCRIPTION: &'static str = \"gives the first candidate everything\";
+}
+
+impl AssignPlugin for Alone {
+    type Preferences = NoPreferences;
+    const STRATEGIES: &'static [&'static str] = &[\"Alone\", \"Lonely\"];
+    const PROMISES: Promises = Promises::NONE;
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        result.set(0, context.replicas());
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(Nothing: Filter; Alone: Assign);
+";
+
+/// A filter declares that it needs the clusters' JSON, in a library that it shares with a strategy.
+#[test]
+fn two_plugins_of_one_library_schedule() {
+    let library = changed_sdk::plugin_of("two-plugins", TWO_PLUGINS, &[]);
+    let path = library.display();
+    let host = Host::extending(&format!(
+        "filters = ['nothing']\nassign = ['alone']\n\
+         [profile.plugin.nothing]\npath = '{path}'\n[profile.plugin.alone]\npath = '{path}'\n"
+    ));
+    assert!(host.profile().needs_raw_clusters());
+    for strategy in ["Alone", "Lonely"] {
+        let asked = binding("web", 3).strategy(strategy);
+        let objects = [cluster("a", 4).into(), cluster("b", 4).into(), asked.into()];
+        assert_eq!(host.told(objects), "b=3");
+    }
+}
+
+/// A remark of Score or Assign is shown at the cluster that it is about, whatever the order of the candidates.
+#[test]
+fn remarks_are_shown_at_their_clusters() {
+    let host = host_of(&changed_sdk::plugin_of("same-version", SOURCE, &[]));
+    let asked = binding("scored", 8).strategy("Everywhere").last([("c", 3)]);
+    let objects = [
+        cluster("a", 4).region("north").into(),
+        cluster("b", 9).region("south").into(),
+        cluster("c", 2).region("north").into(),
+        cluster("d", 7).into(),
+        asked.into(),
+    ];
+    let (bindings, fleet) = read(&list(objects));
+    let plan = host
+        .profile()
+        .plan(&PlanInput::new(&bindings[0]))
+        .expect("the binding is valid");
+    let input = CycleInput {
+        profile: host.profile(),
+        fleet: &fleet,
+        plan: &plan,
+        group: &plan.groups[0],
+        fresh: false,
+    };
+    let mut cycle = Cycle::new();
+    let (result, explanation) = cycle.run_explained(&input, None);
+    assert!(result.is_ok());
+    let remarks: Vec<(&str, Vec<&str>)> = explanation
+        .clusters
+        .iter()
+        .map(|cluster| {
+            (
+                cluster.name.as_str(),
+                cluster.remarks.iter().map(String::as_str).collect(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        remarks,
+        [
+            ("a", vec!["scored None", "took 0 of 0"]),
+            ("b", vec![]),
+            ("c", vec!["scored Some(3)", "took 5 of 8"]),
+            ("d", vec!["scored None", "took 3 of 3"]),
+        ]
+    );
 }
 
 /// Memory that one side allocates and the other side frees returns to its own allocator: strings in errors and

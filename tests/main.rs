@@ -15,7 +15,7 @@
 //! - [`changed_sdk`]: builds plugins against a modified SDK.
 //! - [`misbehaviour`]: faulty plugins, which must not affect the host.
 //! - [`compatibility`]: plugins of older and newer minor ABI versions, from another build, with another allocator.
-//! - [`logging`]: events of plugins.
+//! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
 //!   plugins.
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
@@ -23,6 +23,7 @@
 
 mod artifacts;
 mod bundled;
+mod c_interface;
 mod chances;
 mod changed_sdk;
 mod command_line;

@@ -3,9 +3,11 @@
 use divvy_framework_abi::arena::NO_ROW;
 
 use crate::binding::Rule;
+use crate::configuration::Preferences;
 use crate::cycle::CallContext;
-use crate::division::{self, ties};
+use crate::division;
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
+use crate::prepare::PreparePlugin;
 use crate::reuse::with_scratch;
 
 /// A plugin that divides a binding's replicas over the candidates: a strategy.
@@ -14,25 +16,17 @@ use crate::reuse::with_scratch;
 /// use divvy_framework::prelude::*;
 ///
 /// /// Gives everything to the candidate with most room.
+/// #[derive(Default)]
 /// struct Roomiest;
 ///
 /// impl Plugin for Roomiest {
 ///     const NAME: &'static str = "roomiest";
 ///     const DESCRIPTION: &'static str = "gives everything to the candidate with most room";
-///     type Configuration = NoConfiguration;
-///     type Preferences = NoPreferences;
-///     type Prepared = ();
-///
-///     fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-///         Ok(Self)
-///     }
-///
-///     fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-///         Ok(())
-///     }
 /// }
 ///
 /// impl AssignPlugin for Roomiest {
+///     type Preferences = NoPreferences;
+///
 ///     const STRATEGIES: &'static [&'static str] = &["Roomiest"];
 ///     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent();
 ///
@@ -58,6 +52,10 @@ use crate::reuse::with_scratch;
 /// assert_eq!(scenario.assign(&Roomiest).unwrap(), [0, 6]);
 /// ```
 pub trait AssignPlugin: Plugin {
+    /// The free-form preferences that a policy can carry for the strategy: a type with `#[derive(Preferences)]`, or
+    /// [`NoPreferences`](crate::configuration::NoPreferences), which refuses all of them.
+    type Preferences: Preferences + 'static;
+
     /// Names of the strategies that the plugin serves, in `UpperCamelCase`, as policies spell them. No two plugins of a
     /// profile may serve the same strategy.
     const STRATEGIES: &'static [&'static str];
@@ -84,22 +82,34 @@ pub trait AssignPlugin: Plugin {
 }
 
 /// The input of [`AssignPlugin::assign`]: the candidates, by index. It dereferences to [`CallContext`].
-///
-/// All counts are replicas. Each is between 0 and `i32::MAX`, but their sums can be larger.
-pub struct AssignContext<'a, P: Plugin> {
+pub struct AssignContext<'a, P: AssignPlugin> {
     pub(crate) call: CallContext<'a, P>,
+    pub(crate) preferences: Option<&'a P::Preferences>,
     pub(crate) replicas: i64,
-    pub(crate) scores: &'a [i64],
-    pub(crate) last: &'a [i64],
-    pub(crate) fits_now: &'a [i64],
-    pub(crate) tiers: &'a [u32],
-    pub(crate) places: &'a [u32],
+    pub(crate) policy_index: &'a [u32],
     pub(crate) tier: u32,
     pub(crate) tier_count: u32,
     pub(crate) all_rows: &'a [u32],
 }
 
-impl<'a, P: Plugin> AssignContext<'a, P> {
+impl<P: AssignPlugin + PreparePlugin> AssignContext<'_, P> {
+    /// The state that the plugin prepared for this binding. Prepares it on first use.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
+    pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
+        let preferences = self.preferences.map(|preferences| preferences as &dyn std::any::Any);
+        self.call.state.get(self.call.plugin, self.call.cycle, preferences)
+    }
+}
+
+impl<'a, P: AssignPlugin> AssignContext<'a, P> {
+    /// The preferences that the policy carries for the strategy; `None` if it carries none.
+    pub fn preferences(&self) -> Option<&'a P::Preferences> {
+        self.preferences
+    }
+
     /// Replicas to divide in this call: those of the binding, or the tier's share.
     pub fn replicas(&self) -> i64 {
         self.replicas
@@ -108,33 +118,6 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
     /// True if the division starts from scratch, without regard to the last result.
     pub fn is_fresh(&self) -> bool {
         self.cycle.binding().is_fresh()
-    }
-
-    /// Score per candidate, weighted and added up over all plugins.
-    pub fn scores(&self) -> &'a [i64] {
-        self.scores
-    }
-
-    /// Replicas per candidate in the last result; 0 if it does not list the cluster.
-    pub fn last(&self) -> &'a [i64] {
-        self.last
-    }
-
-    /// Replicas per candidate that fit now, beyond those that it already has.
-    pub fn fits_now(&self) -> &'a [i64] {
-        self.fits_now
-    }
-
-    /// The capacity of the candidate at index `place`: the replicas that fit now plus those of the last result.
-    #[inline]
-    pub fn capacity(&self, place: usize) -> i64 {
-        let fits_now = self.fits_now.get(place).copied().unwrap_or(0);
-        fits_now.saturating_add(self.last.get(place).copied().unwrap_or(0))
-    }
-
-    /// Tier per candidate, 0 being the best; empty if the policy has no tiers.
-    pub fn tiers(&self) -> &'a [u32] {
-        self.tiers
     }
 
     /// The tier that this call divides over, and the number of tiers. `(0, 1)` without tiers, or if the strategy walks
@@ -151,33 +134,10 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
     /// The candidate's index in the cluster names of the placement's affinity; `None` if it is not listed.
     #[inline]
     pub fn place_in_policy(&self, place: usize) -> Option<usize> {
-        self.places
+        self.policy_index
             .get(place)
             .filter(|&&listed| listed != NO_ROW)
             .map(|&listed| listed as usize)
-    }
-
-    /// The tie-breaking key of the candidate at index `place`: the smaller key is served first. It is derived from the
-    /// profile's seed, the binding's UID and the cluster's name. So it does not depend on the order of the candidates,
-    /// and over many bindings every subset of them is equally likely to come first.
-    #[inline]
-    pub fn tie_key(&self, place: usize) -> u64 {
-        self.ties()(place)
-    }
-
-    /// [`Self::tie_key`] as a closure that looks its columns up only once, for the functions of [`crate::division`].
-    pub fn ties(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
-        let hashes = self.cycle.clusters().name_hashes();
-        let rows = self.rows;
-        let seed = self.cycle.seed();
-        move |place| {
-            let hash = rows
-                .get(place)
-                .and_then(|&row| hashes.get(row as usize))
-                .copied()
-                .unwrap_or(0);
-            ties::tie_key(seed, hash)
-        }
     }
 
     /// The columns of this call in the form that the functions of [`crate::division`] take.
@@ -194,41 +154,10 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
         }
     }
 
-    /// Writes to `places` each candidate's index in the last result, in the order of `spec.clusters`: `u32::MAX` for a
-    /// candidate that the last result does not list.
-    pub fn places_in_last(&self, places: &mut Vec<u32>) {
-        with_scratch(|PlaceByRow(by_row): &mut PlaceByRow| {
-            by_row.clear();
-            by_row.resize(self.cycle.clusters().len(), NO_ROW);
-            for (place, target) in (0..).zip(self.cycle.binding().last()) {
-                let slot = target.row.and_then(|row| by_row.get_mut(row));
-                // If a cluster is listed twice, its first entry counts.
-                if let Some(slot) = slot.filter(|slot| **slot == NO_ROW) {
-                    *slot = place;
-                }
-            }
-            places.clear();
-            places.extend(
-                self.rows
-                    .iter()
-                    .map(|&row| by_row.get(row as usize).copied().unwrap_or(NO_ROW)),
-            );
-        });
-    }
-
-    /// Karmada's tie order, as a closure like [`Self::ties`]: by name, ascending or descending depending on one bit of
-    /// the resource's UID. Unlike Divvy's order, it always starts at one end of the list of names.
-    pub fn karmada_ties(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
-        let descends = ties::karmada_descends(self.cycle.binding().resource_uid());
-        let rows = self.rows;
-        // Rows are sorted by name.
-        move |place| ties::karmada_tie_key(descends, rows.get(place).copied().unwrap_or(NO_ROW).into())
-    }
-
     /// The candidates' order according to the policy, as a closure: by index in the cluster names of the placement's
     /// affinity, then, for unlisted candidates, by name. Ranks are distinct; the smaller comes first.
     pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
-        let (rows, places) = (self.rows, self.places);
+        let (rows, places) = (self.rows, self.policy_index);
         let listed = places.iter().filter(|&&listed| listed != NO_ROW);
         let unlisted_from = listed.max().map_or(0, |&last| u64::from(last) + 1);
         move |place| match places.get(place) {
@@ -282,10 +211,6 @@ impl<'a, P: Plugin> AssignContext<'a, P> {
     }
 }
 
-/// Scratch of [`AssignContext::places_in_last`]: one entry per cluster of the snapshot.
-#[derive(Default)]
-struct PlaceByRow(Vec<u32>);
-
 /// Scratch of [`AssignContext::largest_rule_value_of`]: one entry per cluster of the snapshot, [`NO_VALUE`] where no
 /// rule matches. An `Option` would take twice the memory, and the column of a large fleet would outgrow the fastest
 /// cache.
@@ -295,7 +220,7 @@ struct LargestByRow(Vec<i64>);
 /// Marks the absence of a value. A rule that states this number counts as stating none.
 const NO_VALUE: i64 = i64::MIN;
 
-impl<'a, P: Plugin> std::ops::Deref for AssignContext<'a, P> {
+impl<'a, P: AssignPlugin> std::ops::Deref for AssignContext<'a, P> {
     type Target = CallContext<'a, P>;
 
     fn deref(&self) -> &CallContext<'a, P> {
@@ -307,15 +232,23 @@ impl<'a, P: Plugin> std::ops::Deref for AssignContext<'a, P> {
 ///
 /// The type rules out clusters that are not candidates, and candidates that are named twice.
 pub struct AssignResult<'a> {
-    pub(crate) replicas: &'a mut [i64],
+    replicas: &'a mut [i64],
+    /// Counts for indices past the end.
+    pub(crate) dropped: u64,
 }
 
-impl AssignResult<'_> {
-    /// Sets the replicas of the candidate at index `place`. An index past the end is ignored.
+impl<'a> AssignResult<'a> {
+    pub(crate) fn new(replicas: &'a mut [i64]) -> Self {
+        Self { replicas, dropped: 0 }
+    }
+
+    /// Sets the replicas of the candidate at index `place`. An index past the end is ignored and counted; the test kit
+    /// reports it as an error.
     #[inline]
     pub fn set(&mut self, place: usize, replicas: i64) {
-        if let Some(slot) = self.replicas.get_mut(place) {
-            *slot = replicas;
+        match self.replicas.get_mut(place) {
+            Some(slot) => *slot = replicas,
+            None => self.dropped += 1,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Filter: excludes unsuitable clusters, each with a reason.
 
 use crate::cycle::Cycle;
-use crate::plugin::{Failure, Plugin};
+use crate::plugin::{Failure, Needs, Plugin};
+use crate::prepare::{PreparePlugin, State};
 
 /// A plugin that rejects clusters.
 ///
@@ -25,16 +26,13 @@ use crate::plugin::{Failure, Plugin};
 /// impl Plugin for OneRegion {
 ///     const NAME: &'static str = "one-region";
 ///     const DESCRIPTION: &'static str = "rejects clusters outside one region";
+/// }
+///
+/// impl ConfiguredPlugin for OneRegion {
 ///     type Configuration = OneRegionConfiguration;
-///     type Preferences = NoPreferences;
-///     type Prepared = ();
 ///
 ///     fn new(configuration: OneRegionConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
 ///         Ok(Self { region: configuration.region })
-///     }
-///
-///     fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-///         Ok(())
 ///     }
 /// }
 ///
@@ -56,6 +54,9 @@ use crate::plugin::{Failure, Plugin};
 /// assert_eq!(scenario.feasible(&plugin).unwrap(), ["a"]);
 /// ```
 pub trait FilterPlugin: Plugin {
+    /// The services that the plugin needs from the host for this call.
+    const NEEDS: Needs = Needs::NONE;
+
     /// Rejects clusters. The host excludes them from the rest of the cycle; if none is left, it reports `NoClusterFit`.
     ///
     /// # Errors
@@ -66,19 +67,24 @@ pub trait FilterPlugin: Plugin {
 }
 
 /// The input of [`FilterPlugin::filter`]. It dereferences to [`Cycle`].
-pub struct FilterContext<'a, P: Plugin> {
+pub struct FilterContext<'a, P> {
+    pub(crate) plugin: &'a P,
     pub(crate) cycle: Cycle<'a>,
-    pub(crate) prepared: &'a P::Prepared,
+    pub(crate) state: State<'a>,
 }
 
-impl<'a, P: Plugin> FilterContext<'a, P> {
-    /// The state that the plugin prepared for this binding.
-    pub fn prepared(&self) -> &'a P::Prepared {
-        self.prepared
+impl<P: PreparePlugin> FilterContext<'_, P> {
+    /// The state that the plugin prepared for this binding. Prepares it on first use.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
+    pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
+        self.state.get(self.plugin, self.cycle, None)
     }
 }
 
-impl<'a, P: Plugin> std::ops::Deref for FilterContext<'a, P> {
+impl<'a, P> std::ops::Deref for FilterContext<'a, P> {
     type Target = Cycle<'a>;
 
     fn deref(&self) -> &Cycle<'a> {
@@ -88,14 +94,26 @@ impl<'a, P: Plugin> std::ops::Deref for FilterContext<'a, P> {
 
 /// The output of [`FilterPlugin::filter`]: the rejected clusters, each with a reason.
 pub struct FilterResult<'a> {
-    pub(crate) cycle: Cycle<'a>,
+    cycle: Cycle<'a>,
     /// Per cluster of the snapshot: 0 while it is feasible.
-    pub(crate) codes: &'a mut [u32],
-    pub(crate) code: u32,
-    pub(crate) latest: Option<(String, u32)>,
+    codes: &'a mut [u32],
+    code: u32,
+    latest: Option<(String, u32)>,
+    /// Rejections of rows past the end.
+    pub(crate) dropped: u64,
 }
 
-impl FilterResult<'_> {
+impl<'a> FilterResult<'a> {
+    pub(crate) fn new(cycle: Cycle<'a>, codes: &'a mut [u32], code: u32) -> Self {
+        Self {
+            cycle,
+            codes,
+            code,
+            latest: None,
+            dropped: 0,
+        }
+    }
+
     /// Rows of the clusters that are still feasible.
     pub fn feasible(&self) -> impl Iterator<Item = usize> + '_ {
         self.codes
@@ -105,18 +123,23 @@ impl FilterResult<'_> {
             .map(|(row, _)| row)
     }
 
-    /// Rejects the cluster in a row; `reason` runs only if an explanation was requested. Has no effect on a row past
-    /// the end or on a cluster that is already rejected.
+    /// Rejects the cluster in a row; `reason` runs only if an explanation was requested. Has no effect on a cluster that
+    /// is already rejected. A row past the end is ignored and counted; the test kit reports it as an error.
     ///
     /// The host reports how many clusters share each reason, so reasons begin as Karmada's do:
     /// `cluster(s) had untolerated taint {...}`.
     #[inline]
     pub fn reject(&mut self, row: usize, reason: impl FnOnce() -> String) {
-        if self.codes.get(row) != Some(&0) {
-            return;
+        match self.codes.get(row) {
+            Some(0) => {}
+            Some(_) => return,
+            None => {
+                self.dropped += 1;
+                return;
+            }
         }
         let code = if self.cycle.wants_explanation() {
-            self.code_of(reason())
+            self.code_of(row as u32, reason())
         } else {
             self.code
         };
@@ -141,13 +164,13 @@ impl FilterResult<'_> {
     }
 
     /// The code of a reason. Rejected clusters often share their reason, so the latest one is not handed over again.
-    fn code_of(&mut self, reason: String) -> u32 {
+    fn code_of(&mut self, row: u32, reason: String) -> u32 {
         if let Some((text, code)) = &self.latest
             && *text == reason
         {
             return *code;
         }
-        let code = self.cycle.reason(&reason).max(1);
+        let code = self.cycle.reason(row, &reason).max(1);
         self.latest = Some((reason, code));
         code
     }

@@ -25,20 +25,19 @@
 //! impl Plugin for RoomiestFirst {
 //!     const NAME: &'static str = "roomiest-first";
 //!     const DESCRIPTION: &'static str = "fills the roomiest cluster first, then the next";
+//! }
+//!
+//! impl ConfiguredPlugin for RoomiestFirst {
 //!     type Configuration = RoomiestFirstConfiguration;
-//!     type Preferences = NoPreferences;
-//!     type Prepared = ();
 //!
 //!     fn new(configuration: RoomiestFirstConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
 //!         Ok(Self { keep_free: configuration.keep_free.into() })
 //!     }
-//!
-//!     fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-//!         Ok(())
-//!     }
 //! }
 //!
 //! impl AssignPlugin for RoomiestFirst {
+//!     type Preferences = NoPreferences;
+//!
 //!     const STRATEGIES: &'static [&'static str] = &["RoomiestFirst"];
 //!     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 //!
@@ -115,12 +114,15 @@
 //!
 //! | call | when | what the host does with the result |
 //! |---|---|---|
-//! | [`Plugin::new`] | once, when the profile is loaded | on an error or a panic, rejects the profile |
-//! | [`Plugin::prepare`] | in each cycle, before each call below | keeps the state for that call, and drops it when the cycle ends |
+//! | [`ConfiguredPlugin::new`] | once, when the profile is loaded | on an error or a panic, rejects the profile |
 //! | [`FilterPlugin::filter`] | for each filter, in the profile's order, over all clusters | excludes the rejected clusters; if none is left, reports `NoClusterFit` with a count per reason |
 //! | [`ScorePlugin::score`], then [`normalize`] | for each score plugin, over the feasible clusters | rejects scores outside 0..=100, multiplies the others by the profile's weight, adds them up |
 //! | [`SelectPlugin::select`] | once, over the feasible clusters | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
 //! | [`AssignPlugin::assign`] | for the plugin that serves the strategy, once per tier, over the candidates | checks sum, signs and promises; drops candidates with 0 replicas |
+//!
+//! A plugin that implements [`PreparePlugin`] prepares state for the binding when a call first asks for it. If it lists
+//! `Prepare` in [`export_plugin!`], the host has it prepare once before it calls Assign for each tier of a policy, and
+//! drops the state when the tiers are divided.
 //!
 //! A binding without replicas to divide (a ConfigMap, a DaemonSet) goes to every candidate, and Assign is not called.
 //! If the placement has several affinity groups, a failed cycle is followed by one for the next group. A cycle that
@@ -150,17 +152,19 @@
 //!   does not compile.
 //! - **Logging** uses [`tracing`]: `divvy_framework::tracing::debug!(replicas, "divided")` reaches the scheduler's log
 //!   under the plugin's name. Events below the scheduler's level are not formatted. Spans are not forwarded.
-//! - **Explanations** are closures that run only if an explanation was requested: [`Cycle::explain`], [`Cycle::note`],
-//!   and the reasons of [`FilterResult::reject`].
+//! - **Explanations** are closures that run only if an explanation was requested: [`CallContext::explain`],
+//!   [`Cycle::explain_row`], [`Cycle::note`], and the reasons of [`FilterResult::reject`].
+//! - **Results out of range** (a row or an index past the end) are ignored and counted; the test kit reports them as
+//!   errors.
 //! - **Determinism.** The same snapshot, binding, profile and seed must give the same result. Break ties by
-//!   [`AssignContext::tie_key`], and take all other randomness from [`Cycle::random`].
+//!   [`CallContext::tie_key`], and take all other randomness from [`Cycle::random`].
 //!
 //! # Rules for plugins
 //!
 //! A plugin must not:
 //!
 //! - read a clock, a file, the network, the environment, or a random generator of its own;
-//! - carry state from one binding to another: state for a binding goes into [`Plugin::Prepared`], and [`reuse`] keeps
+//! - carry state from one binding to another: state for a binding goes into [`PreparePlugin::Prepared`], and [`reuse`] keeps
 //!   memory, not state;
 //! - depend on the iteration order of a `HashMap`, which differs from run to run;
 //! - allocate or format text per cluster in the steady state: fleets have thousands of clusters, and a cycle takes
@@ -171,29 +175,33 @@
 //! # Versions
 //!
 //! There are three independent versions. The *ABI* version is compiled into each plugin and decides whether it loads:
-//! plugin and scheduler must have the same major version, and either may have the newer minor version. The *SDK*
+//! plugin and scheduler must have the same major version, and either may have the newer minor version. With the feature
+//! `certificate`, which is on by default, a plugin also carries the layouts of all types that cross the boundary, which
+//! the scheduler compares with its own; without it, the plugin builds in about half the time and loads only where its
+//! profile says `allow-uncertified = true`. The *SDK*
 //! version is that of this crate: a new one may require changes to a plugin's source, but plugins built with an older
 //! one keep loading. The *data* versions are those of Karmada's objects (`policy.karmada.io/v1alpha1` and so on), which
 //! the scheduler reads on the plugin's behalf. No cargo feature changes a type that crosses the boundary.
 //!
-//! [`Plugin::new`]: plugin::Plugin::new
-//! [`Plugin::prepare`]: plugin::Plugin::prepare
-//! [`Plugin::Prepared`]: plugin::Plugin::Prepared
+//! [`ConfiguredPlugin::new`]: plugin::ConfiguredPlugin::new
+//! [`PreparePlugin`]: plugin::PreparePlugin
+//! [`PreparePlugin::Prepared`]: plugin::PreparePlugin::Prepared
 //! [`FilterPlugin::filter`]: filter::FilterPlugin::filter
 //! [`FilterResult::reject`]: filter::FilterResult::reject
 //! [`ScorePlugin::score`]: score::ScorePlugin::score
 //! [`normalize`]: score::ScorePlugin::normalize
 //! [`SelectPlugin::select`]: select::SelectPlugin::select
 //! [`AssignPlugin::assign`]: assign::AssignPlugin::assign
-//! [`AssignContext::tie_key`]: assign::AssignContext::tie_key
+//! [`CallContext::tie_key`]: cycle::CallContext::tie_key
+//! [`CallContext::explain`]: cycle::CallContext::explain
 //! [`Failure::Unschedulable`]: plugin::Failure::Unschedulable
 //! [`Failure::Preferences`]: plugin::Failure::Preferences
 //! [`Failure::Internal`]: plugin::Failure::Internal
-//! [`Cycle::explain`]: cycle::Cycle::explain
+//! [`Cycle::explain_row`]: cycle::Cycle::explain_row
 //! [`Cycle::note`]: cycle::Cycle::note
 //! [`Cycle::random`]: cycle::Cycle::random
 
-#[cfg(panic = "abort")]
+#[cfg(not(panic = "unwind"))]
 compile_error!(
     "a Divvy plugin cannot be built with `panic = \"abort\"`: its panics are caught at the boundary and reported as errors \
      of the plugin, which needs unwinding; remove `panic = \"abort\"` from the profile in Cargo.toml"
@@ -211,6 +219,7 @@ pub mod export;
 pub mod filter;
 mod logging;
 pub mod plugin;
+mod prepare;
 pub mod random;
 pub mod reuse;
 pub mod score;
@@ -234,7 +243,9 @@ pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-    pub use crate::plugin::{Failure, Needs, Plugin, PrepareContext, Promises, RuleField, RuleList};
+    pub use crate::plugin::{
+        ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField, RuleList,
+    };
     pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};

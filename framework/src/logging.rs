@@ -4,36 +4,45 @@
 //! that formats an event's message and fields and hands them to the host. It asks the host for its level first, so a
 //! disabled event costs one call. Spans are accepted but not forwarded: the host has a span of its own around each
 //! call.
+//!
+//! The host offers its log per instance of a plugin. An event during a call goes to the log of the instance that is
+//! called; an event on a thread of the plugin's own goes to the log of the library's first instance.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
 
-use divvy_framework_abi::AbiStr;
-use divvy_framework_abi::object::HostLog;
+use divvy_framework_abi::service::{Services, level};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The host's log, to which this library's events go: one per library, however many plugins it constructs.
-static HOST: OnceLock<HostLog> = OnceLock::new();
+use crate::export::current_services;
+
+/// The services of the library's first instance.
+static FIRST: OnceLock<Services> = OnceLock::new();
 
 /// Forwards this library's events to the host from now on. A second call has no effect.
-pub(crate) fn forward_to(host: HostLog) {
-    if HOST.set(host).is_ok() {
+pub(crate) fn forward_to(services: Services) {
+    if FIRST.set(services).is_ok() {
         // This fails if the library has set a dispatcher of its own, which then stays in place.
         let _ = tracing::subscriber::set_global_default(Forwarder);
     }
 }
 
-fn level_number(level: Level) -> u32 {
-    match level {
-        Level::ERROR => 1,
-        Level::WARN => 2,
-        Level::INFO => 3,
-        Level::DEBUG => 4,
-        _ => 5,
+/// The services that an event goes to.
+fn services() -> Option<Services> {
+    current_services().or_else(|| FIRST.get().copied())
+}
+
+fn level_number(severity: Level) -> u32 {
+    match severity {
+        Level::ERROR => level::ERROR,
+        Level::WARN => level::WARN,
+        Level::INFO => level::INFO,
+        Level::DEBUG => level::DEBUG,
+        _ => level::TRACE,
     }
 }
 
@@ -46,8 +55,8 @@ impl Subscriber for Forwarder {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        HOST.get()
-            .is_some_and(|host| metadata.is_event() && level_number(*metadata.level()) <= (host.level)(host.context))
+        metadata.is_event()
+            && services().is_some_and(|services| level_number(*metadata.level()) <= services.recorded_level())
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -63,15 +72,14 @@ impl Subscriber for Forwarder {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let Some(host) = HOST.get() else { return };
+        let Some(services) = services() else { return };
         let mut line = Line::default();
         event.record(&mut line);
         let text = line.message + &line.fields;
-        (host.record)(
-            host.context,
+        services.record(
             level_number(*event.metadata().level()),
-            AbiStr::from_str(event.metadata().target()),
-            AbiStr::from_str(&text),
+            event.metadata().target(),
+            &text,
         );
     }
 

@@ -1,35 +1,27 @@
 //! The parts common to all plugins, whichever extension point they serve: [`Plugin`], its promises, needs and failures.
 
-use divvy_framework_abi::module::{need, promise};
-use divvy_framework_abi::object::{PluginFailure, failure};
+use divvy_framework_abi::descriptor::feature;
 
-use crate::configuration::{Configuration, Preferences, ValueError};
-use crate::cycle::Cycle;
+use crate::configuration::{Configuration, NoConfiguration, ValueError};
 use crate::division::DivisionError;
 
-/// A plugin: constructed once from its configuration, then in each cycle prepared for the binding and called at each of
-/// its extension points.
+pub use crate::prepare::{PrepareContext, PreparePlugin};
+
+/// A plugin: constructed once, then called at each of its extension points in every cycle.
 ///
-/// A plugin is shared between threads and must not carry state from one binding to another: state for a binding goes
-/// into [`Self::Prepared`].
+/// A plugin is shared between threads and must not carry state from one binding to another.
 pub trait Plugin: Sized + Send + Sync + 'static {
     /// Name used in profiles, logs and errors: lower case with hyphens, and the name of the plugin's folder.
     const NAME: &'static str;
 
     /// One phrase that says what the plugin does, for `divvy plugin list`.
     const DESCRIPTION: &'static str;
+}
 
-    /// The settings that a profile can give the plugin: a type with `#[derive(Configuration)]`, or
-    /// [`NoConfiguration`](crate::configuration::NoConfiguration).
+/// A plugin that is constructed from the settings of a profile. A plugin without settings implements `Default` instead.
+pub trait ConfiguredPlugin: Plugin {
+    /// The settings that a profile can give the plugin: a type with `#[derive(Configuration)]`.
     type Configuration: Configuration;
-
-    /// The free-form preferences that a policy can carry for the plugin: a type with `#[derive(Preferences)]`, or
-    /// [`NoPreferences`](crate::configuration::NoPreferences).
-    type Preferences: Preferences;
-
-    /// State for one binding, such as compiled selectors or parsed preferences: made by [`Self::prepare`] and available
-    /// in every later call of the cycle. `()` if the plugin needs none.
-    type Prepared: Send + Sync + 'static;
 
     /// Constructs the plugin.
     ///
@@ -38,34 +30,18 @@ pub trait Plugin: Sized + Send + Sync + 'static {
     /// Any error prevents the plugin from loading: the host rejects the whole profile and reports the error's text.
     fn new(configuration: Self::Configuration) -> Result<Self, Box<dyn std::error::Error>>;
 
-    /// Prepares the state for one binding, before the calls that use it.
-    ///
-    /// # Errors
-    ///
-    /// A [`Failure`] aborts this cycle and leaves the binding's last result in place; its kind decides what is
-    /// reported.
-    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Self::Prepared, Failure>;
-}
-
-/// The input of [`Plugin::prepare`]. It dereferences to [`Cycle`].
-pub struct PrepareContext<'a, P: Plugin> {
-    pub(crate) cycle: Cycle<'a>,
-    pub(crate) preferences: Option<P::Preferences>,
-}
-
-impl<P: Plugin> PrepareContext<'_, P> {
-    /// The preferences that the policy carries for the strategy; `None` if it carries none, or if this plugin does not
-    /// serve the strategy.
-    pub fn preferences(&self) -> Option<&P::Preferences> {
-        self.preferences.as_ref()
+    /// The services that the plugin needs from the host with this configuration, in addition to those that it declares
+    /// at its extension points.
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 }
 
-impl<'a, P: Plugin> std::ops::Deref for PrepareContext<'a, P> {
-    type Target = Cycle<'a>;
+impl<P: Plugin + Default> ConfiguredPlugin for P {
+    type Configuration = NoConfiguration;
 
-    fn deref(&self) -> &Cycle<'a> {
-        &self.cycle
+    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(Self::default())
     }
 }
 
@@ -79,35 +55,35 @@ impl Promises {
     /// Promises nothing.
     pub const NONE: Self = Self(0);
 
-    /// No cluster gets more than its capacity: `result[i] <= fits_now[i] + last[i]`.
+    /// No cluster gets more than its capacity: `result[i] <= capacities[i]`.
     #[must_use]
     pub const fn respects_capacity(self) -> Self {
-        Self(self.0 | promise::RESPECTS_CAPACITY)
+        Self(self.0 | feature::RESPECTS_CAPACITY)
     }
 
     /// Every candidate gets the full count: `result[i] == replicas`. Without this promise the counts add up to
     /// `replicas`.
     #[must_use]
     pub const fn duplicates(self) -> Self {
-        Self(self.0 | promise::DUPLICATES)
+        Self(self.0 | feature::DUPLICATES)
     }
 
     /// The result does not depend on the order of the candidates: `assign(p(candidates)) == p(assign(candidates))` for
     /// every permutation `p`.
     #[must_use]
     pub const fn order_independent(self) -> Self {
-        Self(self.0 | promise::ORDER_INDEPENDENT)
+        Self(self.0 | feature::ORDER_INDEPENDENT)
     }
 
     /// Every result is a fixed point: with `last = result`, `fits_now = fits_now + last − result` and the same
     /// replicas, a steady cycle gives `result` again.
     #[must_use]
     pub const fn inert(self) -> Self {
-        Self(self.0 | promise::INERT)
+        Self(self.0 | feature::INERT)
     }
 
-    /// The bits that cross the boundary.
-    pub const fn bits(self) -> u64 {
+    /// The features that cross the boundary.
+    pub(crate) const fn bits(self) -> u64 {
         self.0
     }
 }
@@ -124,42 +100,52 @@ impl Needs {
     /// if a loaded plugin needs it.
     #[must_use]
     pub const fn raw_cluster(self) -> Self {
-        Self(self.0 | need::RAW_CLUSTER)
+        Self(self.0 | feature::RAW_CLUSTERS)
     }
 
     /// All candidates in one call, even if the policy gives them priorities: the strategy walks the tiers itself.
     #[must_use]
     pub const fn own_tiers(self) -> Self {
-        Self(self.0 | need::OWN_TIERS)
+        Self(self.0 | feature::OWN_TIERS)
     }
 
     /// Select ignores spread constraints.
     #[must_use]
     pub const fn no_spread(self) -> Self {
-        Self(self.0 | need::NO_SPREAD)
+        Self(self.0 | feature::NO_SPREAD)
     }
 
     /// Within a tier, only clusters with a positive value in some rule take part, unless no cluster has one.
     #[must_use]
     pub const fn rules_decide_tiers(self) -> Self {
-        Self(self.0 | need::RULES_DECIDE_TIERS)
+        Self(self.0 | feature::RULES_DECIDE_TIERS)
     }
 
     /// Cluster priorities cannot be combined with the strategy: the host rejects a binding that asks for both.
     #[must_use]
     pub const fn no_priorities(self) -> Self {
-        Self(self.0 | need::NO_PRIORITIES)
+        Self(self.0 | feature::NO_PRIORITIES)
     }
 
     /// The result may exceed capacity in the last tier: the host gives that tier all remaining replicas.
     #[must_use]
     pub const fn last_tier_overflows(self) -> Self {
-        Self(self.0 | need::LAST_TIER_OVERFLOWS)
+        Self(self.0 | feature::LAST_TIER_OVERFLOWS)
     }
 
-    /// The bits that cross the boundary.
-    pub const fn bits(self) -> u64 {
+    /// The features that cross the boundary.
+    pub(crate) const fn bits(self) -> u64 {
         self.0
+    }
+
+    /// The features without which the plugin does not work.
+    pub(crate) const fn required(self) -> u64 {
+        self.0 & !feature::OPTIONAL
+    }
+
+    /// The features that a host may ignore.
+    pub(crate) const fn optional(self) -> u64 {
+        self.0 & feature::OPTIONAL
     }
 }
 
@@ -256,9 +242,11 @@ impl RuleField {
 /// Why a plugin gives no result. Every failure aborts the cycle and leaves the binding's last result in place; the
 /// kinds differ in what has to change: the fleet, the policy or the plugin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Failure {
     /// The binding cannot be scheduled on the clusters as they are. The host reports `Unschedulable`.
     #[error("{message}")]
+    #[non_exhaustive]
     Unschedulable {
         /// One line, lower case, without a final period.
         message: String,
@@ -270,6 +258,7 @@ pub enum Failure {
     Preferences(#[from] ValueError),
     /// The plugin could not do its work. The host reports an `Error` that names the plugin.
     #[error("{message}")]
+    #[non_exhaustive]
     Internal {
         /// One line, lower case, without a final period.
         message: String,
@@ -294,6 +283,16 @@ impl Failure {
         }
     }
 
+    /// This failure, with the replicas requested and those that could be placed, if it is
+    /// [`Unschedulable`](Self::Unschedulable).
+    #[must_use]
+    pub fn with_figures(mut self, requested: i64, available: i64) -> Self {
+        if let Self::Unschedulable { figures, .. } = &mut self {
+            *figures = Some((requested, available));
+        }
+        self
+    }
+
     /// Invalid preferences at `path`.
     pub fn preferences(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Preferences(ValueError::refused(path, message))
@@ -304,33 +303,6 @@ impl Failure {
         Self::Internal {
             message: message.into(),
         }
-    }
-
-    pub(crate) fn into_abi(self) -> PluginFailure {
-        let mut result = PluginFailure {
-            kind: failure::INTERNAL,
-            message: self.to_string().into(),
-            path: String::new().into(),
-            hint: String::new().into(),
-            requested: -1,
-            available: -1,
-        };
-        match self {
-            Self::Unschedulable { figures, .. } => {
-                result.kind = failure::UNSCHEDULABLE;
-                if let Some((requested, available)) = figures {
-                    result.requested = requested;
-                    result.available = available;
-                }
-            }
-            Self::Preferences(error) => {
-                result.kind = failure::PREFERENCES;
-                result.path = error.key_path().into();
-                result.hint = error.hint().unwrap_or_default().into();
-            }
-            Self::Internal { .. } => {}
-        }
-        result
     }
 }
 

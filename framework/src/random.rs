@@ -7,11 +7,10 @@
 //! that of `rand::rngs::StdRng`, which may change with any release of rand.
 
 use divvy_framework_abi::hash::{hash_text, mix};
-use rand::SeedableRng;
-use rand::rand_core::{Infallible, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A seeded stream of random numbers. It implements [`rand::Rng`], so all of rand's distributions work with it.
+/// A seeded stream of random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generator(Xoshiro256PlusPlus);
 
@@ -20,7 +19,6 @@ impl Generator {
     ///
     /// ```
     /// use divvy_framework::random::Generator;
-    /// use rand::Rng;
     ///
     /// let mut generator = Generator::new(7, "average");
     /// assert_eq!(generator.next_u64(), Generator::new(7, "average").next_u64());
@@ -29,20 +27,68 @@ impl Generator {
     pub fn new(seed: u64, purpose: &str) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(mix(seed ^ hash_text(purpose))))
     }
+
+    /// The next number, any of the 2⁶⁴ equally likely.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number below `bound`, each equally likely; 0 if `bound` is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        // Multiplies instead of dividing. The few products whose low half would favour some numbers are drawn again.
+        let threshold = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
+        loop {
+            let product = u128::from(self.next_u64()) * u128::from(bound);
+            if product as u64 >= threshold {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// Puts `items` in a random order, each order equally likely.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = self.below(last as u64 + 1) as usize;
+            items.swap(last, other);
+        }
+    }
 }
 
-impl TryRng for Generator {
-    type Error = Infallible;
+#[cfg(test)]
+mod tests {
+    use super::Generator;
 
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.0.try_next_u32()
+    /// The stream is part of the contract: a recorded decision must come out the same years later.
+    #[test]
+    fn the_stream_never_changes() {
+        let mut generator = Generator::new(7, "average");
+        let first: Vec<u64> = (0..3).map(|_| generator.next_u64()).collect();
+        assert_eq!(first, STREAM);
     }
 
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        self.0.try_next_u64()
+    const STREAM: [u64; 3] = [
+        12_591_194_072_276_815_914,
+        14_319_617_692_143_817_298,
+        1_831_854_066_789_045_067,
+    ];
+
+    #[test]
+    fn numbers_below_a_bound_are_equally_frequent() {
+        let mut generator = Generator::new(1, "test");
+        let mut counts = [0_u32; 6];
+        for _ in 0..60_000 {
+            counts[generator.below(6) as usize] += 1;
+        }
+        assert!(counts.iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+        assert_eq!((generator.below(0), generator.below(1)), (0, 0));
     }
 
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.0.try_fill_bytes(bytes)
+    #[test]
+    fn a_shuffled_list_has_the_same_items() {
+        let mut items: Vec<u32> = (0..50).collect();
+        Generator::new(1, "test").shuffle(&mut items);
+        assert_ne!(items, (0..50).collect::<Vec<_>>());
+        items.sort_unstable();
+        assert_eq!(items, (0..50).collect::<Vec<_>>());
     }
 }

@@ -6,10 +6,26 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
     /// One value per type. Each plugin library has its own copy of the SDK, so the list stays at one or two values.
-    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+    static KEPT: RefCell<Kept> = const { RefCell::new(Kept(Vec::new())) };
+}
+
+/// The values of a thread, dropped when the thread ends.
+struct Kept(Vec<Box<dyn Any>>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        for value in self.0.drain(..) {
+            // A panic while a thread ends would abort the process.
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+                // Dropping the payload may panic again.
+                std::mem::forget(payload);
+            }
+        }
+    }
 }
 
 /// Runs `work` with this thread's value of type `S`, and keeps the value for the next call.
@@ -33,13 +49,13 @@ pub fn with_scratch<S: Default + 'static, T>(work: impl FnOnce(&mut S) -> T) -> 
     let mut scratch = take::<S>().unwrap_or_default();
     let result = work(&mut scratch);
     // A thread that is shutting down has no later call to keep the value for.
-    let _ = KEPT.try_with(|kept| kept.borrow_mut().push(scratch));
+    let _ = KEPT.try_with(|kept| kept.borrow_mut().0.push(scratch));
     result
 }
 
 fn take<S: 'static>() -> Option<Box<S>> {
     KEPT.try_with(|kept| {
-        let mut kept = kept.borrow_mut();
+        let kept = &mut kept.borrow_mut().0;
         let place = kept.iter().position(|value| value.is::<S>())?;
         kept.swap_remove(place).downcast().ok()
     })
@@ -50,6 +66,26 @@ fn take<S: 'static>() -> Option<Box<S>> {
 #[cfg(test)]
 mod tests {
     use super::with_scratch;
+
+    /// A value that panics when it is dropped.
+    #[derive(Default)]
+    struct Bomb(Option<Box<u8>>);
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("the memory panicked in its destructor");
+        }
+    }
+
+    /// Without the guard, this aborts the process that runs the tests.
+    #[test]
+    fn a_panic_while_a_thread_ends_stays_in_the_thread() {
+        let thread = std::thread::spawn(|| {
+            with_scratch(|bomb: &mut Bomb| bomb.0 = Some(Box::new(1)));
+            with_scratch(|column: &mut Vec<u8>| column.push(1));
+        });
+        assert!(thread.join().is_ok());
+    }
 
     #[test]
     fn a_value_is_kept_and_a_nested_call_gets_its_own() {

@@ -1,7 +1,7 @@
 //! Score: rates each feasible cluster from 0 to 100.
 
 use crate::cycle::CallContext;
-use crate::plugin::{Failure, Plugin};
+use crate::plugin::{Failure, Needs, Plugin};
 
 pub use divvy_framework_view::MAXIMUM_SCORE;
 
@@ -12,22 +12,12 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 /// use divvy_framework::prelude::*;
 ///
 /// /// Prefers clusters with more labels.
+/// #[derive(Default)]
 /// struct ManyLabels;
 ///
 /// impl Plugin for ManyLabels {
 ///     const NAME: &'static str = "many-labels";
 ///     const DESCRIPTION: &'static str = "prefers clusters with more labels";
-///     type Configuration = NoConfiguration;
-///     type Preferences = NoPreferences;
-///     type Prepared = ();
-///
-///     fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-///         Ok(Self)
-///     }
-///
-///     fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-///         Ok(())
-///     }
 /// }
 ///
 /// impl ScorePlugin for ManyLabels {
@@ -51,6 +41,9 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 /// assert_eq!(scenario.scores(&ManyLabels).unwrap(), [100, 50]);
 /// ```
 pub trait ScorePlugin: Plugin {
+    /// The services that the plugin needs from the host for this call.
+    const NEEDS: Needs = Needs::NONE;
+
     /// Scores the feasible clusters. A cluster without a score gets 0.
     ///
     /// # Errors
@@ -72,23 +65,11 @@ pub trait ScorePlugin: Plugin {
 }
 
 /// The input of [`ScorePlugin::score`]: the feasible clusters, by index. It dereferences to [`CallContext`].
-pub struct ScoreContext<'a, P: Plugin> {
+pub struct ScoreContext<'a, P> {
     pub(crate) call: CallContext<'a, P>,
-    pub(crate) last: &'a [i64],
 }
 
-impl<'a, P: Plugin> ScoreContext<'a, P> {
-    /// The replicas of the cluster at index `place` in the last result; `None` if it does not list the cluster.
-    #[inline]
-    pub fn last(&self, place: usize) -> Option<i64> {
-        self.last
-            .get(place)
-            .copied()
-            .filter(|&last| last != divvy_framework_abi::arena::ABSENT)
-    }
-}
-
-impl<'a, P: Plugin> std::ops::Deref for ScoreContext<'a, P> {
+impl<'a, P> std::ops::Deref for ScoreContext<'a, P> {
     type Target = CallContext<'a, P>;
 
     fn deref(&self) -> &CallContext<'a, P> {
@@ -98,15 +79,23 @@ impl<'a, P: Plugin> std::ops::Deref for ScoreContext<'a, P> {
 
 /// The output of [`ScorePlugin::score`]: one score per feasible cluster.
 pub struct ScoreResult<'a> {
-    pub(crate) scores: &'a mut [i64],
+    scores: &'a mut [i64],
+    /// Scores for indices past the end.
+    pub(crate) dropped: u64,
 }
 
-impl ScoreResult<'_> {
-    /// Sets the score of the cluster at index `place`. An index past the end is ignored.
+impl<'a> ScoreResult<'a> {
+    pub(crate) fn new(scores: &'a mut [i64]) -> Self {
+        Self { scores, dropped: 0 }
+    }
+
+    /// Sets the score of the cluster at index `place`. An index past the end is ignored and counted; the test kit
+    /// reports it as an error.
     #[inline]
     pub fn set(&mut self, place: usize, score: i64) {
-        if let Some(slot) = self.scores.get_mut(place) {
-            *slot = score;
+        match self.scores.get_mut(place) {
+            Some(slot) => *slot = score,
+            None => self.dropped += 1,
         }
     }
 

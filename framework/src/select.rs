@@ -1,7 +1,7 @@
 //! Select: picks the candidates among the feasible clusters.
 
 use crate::cycle::CallContext;
-use crate::plugin::{Failure, Plugin};
+use crate::plugin::{Failure, Needs, Plugin};
 
 /// A plugin that picks the candidates, honouring the placement's spread constraints.
 ///
@@ -12,22 +12,12 @@ use crate::plugin::{Failure, Plugin};
 /// use divvy_framework::prelude::*;
 ///
 /// /// Keeps the clusters with the best score.
+/// #[derive(Default)]
 /// struct BestScore;
 ///
 /// impl Plugin for BestScore {
 ///     const NAME: &'static str = "best-score";
 ///     const DESCRIPTION: &'static str = "keeps the clusters with the best score";
-///     type Configuration = NoConfiguration;
-///     type Preferences = NoPreferences;
-///     type Prepared = ();
-///
-///     fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-///         Ok(Self)
-///     }
-///
-///     fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-///         Ok(())
-///     }
 /// }
 ///
 /// impl SelectPlugin for BestScore {
@@ -50,6 +40,9 @@ use crate::plugin::{Failure, Plugin};
 /// assert_eq!(scenario.candidates(&BestScore).unwrap(), ["b", "c"]);
 /// ```
 pub trait SelectPlugin: Plugin {
+    /// The services that the plugin needs from the host for this call.
+    const NEEDS: Needs = Needs::NONE;
+
     /// Picks the candidates, in order of preference. Without a candidate the host reports `Unschedulable`.
     ///
     /// # Errors
@@ -60,46 +53,12 @@ pub trait SelectPlugin: Plugin {
 }
 
 /// The input of [`SelectPlugin::select`]: the feasible clusters, by index. It dereferences to [`CallContext`].
-pub struct SelectContext<'a, P: Plugin> {
+pub struct SelectContext<'a, P> {
     pub(crate) call: CallContext<'a, P>,
-    pub(crate) scores: &'a [i64],
-    pub(crate) last: &'a [i64],
-    pub(crate) fits_now: &'a [i64],
-    pub(crate) available: &'a [i64],
-    pub(crate) tiers: &'a [u32],
     pub(crate) needed: i64,
 }
 
-impl<'a, P: Plugin> SelectContext<'a, P> {
-    /// Score per feasible cluster, weighted and added up over all plugins.
-    pub fn scores(&self) -> &'a [i64] {
-        self.scores
-    }
-
-    /// Replicas per feasible cluster that fit now, plus those of the last result. Karmada calls them available.
-    pub fn available(&self) -> &'a [i64] {
-        self.available
-    }
-
-    /// Replicas per feasible cluster that fit now. Karmada calls them allocatable.
-    pub fn fits_now(&self) -> &'a [i64] {
-        self.fits_now
-    }
-
-    /// The replicas of the cluster at index `place` in the last result; `None` if it does not list the cluster.
-    pub fn last(&self, place: usize) -> Option<i64> {
-        self.last
-            .get(place)
-            .copied()
-            .filter(|&last| last != divvy_framework_abi::arena::ABSENT)
-    }
-
-    /// Tier per feasible cluster, 0 being the best; empty if there are no tiers. A limit on the number of clusters must
-    /// never exclude a better tier in favour of a worse one.
-    pub fn tiers(&self) -> &'a [u32] {
-        self.tiers
-    }
-
+impl<P: Plugin> SelectContext<'_, P> {
     /// Replicas that the candidates together must have room for; `None` if room does not matter, as for a strategy that
     /// duplicates.
     pub fn needed(&self) -> Option<i64> {
@@ -107,7 +66,7 @@ impl<'a, P: Plugin> SelectContext<'a, P> {
     }
 }
 
-impl<'a, P: Plugin> std::ops::Deref for SelectContext<'a, P> {
+impl<'a, P> std::ops::Deref for SelectContext<'a, P> {
     type Target = CallContext<'a, P>;
 
     fn deref(&self) -> &CallContext<'a, P> {
@@ -117,12 +76,25 @@ impl<'a, P: Plugin> std::ops::Deref for SelectContext<'a, P> {
 
 /// The output of [`SelectPlugin::select`]: the candidates, in order of preference.
 pub struct SelectResult<'a> {
-    pub(crate) candidates: &'a mut [u32],
-    pub(crate) count: usize,
-    pub(crate) overflow: u64,
+    candidates: &'a mut [u32],
+    count: usize,
+    overflow: u64,
 }
 
-impl SelectResult<'_> {
+impl<'a> SelectResult<'a> {
+    pub(crate) fn new(candidates: &'a mut [u32]) -> Self {
+        Self {
+            candidates,
+            count: 0,
+            overflow: 0,
+        }
+    }
+
+    /// The number of candidates, including those that did not fit the column.
+    pub(crate) fn written(&self) -> u64 {
+        (self.count as u64).saturating_add(self.overflow)
+    }
+
     /// Makes the feasible cluster at index `place` the next candidate.
     #[inline]
     pub fn choose(&mut self, place: usize) {

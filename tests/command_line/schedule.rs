@@ -252,6 +252,11 @@ fn a_failing_plugin_exits_with_3_and_the_other_bindings_are_scheduled() {
         &profile,
     ]);
     assert_eq!(exit, Some(3), "{stderr}");
+    // Standard output is for data; a plugin's prints go to standard error.
+    assert_eq!(
+        (stderr.as_str(), stdout.contains("printed")),
+        ("printed by a plugin\n", false)
+    );
     assert!(
         stdout.contains("\n  plugin `faulty` panicked: assign panicked with 5 replicas (at "),
         "{stdout}"

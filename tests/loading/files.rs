@@ -78,30 +78,50 @@ fn other_bytes_and_a_library_cut_short() {
 }
 
 #[test]
-fn a_library_without_module() {
+fn a_library_without_plugin() {
     check(
         artifacts::fixture("no-module"),
-        "`<file>` is a shared library but not a divvy plugin: it has no section `.divvy.plugin`",
+        "`<file>` is a shared library but not a divvy plugin: it has no record in a section `.divvy.plugin`",
         NO_MODULE_HINT,
     );
     check(
         artifacts::fixture("record-only"),
-        "`<file>` is a shared library but not a divvy plugin: it exports no module",
+        "`<file>` is a shared library but not a divvy plugin: it exports no `divvy_plugin_v1`",
         NO_MODULE_HINT,
     );
 }
 
-/// The loader reads only the record before it rejects the file, so changing the major version in the record is enough.
+#[test]
+fn a_library_from_before_the_first_version_has_to_be_rebuilt() {
+    check(
+        artifacts::fixture("built-before"),
+        "plugin file `<file>` was built before ABI 1.0",
+        "rebuild the plugin with the current SDK",
+    );
+}
+
+/// Offsets in a record.
+const FLAGS: usize = 12;
+const MAJOR: usize = 16;
+const MINOR: usize = 20;
+const LEAST_MINOR: usize = 24;
+const NAME: usize = 112;
+
+/// A plugin whose record is overwritten at an offset.
+fn with_record(offset: usize, bytes: &[u8]) -> (TempDir, PathBuf) {
+    let mut file = bytes_of_a_plugin();
+    let parsed = object::File::parse(file.as_slice()).expect("a plugin is a library");
+    let section = parsed.section_by_name(".divvy.plugin").expect("a plugin has a record");
+    let (start, _) = section.file_range().expect("the record is in the file");
+    let start = usize::try_from(start).expect("the file is in memory") + offset;
+    file[start..start + bytes.len()].copy_from_slice(bytes);
+    file_of(&file)
+}
+
+/// The loader reads only the record before it rejects the file, so changing the version in the record is enough.
 #[test]
 fn another_major_abi_version() {
-    let mut bytes = bytes_of_a_plugin();
-    let file = object::File::parse(bytes.as_slice()).expect("a plugin is a library");
-    let section = file.section_by_name(".divvy.plugin").expect("a plugin has a record");
-    let (start, _) = section.file_range().expect("the record is in the file");
-    // The major version follows the eight bytes that identify a record.
-    let major = usize::try_from(start).expect("the file is in memory") + 8;
-    bytes[major..major + 4].copy_from_slice(&2_u32.to_le_bytes());
-    let (_folder, file) = file_of(&bytes);
+    let (_folder, file) = with_record(MAJOR, &2_u32.to_le_bytes());
     let error = check(
         &file,
         "plugin `average` (<file>) has ABI 2.0 (SDK 0.1.0), this divvy has ABI 1.0",
@@ -111,33 +131,60 @@ fn another_major_abi_version() {
 }
 
 #[test]
-fn another_layout_is_reported_in_one_line_with_details_on_request() {
-    let error = check(
-        artifacts::fixture("wrong-layout"),
-        "plugin `wrong-layout` (<file>) has another type layout than this divvy: in `PluginModule`: mismatched package: \
-         expected `divvy-framework-abi`, found `divvy-fixture-wrong-layout`",
-        LAYOUT_HINT,
+fn a_plugin_that_needs_a_newer_host() {
+    let (_folder, file) = with_record(LEAST_MINOR, &7_u32.to_le_bytes());
+    check(
+        &file,
+        "plugin `average` (<file>) needs ABI 1.7 or newer, this divvy has ABI 1.0",
+        "use a newer divvy, or an older version of the plugin",
     );
+}
+
+#[test]
+fn a_flag_that_must_be_known() {
+    let (_folder, file) = with_record(FLAGS, &(1_u32 << 30 | 1).to_le_bytes());
+    check(
+        &file,
+        "plugin `average` (<file>) requires features that this divvy does not have: 0x40000000",
+        "use a newer divvy, or an older version of the plugin",
+    );
+}
+
+/// Whoever pins a name or trusts a version by the record gets the plugin of that name and version.
+#[test]
+fn a_record_that_contradicts_the_plugin() {
+    let (_folder, file) = with_record(NAME, b"averagf");
+    check(
+        &file,
+        "plugin `averagf` (<file>) has an invalid descriptor: its record names a plugin that the library does not export",
+        "",
+    );
+    let (_folder, file) = with_record(MINOR, &3_u32.to_le_bytes());
+    check(
+        &file,
+        "plugin `average` (<file>) has an invalid descriptor: its record names other versions",
+        "",
+    );
+}
+
+#[test]
+fn another_layout_is_reported_in_one_line_with_details_on_request() {
+    let (error, message, hint) = refused(artifacts::fixture("wrong-layout"), None);
+    let expected = "plugin `wrong-layout` (<file>) has another type layout than this divvy: in `Certificate`: ";
+    assert!(message.starts_with(expected), "{message}");
+    assert_eq!(hint, LAYOUT_HINT);
     let detail = error.detail().expect("the report of the layout check");
     assert!(detail.lines().count() > 10, "{detail}");
     assert!(!error.to_string().contains('\n'));
 }
 
+/// The record says so, so nothing of the library runs.
 #[test]
-fn a_hidden_layout() {
+fn a_library_without_certificate() {
     check(
-        artifacts::fixture("no-layout"),
-        "plugin `no-layout` (<file>) carries no type layout to check",
-        LAYOUT_HINT,
-    );
-}
-
-#[test]
-fn a_module_that_cannot_be_made() {
-    check(
-        artifacts::fixture("broken-module"),
-        "plugin `broken-module` (<file>) failed to give its module: the root module loader panicked",
-        "",
+        artifacts::fixture("uncertified"),
+        "plugin `uncertified` (<file>), written in rust, carries no certificate",
+        "if you trust the file, write `allow-uncertified = true` in `[profile.plugin.uncertified]`",
     );
 }
 

@@ -50,10 +50,10 @@ struct CheapestFirst {
 impl Plugin for CheapestFirst {
     const NAME: &'static str = "cheapest-first";
     const DESCRIPTION: &'static str = "fills the cheapest clusters first";
+}
+
+impl ConfiguredPlugin for CheapestFirst {
     type Configuration = CheapestFirstConfiguration;
-    type Preferences = CheapestFirstPreferences;
-    /// Highest price that this binding pays.
-    type Prepared = f64;
 
     /// An error rejects the profile, with its text: the plugin is not loaded.
     fn new(configuration: CheapestFirstConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
@@ -62,6 +62,11 @@ impl Plugin for CheapestFirst {
         }
         Ok(Self { configuration })
     }
+}
+
+impl PreparePlugin for CheapestFirst {
+    /// Highest price that this binding pays.
+    type Prepared = f64;
 
     /// A `Failure` ends this binding alone; it names the key of the preferences that is wrong.
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<f64, Failure> {
@@ -85,12 +90,15 @@ struct Offers {
 }
 
 impl AssignPlugin for CheapestFirst {
+    type Preferences = CheapestFirstPreferences;
+
     /// Name of the strategy in policies.
     const STRATEGIES: &'static [&'static str] = &["CheapestFirst"];
     /// Guarantees to the host. `Scenario::assign_checked` verifies them in tests.
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        let limit = context.prepared()?;
         with_scratch(|memory: &mut Offers| {
             let Offers {
                 offers,
@@ -104,9 +112,7 @@ impl AssignPlugin for CheapestFirst {
             // the result does not depend on the order of clusters.
             let affordable = (0..context.len())
                 .map(|index| (self.price(context, index), context.tie_key(index), index))
-                .filter_map(|(price, tie, index)| {
-                    Some((price.filter(|price| price <= context.prepared())?, tie, index))
-                });
+                .filter_map(|(price, tie, index)| Some((price.filter(|price| price <= limit)?, tie, index)));
             offers.clear();
             offers.extend(affordable);
             offers.sort_unstable_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
@@ -156,7 +162,7 @@ fn replace<T>(column: &mut Vec<T>, values: impl Iterator<Item = T>) {
     column.extend(values);
 }
 
-divvy_framework::export_plugin!(CheapestFirst: Assign);
+divvy_framework::export_plugin!(CheapestFirst: Assign, Prepare);
 
 #[cfg(test)]
 mod tests;

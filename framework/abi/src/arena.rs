@@ -22,7 +22,7 @@ use crate::text::Span;
 /// The first word of an arena.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"divvysnp");
 
-/// Words before the directory: magic, rows, columns, reserved.
+/// Words before the directory: magic, rows, columns, generation.
 pub const HEAD_WORDS: usize = 4;
 
 /// One entry of the directory: the position and length of a column.
@@ -223,6 +223,13 @@ impl<'a> Arena<'a> {
     #[inline]
     pub fn rows(&self) -> usize {
         self.words.get(1).map_or(0, |&rows| rows as usize)
+    }
+
+    /// The generation of the snapshot: two arenas of one host with the same generation have the same clusters. 0 if
+    /// it is not known.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.words.get(3).copied().unwrap_or(0)
     }
 
     /// The words that the view reads.

@@ -1,43 +1,58 @@
 //! The binary interface between the Divvy scheduler and its plugins.
 //!
-//! Plugin authors never use this crate directly: `divvy-framework` wraps it. It holds only definitions that both sides
-//! must agree on to the byte:
+//! Plugin authors never use this crate directly: `divvy-framework` wraps it, and a C header in `include/` says the same
+//! in C. It holds only definitions that both sides must agree on to the byte:
 //!
-//! - [`module`]: the root module that a library exports, with metadata that is readable before any call, and its
-//!   header.
-//! - [`object`]: the calls that a constructed plugin answers.
-//! - [`call`]: the payload of each call, as size-prefixed structs that can grow.
+//! - [`section`]: the record in the library file from which a host reads versions before it opens the library.
+//! - [`descriptor`]: the plugins that a library exports, as static data with four functions each.
+//! - [`service`]: construction, failures, and the services of the host.
+//! - [`call`]: the calls that a constructed plugin answers.
+//! - [`view`]: what every call of a cycle can read. [`row`]: the rows of its tables.
 //! - [`arena`]: the clusters of a snapshot, as one block of primitive columns.
 //! - [`text`]: strings of a binding, as spans of one string, each with its hash.
-//! - [`section`]: the record in the library file from which a host reads the versions before it opens the library.
+//! - [`sized`]: how structs grow. [`mod@column`]: how slices and texts cross.
+//! - `certificate`: the layouts of all of it, for a check at load time (feature `certificate`).
 //!
 //! # Compatible changes
 //!
 //! The version of this crate is the ABI version, independent of the SDK's and the host's. Within one major version,
-//! only these changes are allowed: appending fields to the call structs, columns to the arena, methods to
-//! [`object::PluginObject`] after its last prefix field, and fields to [`module::PluginModule`] after its last prefix
-//! field. Each bumps the minor version. The layout of everything else is frozen. A plugin from an older minor version
-//! keeps loading, and so does a plugin from a newer one: fields that the other side does not know read as absent.
+//! only these changes are allowed; each bumps the minor version:
 //!
-//! `abi_stable` carries the interface. Only this crate and the host's loader name it, so it can be replaced without
-//! changes to any plugin's source.
+//! - fields at the end of a struct that begins with size and kind;
+//! - columns at the end of the arena's directory;
+//! - fields at the end of a record;
+//! - kinds, codes, features and other numbers, because a reader refuses or ignores those that it does not know, as the
+//!   documentation of each says.
+//!
+//! The layout of everything else is frozen. In particular rows of tables never change: a table grows by a parallel
+//! column. A plugin from an older minor version keeps loading, and so does a plugin from a newer one unless it says
+//! that it does not work with this host: fields that the other side does not know read as their defaults.
 
-#![allow(
-    non_local_definitions,
-    non_camel_case_types,
-    reason = "the code that abi_stable's derives generate"
+#![cfg_attr(
+    feature = "certificate",
+    allow(
+        non_local_definitions,
+        non_camel_case_types,
+        reason = "the code that abi_stable's derives generate"
+    )
 )]
 
 pub mod arena;
 pub mod call;
+#[cfg(feature = "certificate")]
+pub mod certificate;
+pub mod column;
+pub mod descriptor;
 pub mod hash;
-pub mod module;
-pub mod object;
+pub mod row;
 pub mod section;
+pub mod service;
+pub mod sized;
 pub mod text;
+pub mod view;
 
-pub use abi_stable::std_types::{RResult as AbiResult, RSlice as AbiSlice, RSliceMut as AbiSliceMut};
-pub use abi_stable::std_types::{RStr as AbiStr, RString as AbiString};
+pub use column::{Address, Function, PluginText, Pointer, Slice, SliceMut, Str};
+pub use sized::kind;
 
 /// The version of an ABI. Two sides are compatible if their major versions are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +75,9 @@ pub const ABI_VERSION: AbiVersion = AbiVersion {
     minor: decimal(env!("CARGO_PKG_VERSION_MINOR")),
 };
 
+/// The least minor version of a host with which plugins of this ABI version work.
+pub const LEAST_MINOR: u32 = 0;
+
 /// Parses the decimal digits of a version part from Cargo, at compile time.
 const fn decimal(text: &str) -> u32 {
     let digits = text.as_bytes();
@@ -72,5 +90,8 @@ const fn decimal(text: &str) -> u32 {
     value
 }
 
-/// The symbol under which loaders find a library's header.
-pub const LOADER_SYMBOL: &str = "_1as_0lib_1header_0root_bmodule_bloader";
+/// The symbol under which a library exports its [`descriptor::Library`]. It carries the major version.
+pub const LIBRARY_SYMBOL: &str = "divvy_plugin_v1";
+
+/// The symbol under which a library exports its certificate.
+pub const CERTIFICATE_SYMBOL: &str = "divvy_certificate_v1";

@@ -1,29 +1,57 @@
-//! The record that a plugin library carries in the section `.divvy.plugin` of its file.
+//! The records that a plugin library carries in the section `.divvy.plugin` of its file, one per plugin and major ABI
+//! version.
 //!
-//! Opening a library runs its constructors. The host therefore reads this record from the bytes of the file first, and
-//! rejects a file that is not a plugin, or that has another ABI, before any of its code runs. Linkers keep the section
-//! through stripping and link-time optimisation.
+//! Opening a library runs its constructors. The host therefore reads the records from the bytes of the file first, and
+//! rejects a file that is not a plugin, or that it cannot use, before any of its code runs. Linkers keep the section
+//! through stripping and link-time optimisation, and fill gaps between records with zero bytes.
+//!
+//! Numbers are little endian on every target. A record says its own length, so a newer one may be longer.
 
 /// The name of the section.
 pub const SECTION_NAME: &str = ".divvy.plugin";
 
 /// The first bytes of a record.
-pub const MAGIC: [u8; 8] = *b"divvyplg";
+pub const MAGIC: [u8; 8] = *b"DivvyABI";
 
-/// Bytes reserved for each text of a record. A longer text is truncated here; the module holds it in full.
+/// The first bytes of a record that was written before ABI 1.0. Such libraries have to be rebuilt.
+pub const MAGIC_BEFORE_1_0: [u8; 8] = *b"divvyplg";
+
+/// Bytes reserved for each text of a record.
 pub const TEXT_BYTES: usize = 64;
 
-/// The identity of a library, readable without opening it.
-#[repr(C)]
+/// Bytes reserved for the language of a record.
+pub const LANGUAGE_BYTES: usize = 16;
+
+/// Bits of [`PluginRecord::flags`]. A host may ignore an unknown bit among the lower sixteen, and refuses a library with
+/// an unknown bit among the upper sixteen.
+pub mod record_flag {
+    /// The library carries a certificate.
+    pub const CERTIFIED: u32 = 1;
+    /// The bits that a host must know.
+    pub const MUST_BE_KNOWN: u32 = 0xffff_0000;
+}
+
+/// The identity of a plugin, readable without opening its library.
+#[repr(C, align(8))]
 #[derive(Debug, Clone, Copy)]
 pub struct PluginRecord {
     /// [`MAGIC`].
     pub magic: [u8; 8],
-    /// Major ABI version, little endian.
+    /// Length of the record in bytes, a multiple of eight.
+    pub length: [u8; 4],
+    /// Bits of [`record_flag`].
+    pub flags: [u8; 4],
+    /// Major ABI version.
     pub abi_major: [u8; 4],
-    /// Minor ABI version, little endian.
+    /// Minor ABI version that the plugin was built with.
     pub abi_minor: [u8; 4],
-    /// Version of the SDK, UTF-8 padded with zero bytes.
+    /// Least minor version of the host's ABI with which the plugin works.
+    pub least_minor: [u8; 4],
+    /// Zero.
+    pub reserved: [u8; 4],
+    /// Programming language, lower case, UTF-8 padded with zero bytes.
+    pub language: [u8; LANGUAGE_BYTES],
+    /// Version of the SDK, UTF-8 padded with zero bytes; empty without an SDK.
     pub sdk_version: [u8; TEXT_BYTES],
     /// Name of the plugin, UTF-8 padded with zero bytes.
     pub name: [u8; TEXT_BYTES],
@@ -35,22 +63,53 @@ pub struct PluginRecord {
 pub const RECORD_BYTES: usize = size_of::<PluginRecord>();
 
 impl PluginRecord {
-    /// The record of a plugin built against this ABI.
+    /// The record of a plugin in Rust that was built against this ABI.
+    ///
+    /// # Panics
+    ///
+    /// At compile time, if a text is longer than its field.
     pub const fn new(sdk_version: &str, name: &str, version: &str) -> Self {
         Self {
             magic: MAGIC,
+            length: (RECORD_BYTES as u32).to_le_bytes(),
+            flags: [0; 4],
             abi_major: crate::ABI_VERSION.major.to_le_bytes(),
             abi_minor: crate::ABI_VERSION.minor.to_le_bytes(),
+            least_minor: crate::LEAST_MINOR.to_le_bytes(),
+            reserved: [0; 4],
+            language: padded("rust"),
             sdk_version: padded(sdk_version),
             name: padded(name),
             version: padded(version),
         }
     }
 
-    /// Reads a record from the bytes of the section; `None` if there are too few or they do not begin with [`MAGIC`].
-    ///
-    /// A longer section is valid: a newer ABI may append fields.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
+    /// This record, with the bits `flags` of [`record_flag`].
+    #[must_use]
+    pub const fn with_flags(self, flags: u32) -> Self {
+        Self {
+            flags: flags.to_le_bytes(),
+            ..self
+        }
+    }
+
+    /// Reads the records from the bytes of the section. Stops at the first bytes that are not a record.
+    pub fn read_all(section: &[u8]) -> Vec<Self> {
+        let mut records = Vec::new();
+        let mut rest = section;
+        loop {
+            let gap = rest.iter().take_while(|byte| **byte == 0).count();
+            rest = &rest[gap..];
+            let Some((record, length)) = Self::read(rest) else {
+                return records;
+            };
+            records.push(record);
+            rest = &rest[length..];
+        }
+    }
+
+    /// Reads the record at the start of `bytes`, and its length; `None` if there is none.
+    fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
             let (head, tail) = bytes.split_first_chunk::<N>()?;
             *bytes = tail;
@@ -59,16 +118,22 @@ impl PluginRecord {
         let mut rest = bytes;
         let record = Self {
             magic: take(&mut rest)?,
+            length: take(&mut rest)?,
+            flags: take(&mut rest)?,
             abi_major: take(&mut rest)?,
             abi_minor: take(&mut rest)?,
+            least_minor: take(&mut rest)?,
+            reserved: take(&mut rest)?,
+            language: take(&mut rest)?,
             sdk_version: take(&mut rest)?,
             name: take(&mut rest)?,
             version: take(&mut rest)?,
         };
-        (record.magic == MAGIC).then_some(record)
+        let length = u32::from_le_bytes(record.length) as usize;
+        (record.magic == MAGIC && (RECORD_BYTES..=bytes.len()).contains(&length)).then_some((record, length))
     }
 
-    /// The ABI version that the library was built against.
+    /// The ABI version that the plugin was built against.
     pub fn abi_version(&self) -> crate::AbiVersion {
         crate::AbiVersion {
             major: u32::from_le_bytes(self.abi_major),
@@ -76,7 +141,27 @@ impl PluginRecord {
         }
     }
 
-    /// The version of the SDK that the library was built against.
+    /// The least minor version of the host's ABI with which the plugin works.
+    pub fn least_minor(&self) -> u32 {
+        u32::from_le_bytes(self.least_minor)
+    }
+
+    /// Bits of [`record_flag`].
+    pub fn flags(&self) -> u32 {
+        u32::from_le_bytes(self.flags)
+    }
+
+    /// True if the library carries a certificate.
+    pub fn is_certified(&self) -> bool {
+        self.flags() & record_flag::CERTIFIED != 0
+    }
+
+    /// The programming language; empty if the record does not say it.
+    pub fn language(&self) -> String {
+        unpadded(&self.language)
+    }
+
+    /// The version of the SDK that the plugin was built against; empty without an SDK.
     pub fn sdk_version(&self) -> String {
         unpadded(&self.sdk_version)
     }
@@ -92,11 +177,12 @@ impl PluginRecord {
     }
 }
 
-const fn padded(text: &str) -> [u8; TEXT_BYTES] {
+const fn padded<const N: usize>(text: &str) -> [u8; N] {
     let bytes = text.as_bytes();
-    let mut result = [0; TEXT_BYTES];
+    assert!(bytes.len() <= N, "a text of a plugin's record is too long");
+    let mut result = [0; N];
     let mut position = 0;
-    while position < bytes.len() && position < TEXT_BYTES {
+    while position < bytes.len() {
         result[position] = bytes[position];
         position += 1;
     }
@@ -112,24 +198,54 @@ fn unpadded(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_record_reads_back_from_its_bytes() {
-        let record = PluginRecord::new("0.1.0", "average", "2.3.4");
+    fn bytes_of(record: PluginRecord, appended: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(record.magic);
+        bytes.extend(((RECORD_BYTES + appended.len()) as u32).to_le_bytes());
+        bytes.extend(record.flags);
         bytes.extend(record.abi_major);
         bytes.extend(record.abi_minor);
+        bytes.extend(record.least_minor);
+        bytes.extend(record.reserved);
+        bytes.extend(record.language);
         bytes.extend(record.sdk_version);
         bytes.extend(record.name);
         bytes.extend(record.version);
         assert_eq!(bytes.len(), RECORD_BYTES);
-        let read = PluginRecord::read(&bytes).expect("the bytes are a record");
-        assert_eq!(read.abi_version(), crate::ABI_VERSION);
-        assert_eq!(read.name(), "average");
-        assert_eq!(read.version(), "2.3.4");
-        assert_eq!(read.sdk_version(), "0.1.0");
-        assert!(PluginRecord::read(&bytes[1..]).is_none());
-        assert!(PluginRecord::read(&bytes[..20]).is_none());
-        assert!(PluginRecord::read(&[]).is_none());
+        bytes.extend(appended);
+        bytes
+    }
+
+    #[test]
+    fn records_read_back_from_their_bytes_with_gaps_and_appended_fields_between_them() {
+        let first = PluginRecord::new("0.1.0", "average", "2.3.4").with_flags(record_flag::CERTIFIED);
+        let second = PluginRecord::new("", "zones", "1.0.0");
+        let mut section = bytes_of(first, &[7; 16]);
+        section.extend([0; 32]);
+        section.extend(bytes_of(second, &[]));
+        section.extend([0; 8]);
+        let read = PluginRecord::read_all(&section);
+        let names: Vec<String> = read.iter().map(PluginRecord::name).collect();
+        assert_eq!(names, ["average", "zones"]);
+        assert_eq!(read[0].abi_version(), crate::ABI_VERSION);
+        assert_eq!(
+            (read[0].version(), read[0].sdk_version(), read[0].language()),
+            ("2.3.4".to_owned(), "0.1.0".to_owned(), "rust".to_owned())
+        );
+        assert!(read[0].is_certified() && !read[1].is_certified());
+    }
+
+    #[test]
+    fn bytes_that_are_not_a_record_end_the_section() {
+        let record = bytes_of(PluginRecord::new("0.1.0", "average", "2.3.4"), &[]);
+        for cut in [0, 1, 20, RECORD_BYTES - 1] {
+            assert!(PluginRecord::read_all(&record[..cut]).is_empty(), "{cut}");
+        }
+        let mut with_rubbish = record.clone();
+        with_rubbish.extend(*b"rubbish!");
+        assert_eq!(PluginRecord::read_all(&with_rubbish).len(), 1);
+        let mut too_long = record;
+        too_long[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(PluginRecord::read_all(&too_long).is_empty());
     }
 }

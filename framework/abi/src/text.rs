@@ -4,6 +4,8 @@
 //! cross the boundary without conversion. The hash, computed once when the binding is read, makes a look-up in the
 //! snapshot's symbols a single probe instead of a pass over the bytes.
 
+#[cfg(feature = "certificate")]
+use abi_stable::StableAbi;
 use bytemuck::{Pod, Zeroable};
 
 use crate::hash::hash_text;
@@ -11,6 +13,7 @@ use crate::hash::hash_text;
 /// A text: its span of the binding's string, and its hash.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "certificate", derive(StableAbi))]
 pub struct Text {
     /// First byte.
     pub start: u32,
@@ -39,9 +42,16 @@ impl Text {
     }
 }
 
+impl Default for Text {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 /// A run of rows in a table: `start..start + length`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[cfg_attr(feature = "certificate", derive(StableAbi))]
 pub struct Span {
     /// First row.
     pub start: u32,
@@ -50,6 +60,9 @@ pub struct Span {
 }
 
 impl Span {
+    /// No rows.
+    pub const EMPTY: Self = Self { start: 0, length: 0 };
+
     /// The rows of `table` in this span; empty if the span is not within `table`.
     #[inline]
     pub fn of<T>(self, table: &[T]) -> &[T] {

@@ -5,11 +5,12 @@
 use std::collections::HashMap;
 
 use divvy_framework_abi::arena::ABSENT;
-use divvy_framework_abi::call::{
+use divvy_framework_abi::row::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
-    SpreadConstraintRow, TargetRow, TolerationRow, expression_source, flag,
+    SpreadConstraintRow, TargetRow, TolerationRow, expression_source,
 };
 use divvy_framework_abi::text::{Span, Text};
+use divvy_framework_abi::view::flag;
 use divvy_framework_view::binding::{SpreadConstraint, Toleration};
 use divvy_framework_view::words::{SelectorField, SelectorOperator};
 
@@ -20,6 +21,7 @@ pub struct BindingRecord {
     pub(crate) flags: u64,
     pub(crate) replicas: i64,
     pub(crate) names: BindingNames,
+    pub(crate) preferences: Text,
     pub(crate) texts: Vec<Text>,
     pub(crate) affinities: Vec<AffinityRow>,
     pub(crate) expressions: Vec<ExpressionRow>,
@@ -168,7 +170,7 @@ impl BindingRecordBuilder {
     /// Sets the strategy's name and its preferences as JSON; empty if there are none.
     pub fn strategy(&mut self, strategy: &str, preferences: &str) -> &mut Self {
         self.record.names.strategy = self.text(strategy);
-        self.record.names.preferences = self.text(preferences);
+        self.record.preferences = self.text(preferences);
         self
     }
 
@@ -231,10 +233,11 @@ impl BindingRecordBuilder {
         self
     }
 
-    /// Adds an entry of the policy list that the strategy reads: its location in the policy (for messages), its named
-    /// numbers such as `weight`, and the affinity that selects its clusters.
+    /// Adds an entry of a policy list that the strategy reads: the list's name, the entry's location in the policy (for
+    /// messages), its named numbers such as `weight`, and the affinity that selects its clusters.
     pub fn rule<T: AsRef<str>>(
         &mut self,
+        list: &str,
         origin: &str,
         values: impl IntoIterator<Item = (T, i64)>,
         target: impl FnOnce(&mut AffinityWriter<'_>),
@@ -246,6 +249,7 @@ impl BindingRecordBuilder {
             self.record.rule_values.push(RuleValueRow { field, value });
         }
         let row = RuleRow {
+            list: self.text(list),
             target,
             reserved: 0,
             values: span_from(start, &self.record.rule_values),

@@ -1,12 +1,9 @@
 //! The view of a binding and a snapshot that every call of a cycle reads.
 
-use std::ffi::c_void;
-
-use divvy_framework_abi::AbiSlice;
-use divvy_framework_abi::AbiStr;
 use divvy_framework_abi::arena::NO_ROW;
-use divvy_framework_abi::call::{CycleView, TextFunction, flag};
 use divvy_framework_abi::text::Span;
+use divvy_framework_abi::view::{CycleView, PolicyView, flag};
+use divvy_framework_abi::{Slice, Str};
 
 use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher};
 
@@ -19,15 +16,6 @@ pub struct Resolution {
     last_rows: Vec<u32>,
     rule_spans: Vec<Span>,
     rule_rows: Vec<u32>,
-}
-
-/// Callback that receives the texts plugins return, such as reasons and explanations.
-#[derive(Debug, Clone, Copy)]
-pub struct TextSink {
-    /// Opaque value that is passed to `function`.
-    pub context: *const c_void,
-    /// Called once per text.
-    pub function: TextFunction,
 }
 
 impl Resolution {
@@ -155,14 +143,12 @@ pub struct CycleOptions {
     pub ignore_spread: bool,
 }
 
-/// The view of one binding against one snapshot. It borrows everything and converts nothing. `texts` receives what
-/// plugins explain; `None` discards it.
+/// The view of one binding against one snapshot. It borrows everything and converts nothing.
 pub fn cycle_view<'a>(
     snapshot: &'a Snapshot,
     record: &'a BindingRecord,
     resolution: &'a Resolution,
     options: CycleOptions,
-    texts: Option<TextSink>,
 ) -> CycleView<'a> {
     let mut flags = record.flags;
     for (bit, set) in [
@@ -175,36 +161,39 @@ pub fn cycle_view<'a>(
             flags |= bit;
         }
     }
-    let mut view = CycleView {
-        snapshot: AbiSlice::from_slice(snapshot.words()),
+    CycleView {
+        snapshot: Slice::new(snapshot.words()),
         flags,
         seed: options.seed,
         replicas: record.replicas,
-        pool: AbiStr::from_str(&record.pool),
+        pool: Str::new(&record.pool),
         names: record.names,
-        texts: AbiSlice::from_slice(&record.texts),
-        affinities: AbiSlice::from_slice(&record.affinities),
-        expressions: AbiSlice::from_slice(&record.expressions),
+        texts: Slice::new(&record.texts),
+        affinities: Slice::new(&record.affinities),
+        expressions: Slice::new(&record.expressions),
         placement_affinities: record.placement_affinities,
-        tolerations: AbiSlice::from_slice(&record.tolerations),
-        spread_constraints: AbiSlice::from_slice(&record.spread_constraints),
-        requests: AbiSlice::from_slice(&record.requests),
+        tolerations: Slice::new(&record.tolerations),
+        spread_constraints: Slice::new(&record.spread_constraints),
+        requests: Slice::new(&record.requests),
         replica_requests: record.replica_requests,
-        components: AbiSlice::from_slice(&record.components),
-        last: AbiSlice::from_slice(&record.last),
-        last_rows: AbiSlice::from_slice(&resolution.last_rows),
-        evictions: AbiSlice::from_slice(&record.evictions),
-        rules: AbiSlice::from_slice(&record.rules),
-        rule_values: AbiSlice::from_slice(&record.rule_values),
-        rule_spans: AbiSlice::from_slice(&resolution.rule_spans),
-        rule_rows: AbiSlice::from_slice(&resolution.rule_rows),
-        labels: AbiSlice::from_slice(&record.labels),
-        annotations: AbiSlice::from_slice(&record.annotations),
-        ..CycleView::default()
-    };
-    if let Some(sink) = texts {
-        view.text_context = sink.context;
-        view.text = sink.function;
+        components: Slice::new(&record.components),
+        last: Slice::new(&record.last),
+        last_rows: Slice::new(&resolution.last_rows),
+        evictions: Slice::new(&record.evictions),
+        labels: Slice::new(&record.labels),
+        annotations: Slice::new(&record.annotations),
+        ..CycleView::DEFAULT
     }
-    view
+}
+
+/// What the policy says to the strategy's plugin.
+pub fn policy_view<'a>(record: &'a BindingRecord, resolution: &'a Resolution) -> PolicyView<'a> {
+    PolicyView {
+        preferences: record.preferences,
+        rules: Slice::new(&record.rules),
+        rule_values: Slice::new(&record.rule_values),
+        rule_spans: Slice::new(&resolution.rule_spans),
+        rule_rows: Slice::new(&resolution.rule_rows),
+        ..PolicyView::DEFAULT
+    }
 }

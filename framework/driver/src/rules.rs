@@ -95,6 +95,14 @@ pub enum Violation {
         /// Replicas of the binding.
         expected: i64,
     },
+    /// A rejection that another filter had written was changed.
+    #[error("plugin `{plugin}` changed the rejection of cluster `{cluster}` by an earlier filter")]
+    ChangedRejection {
+        /// The plugin.
+        plugin: String,
+        /// The cluster.
+        cluster: String,
+    },
     /// More replicas than fit, from a plugin that promises to respect capacity.
     #[error(
         "plugin `{plugin}` promises to respect capacity but gave cluster `{cluster}` {replicas} replicas, capacity {capacity}"
@@ -122,10 +130,8 @@ pub struct AssignRules<'a> {
     pub duplicates: bool,
     /// True if the plugin promises to respect capacity.
     pub respects_capacity: bool,
-    /// Replicas that fit now, per candidate.
-    pub fits_now: &'a [i64],
-    /// Replicas in the last result, per candidate.
-    pub last: &'a [i64],
+    /// Capacity per candidate.
+    pub capacity: &'a [i64],
 }
 
 impl AssignRules<'_> {
@@ -161,7 +167,7 @@ impl AssignRules<'_> {
                 });
             }
             if self.respects_capacity {
-                let capacity = self.fits_now[place].saturating_add(self.last[place]);
+                let capacity = self.capacity[place];
                 if replicas > capacity {
                     return Err(Violation::OverCapacity {
                         plugin: plugin(),

@@ -1,234 +1,382 @@
-//! Converts the host's requests to calls of the author's trait, and the results back.
+//! The functions of a plugin's descriptor: they read what the host wrote, call the author's trait, and hand over what
+//! comes of it.
 
-use divvy_framework_abi::call::{AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall, SizePrefixed};
-use divvy_framework_abi::object::{HostLog, PluginFailure, PluginObjectBox, Prepared, Request, boxed, failure};
-use divvy_framework_abi::{AbiResult, AbiStr, AbiString};
+use std::any::Any;
+use std::ffi::c_void;
 
-use super::{Dispatch, Exported, panics};
+use divvy_framework_abi::call::{AssignCall, Call, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall};
+use divvy_framework_abi::service::{ConstructCall, DescribeCall, Services, Texts, document, failure};
+use divvy_framework_abi::sized::{Head, SizePrefixed, head, kind};
+use divvy_framework_abi::view::{CycleView, PolicyView};
+use divvy_framework_abi::{Address, Function, PluginText};
+
+use super::{Dispatch, Failed, Instance, panics};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
-use crate::configuration::{Configuration, ValueError};
+use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-use crate::plugin::{Failure, Plugin, PrepareContext};
+use crate::plugin::{Failure, PreparePlugin};
+use crate::prepare::{PrepareContext, State};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
 
-/// Reads a request and its cycle, and runs `$body` with both bound to `$call` and `$cycle`.
-macro_rules! with_call {
-    ($request:expr, $kind:ident, |$call:ident, $cycle:ident| $body:expr) => {{
-        // SAFETY: the host makes this request from a `$kind` of its minor version, and keeps what it borrows.
-        let $call: $kind<'_> = unsafe { $kind::read($request) };
-        let mut storage = None;
-        // SAFETY: a call points to a cycle that outlives it, and the host does not write to it meanwhile.
-        let view = unsafe { CycleView::view($call.cycle, &mut storage) };
-        let $cycle = Cycle::new(view);
-        $body
-    }};
+/// What a host keeps of a plugin's prepared state.
+type Kept = Box<dyn Any + Send + Sync>;
+
+/// The arguments of a call, on their way to the function that answers it.
+#[derive(Clone, Copy)]
+pub struct Arguments<'a> {
+    call: *mut Head,
+    services: &'a Services,
 }
 
-/// The prepared state that the host hands back with a call.
+/// Completed copies of views that a host of an older minor version made.
+#[derive(Default)]
+struct Storage<'a> {
+    cycle: Option<Box<CycleView<'a>>>,
+    policy: Option<Box<PolicyView<'a>>>,
+}
+
+/// Reads a call; fails if it is of another kind.
 ///
 /// # Safety
 ///
-/// `address` is that of a `P::Prepared` which this library made in [`prepare`] and which lives for `'a`.
-unsafe fn prepared<'a, P: Plugin>(address: *const std::ffi::c_void) -> &'a P::Prepared {
-    // SAFETY: the caller's promise.
-    unsafe { &*address.cast::<P::Prepared>() }
+/// The arguments are those of a call by the host.
+unsafe fn read<T: Call>(arguments: Arguments<'_>) -> Result<T, Failed> {
+    // SAFETY: the caller upholds the contract; a call of another kind is not read.
+    unsafe { T::read(arguments.call.cast_const().cast()) }.ok_or_else(|| Failed::not_served(T::KIND))
 }
 
-/// The answer to a call without prepared state, which is the host's fault.
-fn unprepared() -> AbiResult<(), PluginFailure> {
-    AbiResult::RErr(Failure::internal("called before it was prepared").into_abi())
+/// The cycle of a call.
+///
+/// # Safety
+///
+/// As for [`read`]. The call lives as long as `storage`.
+unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, storage: &'s mut Storage<'v>) -> Cycle<'s> {
+    // SAFETY: every call begins with these fields, and the host passes a whole call.
+    let head = unsafe { *arguments.call.cast::<CallHead<'v>>() };
+    // SAFETY: a call points to a cycle that outlives it, and the host does not write to it meanwhile.
+    let view = unsafe { CycleView::view(head.cycle.address(), &mut storage.cycle) };
+    let policy = if head.policy.address().is_null() {
+        &PolicyView::DEFAULT
+    } else {
+        // SAFETY: as above.
+        unsafe { PolicyView::view(head.policy.address(), &mut storage.policy) }
+    };
+    // SAFETY: the host offers the function for this sink, until the call returns, from this thread.
+    let texts = unsafe { Texts::new(arguments.services.text, head.sink) };
+    Cycle::new(view, policy, texts)
 }
 
-fn outcome(result: Result<(), Failure>) -> AbiResult<(), PluginFailure> {
-    match result {
-        Ok(()) => AbiResult::ROk(()),
-        Err(failure) => AbiResult::RErr(failure.into_abi()),
+/// The state that the plugin prepared for a call.
+///
+/// # Safety
+///
+/// As for [`read`].
+unsafe fn state_of<'a>(arguments: Arguments<'a>) -> State<'a> {
+    // SAFETY: every call begins with these fields, and the host passes a whole call.
+    let prepared = unsafe { *arguments.call.cast::<CallHead<'a>>() }.prepared;
+    // SAFETY: the host passes null or what `prepare` returned for this instance and cycle, and keeps it meanwhile.
+    let kept = unsafe { prepared.get().cast_const().cast::<Kept>().as_ref() };
+    State::new(kept.map(|kept| &**kept))
+}
+
+/// Counts entries of a result that were out of range.
+fn count_dropped(services: &Services, dropped: u64) {
+    if dropped > 0 {
+        services.add("results out of range", dropped);
     }
 }
 
-/// Answers Prepare: reads the preferences, then calls the plugin. Invalid preferences never reach the plugin.
-pub fn prepare<P: Plugin>(plugin: &P, request: Request<'_>) -> AbiResult<Prepared, PluginFailure> {
-    with_call!(request, PrepareCall, |_call, cycle| {
-        let preferences = match preferences::<P>(cycle.binding().preferences_json()) {
-            Ok(preferences) => preferences,
-            Err(error) => return AbiResult::RErr(Failure::Preferences(error).into_abi()),
-        };
-        match plugin.prepare(&PrepareContext { cycle, preferences }) {
-            Ok(state) => AbiResult::ROk(Prepared::new(state)),
-            Err(failure) => AbiResult::RErr(failure.into_abi()),
-        }
-    })
-}
-
 /// The binding's preferences as the plugin's type; `None` if the policy carries none.
-pub(crate) fn preferences<P: Plugin>(json: &str) -> Result<Option<P::Preferences>, ValueError> {
+pub(crate) fn preferences<P: Preferences>(json: &str) -> Result<Option<P>, ValueError> {
     if json.is_empty() {
         return Ok(None);
     }
     let value: serde_json::Value = serde_json::from_str(json).map_err(|error| ValueError::not_json(&error))?;
-    P::Preferences::read(&value).map(Some)
+    P::read(&value).map(Some)
+}
+
+/// Answers Prepare.
+///
+/// # Safety
+///
+/// The arguments are those of a call by the host, for an instance of `P`.
+pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+    unsafe extern "C" fn release(state: *mut c_void) {
+        // SAFETY: the host passes what `prepare` returned, once.
+        let state = unsafe { Box::from_raw(state.cast::<Kept>()) };
+        // A panic must not cross the boundary, and no call is in progress that could report it.
+        let _ = panics::caught(&Services::DEFAULT, move || drop(state));
+    }
+    // SAFETY: the caller upholds the contract.
+    let call: PrepareCall<'_> = unsafe { read(arguments) }?;
+    let mut storage = Storage::default();
+    // SAFETY: as above; the storage outlives the cycle.
+    let cycle = unsafe { cycle_of(arguments, &mut storage) };
+    let preferences = match call.point {
+        kind::ASSIGN => P::read_preferences(cycle.binding().preferences_json())?,
+        _ => None,
+    };
+    let state = plugin.prepare(&PrepareContext::new(cycle, preferences.as_deref()))?;
+    let kept: Box<Kept> = Box::new(Box::new(state));
+    let written = arguments.call.cast::<PrepareCall<'_>>();
+    // SAFETY: the call is of this kind, and these two fields are written by the plugin.
+    unsafe { (*written).state = Address::new(Box::into_raw(kept).cast()) };
+    // SAFETY: as above.
+    unsafe { (*written).release = Function::new(release) };
+    Ok(())
 }
 
 /// Answers Filter. The rejections are written to the host's column of codes.
-pub fn filter<P: FilterPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), PluginFailure> {
-    with_call!(request, FilterCall, |call, cycle| {
-        if call.prepared.is_null() {
-            return unprepared();
-        }
-        // SAFETY: the host hands back what `prepare` of this plugin returned for this cycle.
-        let prepared = unsafe { prepared::<P>(call.prepared) };
-        let mut codes = call.codes;
-        let mut result = FilterResult {
-            cycle,
-            codes: codes.as_mut_slice(),
-            code: call.code,
-            latest: None,
-        };
-        outcome(plugin.filter(&FilterContext { cycle, prepared }, &mut result))
-    })
+///
+/// # Safety
+///
+/// As for [`prepare`].
+pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+    // SAFETY: the caller upholds the contract.
+    let call: FilterCall<'_> = unsafe { read(arguments) }?;
+    let mut storage = Storage::default();
+    // SAFETY: as above; the storage outlives the cycle.
+    let cycle = unsafe { cycle_of(arguments, &mut storage) };
+    // SAFETY: as above.
+    let state = unsafe { state_of(arguments) };
+    // SAFETY: the host lends the column to this call alone.
+    let codes = unsafe { call.codes.as_mut_slice() };
+    let mut result = FilterResult::new(cycle, codes, call.code);
+    plugin.filter(&FilterContext { plugin, cycle, state }, &mut result)?;
+    count_dropped(arguments.services, result.dropped);
+    Ok(())
 }
 
 /// Answers Score, normalisation included.
-pub fn score<P: ScorePlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), PluginFailure> {
-    with_call!(request, ScoreCall, |call, cycle| {
-        if call.prepared.is_null() {
-            return unprepared();
-        }
-        // SAFETY: the host hands back what `prepare` of this plugin returned for this cycle.
-        let prepared = unsafe { prepared::<P>(call.prepared) };
-        let context = ScoreContext {
-            call: CallContext {
-                cycle,
-                prepared,
-                rows: call.rows.as_slice(),
-            },
+///
+/// # Safety
+///
+/// As for [`prepare`].
+pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+    // SAFETY: the caller upholds the contract.
+    let call: ScoreCall<'_> = unsafe { read(arguments) }?;
+    let mut storage = Storage::default();
+    // SAFETY: as above; the storage outlives the cycle.
+    let cycle = unsafe { cycle_of(arguments, &mut storage) };
+    // SAFETY: as above.
+    let state = unsafe { state_of(arguments) };
+    let context = ScoreContext {
+        call: CallContext {
+            plugin,
+            cycle,
+            state,
+            rows: call.rows.as_slice(),
+            scores: call.scores.as_slice(),
             last: call.last.as_slice(),
-        };
-        let mut scores = call.scores;
-        let mut result = ScoreResult {
-            scores: scores.as_mut_slice(),
-        };
-        outcome(
-            plugin
-                .score(&context, &mut result)
-                .and_then(|()| plugin.normalize(&context, &mut result)),
-        )
-    })
+            last_index: call.last_index.as_slice(),
+            fits_now: call.fits_now.as_slice(),
+            capacity: call.capacity.as_slice(),
+            tiers: call.tiers.as_slice(),
+        },
+    };
+    // SAFETY: the host lends the column to this call alone.
+    let mut result = ScoreResult::new(unsafe { call.result.as_mut_slice() });
+    plugin.score(&context, &mut result)?;
+    plugin.normalize(&context, &mut result)?;
+    count_dropped(arguments.services, result.dropped);
+    Ok(())
 }
 
 /// Answers Select. The count also covers candidates that did not fit the column, so that the host can report them.
-pub fn select<P: SelectPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), PluginFailure> {
-    with_call!(request, SelectCall, |call, cycle| {
-        if call.prepared.is_null() {
-            return unprepared();
-        }
-        // SAFETY: the host hands back what `prepare` of this plugin returned for this cycle.
-        let prepared = unsafe { prepared::<P>(call.prepared) };
-        let context = SelectContext {
-            call: CallContext {
-                cycle,
-                prepared,
-                rows: call.rows.as_slice(),
-            },
+///
+/// # Safety
+///
+/// As for [`prepare`].
+pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+    // SAFETY: the caller upholds the contract.
+    let call: SelectCall<'_> = unsafe { read(arguments) }?;
+    let mut storage = Storage::default();
+    // SAFETY: as above; the storage outlives the cycle.
+    let cycle = unsafe { cycle_of(arguments, &mut storage) };
+    // SAFETY: as above.
+    let state = unsafe { state_of(arguments) };
+    let context = SelectContext {
+        call: CallContext {
+            plugin,
+            cycle,
+            state,
+            rows: call.rows.as_slice(),
             scores: call.scores.as_slice(),
             last: call.last.as_slice(),
+            last_index: call.last_index.as_slice(),
             fits_now: call.fits_now.as_slice(),
-            available: call.available.as_slice(),
+            capacity: call.capacity.as_slice(),
             tiers: call.tiers.as_slice(),
-            needed: call.needed,
-        };
-        let mut candidates = call.candidates;
-        let mut result = SelectResult {
-            candidates: candidates.as_mut_slice(),
-            count: 0,
-            overflow: 0,
-        };
-        let answer = plugin.select(&context, &mut result);
-        let written = (result.count as u64).saturating_add(result.overflow);
-        let mut count = call.count;
-        if let Some(count) = count.as_mut_slice().first_mut() {
-            *count = written;
-        }
-        outcome(answer)
-    })
+        },
+        needed: call.needed,
+    };
+    // SAFETY: the host lends the column to this call alone.
+    let mut result = SelectResult::new(unsafe { call.candidates.as_mut_slice() });
+    plugin.select(&context, &mut result)?;
+    let written = arguments.call.cast::<SelectCall<'_>>();
+    // SAFETY: the call is of this kind, and this field is written by the plugin.
+    unsafe { (*written).count = result.written() };
+    Ok(())
 }
 
 /// Answers Assign. The counts are written to the host's column of replicas.
-pub fn assign<P: AssignPlugin>(plugin: &P, request: Request<'_>) -> AbiResult<(), PluginFailure> {
-    with_call!(request, AssignCall, |call, cycle| {
-        if call.prepared.is_null() {
-            return unprepared();
-        }
-        // SAFETY: the host hands back what `prepare` of this plugin returned for this cycle.
-        let prepared = unsafe { prepared::<P>(call.prepared) };
-        let context = AssignContext {
-            call: CallContext {
-                cycle,
-                prepared,
-                rows: call.rows.as_slice(),
-            },
-            replicas: call.replicas,
+///
+/// # Safety
+///
+/// As for [`prepare`].
+pub unsafe fn assign<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+    // SAFETY: the caller upholds the contract.
+    let call: AssignCall<'_> = unsafe { read(arguments) }?;
+    let mut storage = Storage::default();
+    // SAFETY: as above; the storage outlives the cycle.
+    let cycle = unsafe { cycle_of(arguments, &mut storage) };
+    // SAFETY: as above.
+    let state = unsafe { state_of(arguments) };
+    // Invalid preferences never reach the plugin.
+    let preferences: Option<P::Preferences> =
+        preferences(cycle.binding().preferences_json()).map_err(Failure::Preferences)?;
+    let context = AssignContext {
+        call: CallContext {
+            plugin,
+            cycle,
+            state,
+            rows: call.rows.as_slice(),
             scores: call.scores.as_slice(),
             last: call.last.as_slice(),
+            last_index: call.last_index.as_slice(),
             fits_now: call.fits_now.as_slice(),
+            capacity: call.capacity.as_slice(),
             tiers: call.tiers.as_slice(),
-            places: call.places.as_slice(),
-            tier: call.tier,
-            tier_count: call.tier_count,
-            all_rows: call.all_rows.as_slice(),
-        };
-        let mut replicas = call.result;
-        let mut result = AssignResult {
-            replicas: replicas.as_mut_slice(),
-        };
-        outcome(plugin.assign(&context, &mut result))
-    })
+        },
+        preferences: preferences.as_ref(),
+        replicas: call.replicas,
+        policy_index: call.policy_index.as_slice(),
+        tier: call.tier,
+        tier_count: call.tier_count,
+        all_rows: call.all_rows.as_slice(),
+    };
+    // SAFETY: the host lends the column to this call alone.
+    let mut result = AssignResult::new(unsafe { call.result.as_mut_slice() });
+    plugin.assign(&context, &mut result)?;
+    count_dropped(arguments.services, result.dropped);
+    Ok(())
 }
 
-/// Constructs a plugin from its configuration, a JSON object. Also installs the library's panic hook and its log
-/// forwarder, so that both are in place before the plugin is constructed.
-pub extern "C" fn construct<P: Dispatch>(
-    configuration: AbiStr<'_>,
-    log: HostLog,
-) -> AbiResult<PluginObjectBox, PluginFailure> {
-    let fail = |kind: u32, message: String, path: String, hint: Option<String>| {
-        AbiResult::RErr(PluginFailure {
-            kind,
-            message: message.into(),
-            path: path.into(),
-            hint: AbiString::from(hint.unwrap_or_default()),
-            requested: -1,
-            available: -1,
-        })
+/// [`Descriptor::call`](divvy_framework_abi::descriptor::Descriptor::call): dispatches by kind.
+///
+/// # Safety
+///
+/// `instance` is one that [`construct`] of `P` made, and `call` is a call that follows the contract of
+/// [`divvy_framework_abi::call`].
+pub unsafe extern "C" fn call<P: Dispatch>(instance: *const c_void, call: *mut CallHead<'_>) -> u32 {
+    // SAFETY: the caller upholds the contract.
+    let instance = unsafe { &*instance.cast::<Instance<P>>() };
+    // SAFETY: as above.
+    let head = unsafe { head(call.cast_const().cast()) };
+    let Some(head) = head.filter(|head| head.size as usize >= size_of::<CallHead<'_>>()) else {
+        return failure::NOT_SERVED;
     };
+    let arguments = Arguments {
+        call: call.cast(),
+        services: &instance.services,
+    };
+    let answer = panics::caught(&instance.services, || {
+        // SAFETY: as above.
+        unsafe { instance.plugin.answer(head.kind, arguments) }
+    });
+    match answer.and_then(|answer| answer) {
+        Ok(()) => 0,
+        // SAFETY: the call has at least the fields of its head.
+        Err(failed) => failed.hand_over(&instance.services, unsafe { (*call).sink }),
+    }
+}
+
+/// [`Descriptor::construct`](divvy_framework_abi::descriptor::Descriptor::construct): constructs a plugin from its
+/// configuration. Also installs the library's panic hook and its log forwarder, so that both are in place before the
+/// plugin is constructed.
+///
+/// # Safety
+///
+/// `call` is a [`ConstructCall`] of this or another minor version.
+pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) -> u32 {
+    // SAFETY: the caller upholds the contract.
+    let Some(given) = (unsafe { ConstructCall::read(call.cast_const()) }) else {
+        return failure::NOT_SERVED;
+    };
+    // SAFETY: the host passes null or its table of services.
+    let services = unsafe { Services::read(given.services.address()) }.unwrap_or_default();
     // The hook and the forwarder come first: a panic or an event in the constructor must already reach the host.
     panics::install_hook();
-    crate::logging::forward_to(log);
+    crate::logging::forward_to(services);
     // Reading the configuration runs code of the author's types, so it is guarded as well.
-    let constructed = panics::caught(|| {
-        let value: serde_json::Value = match serde_json::from_str(configuration.as_str()) {
-            Ok(value) => value,
-            Err(error) => {
-                return fail(failure::CONFIGURATION, error.to_string(), String::new(), None);
-            }
-        };
-        let configuration = match P::Configuration::read(&value) {
-            Ok(configuration) => configuration,
-            Err(error) => {
-                return fail(
-                    failure::CONFIGURATION,
-                    error.to_string(),
-                    error.key_path(),
-                    error.hint(),
-                );
-            }
-        };
-        match P::new(configuration) {
-            Ok(plugin) => AbiResult::ROk(boxed(Exported { plugin: Some(plugin) })),
-            Err(error) => fail(failure::CONSTRUCTION, error.to_string(), String::new(), None),
-        }
+    let constructed = panics::caught(&services, || {
+        let value: serde_json::Value = serde_json::from_str(given.configuration.as_str())
+            .map_err(|error| Failed::new(failure::CONFIGURATION, error.to_string()))?;
+        let configuration = P::Configuration::read(&value).map_err(|error| Failed {
+            path: error.key_path(),
+            hint: error.hint().unwrap_or_default(),
+            ..Failed::new(failure::CONFIGURATION, error.to_string())
+        })?;
+        let plugin = P::new(configuration).map_err(|error| Failed::new(failure::CONSTRUCTION, error.to_string()))?;
+        let needs = plugin.needs();
+        Ok((Box::new(Instance { plugin, services }), needs))
     });
-    constructed.unwrap_or_else(AbiResult::RErr)
+    match constructed.and_then(|constructed| constructed) {
+        Ok((instance, needs)) => {
+            // SAFETY: the call is a `ConstructCall`, and these three fields are written by the plugin.
+            unsafe { (*call).instance = Address::new(Box::into_raw(instance).cast()) };
+            // SAFETY: as above.
+            unsafe { (*call).required = needs.required() };
+            // SAFETY: as above.
+            unsafe { (*call).optional = needs.optional() };
+            0
+        }
+        Err(failed) => failed.hand_over(&services, given.sink),
+    }
+}
+
+/// [`Descriptor::destroy`](divvy_framework_abi::descriptor::Descriptor::destroy): drops an instance.
+///
+/// # Safety
+///
+/// `instance` is one that [`construct`] of `P` made, and is not used again.
+pub unsafe extern "C" fn destroy<P: Dispatch>(instance: *mut c_void) {
+    // SAFETY: the caller upholds the contract.
+    let instance = unsafe { Box::from_raw(instance.cast::<Instance<P>>()) };
+    let services = instance.services;
+    // A panic must not cross the boundary, and no one could act on it.
+    let _ = panics::caught(&services, move || drop(instance));
+}
+
+/// [`Descriptor::describe`](divvy_framework_abi::descriptor::Descriptor::describe): hands over a document.
+///
+/// # Safety
+///
+/// `call` is a [`DescribeCall`] of this or another minor version.
+pub unsafe extern "C" fn describe<P: Dispatch>(call: *const DescribeCall<'_>) -> u32 {
+    // SAFETY: the caller upholds the contract.
+    let Some(call) = (unsafe { DescribeCall::read(call) }) else {
+        return failure::NOT_SERVED;
+    };
+    let Some(take) = call.take.get() else {
+        return failure::NOT_SERVED;
+    };
+    let documents = panics::caught(&Services::DEFAULT, || match call.document {
+        document::CONFIGURATION_SCHEMA => vec![P::Configuration::schema()],
+        document::PREFERENCES_SCHEMA => vec![P::preferences_schema()],
+        document::RULE_LISTS => P::rule_lists(),
+        _ => Vec::new(),
+    });
+    match documents {
+        Ok(documents) => {
+            for document in &documents {
+                // SAFETY: the host offers the function for this sink during the call.
+                unsafe { take(call.sink.get(), PluginText::new(document)) };
+            }
+            0
+        }
+        Err(failed) => failed.code,
+    }
 }

@@ -1,267 +1,416 @@
 //! The code behind [`export_plugin!`](crate::export_plugin).
 //!
-//! A plugin crate ends with this macro. It makes the library's header, record section and root module, and forwards
-//! each call of the host to the author's trait: it reads the size-prefixed structs, catches panics and converts
-//! failures to the form that crosses the boundary. Plugin authors do not call anything here directly.
+//! A plugin crate ends with this macro. It makes the library's records and descriptors, and forwards each call of the
+//! host to the author's trait: it reads the structs of the host, catches panics and hands failures over. Plugin authors
+//! do not use anything here directly. What could be misused is `unsafe`, so that safe code of a plugin cannot do so:
+//!
+//! ```compile_fail,E0133
+//! use divvy_framework::export::{Arguments, assign};
+//! use divvy_framework::prelude::*;
+//!
+//! fn misuse<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) {
+//!     let _ = assign(plugin, arguments);
+//! }
+//! ```
 
 mod calls;
 mod panics;
+#[cfg(all(test, feature = "testing"))]
+mod tests;
 
-#[cfg(any(test, doc, feature = "testing"))]
 pub(crate) use calls::preferences;
-pub use calls::{assign, construct, filter, prepare, score, select};
-pub use divvy_framework_abi::module::{
-    LeakIntoPrefix, LibraryHeader, ModuleResult, PluginModule, PluginModuleRef, extension_point, library_header,
-    load_module,
-};
-pub use divvy_framework_abi::object::{HostLog, PluginFailure, PluginObject, PluginObjectBox, Prepared, Request};
-pub use divvy_framework_abi::section::PluginRecord;
-pub use divvy_framework_abi::{ABI_VERSION, AbiResult, AbiSlice, AbiStr, AbiString};
+pub use calls::{Arguments, assign, call, construct, describe, destroy, filter, prepare, score, select};
+pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
+pub use divvy_framework_abi::section::{PluginRecord, record_flag};
+pub use divvy_framework_abi::sized::kind;
+pub use divvy_framework_abi::{Pointer, Slice};
+pub(crate) use panics::current_services;
 
-use crate::plugin::RuleList;
+#[cfg(feature = "certificate")]
+pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
+
+use std::any::Any;
+
+use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
+use divvy_framework_abi::{ABI_VERSION, Address, Function, LEAST_MINOR, PluginText};
+
+use crate::assign::AssignPlugin;
+use crate::plugin::{ConfiguredPlugin, Failure, Needs, RuleList};
 
 /// The version of this SDK.
 pub const SDK_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The answer of an extension point that the plugin does not serve.
-pub fn not_served<T>(point: &str) -> AbiResult<T, PluginFailure> {
-    AbiResult::RErr(PluginFailure {
-        kind: divvy_framework_abi::object::failure::NOT_SERVED,
-        message: format!("does not serve {point}").into(),
-        path: AbiString::new(),
-        hint: AbiString::new(),
-        requested: -1,
-        available: -1,
-    })
+/// Flags of the records that the macro writes.
+pub const RECORD_FLAGS: u32 = if cfg!(feature = "certificate") {
+    record_flag::CERTIFIED
+} else {
+    0
+};
+
+/// Why a call failed, as it is handed to the host.
+#[derive(Debug)]
+pub struct Failed {
+    code: u32,
+    message: String,
+    path: String,
+    hint: String,
+    figures: Option<(i64, i64)>,
+}
+
+impl Failed {
+    fn new(code: u32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            path: String::new(),
+            hint: String::new(),
+            figures: None,
+        }
+    }
+
+    /// The answer to a kind of call that the plugin does not serve.
+    pub fn not_served(kind: u32) -> Self {
+        let point = match kind {
+            kind::PREPARE => "does not serve Prepare".to_owned(),
+            kind::FILTER => "does not serve Filter".to_owned(),
+            kind::SCORE => "does not serve Score".to_owned(),
+            kind::SELECT => "does not serve Select".to_owned(),
+            kind::ASSIGN => "does not serve Assign".to_owned(),
+            other => format!("does not know calls of kind {other}"),
+        };
+        Self::new(failure::NOT_SERVED, point)
+    }
+
+    /// Hands the failure to the host, and returns its code.
+    #[cold]
+    fn hand_over(&self, services: &Services, sink: Address) -> u32 {
+        let (requested, available) = self.figures.unwrap_or((-1, -1));
+        let handed = AbiFailure {
+            code: self.code,
+            message: PluginText::new(&self.message),
+            path: PluginText::new(&self.path),
+            hint: PluginText::new(&self.hint),
+            requested,
+            available,
+            ..AbiFailure::DEFAULT
+        };
+        if let Some(fail) = services.fail.get() {
+            // SAFETY: the host offers the function for this sink, until the call returns, from this thread.
+            unsafe { fail(sink.get(), &raw const handed) };
+        }
+        self.code
+    }
+}
+
+impl From<Failure> for Failed {
+    fn from(given: Failure) -> Self {
+        let message = given.to_string();
+        match given {
+            Failure::Unschedulable { figures, .. } => Self {
+                figures,
+                ..Self::new(failure::UNSCHEDULABLE, message)
+            },
+            Failure::Preferences(error) => Self {
+                path: error.key_path(),
+                hint: error.hint().unwrap_or_default(),
+                ..Self::new(failure::PREFERENCES, message)
+            },
+            Failure::Internal { .. } => Self::new(failure::INTERNAL, message),
+        }
+    }
+}
+
+/// An instance of a plugin, to which the host keeps the address.
+pub struct Instance<P> {
+    plugin: P,
+    services: Services,
 }
 
 /// The author's type behind the boundary, with the calls that it answers. Only the export macro implements it.
-pub trait Dispatch: crate::plugin::Plugin {
-    /// Bits of the extension points that the plugin serves.
-    const EXTENSION_POINTS: u32;
-    /// Names of its strategies; empty unless it serves Assign.
-    const STRATEGIES: &'static [&'static str] = &[];
-    /// Bits of its promises; 0 unless it serves Assign.
-    const PROMISES: u64 = 0;
-    /// Bits of its needs; 0 unless it serves Assign.
-    const NEEDS: u64 = 0;
-    /// The policy lists that it reads; empty unless it serves Assign.
-    const RULE_LISTS: &'static [RuleList] = &[];
-
-    /// Answers Filter.
-    fn answer_filter(&self, _: Request<'_>) -> AbiResult<(), PluginFailure> {
-        not_served("Filter")
-    }
-
-    /// Answers Score.
-    fn answer_score(&self, _: Request<'_>) -> AbiResult<(), PluginFailure> {
-        not_served("Score")
-    }
-
-    /// Answers Select.
-    fn answer_select(&self, _: Request<'_>) -> AbiResult<(), PluginFailure> {
-        not_served("Select")
-    }
-
-    /// Answers Assign.
-    fn answer_assign(&self, _: Request<'_>) -> AbiResult<(), PluginFailure> {
-        not_served("Assign")
-    }
-}
-
-/// The author's plugin as the object that the host calls.
-struct Exported<P> {
-    /// `None` only while the object is being dropped.
-    plugin: Option<P>,
-}
-
-impl<P> Drop for Exported<P> {
-    fn drop(&mut self) {
-        let plugin = self.plugin.take();
-        // A panic must not cross the boundary, and a destructor has no way to report it.
-        let _ = panics::caught(move || drop(plugin));
-    }
-}
-
-impl<P: Dispatch> Exported<P> {
-    fn answer<T>(&self, call: impl FnOnce(&P) -> AbiResult<T, PluginFailure>) -> AbiResult<T, PluginFailure> {
-        match &self.plugin {
-            Some(plugin) => panics::caught(|| call(plugin)).unwrap_or_else(AbiResult::RErr),
-            None => not_served("anything any more"),
-        }
-    }
-}
-
-impl<P: Dispatch> PluginObject for Exported<P> {
-    fn prepare(&self, request: Request<'_>) -> AbiResult<Prepared, PluginFailure> {
-        self.answer(|plugin| calls::prepare(plugin, request))
-    }
-
-    fn filter(&self, request: Request<'_>) -> AbiResult<(), PluginFailure> {
-        self.answer(|plugin| plugin.answer_filter(request))
-    }
-
-    fn score(&self, request: Request<'_>) -> AbiResult<(), PluginFailure> {
-        self.answer(|plugin| plugin.answer_score(request))
-    }
-
-    fn select(&self, request: Request<'_>) -> AbiResult<(), PluginFailure> {
-        self.answer(|plugin| plugin.answer_select(request))
-    }
-
-    fn assign(&self, request: Request<'_>) -> AbiResult<(), PluginFailure> {
-        self.answer(|plugin| plugin.answer_assign(request))
-    }
-}
-
-/// The JSON Schema of a plugin's configuration.
-pub extern "C" fn configuration_schema<P: Dispatch>() -> AbiString {
-    schema::<P::Configuration>()
-}
-
-/// The JSON Schema of a plugin's preferences.
-pub extern "C" fn preferences_schema<P: Dispatch>() -> AbiString {
-    schema::<P::Preferences>()
-}
-
-fn schema<T: crate::configuration::Configuration>() -> AbiString {
-    match panics::caught(|| AbiResult::<String, PluginFailure>::ROk(T::schema())) {
-        Ok(AbiResult::ROk(schema)) => schema.into(),
-        // If generating the schema panics, fall back to the schema that accepts everything.
-        _ => "true".into(),
-    }
-}
-
-/// Makes the root module of a plugin.
-pub fn module<P: Dispatch>(version: &'static str) -> PluginModuleRef {
-    let strategies: Vec<AbiStr<'static>> = P::STRATEGIES.iter().map(|&name| AbiStr::from_str(name)).collect();
-    let rule_lists: Vec<AbiStr<'static>> = P::RULE_LISTS
-        .iter()
-        .map(|rules| {
-            let declaration: &'static str = rules.to_json().leak();
-            AbiStr::from_str(declaration)
-        })
-        .collect();
-    PluginModule {
-        name: AbiStr::from_str(P::NAME),
-        version: AbiStr::from_str(version),
-        description: AbiStr::from_str(P::DESCRIPTION),
-        sdk_version: AbiStr::from_str(SDK_VERSION),
+pub trait Dispatch: ConfiguredPlugin {
+    /// The plugin's version.
+    const VERSION: &'static str;
+    /// The kinds of calls that the plugin answers.
+    const POINTS: &'static [Pointer<'static, PointDescriptor>];
+    /// Its strategies; empty unless it serves Assign.
+    const STRATEGIES: &'static [Pointer<'static, StrategyDescriptor>] = &[];
+    /// The descriptor of the plugin.
+    const DESCRIPTOR: Descriptor = Descriptor {
         abi_minor: ABI_VERSION.minor,
-        extension_points: P::EXTENSION_POINTS,
-        // Leaking is fine: a library lives as long as the process, and its module is made once.
-        strategies: AbiSlice::from_slice(strategies.leak()),
-        promises: P::PROMISES,
-        needs: P::NEEDS,
-        rule_lists: AbiSlice::from_slice(rule_lists.leak()),
-        configuration_schema: configuration_schema::<P>,
-        preferences_schema: preferences_schema::<P>,
-        construct: construct::<P>,
+        least_minor: LEAST_MINOR,
+        name: PluginText::new(Self::NAME),
+        version: PluginText::new(Self::VERSION),
+        description: PluginText::new(Self::DESCRIPTION),
+        sdk_version: PluginText::new(SDK_VERSION),
+        points: Slice::new(Self::POINTS),
+        strategies: Slice::new(Self::STRATEGIES),
+        construct: Function::new(construct::<Self>),
+        destroy: Function::new(destroy::<Self>),
+        call: Function::new(call::<Self>),
+        describe: Function::new(describe::<Self>),
+        ..Descriptor::DEFAULT
+    };
+
+    /// Answers a call of a kind.
+    ///
+    /// # Errors
+    ///
+    /// What the call comes to if it does not succeed.
+    ///
+    /// # Safety
+    ///
+    /// The arguments are those of a call by the host, for this instance.
+    unsafe fn answer(&self, kind: u32, arguments: Arguments<'_>) -> Result<(), Failed>;
+
+    /// Reads preferences as the plugin's type.
+    ///
+    /// # Errors
+    ///
+    /// The first key or value that does not fit.
+    fn read_preferences(_json: &str) -> Result<Option<Box<dyn Any>>, Failure> {
+        Ok(None)
     }
-    .leak_into_prefix()
+
+    /// The JSON Schema of the preferences.
+    fn preferences_schema() -> String {
+        <crate::configuration::NoPreferences as crate::configuration::Configuration>::schema()
+    }
+
+    /// The policy lists that the plugin reads.
+    fn rule_lists() -> Vec<String> {
+        Vec::new()
+    }
 }
 
-/// Exports a plugin from its crate, a `cdylib`. By convention, it is the last line of the crate.
+/// The descriptor of a point with these needs.
+pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
+    PointDescriptor {
+        point: kind,
+        required: needs.required(),
+        optional: needs.optional(),
+        ..PointDescriptor::DEFAULT
+    }
+}
+
+/// The descriptors of a plugin's strategies, of which there are `N`.
+pub const fn strategies<P: AssignPlugin, const N: usize>() -> [StrategyDescriptor; N] {
+    let features = Needs(P::NEEDS.bits() | P::PROMISES.bits());
+    let mut strategies = [StrategyDescriptor::DEFAULT; N];
+    let mut number = 0;
+    while number < N {
+        strategies[number].name = PluginText::new(P::STRATEGIES[number]);
+        strategies[number].required = features.required();
+        strategies[number].optional = features.optional();
+        number += 1;
+    }
+    strategies
+}
+
+/// The addresses of the elements of a table.
+pub const fn pointers<T, const N: usize>(table: &'static [T; N]) -> [Pointer<'static, T>; N] {
+    let mut pointers = [Pointer::NULL; N];
+    let mut number = 0;
+    while number < N {
+        pointers[number] = Pointer::new(&table[number]);
+        number += 1;
+    }
+    pointers
+}
+
+/// The library with these plugins.
+pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Library {
+    Library {
+        plugins: Slice::new(plugins),
+        ..Library::DEFAULT
+    }
+}
+
+/// Preferences of a strategy's type, without the type.
 ///
-/// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`. The plugin's
-/// version is that of its crate.
+/// # Errors
+///
+/// As [`Dispatch::read_preferences`].
+pub fn any_preferences<P: AssignPlugin>(json: &str) -> Result<Option<Box<dyn Any>>, Failure> {
+    let read: Option<P::Preferences> = preferences(json)?;
+    Ok(read.map(|read| Box::new(read) as Box<dyn Any>))
+}
+
+/// The JSON Schema of a strategy's preferences.
+pub fn schema_of_preferences<P: AssignPlugin>() -> String {
+    <P::Preferences as crate::configuration::Configuration>::schema()
+}
+
+/// The policy lists of a strategy, as they cross the boundary.
+pub fn texts_of_rule_lists<P: AssignPlugin>() -> Vec<String> {
+    P::RULE_LISTS.iter().map(|list: &RuleList| list.to_json()).collect()
+}
+
+/// Exports the plugins of a crate, a `cdylib`. By convention, it is the last line of the crate.
+///
+/// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`; and by `Prepare`
+/// if the host should keep its prepared state where it repeats a call. The plugin's version is that of its crate.
 ///
 /// `divvy_framework::export_plugin!(Average: Assign);` exports a strategy. A plugin that serves two extension points
-/// lists both: `export_plugin!(Zones: Filter, Score)`. The [crate's documentation](crate) starts with a complete
-/// plugin.
+/// lists both: `export_plugin!(Zones: Filter, Score)`. A library with two plugins separates them by a semicolon:
+/// `export_plugin!(Zones: Filter; Even: Assign)`. The [crate's documentation](crate) starts with a complete plugin.
 #[macro_export]
 macro_rules! export_plugin {
-    ($plugin:ty : $($point:ident),+ $(,)?) => {
-        impl $crate::export::Dispatch for $plugin {
-            const EXTENSION_POINTS: u32 = 0 $(| $crate::__extension_point!($point))+;
-            $($crate::__dispatch!($plugin, $point);)+
-        }
+    ($($plugin:ty : $($point:ident),+ $(,)?);+ $(;)?) => {
+        $(
+            impl $crate::export::Dispatch for $plugin {
+                const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+                const POINTS: &'static [$crate::export::Pointer<'static, $crate::export::PointDescriptor>] = &[
+                    $($crate::__point!($plugin, $point)),+
+                ];
 
-        const _: () = {
-            #[used]
-            #[unsafe(link_section = ".divvy.plugin")]
-            static RECORD: $crate::export::PluginRecord = $crate::export::PluginRecord::new(
-                $crate::export::SDK_VERSION,
-                <$plugin as $crate::plugin::Plugin>::NAME,
-                env!("CARGO_PKG_VERSION"),
-            );
+                unsafe fn answer(
+                    &self,
+                    kind: u32,
+                    arguments: $crate::export::Arguments<'_>,
+                ) -> ::core::result::Result<(), $crate::export::Failed> {
+                    $($crate::__answer!(self, kind, arguments, $point);)+
+                    ::core::result::Result::Err($crate::export::Failed::not_served(kind))
+                }
 
-            extern "C" fn load() -> $crate::export::ModuleResult {
-                $crate::export::load_module(|| $crate::export::module::<$plugin>(env!("CARGO_PKG_VERSION")))
+                $($crate::__assign_items!($plugin, $point);)+
             }
 
-            #[unsafe(export_name = "_1as_0lib_1header_0root_bmodule_bloader")]
-            static HEADER: $crate::export::LibraryHeader =
-                // SAFETY: `load` returns the module that `export::module` makes.
-                unsafe { $crate::export::library_header(load) };
+            const _: () = {
+                #[used]
+                #[unsafe(link_section = ".divvy.plugin")]
+                static RECORD: $crate::export::PluginRecord = $crate::export::PluginRecord::new(
+                    $crate::export::SDK_VERSION,
+                    <$plugin as $crate::plugin::Plugin>::NAME,
+                    env!("CARGO_PKG_VERSION"),
+                )
+                .with_flags($crate::export::RECORD_FLAGS);
+            };
+        )+
+
+        const _: () = {
+            #[unsafe(export_name = "divvy_plugin_v1")]
+            static LIBRARY: $crate::export::Library = $crate::export::library(&[
+                $($crate::export::Pointer::new({
+                    const DESCRIPTOR: &$crate::export::Descriptor =
+                        &<$plugin as $crate::export::Dispatch>::DESCRIPTOR;
+                    DESCRIPTOR
+                })),+
+            ]);
+        };
+
+        $crate::__certificate!();
+    };
+}
+
+/// The certificate of a library.
+#[cfg(feature = "certificate")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __certificate {
+    () => {
+        const _: () = {
+            #[unsafe(export_name = "divvy_certificate_v1")]
+            static CERTIFICATE: $crate::export::LibraryHeader = $crate::export::certificate();
         };
     };
 }
 
-/// The bit of an extension point; an unknown name does not compile.
+/// A library without a certificate.
+#[cfg(not(feature = "certificate"))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __extension_point {
-    (Filter) => {
-        $crate::export::extension_point::FILTER
+macro_rules! __certificate {
+    () => {};
+}
+
+/// The descriptor of an extension point; an unknown name does not compile.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __point {
+    ($plugin:ty, Prepare) => {
+        $crate::__point!(PREPARE, $crate::plugin::Needs::NONE)
     };
-    (Score) => {
-        $crate::export::extension_point::SCORE
+    ($plugin:ty, Filter) => {
+        $crate::__point!(FILTER, <$plugin as $crate::filter::FilterPlugin>::NEEDS)
     };
-    (Select) => {
-        $crate::export::extension_point::SELECT
+    ($plugin:ty, Score) => {
+        $crate::__point!(SCORE, <$plugin as $crate::score::ScorePlugin>::NEEDS)
     };
-    (Assign) => {
-        $crate::export::extension_point::ASSIGN
+    ($plugin:ty, Select) => {
+        $crate::__point!(SELECT, <$plugin as $crate::select::SelectPlugin>::NEEDS)
     };
-    ($other:ident) => {
+    ($plugin:ty, Assign) => {
+        $crate::__point!(ASSIGN, <$plugin as $crate::assign::AssignPlugin>::NEEDS)
+    };
+    ($plugin:ty, $other:ident) => {
         compile_error!(concat!(
             "`",
             stringify!($other),
-            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`"
+            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`, `Prepare`"
         ))
+    };
+    ($kind:ident, $needs:expr) => {{
+        const POINT: $crate::export::PointDescriptor = $crate::export::point($crate::export::kind::$kind, $needs);
+        $crate::export::Pointer::new(&POINT)
+    }};
+}
+
+/// Answers a call of one kind.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __answer {
+    ($self:ident, $kind:ident, $arguments:ident, Prepare) => {
+        $crate::__answer!($self, $kind, $arguments, PREPARE, prepare)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, Filter) => {
+        $crate::__answer!($self, $kind, $arguments, FILTER, filter)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, Score) => {
+        $crate::__answer!($self, $kind, $arguments, SCORE, score)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, Select) => {
+        $crate::__answer!($self, $kind, $arguments, SELECT, select)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, Assign) => {
+        $crate::__answer!($self, $kind, $arguments, ASSIGN, assign)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, $other:ident) => {};
+    ($self:ident, $kind:ident, $arguments:ident, $code:ident, $function:ident) => {
+        if $kind == $crate::export::kind::$code {
+            // SAFETY: the caller upholds the same contract.
+            return unsafe { $crate::export::$function($self, $arguments) };
+        }
     };
 }
 
-/// The items of `Dispatch` for one extension point.
+/// The items of `Dispatch` that only strategies have.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __dispatch {
-    ($plugin:ty, Filter) => {
-        fn answer_filter(
-            &self,
-            request: $crate::export::Request<'_>,
-        ) -> $crate::export::AbiResult<(), $crate::export::PluginFailure> {
-            $crate::export::filter(self, request)
-        }
-    };
-    ($plugin:ty, Score) => {
-        fn answer_score(
-            &self,
-            request: $crate::export::Request<'_>,
-        ) -> $crate::export::AbiResult<(), $crate::export::PluginFailure> {
-            $crate::export::score(self, request)
-        }
-    };
-    ($plugin:ty, Select) => {
-        fn answer_select(
-            &self,
-            request: $crate::export::Request<'_>,
-        ) -> $crate::export::AbiResult<(), $crate::export::PluginFailure> {
-            $crate::export::select(self, request)
-        }
-    };
+macro_rules! __assign_items {
     ($plugin:ty, Assign) => {
-        const STRATEGIES: &'static [&'static str] = <$plugin as $crate::assign::AssignPlugin>::STRATEGIES;
-        const PROMISES: u64 = <$plugin as $crate::assign::AssignPlugin>::PROMISES.bits();
-        const NEEDS: u64 = <$plugin as $crate::assign::AssignPlugin>::NEEDS.bits();
-        const RULE_LISTS: &'static [$crate::plugin::RuleList] = <$plugin as $crate::assign::AssignPlugin>::RULE_LISTS;
+        const STRATEGIES: &'static [$crate::export::Pointer<'static, $crate::export::StrategyDescriptor>] = {
+            const COUNT: usize = <$plugin as $crate::assign::AssignPlugin>::STRATEGIES.len();
+            const TABLE: [$crate::export::StrategyDescriptor; COUNT] = $crate::export::strategies::<$plugin, COUNT>();
+            const POINTERS: [$crate::export::Pointer<'static, $crate::export::StrategyDescriptor>; COUNT] =
+                $crate::export::pointers(&TABLE);
+            &POINTERS
+        };
 
-        fn answer_assign(
-            &self,
-            request: $crate::export::Request<'_>,
-        ) -> $crate::export::AbiResult<(), $crate::export::PluginFailure> {
-            $crate::export::assign(self, request)
+        fn read_preferences(
+            json: &str,
+        ) -> ::core::result::Result<
+            ::core::option::Option<::std::boxed::Box<dyn ::core::any::Any>>,
+            $crate::plugin::Failure,
+        > {
+            $crate::export::any_preferences::<$plugin>(json)
+        }
+
+        fn preferences_schema() -> ::std::string::String {
+            $crate::export::schema_of_preferences::<$plugin>()
+        }
+
+        fn rule_lists() -> ::std::vec::Vec<::std::string::String> {
+            $crate::export::texts_of_rule_lists::<$plugin>()
         }
     };
     ($plugin:ty, $other:ident) => {};

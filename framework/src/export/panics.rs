@@ -8,13 +8,20 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
-use divvy_framework_abi::object::{PluginFailure, failure};
+use divvy_framework_abi::service::{Services, failure};
+
+use super::Failed;
 
 thread_local! {
-    /// True while a call into this library is in progress on this thread.
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
+    /// The services of the instance that is called on this thread; `None` outside of calls.
+    static CURRENT: Cell<Option<Services>> = const { Cell::new(None) };
     /// Message and location of the panic that ended the call.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+}
+
+/// The services of the instance that is called on this thread; `None` outside of calls.
+pub(crate) fn current_services() -> Option<Services> {
+    CURRENT.get()
 }
 
 /// Installs the hook, once per library. On threads that the plugin starts itself, the previous hook stays in charge.
@@ -23,7 +30,7 @@ pub(super) fn install_hook() {
     INSTALLED.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |information| {
-            if GUARDED.get() {
+            if CURRENT.get().is_some() {
                 PANIC.set(Some((message(information), location(information))));
             } else {
                 previous(information);
@@ -46,24 +53,25 @@ fn location(information: &PanicHookInfo<'_>) -> String {
         .unwrap_or_default()
 }
 
-/// Runs `call`, and turns a panic in it into a failure with the panic's message and location.
-pub(super) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, PluginFailure> {
-    let outer = GUARDED.replace(true);
+/// Runs `call` for the instance with these services, and turns a panic in it into a failure with the panic's message
+/// and location.
+#[inline]
+pub(super) fn caught<T>(services: &Services, call: impl FnOnce() -> T) -> Result<T, Failed> {
+    let outer = CURRENT.replace(Some(*services));
     let result = catch_unwind(AssertUnwindSafe(call));
-    GUARDED.set(outer);
-    result.map_err(|payload| {
-        // Dropping the payload may panic again; forgetting it leaks a message at most.
-        std::mem::forget(payload);
-        let (message, location) = PANIC
-            .take()
-            .unwrap_or_else(|| ("a panic without message".to_owned(), String::new()));
-        PluginFailure {
-            kind: failure::PANIC,
-            message: message.into(),
-            path: location.into(),
-            hint: String::new().into(),
-            requested: -1,
-            available: -1,
-        }
-    })
+    CURRENT.set(outer);
+    result.map_err(panicked)
+}
+
+#[cold]
+fn panicked(payload: Box<dyn std::any::Any + Send>) -> Failed {
+    // Dropping the payload may panic again; forgetting it leaks a message at most.
+    std::mem::forget(payload);
+    let (message, location) = PANIC
+        .take()
+        .unwrap_or_else(|| ("a panic without message".to_owned(), String::new()));
+    Failed {
+        path: location,
+        ..Failed::new(failure::PANIC, message)
+    }
 }

@@ -3,7 +3,7 @@
 //!
 //! A property test runs the check on many scenarios. Passing proves nothing, but a counterexample is definite.
 
-use divvy_framework_abi::module::promise;
+use divvy_framework_abi::descriptor::feature;
 use divvy_framework_driver::rules::AssignRules;
 
 use super::Scenario;
@@ -25,17 +25,16 @@ impl Scenario {
         AssignRules {
             plugin: P::NAME,
             replicas: self.replicas,
-            duplicates: promised(promise::DUPLICATES),
-            respects_capacity: promised(promise::RESPECTS_CAPACITY),
-            fits_now: &self.column(|cluster| cluster.fits_now),
-            last: &self.column(|cluster| cluster.last.max(0)),
+            duplicates: promised(feature::DUPLICATES),
+            respects_capacity: promised(feature::RESPECTS_CAPACITY),
+            capacity: &self.column(|cluster| cluster.fits_now.saturating_add(cluster.last.max(0))),
         }
         .check(&counts, |place| self.cluster_names()[place].clone())
         .map_err(|violation| format!("{violation}: {counts:?}"))?;
-        if promised(promise::ORDER_INDEPENDENT) {
+        if promised(feature::ORDER_INDEPENDENT) {
             self.check_orders(plugin, &counts)?;
         }
-        if promised(promise::INERT) {
+        if promised(feature::INERT) {
             self.check_inertia(plugin, &counts)?;
         }
         Ok(())

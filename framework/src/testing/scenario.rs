@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::ffi::c_void;
 
-use divvy_framework_abi::AbiStr;
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
-use divvy_framework_abi::call::{CycleView, text_kind};
+use divvy_framework_abi::service::{Texts, text_kind};
+use divvy_framework_abi::view::PolicyView;
+use divvy_framework_abi::{Address, Function, PluginText};
 
 use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
-use divvy_framework_driver::cycle::{CycleOptions, Resolution, TextSink, cycle_view};
+use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
 use divvy_framework_driver::snapshot::SnapshotStore;
 
 use super::ClusterBuilder;
@@ -17,7 +18,8 @@ use crate::binding::{SpreadConstraint, Toleration};
 use crate::cycle::{CallContext, Cycle};
 use crate::division::ties;
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-use crate::plugin::{Failure, Plugin, PrepareContext};
+use crate::plugin::{Failure, Plugin};
+use crate::prepare::State;
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
 
@@ -46,7 +48,7 @@ pub struct Scenario {
 pub struct Explanation {
     /// Reasons of rejections, in the order in which they were first given.
     pub reasons: Vec<String>,
-    /// Index of a candidate, and the explanation of its count.
+    /// Number of a cluster, and the explanation of what was decided for it.
     pub explanations: Vec<(usize, String)>,
     /// Remarks on the whole decision.
     pub notes: Vec<String>,
@@ -132,19 +134,22 @@ impl Scenario {
     #[must_use]
     pub fn rule(self, clusters: &[&str], field: &str, value: i64) -> Self {
         let origin = format!("rules[{}]", self.rules);
-        self.rule_for(&origin, &[(field, value)], |target| _ = target.cluster_names(clusters))
+        self.rule_for("rules", &origin, &[(field, value)], |target| {
+            _ = target.cluster_names(clusters)
+        })
     }
 
-    /// Adds a rule: its path in the policy, its named numbers, and the clusters that it is for.
+    /// Adds a rule: its list, its path in the policy, its named numbers, and the clusters that it is for.
     #[must_use]
     pub fn rule_for(
         mut self,
+        list: &str,
         origin: &str,
         values: &[(&str, i64)],
         target: impl FnOnce(&mut AffinityWriter<'_>),
     ) -> Self {
         self.rules += 1;
-        self.binding.rule(origin, values.iter().copied(), target);
+        self.binding.rule(list, origin, values.iter().copied(), target);
         self
     }
 
@@ -221,15 +226,12 @@ impl Scenario {
     #[allow(clippy::type_complexity, reason = "two lists, named in the documentation")]
     pub fn filter<P: FilterPlugin>(&self, plugin: &P) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
-        let (codes, explanation) = self.run(plugin, true, |cycle, prepared| {
-            let mut codes = vec![0; names.len()];
-            let mut result = FilterResult {
-                cycle,
-                codes: &mut codes,
-                code: 1,
-                latest: None,
-            };
-            plugin.filter(&FilterContext { cycle, prepared }, &mut result)?;
+        let (codes, explanation) = self.run(true, Says::Nothing, |cycle| {
+            let mut codes = vec![0; self.clusters.len()];
+            let mut result = FilterResult::new(cycle, &mut codes, 1);
+            let state = State::new(None);
+            plugin.filter(&FilterContext { plugin, cycle, state }, &mut result)?;
+            within_range(result.dropped)?;
             Ok(codes)
         })?;
         let mut feasible = Vec::new();
@@ -252,20 +254,23 @@ impl Scenario {
     /// The plugin's [`Failure`].
     pub fn scores<P: ScorePlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let rows = self.rows();
-        let last = self.column(|cluster| cluster.last);
-        self.run(plugin, false, |cycle, prepared| {
+        let columns = self.columns(&rows);
+        self.run(false, Says::Nothing, |cycle| {
             let mut scores = vec![0; rows.len()];
+            // Score comes before the estimate and before the totals.
             let context = ScoreContext {
                 call: CallContext {
-                    cycle,
-                    prepared,
-                    rows: &rows,
+                    scores: &[],
+                    fits_now: &[],
+                    capacity: &[],
+                    tiers: &[],
+                    ..columns.context(plugin, cycle, &rows)
                 },
-                last: &last,
             };
-            let mut result = ScoreResult { scores: &mut scores };
+            let mut result = ScoreResult::new(&mut scores);
             plugin.score(&context, &mut result)?;
             plugin.normalize(&context, &mut result)?;
+            within_range(result.dropped)?;
             Ok(scores)
         })
         .map(|(scores, _)| scores)
@@ -278,37 +283,19 @@ impl Scenario {
     /// The plugin's [`Failure`].
     pub fn candidates<P: SelectPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
         let rows = self.rows();
-        let scores = self.column(|cluster| cluster.score);
-        let last = self.column(|cluster| cluster.last);
-        let fits_now = self.column(|cluster| cluster.fits_now);
-        let available = self.column(|cluster| cluster.fits_now.saturating_add(cluster.last.max(0)));
-        let tiers: Vec<u32> = self.clusters.iter().map(|cluster| cluster.tier).collect();
-        // Like the host, pass no tiers if all clusters are in the best one.
-        let tiered = tiers.iter().any(|&tier| tier > 0);
+        let columns = self.columns(&rows);
         let needed = self.needed.unwrap_or(if self.duplicated { -1 } else { self.replicas });
         let names = self.cluster_names();
-        let (places, _) = self.run(plugin, false, |cycle, prepared| {
+        let (places, _) = self.run(false, Says::Nothing, |cycle| {
             let mut candidates = vec![0; rows.len()];
             let context = SelectContext {
-                call: CallContext {
-                    cycle,
-                    prepared,
-                    rows: &rows,
-                },
-                scores: &scores,
-                last: &last,
-                fits_now: &fits_now,
-                available: &available,
-                tiers: if tiered { &tiers } else { &[] },
+                call: columns.context(plugin, cycle, &rows),
                 needed,
             };
-            let mut result = SelectResult {
-                candidates: &mut candidates,
-                count: 0,
-                overflow: 0,
-            };
+            let mut result = SelectResult::new(&mut candidates);
             plugin.select(&context, &mut result)?;
-            let count = result.count;
+            let count = usize::try_from(result.written()).unwrap_or(usize::MAX);
+            within_range(count.saturating_sub(rows.len()) as u64)?;
             candidates.truncate(count);
             Ok(candidates)
         })?;
@@ -378,13 +365,10 @@ impl Scenario {
         (tier, tier_count): (u32, u32),
     ) -> Result<(Vec<i64>, Explanation), Failure> {
         let clusters = || rows.iter().filter_map(|&row| self.clusters.get(row as usize));
-        let scores: Vec<i64> = clusters().map(|cluster| cluster.score).collect();
-        let last: Vec<i64> = clusters().map(|cluster| cluster.last.max(0)).collect();
-        let fits_now: Vec<i64> = clusters().map(|cluster| cluster.fits_now).collect();
-        let tiers: Vec<u32> = clusters().map(|cluster| cluster.tier).collect();
-        let tiered = tiers.iter().any(|&tier| tier > 0);
+        let columns = self.columns(rows);
         let all_rows = self.rows();
-        self.run(plugin, explain, |cycle, prepared| {
+        let preferences: Option<P::Preferences> = crate::export::preferences(&self.preferences)?;
+        self.run(explain, Says::Policy, |cycle| {
             let mut replicas = vec![0; rows.len()];
             // Like the host, derive the indices from the cluster names that the placement lists.
             let affinities = cycle.binding().affinities();
@@ -394,21 +378,17 @@ impl Scenario {
                 .map(|cluster| place(cluster).map_or(NO_ROW, |place| place as u32))
                 .collect();
             let context = AssignContext {
-                call: CallContext { cycle, prepared, rows },
+                call: columns.context(plugin, cycle, rows),
+                preferences: preferences.as_ref(),
                 replicas: self.replicas,
-                scores: &scores,
-                last: &last,
-                fits_now: &fits_now,
-                tiers: if tiered { &tiers } else { &[] },
-                places: if listed.is_empty() { &[] } else { &places },
+                policy_index: if listed.is_empty() { &[] } else { &places },
                 tier,
                 tier_count,
                 all_rows: if tier_count > 1 { &all_rows } else { rows },
             };
-            let mut result = AssignResult {
-                replicas: &mut replicas,
-            };
+            let mut result = AssignResult::new(&mut replicas);
             plugin.assign(&context, &mut result)?;
+            within_range(result.dropped)?;
             Ok(replicas)
         })
     }
@@ -421,12 +401,47 @@ impl Scenario {
         self.clusters.iter().map(value).collect()
     }
 
-    /// Prepares the plugin and runs one of its steps, with the same kind of view that the host would pass.
-    fn run<P: Plugin, T>(
+    /// The columns of the clusters with these numbers, as the host would pass them.
+    fn columns(&self, rows: &[u32]) -> Columns {
+        let clusters = || rows.iter().filter_map(|&row| self.clusters.get(row as usize));
+        // The host lists the last result in the order of the binding: here, that of the names.
+        let listed = |row: u32| {
+            let before = self.clusters.iter().take(row as usize);
+            before.filter(|cluster| cluster.last != ABSENT).count() as u32
+        };
+        let is_listed = self.clusters.iter().any(|cluster| cluster.last != ABSENT);
+        let tiers: Vec<u32> = clusters().map(|cluster| cluster.tier).collect();
+        Columns {
+            scores: clusters().map(|cluster| cluster.score).collect(),
+            last: clusters().map(|cluster| cluster.last.max(0)).collect(),
+            last_index: if is_listed {
+                let index = |(cluster, &row): (&ClusterBuilder, &u32)| match cluster.last {
+                    ABSENT => NO_ROW,
+                    _ => listed(row),
+                };
+                clusters().zip(rows).map(index).collect()
+            } else {
+                Vec::new()
+            },
+            fits_now: clusters().map(|cluster| cluster.fits_now).collect(),
+            capacity: clusters()
+                .map(|cluster| cluster.fits_now.saturating_add(cluster.last.max(0)))
+                .collect(),
+            // Like the host, pass no tiers if all clusters are in the best one.
+            tiers: if tiers.iter().any(|&tier| tier > 0) {
+                tiers
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// Runs one step of a plugin, with the same kind of view that the host would pass.
+    fn run<T>(
         &self,
-        plugin: &P,
         explain: bool,
-        step: impl FnOnce(Cycle<'_>, &P::Prepared) -> Result<T, Failure>,
+        says: Says,
+        step: impl FnOnce(Cycle<'_>) -> Result<T, Failure>,
     ) -> Result<(T, Explanation), Failure> {
         let mut store = SnapshotStore::new();
         for cluster in &self.clusters {
@@ -437,10 +452,8 @@ impl Scenario {
         let mut resolution = Resolution::default();
         resolution.resolve(&snapshot, &record);
         let said = RefCell::new(Explanation::default());
-        let sink = TextSink {
-            context: std::ptr::from_ref(&said).cast(),
-            function: take_text,
-        };
+        // SAFETY: the cell outlives the plugin's step, and the step runs on this thread.
+        let texts = unsafe { Texts::new(Function::new(take_text), Address::of(&said)) };
         let options = CycleOptions {
             fresh: self.fresh,
             seed: ties::seed_for(self.seed, &self.uid),
@@ -448,11 +461,13 @@ impl Scenario {
             duplicated: self.duplicated,
             ignore_spread: self.ignores_spread_constraints,
         };
-        let view: CycleView<'_> = cycle_view(&snapshot, &record, &resolution, options, Some(sink));
-        let cycle = Cycle::new(&view);
-        let preferences = crate::export::preferences::<P>(&self.preferences)?;
-        let prepared = plugin.prepare(&PrepareContext { cycle, preferences })?;
-        let result = step(cycle, &prepared)?;
+        let view = cycle_view(&snapshot, &record, &resolution, options);
+        // Only the strategy sees what the policy says to it.
+        let policy = match says {
+            Says::Policy => policy_view(&record, &resolution),
+            Says::Nothing => PolicyView::DEFAULT,
+        };
+        let result = step(Cycle::new(&view, &policy, texts))?;
         Ok((result, said.take()))
     }
 
@@ -473,14 +488,58 @@ impl Scenario {
     }
 }
 
-/// Receives the texts of a plugin. `context` is the `RefCell<Explanation>` of the run.
-extern "C" fn take_text(context: *const c_void, kind: u32, subject: u32, text: AbiStr<'_>) -> u32 {
-    // SAFETY: `run` made the context from a cell that outlives the plugin's step.
-    let said = unsafe { &*context.cast::<RefCell<Explanation>>() };
+/// What the policy says to the plugin of a step.
+#[derive(Clone, Copy)]
+enum Says {
+    /// Nothing: it is not the strategy.
+    Nothing,
+    /// Preferences and rules.
+    Policy,
+}
+
+/// The columns of the clusters of a call.
+struct Columns {
+    scores: Vec<i64>,
+    last: Vec<i64>,
+    last_index: Vec<u32>,
+    fits_now: Vec<i64>,
+    capacity: Vec<i64>,
+    tiers: Vec<u32>,
+}
+
+impl Columns {
+    fn context<'a, P: Plugin>(&'a self, plugin: &'a P, cycle: Cycle<'a>, rows: &'a [u32]) -> CallContext<'a, P> {
+        CallContext {
+            plugin,
+            cycle,
+            state: State::new(None),
+            rows,
+            scores: &self.scores,
+            last: &self.last,
+            last_index: &self.last_index,
+            fits_now: &self.fits_now,
+            capacity: &self.capacity,
+            tiers: &self.tiers,
+        }
+    }
+}
+
+/// Fails if the plugin wrote results for clusters that the call does not have. The host ignores and counts them.
+fn within_range(dropped: u64) -> Result<(), Failure> {
+    match dropped {
+        0 => Ok(()),
+        _ => Err(Failure::internal(format!("{dropped} results are out of range"))),
+    }
+}
+
+/// Receives the texts of a plugin. `sink` is the `RefCell<Explanation>` of the run.
+unsafe extern "C" fn take_text(sink: *const c_void, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
+    // SAFETY: `run` made the sink from a cell that outlives the plugin's step.
+    let said = unsafe { &*sink.cast::<RefCell<Explanation>>() };
     let Ok(mut said) = said.try_borrow_mut() else {
         return 0;
     };
-    let text = text.as_str().to_owned();
+    let text = text.read().into_owned();
     match kind {
         text_kind::REASON => {
             let known = said.reasons.iter().position(|reason| *reason == text);
@@ -491,12 +550,13 @@ extern "C" fn take_text(context: *const c_void, kind: u32, subject: u32, text: A
             place as u32 + 1
         }
         text_kind::EXPLANATION => {
-            said.explanations.push((subject as usize, text));
+            said.explanations.push((row as usize, text));
             0
         }
-        _ => {
+        text_kind::NOTE => {
             said.notes.push(text);
             0
         }
+        _ => 0,
     }
 }

@@ -4,18 +4,16 @@ use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Scenario};
 
 /// Reports its input.
+#[derive(Default)]
 struct Witness;
 
 impl Plugin for Witness {
     const NAME: &'static str = "witness";
     const DESCRIPTION: &'static str = "says what it sees";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = Vec<String>;
+}
 
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
+impl PreparePlugin for Witness {
+    type Prepared = Vec<String>;
 
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Vec<String>, Failure> {
         Ok(context.binding().last().map(|last| last.cluster.to_owned()).collect())
@@ -23,6 +21,8 @@ impl Plugin for Witness {
 }
 
 impl AssignPlugin for Witness {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["Witness"];
     const PROMISES: Promises = Promises::NONE;
     const RULE_LISTS: &'static [RuleList] = &[RuleList::new("weights", &[RuleField::required("weight")])];
@@ -31,7 +31,11 @@ impl AssignPlugin for Witness {
         let mut weights = Vec::new();
         context.largest_rule_value("weight", -1, &mut weights);
         result.replicas().copy_from_slice(&weights);
-        context.note(|| context.prepared().join(","));
+        context.note(|| {
+            context
+                .prepared()
+                .map_or_else(|_| String::new(), |names| names.join(","))
+        });
         for place in 0..context.len() {
             context.explain(place, || context.cluster(place).name().to_owned());
         }
@@ -67,25 +71,17 @@ fn texts_are_made_only_on_request() {
 }
 
 /// Promises everything, but gives all replicas to one candidate.
+#[derive(Default)]
 struct Liar;
 
 impl Plugin for Liar {
     const NAME: &'static str = "liar";
     const DESCRIPTION: &'static str = "promises everything";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl AssignPlugin for Liar {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["Liar"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 

@@ -4,10 +4,11 @@
 //! when the binding is read. A cycle hands out views of them and converts nothing.
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
-use divvy_framework_abi::call::{
-    AffinityRow, ComponentRow, CycleView, PairRow, RequestRow, RuleRow, SpreadConstraintRow, TolerationRow, flag,
+use divvy_framework_abi::row::{
+    AffinityRow, ComponentRow, PairRow, RequestRow, RuleRow, SpreadConstraintRow, TolerationRow,
 };
 use divvy_framework_abi::text::{Span, Text};
+use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 
 use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, RowSet};
 use crate::words::TaintEffect;
@@ -17,6 +18,7 @@ pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationO
 #[derive(Clone, Copy)]
 pub struct Binding<'a> {
     view: &'a CycleView<'a>,
+    policy: &'a PolicyView<'a>,
 }
 
 impl std::fmt::Debug for Binding<'_> {
@@ -34,8 +36,8 @@ impl std::fmt::Debug for Binding<'_> {
 impl<'a> Binding<'a> {
     /// The binding of a cycle. For hosts; plugins receive it as an argument.
     #[inline]
-    pub fn new(view: &'a CycleView<'a>) -> Self {
-        Self { view }
+    pub fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>) -> Self {
+        Self { view, policy }
     }
 
     #[inline]
@@ -98,7 +100,7 @@ impl<'a> Binding<'a> {
 
     /// Free-form preferences as JSON; empty if the policy has none.
     pub fn preferences_json(&self) -> &'a str {
-        self.read(self.view.names.preferences)
+        self.read(self.policy.preferences)
     }
 
     /// Replicas that the workload requests.
@@ -231,7 +233,7 @@ impl<'a> Binding<'a> {
     /// Entries of the policy list that this strategy reads, such as `staticWeightList`.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a> {
         let binding = *self;
-        let rows: &'a [RuleRow] = self.view.rules.as_slice();
+        let rows: &'a [RuleRow] = self.policy.rules.as_slice();
         rows.iter()
             .enumerate()
             .map(move |(place, &row)| Rule { binding, place, row })
@@ -382,7 +384,7 @@ impl<'a> Rule<'a> {
         let pool = self.binding.view.pool.as_str();
         self.row
             .values
-            .of(self.binding.view.rule_values.as_slice())
+            .of(self.binding.policy.rule_values.as_slice())
             .iter()
             .map(move |row| (row.field.read(pool), row.value))
     }
@@ -391,13 +393,13 @@ impl<'a> Rule<'a> {
     #[inline]
     pub fn rows(&self) -> &'a [u32] {
         self.binding
-            .view
+            .policy
             .rule_spans
             .as_slice()
             .get(self.place)
             .copied()
             .unwrap_or_default()
-            .of(self.binding.view.rule_rows.as_slice())
+            .of(self.binding.policy.rule_rows.as_slice())
     }
 
     /// True if the entry matches the cluster in that row.

@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 
 use divvy_framework_abi::arena::{condition, effect};
-use divvy_framework_abi::call::{expression_operator, expression_source, spread_field, toleration_operator};
+use divvy_framework_abi::row::{expression_operator, expression_source, spread_field, toleration_operator};
 
 /// An enumeration that Kubernetes writes as words.
 pub trait Word: Copy + Eq + Debug + 'static {
@@ -119,6 +119,7 @@ macro_rules! coded_words {
 
 coded_words! {
     /// The effect of a taint, or of a toleration.
+    #[non_exhaustive]
     TaintEffect, expecting "a taint effect", otherwise Unknown {
         /// Nothing new is scheduled to the cluster.
         NoSchedule = "NoSchedule" => effect::NO_SCHEDULE,
@@ -136,6 +137,7 @@ coded_words! {
 
 coded_words! {
     /// The operator of a toleration.
+    #[non_exhaustive]
     TolerationOperator, expecting "a toleration operator", otherwise Unknown {
         /// Key and value are equal; the default.
         Equal = "Equal" => toleration_operator::EQUAL,
@@ -149,6 +151,7 @@ coded_words! {
 
 coded_words! {
     /// The status of a condition.
+    #[non_exhaustive]
     ConditionStatus, expecting "a status of a condition", otherwise Unknown {
         /// The condition holds.
         True = "True" => condition::TRUE,
@@ -161,7 +164,8 @@ coded_words! {
 
 coded_words! {
     /// The cluster property that a spread constraint groups by.
-    SpreadField, expecting "a field to spread by", otherwise Label {
+    #[non_exhaustive]
+    SpreadField, expecting "a field to spread by", otherwise Unknown {
         /// Every cluster is a group of its own.
         Cluster = "cluster" => spread_field::CLUSTER,
         /// Group by region.
@@ -173,11 +177,14 @@ coded_words! {
     } beside {
         /// Group by the value of the label that the constraint names.
         Label => spread_field::LABEL,
+        /// A field that this version does not know. A plugin that must group clusters by it reports so.
+        Unknown => spread_field::UNKNOWN,
     }
 }
 
 coded_words! {
     /// The cluster field that a field selector tests.
+    #[non_exhaustive]
     SelectorField, expecting "a field of a cluster", otherwise Unknown {
         /// The provider.
         Provider = "provider" => expression_source::PROVIDER,
@@ -193,6 +200,7 @@ coded_words! {
 
 coded_words! {
     /// The operator of an expression in a selector.
+    #[non_exhaustive]
     SelectorOperator, expecting "a selector operator", otherwise Unknown {
         /// The value is one of the listed values.
         In = "In" => expression_operator::IN,

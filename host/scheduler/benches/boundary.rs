@@ -3,9 +3,9 @@
 //! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench boundary`. Takes two measurements, each
 //! the median of interleaved pairs against the whole cycle at 1,000 clusters:
 //!
-//! - *calls*: all crossings of a cycle and nothing else. Every bundled plugin's `prepare` does nothing, so timing it
-//!   measures the crossing: the request, the call through the library's vtable, the guard against panics, and the
-//!   answer. A cycle crosses twice per plugin. Views are built once per cycle and passed by address in every call.
+//! - *calls*: all crossings of a cycle and nothing else. A Score plugin without clusters to score does nothing, so
+//!   timing its call measures the crossing: the call, the guard against panics, and the answer. A cycle crosses once per
+//!   plugin. Views are built once per cycle and passed by address in every call.
 //! - *assign*: DynamicWeight's division through the plugin, including its context and its memory, minus the same
 //!   function of the SDK called directly on the same columns.
 
@@ -15,6 +15,8 @@ mod support;
 use std::hint::black_box;
 use std::time::Instant;
 
+use divvy_framework::abi::Pointer;
+use divvy_framework::abi::call::ScoreCall;
 use divvy_framework::division::dynamic::divide_by_dynamic_weight;
 use divvy_framework::division::{self, Rounding, Scratch, ties};
 use divvy_scheduler::cycle::{Cycle, CycleInput};
@@ -66,12 +68,8 @@ fn main() {
     direct.divide();
     assert_eq!(direct.result, stages.result, "both divide alike");
 
-    let strategy = profile.strategy(&plan.strategy).expect("the profile has the strategy");
-    let called = || {
-        let scored = profile.filters().chain(profile.scores().map(|(plugin, _)| plugin));
-        scored.chain([profile.select(), strategy.plugin()])
-    };
-    let crossings = 2 * called().count();
+    let crossings = profile.filters().count() + profile.scores().count() + 2;
+    let (scoring, _) = profile.scores().next().expect("the profile scores");
     let mut calls = Vec::new();
     let mut assign = Vec::new();
     let mut whole = Vec::new();
@@ -79,15 +77,17 @@ fn main() {
         let cycle_time = timed(|| {
             black_box(cycle.run(&input, None).map(<[_]>::len)).expect("the cycle succeeds");
         });
-        let prepares = timed(|| {
-            for plugin in called() {
-                black_box(plugin.prepare(&view)).expect("the plugin prepares");
-            }
+        let crossing = timed(|| {
+            let mut call = ScoreCall {
+                cycle: Pointer::new(&view),
+                ..ScoreCall::DEFAULT
+            };
+            black_box(scoring.score(&mut call, None)).expect("the plugin scores nothing");
         });
         let through = timed(|| stages.assign());
         let directly = timed(|| direct.divide());
         whole.push(cycle_time * 1e6);
-        calls.push(2.0 * prepares / cycle_time);
+        calls.push(crossings as f64 * crossing / cycle_time);
         assign.push((through - directly) / cycle_time);
     }
     let (whole, calls, assign) = (median(whole), median(calls), median(assign));

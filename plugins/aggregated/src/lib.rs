@@ -16,30 +16,22 @@ struct Aggregated {
     configuration: AggregatedConfiguration,
 }
 
-/// Buffers reused between calls.
-#[derive(Debug, Default)]
-struct AggregatedScratch {
-    division: Scratch,
-    places_in_last: Vec<u32>,
-}
-
 impl Plugin for Aggregated {
     const NAME: &'static str = "aggregated";
     const DESCRIPTION: &'static str = "divides replicas over as few clusters as possible";
+}
+
+impl ConfiguredPlugin for Aggregated {
     type Configuration = AggregatedConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
 
     fn new(configuration: AggregatedConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self { configuration })
     }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl AssignPlugin for Aggregated {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["Aggregated"];
     /// Not order-independent: `method = "webster"` keeps equal capacities in the order of the candidates, as Karmada
     /// does.
@@ -49,11 +41,7 @@ impl AssignPlugin for Aggregated {
         let request = context.division_request();
         let fill = self.configuration.division_fill();
         let out = result.replicas();
-        with_scratch(|scratch: &mut AggregatedScratch| {
-            let AggregatedScratch {
-                division,
-                places_in_last,
-            } = scratch;
+        with_scratch(|division: &mut Scratch| {
             match self.configuration.method {
                 Method::EvenRemainder => {
                     aggregated::divide(&request, fill, context.policy_order(), context.ties(), out, division)
@@ -61,8 +49,8 @@ impl AssignPlugin for Aggregated {
                 // When shrinking, Karmada sorts the last result in the order of the binding; otherwise it sorts the
                 // candidates in the order of Select.
                 Method::Webster if request.shrinks() => {
-                    context.places_in_last(places_in_last);
-                    let order = |place: usize| places_in_last.get(place).copied().unwrap_or(u32::MAX).into();
+                    let indices = context.last_indices();
+                    let order = |place: usize| indices.get(place).copied().unwrap_or(u32::MAX).into();
                     aggregated::divide(&request, fill, order, context.karmada_ties(), out, division)
                 }
                 Method::Webster => {

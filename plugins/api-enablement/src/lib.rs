@@ -16,22 +16,12 @@ use divvy_framework::reuse::with_scratch;
 use api_enablement::{REASON, Verdicts};
 
 /// Rejects clusters that do not serve the API of the resource.
+#[derive(Default)]
 struct ApiEnablement;
 
 impl Plugin for ApiEnablement {
     const NAME: &'static str = "api-enablement";
     const DESCRIPTION: &'static str = "rejects clusters that do not serve the API of the resource";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl FilterPlugin for ApiEnablement {

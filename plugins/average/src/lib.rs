@@ -10,25 +10,17 @@ use average::{AverageColumns, AverageScratch};
 use divvy_framework::prelude::*;
 
 /// The strategy, which has no configuration.
+#[derive(Default)]
 struct Average;
 
 impl Plugin for Average {
     const NAME: &'static str = "average";
     const DESCRIPTION: &'static str = "divides replicas as evenly as capacity allows";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl AssignPlugin for Average {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["Average"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 

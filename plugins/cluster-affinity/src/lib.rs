@@ -14,23 +14,12 @@ use divvy_framework::prelude::*;
 use cluster_affinity::{AnyOf, REASON};
 
 /// Rejects clusters that no affinity of the placement matches.
+#[derive(Default)]
 struct ClusterAffinity;
 
 impl Plugin for ClusterAffinity {
     const NAME: &'static str = "cluster-affinity";
     const DESCRIPTION: &'static str = "rejects clusters that the affinity of the placement does not match";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    // Selectors are compiled in the call rather than here, because compiled selectors borrow the snapshot's columns.
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl FilterPlugin for ClusterAffinity {

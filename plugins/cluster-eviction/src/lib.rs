@@ -14,22 +14,12 @@ use divvy_framework::prelude::*;
 use cluster_eviction::REASON;
 
 /// Rejects clusters that the binding is being evicted from.
+#[derive(Default)]
 struct ClusterEviction;
 
 impl Plugin for ClusterEviction {
     const NAME: &'static str = "cluster-eviction";
     const DESCRIPTION: &'static str = "rejects clusters that the binding is being evicted from";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl FilterPlugin for ClusterEviction {

@@ -8,25 +8,17 @@ pub mod duplicated;
 use divvy_framework::prelude::*;
 
 /// The strategy, which has no configuration.
+#[derive(Default)]
 struct Duplicated;
 
 impl Plugin for Duplicated {
     const NAME: &'static str = "duplicated";
     const DESCRIPTION: &'static str = "gives every candidate the full count";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl AssignPlugin for Duplicated {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["Duplicated"];
     const PROMISES: Promises = Promises::NONE.duplicates().order_independent().inert();
 

@@ -26,20 +26,19 @@ struct DynamicWeight {
 impl Plugin for DynamicWeight {
     const NAME: &'static str = "dynamic-weight";
     const DESCRIPTION: &'static str = "divides replicas in proportion to what fits";
+}
+
+impl ConfiguredPlugin for DynamicWeight {
     type Configuration = DynamicWeightConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
 
     fn new(configuration: DynamicWeightConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self { configuration })
     }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl AssignPlugin for DynamicWeight {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["DynamicWeight"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 

@@ -18,24 +18,13 @@ struct PriorityAggregated {
 impl Plugin for PriorityAggregated {
     const NAME: &'static str = "priority-aggregated";
     const DESCRIPTION: &'static str = "divides replicas over preferred clusters first";
+}
+
+impl ConfiguredPlugin for PriorityAggregated {
     type Configuration = PriorityAggregatedConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
 
     fn new(configuration: PriorityAggregatedConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self { configuration })
-    }
-
-    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        for rule in context.binding().rules() {
-            if let Some(priority @ ..=0) = rule.value("priority") {
-                return Err(Failure::preferences(
-                    format!("{}.priority", rule.origin()),
-                    format!("expected a priority of 1 or more, got {priority}"),
-                ));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -44,12 +33,22 @@ const PRIORITIES: RuleList =
     RuleList::new("preferredPriorityList", &[RuleField::required("priority").at_least(1)]).giving_priorities();
 
 impl AssignPlugin for PriorityAggregated {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["PriorityAggregated"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
     const NEEDS: Needs = Needs::NONE.own_tiers();
     const RULE_LISTS: &'static [RuleList] = &[PRIORITIES];
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        for rule in context.rules() {
+            if let Some(priority @ ..=0) = rule.value("priority") {
+                return Err(Failure::preferences(
+                    format!("{}.priority", rule.origin()),
+                    format!("expected a priority of 1 or more, got {priority}"),
+                ));
+            }
+        }
         let request = context.division_request();
         with_scratch(|scratch: &mut PriorityAggregatedScratch| {
             priority_aggregated::divide(

@@ -12,6 +12,7 @@ use groups::Groups;
 use specified::SpecifiedScratch;
 
 /// The strategy, which has no configuration.
+#[derive(Default)]
 struct Specified;
 
 /// Buffers reused between calls.
@@ -24,20 +25,11 @@ struct SpecifiedMemory {
 impl Plugin for Specified {
     const NAME: &'static str = "specified";
     const DESCRIPTION: &'static str = "divides replicas into the counts that the user gives";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl AssignPlugin for Specified {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["Specified"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
     /// Counts apply to groups of clusters regardless of tiers, and override spread constraints.

@@ -15,22 +15,12 @@ use divvy_framework::prelude::*;
 use spread_constraint_properties::Property;
 
 /// Rejects clusters without a property that a spread constraint groups by.
+#[derive(Default)]
 struct SpreadConstraintProperties;
 
 impl Plugin for SpreadConstraintProperties {
     const NAME: &'static str = "spread-constraint-properties";
     const DESCRIPTION: &'static str = "rejects clusters without a property that a spread constraint groups by";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl FilterPlugin for SpreadConstraintProperties {

@@ -18,6 +18,8 @@ pub(crate) enum Property {
     Zones,
     /// The label with this key.
     Label(String),
+    /// A property that this version does not know, so that no cluster has it.
+    Unknown,
 }
 
 impl Property {
@@ -29,6 +31,7 @@ impl Property {
             SpreadField::Zone => Some(Self::Zones),
             SpreadField::Provider => Some(Self::Provider),
             SpreadField::Label => Some(Self::Label(constraint.label.to_owned())),
+            _ => Some(Self::Unknown),
         }
     }
 
@@ -39,6 +42,7 @@ impl Property {
             Self::Region => "cluster(s) did not have region property".to_owned(),
             Self::Zones => "cluster(s) did not have zones property".to_owned(),
             Self::Label(key) => format!("cluster(s) did not have label {key}"),
+            Self::Unknown => "cluster(s) did not have a property that this plugin does not know".to_owned(),
         }
     }
 
@@ -49,6 +53,7 @@ impl Property {
             Self::Region => Column::Text(clusters.regions()),
             Self::Zones => Column::Zones(*clusters),
             Self::Label(key) => Column::Label(*clusters, clusters.symbol(key)),
+            Self::Unknown => Column::Text(&[]),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::clusters::{Clusters, Symbol};
-use divvy_framework::prelude::Configuration;
+use divvy_framework::prelude::{Configuration, Failure};
 
 use crate::refusal::Refusal;
 
@@ -157,13 +157,14 @@ impl Plan {
     /// Converts the constraints of a placement to a plan.
     ///
     /// # Errors
-    /// [`Refusal::UnsupportedFields`] if there are constraints, but none by a field that `spread_by` permits.
+    /// [`Refusal::UnsupportedFields`] if there are constraints, but none by a field that `spread_by` permits; an error of the binding
+    /// on a field that this version does not know, because a constraint must not be ignored.
     pub(crate) fn of<'a>(
         constraints: impl Iterator<Item = SpreadConstraint<'a>>,
         clusters: &Clusters<'_>,
         absent: AbsentMaximum,
         spread_by: SpreadBy,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Failure> {
         let mut by_cluster = None;
         let mut properties: Vec<(Property, Limits)> = Vec::new();
         let mut has_unsupported = false;
@@ -185,6 +186,7 @@ impl Plan {
                     let key = constraint.label;
                     Property::Label(key.to_owned(), clusters.symbol(key))
                 }
+                _ => return Err(Failure::internal("it does not know the field of a spread constraint")),
             };
             properties.retain(|(known, _)| *known != property);
             properties.push((property, limits));
@@ -193,7 +195,7 @@ impl Plan {
         properties.sort_by(|(left, _), (right, _)| left.cmp(right));
         let single = properties.len() == 1 && properties[0].0 != Property::Zone;
         Ok(match (properties.pop(), by_cluster) {
-            (None, None) if has_unsupported => return Err(Refusal::UnsupportedFields),
+            (None, None) if has_unsupported => return Err(Refusal::UnsupportedFields.into()),
             (None, None) => Self::All,
             (None, Some(limits)) => Self::Clusters(limits),
             (Some((property, groups)), limits) if single => Self::Groups {

@@ -46,23 +46,19 @@ struct SpreadConstraintsConfiguration {
 impl Plugin for SpreadConstraints {
     const NAME: &'static str = "spread-constraints";
     const DESCRIPTION: &'static str = "picks the candidates that the spread constraints allow";
+}
+
+impl ConfiguredPlugin for SpreadConstraints {
     type Configuration = SpreadConstraintsConfiguration;
-    type Preferences = NoPreferences;
-    // The plan is made in the call, of which there is one per binding; prepared state would have to be allocated.
-    type Prepared = ();
 
     fn new(configuration: SpreadConstraintsConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self { configuration })
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
     }
 }
 
 impl SpreadConstraints {
     /// Returns the plan for the placement. Strategies that ignore spread constraints get every feasible cluster.
-    fn plan(&self, context: &SelectContext<'_, Self>) -> Result<Plan, Refusal> {
+    fn plan(&self, context: &SelectContext<'_, Self>) -> Result<Plan, Failure> {
         let binding = context.binding();
         if !binding.ignores_spread_constraints() {
             let SpreadConstraintsConfiguration {
@@ -90,7 +86,7 @@ impl SelectPlugin for SpreadConstraints {
             columns: Columns {
                 tiers: context.tiers(),
                 scores: context.scores(),
-                available: context.available(),
+                available: context.capacities(),
             },
             duplicated: binding.is_duplicated(),
             replicas: binding.replicas(),

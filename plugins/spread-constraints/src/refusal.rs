@@ -73,9 +73,10 @@ impl From<Refusal> for Failure {
             Refusal::TooSmall { needed, held, .. } => i64::try_from(needed).ok().zip(i64::try_from(held).ok()),
             _ => None,
         };
-        Self::Unschedulable {
-            message: refusal.to_string(),
-            figures,
+        let failure = Self::unschedulable(refusal.to_string());
+        match figures {
+            Some((needed, held)) => failure.with_figures(needed, held),
+            None => failure,
         }
     }
 }

@@ -7,7 +7,7 @@ mod search;
 mod several;
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
-use divvy_framework::prelude::{Failure, Plugin};
+use divvy_framework::prelude::{ConfiguredPlugin, Failure};
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 
 use crate::constraints::{AbsentMaximum, SpreadBy};

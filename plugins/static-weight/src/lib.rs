@@ -35,20 +35,19 @@ struct StaticWeightColumns {
 impl Plugin for StaticWeight {
     const NAME: &'static str = "static-weight";
     const DESCRIPTION: &'static str = "divides replicas by static weights";
+}
+
+impl ConfiguredPlugin for StaticWeight {
     type Configuration = StaticWeightConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
 
     fn new(configuration: StaticWeightConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
         Ok(Self { configuration })
     }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl AssignPlugin for StaticWeight {
+    type Preferences = NoPreferences;
+
     const STRATEGIES: &'static [&'static str] = &["StaticWeight"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
     const NEEDS: Needs = Needs::NONE.no_spread().rules_decide_tiers().last_tier_overflows();

@@ -16,22 +16,12 @@ use divvy_framework::reuse::with_scratch;
 use taint_toleration::{Tolerations, reason};
 
 /// Rejects clusters with a taint that the placement does not tolerate.
+#[derive(Default)]
 struct TaintToleration;
 
 impl Plugin for TaintToleration {
     const NAME: &'static str = "taint-toleration";
     const DESCRIPTION: &'static str = "rejects clusters with a taint that the placement does not tolerate";
-    type Configuration = NoConfiguration;
-    type Preferences = NoPreferences;
-    type Prepared = ();
-
-    fn new(_: NoConfiguration) -> Result<Self, Box<dyn std::error::Error>> {
-        Ok(Self)
-    }
-
-    fn prepare(&self, _: &PrepareContext<'_, Self>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 impl FilterPlugin for TaintToleration {

@@ -50,7 +50,7 @@ impl Compiled {
             // Kubernetes' API rejects an empty key here, but its code still compares the value.
             TolerationOperator::Equal => Some(clusters.symbol(toleration.value)?),
             TolerationOperator::Exists => None,
-            TolerationOperator::Unknown => return None,
+            _ => return None,
         };
         let effect = (toleration.effect != TaintEffect::Any).then_some(toleration.effect);
         Some(Self { key, value, effect })

@@ -128,7 +128,7 @@ fn tolerates(toleration: &Toleration<'_>, key: &str, value: &str, effect: TaintE
         && match toleration.operator {
             TolerationOperator::Equal => toleration.value == value,
             TolerationOperator::Exists => true,
-            TolerationOperator::Unknown => false,
+            _ => false,
         }
 }
 

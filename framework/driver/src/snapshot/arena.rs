@@ -5,6 +5,7 @@
 //! rebuild writes every row into an empty arena, so that there is only one way to write a row.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Pod;
 use divvy_framework_abi::arena::{ABSENT, ColumnEntry, HEAD_WORDS, MAGIC, NO_ROW, column};
@@ -13,6 +14,15 @@ use divvy_framework_abi::text::Span;
 use super::contents::Contents;
 use super::row::Row;
 use super::symbols;
+
+/// The word of an arena's head that holds its generation.
+const GENERATION: usize = 3;
+
+/// A generation that no arena of this process has had yet.
+fn next_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
 
 /// A column had no room for a write. The arena is then only partly written and must be discarded.
 #[derive(Debug)]
@@ -138,7 +148,12 @@ impl RoomyArena {
         let capacity = capacities(contents);
         let directory = column::COUNT * size_of::<ColumnEntry>() / size_of::<u64>();
         let mut next = HEAD_WORDS + directory;
-        let mut head = vec![MAGIC, contents.rows.len() as u64, column::COUNT as u64, 0];
+        let mut head = vec![
+            MAGIC,
+            contents.rows.len() as u64,
+            column::COUNT as u64,
+            next_generation(),
+        ];
         for bytes in capacity {
             head.extend([next as u64, 0]);
             next += bytes.div_ceil(8);
@@ -200,8 +215,10 @@ impl RoomyArena {
     /// Writes the rows that have changed. Returns `None`, without writing, if a reader holds the arena. After [`Full`],
     /// the arena must be discarded.
     pub(super) fn catch_up(&mut self, contents: &Contents) -> Option<Result<(), Full>> {
+        let words = Arc::get_mut(&mut self.words)?;
+        words[GENERATION] = next_generation();
         let mut writer = Writer {
-            words: Arc::get_mut(&mut self.words)?,
+            words,
             capacity: &self.capacity,
             usage: &mut self.usage,
         };

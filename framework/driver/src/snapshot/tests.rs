@@ -41,6 +41,32 @@ fn rows_are_sorted_by_name_whatever_the_order_of_arrival() {
     assert_eq!(clusters.row("nowhere"), None);
 }
 
+/// A plugin that keeps a value per snapshot sees by the generation whether the value is still right.
+#[test]
+fn a_changed_snapshot_has_another_generation() {
+    let mut store = SnapshotStore::new();
+    upsert(&mut store, "a", "us");
+    upsert(&mut store, "b", "us");
+    let first = store.snapshot().arena().generation();
+    assert_ne!(first, 0);
+    assert_eq!(store.snapshot().arena().generation(), first);
+    upsert(&mut store, "a", "us");
+    assert_eq!(store.snapshot().arena().generation(), first, "nothing changed");
+    // In place, then by a rebuild.
+    upsert(&mut store, "a", "eu");
+    let second = store.snapshot().arena().generation();
+    store.remove("b");
+    let third = store.snapshot().arena().generation();
+    assert!(first < second && second < third, "{first} {second} {third}");
+    let mut other = SnapshotStore::new();
+    upsert(&mut other, "a", "eu");
+    assert_ne!(
+        other.snapshot().arena().generation(),
+        third,
+        "stores do not share generations"
+    );
+}
+
 #[test]
 fn a_cluster_reads_back_as_it_was() {
     let mut store = SnapshotStore::new();

@@ -5,7 +5,7 @@
 //! if any of the cluster's zones is among the values, `NotIn` if none is.
 
 use divvy_framework_abi::arena::{Arena, column};
-use divvy_framework_abi::call::{AffinityRow, ExpressionRow, expression_operator, expression_source};
+use divvy_framework_abi::row::{AffinityRow, ExpressionRow, expression_operator, expression_source};
 use divvy_framework_abi::text::{Span, Text};
 
 /// A set of snapshot rows: one bit per cluster.
@@ -119,8 +119,10 @@ enum Subject<'a> {
     Field(&'a [u32]),
     /// A list of zones per cluster.
     Zones,
-    /// A label that no cluster has, or an unknown field.
+    /// A label or a field that no cluster has.
     Nothing,
+    /// A kind of subject that this version does not know, which never matches.
+    Unknown,
 }
 
 /// The label columns. Looked up once per binding, because finding a column costs more than reading a label in it.
@@ -193,7 +195,8 @@ impl<'a> ClusterMatcher<'a> {
                         expression_source::PROVIDER => Subject::Field(arena.column(column::PROVIDER)),
                         expression_source::REGION => Subject::Field(arena.column(column::REGION)),
                         expression_source::ZONE => Subject::Zones,
-                        _ => Subject::Nothing,
+                        expression_source::NOTHING => Subject::Nothing,
+                        _ => Subject::Unknown,
                     },
                     operator: row.operator,
                     values: texts
@@ -287,6 +290,7 @@ impl<'a> Expression<'a> {
             Subject::Field(values) => values.get(row).copied().filter(|&symbol| symbol != 0),
             Subject::Zones => return self.holds_for_zones(arena, row),
             Subject::Nothing => None,
+            Subject::Unknown => return false,
         };
         match (self.operator, value) {
             (expression_operator::IN, Some(value)) => self.values.contains(&value),

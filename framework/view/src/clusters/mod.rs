@@ -49,6 +49,13 @@ impl<'a> Clusters<'a> {
         self.arena
     }
 
+    /// The generation of the snapshot: two snapshots with the same generation have the same clusters, in the same
+    /// process. 0 if it is not known.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.arena.generation()
+    }
+
     /// The number of clusters.
     #[inline]
     pub fn len(&self) -> usize {

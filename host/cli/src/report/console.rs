@@ -3,11 +3,25 @@
 //! Renderers always write colour, and the streams remove it where it would not be shown. A reader that goes away
 //! (`divvy … | head`) ends the output but is not an error.
 
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
 
 use super::errors::Failure;
+
+/// Standard output as it was when the process started; `None` if it could not be duplicated.
+static OUTPUT: OnceLock<Option<File>> = OnceLock::new();
+
+/// Reserves standard output for data: what a plugin prints goes to standard error from now on.
+fn reserve_output() -> &'static Option<File> {
+    OUTPUT.get_or_init(|| {
+        let duplicate = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 0).ok()?;
+        rustix::stdio::dup2_stdout(io::stderr()).ok()?;
+        Some(File::from(duplicate))
+    })
+}
 
 /// The two output streams and their properties.
 #[derive(Debug, Clone, Copy)]
@@ -18,16 +32,19 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Detects the streams of this process. `verbosity` is the number of `-v` flags.
+    /// Detects the streams of this process, and reserves standard output for its data. `verbosity` is the number of
+    /// `-v` flags.
     pub(crate) fn new(color: ColorChoice, verbosity: u8) -> Self {
         color.write_global();
         let stdout = io::stdout();
         let size = terminal_size::terminal_size_of(&stdout);
-        Self {
+        let console = Self {
             verbosity,
             width: size.map(|(terminal_size::Width(width), _)| usize::from(width)),
             has_bars: stdout.is_terminal() || color == ColorChoice::Always,
-        }
+        };
+        reserve_output();
+        console
     }
 
     /// Number of `-v` flags.
@@ -51,7 +68,15 @@ impl Console {
     ///
     /// A [`Failure`] with exit code 3 if the output cannot be written. A reader that went away is not an error.
     pub(crate) fn print(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-        let mut out = BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()));
+        let output = reserve_output().as_ref().and_then(|output| output.try_clone().ok());
+        match output {
+            Some(output) => Self::print_to(AutoStream::auto(output), write),
+            None => Self::print_to(AutoStream::auto(io::stdout().lock()), write),
+        }
+    }
+
+    fn print_to(out: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        let mut out = BufWriter::with_capacity(1 << 16, out);
         let written = write(&mut out).and_then(|()| out.flush());
         let Err(error) = written else { return Ok(()) };
         // Dropping the writer would try to write the rest of the buffer again.

@@ -60,7 +60,7 @@ impl SelectorRequirement {
             Some(SelectorOperator::NotIn) => !value.is_some_and(|value| self.values.contains(value)),
             Some(SelectorOperator::Exists) => value.is_some(),
             Some(SelectorOperator::DoesNotExist) => value.is_none(),
-            Some(SelectorOperator::Gt | SelectorOperator::Lt | SelectorOperator::Unknown) | None => false,
+            _ => false,
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Runs the calls of a cycle one stage at a time, with the columns that the previous stages produced.
 
-use std::ptr::from_ref;
-
-use divvy_framework::abi::arena::ABSENT;
-use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, ScoreCall, SelectCall};
-use divvy_framework::abi::{AbiSlice, AbiSliceMut};
+use divvy_framework::abi::call::{AssignCall, FilterCall, ScoreCall, SelectCall};
+use divvy_framework::abi::view::CycleView;
+use divvy_framework::abi::{Pointer, Slice, SliceMut};
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 use divvy_scheduler::fleet::{FleetSnapshot, estimate};
 use divvy_scheduler::plan::Plan;
@@ -20,7 +18,6 @@ pub(crate) struct Stages<'a> {
     codes: Vec<u32>,
     rows: Vec<u32>,
     zeros: Vec<i64>,
-    absent: Vec<i64>,
     scores: Vec<i64>,
     fits_now: Vec<i64>,
     selected: Vec<u32>,
@@ -57,7 +54,6 @@ impl<'a> Stages<'a> {
             codes: Vec::new(),
             rows: Vec::new(),
             zeros: Vec::new(),
-            absent: Vec::new(),
             scores: Vec::new(),
             fits_now: Vec::new(),
             selected: Vec::new(),
@@ -79,8 +75,12 @@ impl<'a> Stages<'a> {
             ignore_spread: self.strategy.ignores_spread(),
             ..CycleOptions::default()
         };
-        let record = &self.plan.groups[0].record;
-        driver::cycle_view(self.fleet.snapshot(), record, &self.resolution, options, None)
+        driver::cycle_view(
+            self.fleet.snapshot(),
+            &self.plan.groups[0].record,
+            &self.resolution,
+            options,
+        )
     }
 
     fn filter(&mut self) {
@@ -89,14 +89,12 @@ impl<'a> Stages<'a> {
         codes.resize(self.fleet.len(), 0);
         let view = self.view();
         for plugin in self.profile.filters() {
-            let prepared = plugin.prepare(&view).expect("the plugin prepares");
             let mut call = FilterCall {
-                cycle: from_ref(&view),
-                prepared: prepared.address(),
-                codes: AbiSliceMut::from_mut_slice(&mut codes),
-                ..FilterCall::default()
+                cycle: Pointer::new(&view),
+                codes: SliceMut::new(&mut codes),
+                ..FilterCall::DEFAULT
             };
-            plugin.filter(&mut call).expect("the plugin filters");
+            plugin.filter(&mut call, None).expect("the plugin filters");
         }
         self.rows.clear();
         let feasible = (0..).zip(&codes).filter(|(_, code)| **code == 0);
@@ -106,22 +104,19 @@ impl<'a> Stages<'a> {
 
     fn score(&mut self) {
         let mut scores = std::mem::take(&mut self.scores);
-        self.absent.resize(self.rows.len(), ABSENT);
         self.zeros.resize(self.rows.len(), 0);
         let view = self.view();
         for (plugin, _) in self.profile.scores() {
-            let prepared = plugin.prepare(&view).expect("the plugin prepares");
             scores.clear();
             scores.resize(self.rows.len(), 0);
             let mut call = ScoreCall {
-                cycle: from_ref(&view),
-                prepared: prepared.address(),
-                rows: AbiSlice::from_slice(&self.rows),
-                last: AbiSlice::from_slice(&self.absent),
-                scores: AbiSliceMut::from_mut_slice(&mut scores),
-                ..ScoreCall::default()
+                cycle: Pointer::new(&view),
+                rows: Slice::new(&self.rows),
+                last: Slice::new(&self.zeros[..self.rows.len()]),
+                result: SliceMut::new(&mut scores),
+                ..ScoreCall::DEFAULT
             };
-            plugin.score(&mut call).expect("the plugin scores");
+            plugin.score(&mut call, None).expect("the plugin scores");
         }
         self.scores = scores;
     }
@@ -136,30 +131,26 @@ impl<'a> Stages<'a> {
         let mut selected = std::mem::take(&mut self.selected);
         selected.clear();
         selected.resize(self.rows.len(), 0);
-        let mut count = [0_u64];
-        let needed = if self.strategy.duplicates() {
-            -1
-        } else {
-            self.plan.needed
-        };
         let view = self.view();
         let plugin = self.profile.select();
-        let prepared = plugin.prepare(&view).expect("the plugin prepares");
         let mut call = SelectCall {
-            cycle: from_ref(&view),
-            prepared: prepared.address(),
-            rows: AbiSlice::from_slice(&self.rows),
-            scores: AbiSlice::from_slice(&self.scores),
-            last: AbiSlice::from_slice(&self.absent),
-            fits_now: AbiSlice::from_slice(&self.fits_now),
-            available: AbiSlice::from_slice(&self.fits_now),
-            needed,
-            candidates: AbiSliceMut::from_mut_slice(&mut selected),
-            count: AbiSliceMut::from_mut_slice(&mut count),
-            ..SelectCall::default()
+            cycle: Pointer::new(&view),
+            rows: Slice::new(&self.rows),
+            scores: Slice::new(&self.scores),
+            last: Slice::new(&self.zeros[..self.rows.len()]),
+            fits_now: Slice::new(&self.fits_now),
+            capacity: Slice::new(&self.fits_now),
+            needed: if self.strategy.duplicates() {
+                -1
+            } else {
+                self.plan.needed
+            },
+            candidates: SliceMut::new(&mut selected),
+            ..SelectCall::DEFAULT
         };
-        plugin.select(&mut call).expect("the plugin selects");
-        selected.truncate(count[0] as usize);
+        plugin.select(&mut call, None).expect("the plugin selects");
+        let count = call.count as usize;
+        selected.truncate(count);
         let chosen = || selected.iter().map(|&place| place as usize);
         self.candidates.clear();
         self.candidates.extend(chosen().map(|place| self.rows[place]));
@@ -175,20 +166,19 @@ impl<'a> Stages<'a> {
         result.resize(self.candidates.len(), 0);
         let view = self.view();
         let plugin = self.strategy.plugin();
-        let prepared = plugin.prepare(&view).expect("the plugin prepares");
         let mut call = AssignCall {
-            cycle: from_ref(&view),
-            prepared: prepared.address(),
+            cycle: Pointer::new(&view),
             replicas: self.plan.replicas,
-            rows: AbiSlice::from_slice(&self.candidates),
-            scores: AbiSlice::from_slice(&self.zeros[..result.len()]),
-            last: AbiSlice::from_slice(&self.zeros[..result.len()]),
-            fits_now: AbiSlice::from_slice(&self.candidates_fit),
-            all_rows: AbiSlice::from_slice(&self.candidates),
-            result: AbiSliceMut::from_mut_slice(&mut result),
-            ..AssignCall::default()
+            rows: Slice::new(&self.candidates),
+            scores: Slice::new(&self.zeros[..result.len()]),
+            last: Slice::new(&self.zeros[..result.len()]),
+            fits_now: Slice::new(&self.candidates_fit),
+            capacity: Slice::new(&self.candidates_fit),
+            all_rows: Slice::new(&self.candidates),
+            result: SliceMut::new(&mut result),
+            ..AssignCall::DEFAULT
         };
-        plugin.assign(&mut call).expect("the plugin divides");
+        plugin.assign(&mut call, None).expect("the plugin divides");
         self.result = result;
     }
 

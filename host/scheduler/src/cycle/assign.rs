@@ -1,12 +1,12 @@
 //! Assign: divides the replicas among the candidates. If the policy has tiers, `walk.rs` makes one call per tier.
 
-use divvy_framework::abi::call::{AssignCall, CycleView};
-use divvy_framework::abi::{AbiSlice, AbiSliceMut};
+use divvy_framework::abi::call::{AssignCall, PrepareCall};
+use divvy_framework::abi::sized::kind;
+use divvy_framework::abi::{Address, Slice, SliceMut};
 use divvy_framework_driver::cycle as driver;
 
 use super::error::CycleError;
-use super::run::{Candidates, Cycle, CycleInput, Target};
-use super::sink::Texts;
+use super::run::{Candidates, Cycle, CycleInput, Target, Views};
 use super::verify::AssignRules;
 use crate::scheduler::Strategy;
 
@@ -15,9 +15,8 @@ use crate::scheduler::Strategy;
 pub(super) struct Division<'a> {
     pub(super) input: &'a CycleInput<'a>,
     pub(super) strategy: &'a Strategy<'a>,
-    pub(super) view: &'a CycleView<'a>,
-    prepared: *const std::ffi::c_void,
-    texts: Option<&'a Texts>,
+    pub(super) views: Views<'a>,
+    prepared: Address,
 }
 
 /// One call to the strategy's plugin: the replicas to divide, and the tier they are for.
@@ -34,18 +33,14 @@ impl Cycle {
         &mut self,
         input: &CycleInput<'_>,
         strategy: &Strategy<'_>,
-        view: &CycleView<'_>,
-        texts: Option<&Texts>,
+        views: Views<'_>,
     ) -> Result<(), CycleError> {
-        let prepared = self.prepare(strategy.plugin(), view, texts, || {
-            input.profile.strategy_place(strategy.name())
-        })?;
+        views.calling(|| input.profile.strategy_place(strategy.name()));
         let division = Division {
             input,
             strategy,
-            view,
-            prepared,
-            texts,
+            views,
+            prepared: Address::NULL,
         };
         // Moved out of `self`, so that the calls can write to the rest of the cycle's memory.
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -60,10 +55,28 @@ impl Cycle {
             };
             self.divide(&division, share, None, &mut candidates)
         } else {
-            self.walk_overflow(&division, &candidates)
+            self.walk_prepared(&division, &candidates)
         };
         self.candidates = candidates;
         outcome
+    }
+
+    /// Walks the tiers, with state that a plugin which prepares makes only once for all of them.
+    fn walk_prepared(&mut self, division: &Division<'_>, candidates: &Candidates) -> Result<(), CycleError> {
+        let views = division.views;
+        let mut call = PrepareCall {
+            cycle: views.cycle(),
+            policy: views.policy(),
+            point: kind::ASSIGN,
+            ..PrepareCall::DEFAULT
+        };
+        let prepared = division.strategy.plugin().prepare(&mut call, views.texts());
+        let prepared = prepared.map_err(CycleError::of_call)?;
+        let division = Division {
+            prepared: prepared.address(),
+            ..*division
+        };
+        self.walk_overflow(&division, candidates)
     }
 
     /// Copies the columns of the selected clusters into `candidates`, in the order that Select returned.
@@ -75,13 +88,21 @@ impl Cycle {
         candidates.scores.clear();
         candidates.scores.extend(chosen().map(|place| feasible.scores[place]));
         candidates.last.clear();
-        candidates
-            .last
-            .extend(chosen().map(|place| feasible.last[place].max(0)));
+        candidates.last.extend(chosen().map(|place| feasible.last[place]));
+        candidates.last_index.clear();
+        if !feasible.last_index.is_empty() {
+            candidates
+                .last_index
+                .extend(chosen().map(|place| feasible.last_index[place]));
+        }
         candidates.fits_now.clear();
         candidates
             .fits_now
             .extend(chosen().map(|place| feasible.fits_now[place]));
+        candidates.capacity.clear();
+        candidates
+            .capacity
+            .extend(chosen().map(|place| feasible.capacity[place]));
         candidates.tiers.clear();
         if !feasible.tiers.is_empty() {
             candidates.tiers.extend(chosen().map(|place| feasible.tiers[place]));
@@ -109,7 +130,9 @@ impl Cycle {
             rows,
             scores,
             last,
+            last_index,
             fits_now,
+            capacity,
             tiers,
             places,
             result,
@@ -118,31 +141,35 @@ impl Cycle {
         result.clear();
         result.resize(rows.len(), 0);
         let mut call = AssignCall {
-            cycle: std::ptr::from_ref(division.view),
+            cycle: division.views.cycle(),
+            policy: division.views.policy(),
             prepared: division.prepared,
+            rows: Slice::new(rows),
+            scores: Slice::new(scores),
+            last: Slice::new(last),
+            last_index: Slice::new(last_index),
+            fits_now: Slice::new(fits_now),
+            capacity: Slice::new(capacity),
+            tiers: Slice::new(tiers),
             replicas: share.replicas,
-            rows: AbiSlice::from_slice(rows),
-            scores: AbiSlice::from_slice(scores),
-            last: AbiSlice::from_slice(last),
-            fits_now: AbiSlice::from_slice(fits_now),
-            tiers: AbiSlice::from_slice(tiers),
-            places: AbiSlice::from_slice(places),
             tier: share.tier,
             tier_count: share.tier_count,
-            all_rows: AbiSlice::from_slice(all_rows.unwrap_or(rows)),
-            result: AbiSliceMut::from_mut_slice(result),
-            ..AssignCall::default()
+            policy_index: Slice::new(places),
+            all_rows: Slice::new(all_rows.unwrap_or(rows)),
+            result: SliceMut::new(result),
+            ..AssignCall::DEFAULT
         };
         let strategy = division.strategy;
-        strategy.plugin().assign(&mut call).map_err(CycleError::of_call)?;
+        let answer = strategy.plugin().assign(&mut call, division.views.texts());
+        answer.map_err(CycleError::of_call)?;
         // No result is used before it has passed the strategy's promises.
         verify(division, share.replicas, candidates)?;
-        self.collect(candidates, division.texts);
+        self.collect(candidates);
         Ok(())
     }
 
-    /// Adds the candidates that got replicas to the targets, and keeps the plugin's remarks about them.
-    fn collect(&mut self, candidates: &Candidates, texts: Option<&Texts>) {
+    /// Adds the candidates that got replicas to the targets.
+    fn collect(&mut self, candidates: &Candidates) {
         self.targets.extend(
             candidates
                 .rows
@@ -151,14 +178,6 @@ impl Cycle {
                 .filter(|(_, replicas)| **replicas > 0)
                 .map(|(&row, &replicas)| Target { row, replicas }),
         );
-        if let Some(texts) = texts {
-            // Indices are valid only for this call, rows for the whole cycle.
-            for (place, remark) in texts.take_explanations() {
-                if let Some(&row) = candidates.rows.get(place as usize) {
-                    self.remarks.push((row, remark));
-                }
-            }
-        }
     }
 }
 
@@ -169,8 +188,7 @@ fn verify(division: &Division<'_>, replicas: i64, candidates: &Candidates) -> Re
         replicas,
         duplicates: strategy.duplicates(),
         respects_capacity: strategy.respects_capacity(),
-        fits_now: &candidates.fits_now,
-        last: &candidates.last,
+        capacity: &candidates.capacity,
     };
     rules.check(&candidates.result, |place| {
         input.fleet.name(candidates.rows[place]).to_owned()

@@ -51,7 +51,7 @@ pub struct ClusterExplanation {
     /// Replicas assigned; absent if the cluster is not in the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
-    /// The strategy's remarks about this cluster.
+    /// The plugins' remarks about this cluster, in the order of their calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }

@@ -1,20 +1,16 @@
 //! Filter: rejects the clusters that cannot take the binding.
 
-use divvy_framework::abi::AbiSliceMut;
-use divvy_framework::abi::call::{CycleView, FilterCall};
+use divvy_framework::abi::SliceMut;
+use divvy_framework::abi::call::FilterCall;
 
 use super::error::CycleError;
-use super::run::{Cycle, CycleInput};
+use super::run::{Cycle, CycleInput, Views};
 use super::sink::{DELETING_CODE, Texts};
+use super::verify::Violation;
 
 impl Cycle {
     /// Calls the filters in the profile's order and lists the rows that none of them rejected.
-    pub(super) fn filter(
-        &mut self,
-        input: &CycleInput<'_>,
-        view: &CycleView<'_>,
-        texts: Option<&Texts>,
-    ) -> Result<(), CycleError> {
+    pub(super) fn filter(&mut self, input: &CycleInput<'_>, views: Views<'_>) -> Result<(), CycleError> {
         let clusters = input.fleet.len();
         self.codes.clear();
         self.codes.resize(clusters, 0);
@@ -24,16 +20,23 @@ impl Cycle {
         }
         // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
         for (number, plugin) in input.profile.filters().enumerate() {
-            let prepared = self.prepare(plugin, view, texts, || input.profile.filter_place(number))?;
+            views.calling(|| input.profile.filter_place(number));
+            // The SDK lets a plugin reject only. Any other library may write to the whole column.
+            let may_change = !plugin.library().is_certified();
+            if may_change {
+                self.row_buffer.clone_from(&self.codes);
+            }
             let mut call = FilterCall {
-                cycle: std::ptr::from_ref(view),
-                prepared,
-                codes: AbiSliceMut::from_mut_slice(&mut self.codes),
+                cycle: views.cycle(),
+                codes: SliceMut::new(&mut self.codes),
                 // Without a text sink, all rejections share this code; the sink assigns one code per reason.
                 code: DELETING_CODE + 1,
-                ..FilterCall::default()
+                ..FilterCall::DEFAULT
             };
-            plugin.filter(&mut call).map_err(CycleError::of_call)?;
+            plugin.filter(&mut call, views.texts()).map_err(CycleError::of_call)?;
+            if may_change {
+                self.check_rejections(input, plugin.name())?;
+            }
         }
         let rows = &mut self.feasible.rows;
         rows.clear();
@@ -43,10 +46,22 @@ impl Cycle {
             // Without texts there are no reasons yet; the caller runs the filters again to collect them.
             return Err(CycleError::NoClusterFit {
                 clusters,
-                reasons: texts.map_or_else(Vec::new, |texts| self.histogram(texts)),
+                reasons: views.texts.map_or_else(Vec::new, |texts| self.histogram(texts)),
             });
         }
         Ok(())
+    }
+
+    /// Checks that the rejections in the buffer are still those of the column.
+    fn check_rejections(&self, input: &CycleInput<'_>, plugin: &str) -> Result<(), CycleError> {
+        let changed = |(before, now): (&u32, &u32)| *before != 0 && before != now;
+        match self.row_buffer.iter().zip(&self.codes).position(changed) {
+            None => Ok(()),
+            Some(row) => Err(CycleError::Violation(Violation::ChangedRejection {
+                plugin: plugin.to_owned(),
+                cluster: input.fleet.name(row as u32).to_owned(),
+            })),
+        }
     }
 
     /// Counts the rejected clusters per reason: the most frequent reason first, ties in the order of the texts.

@@ -1,8 +1,8 @@
 //! Runs the steps in order, in memory that is reused from binding to binding.
 
-use divvy_framework::abi::arena::{ABSENT, NO_ROW};
-use divvy_framework::abi::call::CycleView;
-use divvy_framework::abi::object::Prepared;
+use divvy_framework::abi::Pointer;
+use divvy_framework::abi::arena::NO_ROW;
+use divvy_framework::abi::view::{CycleView, PolicyView};
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 
 use super::error::CycleError;
@@ -10,7 +10,7 @@ use super::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
 use super::sink::{DELETING_CODE, Texts};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::plan::{AffinityGroup, Plan};
-use crate::plugin::PluginInstance;
+use crate::plugin::TakeText;
 use crate::scheduler::{Profile, Strategy};
 
 /// A cluster in a result.
@@ -49,7 +49,6 @@ pub struct Cycle {
     pub(super) resolution: Resolution,
     /// Texts from plugins; present only while they are being collected.
     texts: Option<Box<Texts>>,
-    prepared: Vec<Prepared>,
     /// One code per cluster of the snapshot: 0 while the cluster is feasible, otherwise the code of its rejection.
     pub(super) codes: Vec<u32>,
     pub(super) feasible: Feasible,
@@ -65,7 +64,6 @@ pub struct Cycle {
     pub(super) score_buffer: Vec<i64>,
     /// Unweighted scores per Score plugin; filled only if an explanation is requested.
     pub(super) plugin_scores: Vec<Vec<i64>>,
-    pub(super) remarks: Vec<(u32, String)>,
     pub(super) targets: Vec<Target>,
     /// Scratch for sorting the targets, with one entry per cluster of the snapshot.
     replicas_by_row: Vec<i64>,
@@ -76,10 +74,12 @@ pub struct Cycle {
 pub(super) struct Feasible {
     pub(super) rows: Vec<u32>,
     pub(super) scores: Vec<i64>,
-    /// [`ABSENT`] where the last result does not list the cluster.
+    /// 0 where the last result does not list the cluster.
     pub(super) last: Vec<i64>,
+    /// Index in the last result. Empty if it lists none of the clusters.
+    pub(super) last_index: Vec<u32>,
     pub(super) fits_now: Vec<i64>,
-    pub(super) available: Vec<i64>,
+    pub(super) capacity: Vec<i64>,
     /// Empty if the binding has no tiers.
     pub(super) tiers: Vec<u32>,
 }
@@ -90,10 +90,43 @@ pub(super) struct Candidates {
     pub(super) rows: Vec<u32>,
     pub(super) scores: Vec<i64>,
     pub(super) last: Vec<i64>,
+    /// Empty if the last result lists none of the feasible clusters.
+    pub(super) last_index: Vec<u32>,
     pub(super) fits_now: Vec<i64>,
+    pub(super) capacity: Vec<i64>,
     pub(super) tiers: Vec<u32>,
     pub(super) places: Vec<u32>,
     pub(super) result: Vec<i64>,
+}
+
+/// What the calls of one cycle read, and where their texts go.
+#[derive(Clone, Copy)]
+pub(super) struct Views<'a> {
+    pub(super) cycle: &'a CycleView<'a>,
+    /// For the strategy's plugin; the others do not see it.
+    pub(super) policy: &'a PolicyView<'a>,
+    pub(super) texts: Option<&'a Texts>,
+}
+
+impl<'a> Views<'a> {
+    pub(super) fn cycle(&self) -> Pointer<'a, CycleView<'a>> {
+        Pointer::new(self.cycle)
+    }
+
+    pub(super) fn policy(&self) -> Pointer<'a, PolicyView<'a>> {
+        Pointer::new(self.policy)
+    }
+
+    pub(super) fn texts(&self) -> Option<&'a dyn TakeText> {
+        self.texts.map(|texts| texts as &dyn TakeText)
+    }
+
+    /// Attributes the texts that follow to the plugin with this index in [`Profile::plugin_names`].
+    pub(super) fn calling(&self, index: impl FnOnce() -> usize) {
+        if let Some(texts) = self.texts {
+            texts.calling(index());
+        }
+    }
 }
 
 impl Cycle {
@@ -164,15 +197,15 @@ impl Cycle {
         estimate: impl FnOnce(&[u32], &mut Vec<i64>),
     ) -> Result<(), CycleError> {
         self.begin(input);
-        let outcome = self.with_view(input, |cycle, strategy, views, resolution, texts| {
-            cycle.first_half(input, views, resolution, texts)?;
+        let outcome = self.with_view(input, |cycle, strategy, views, resolution| {
+            cycle.first_half(input, views, resolution)?;
             let Feasible { rows, fits_now, .. } = &mut cycle.feasible;
             estimate(rows, fits_now);
             fits_now.resize(rows.len(), 0);
             for fits in fits_now.iter_mut() {
                 *fits = (*fits).max(0);
             }
-            cycle.second_half(input, strategy, views, texts)
+            cycle.second_half(input, strategy, views)
         });
         self.with_reasons(input, outcome)
     }
@@ -186,8 +219,8 @@ impl Cycle {
     /// A [`CycleError`]. An error aborts this cycle, so the second half must not follow.
     pub fn filter_and_score(&mut self, input: &CycleInput<'_>) -> Result<&[u32], CycleError> {
         self.begin(input);
-        let outcome = self.with_view(input, |cycle, _, views, resolution, texts| {
-            cycle.first_half(input, views, resolution, texts)
+        let outcome = self.with_view(input, |cycle, _, views, resolution| {
+            cycle.first_half(input, views, resolution)
         });
         self.with_reasons(input, outcome)?;
         Ok(&self.feasible.rows)
@@ -207,8 +240,8 @@ impl Cycle {
         fits_now.clear();
         fits_now.extend(estimates.iter().take(rows.len()).map(|fits| (*fits).max(0)));
         fits_now.resize(rows.len(), 0);
-        self.with_view(input, |cycle, strategy, views, _, texts| {
-            cycle.second_half(input, strategy, views, texts)
+        self.with_view(input, |cycle, strategy, views, _| {
+            cycle.second_half(input, strategy, views)
         })?;
         Ok(&self.targets)
     }
@@ -225,8 +258,8 @@ impl Cycle {
             return outcome;
         }
         self.texts = Some(Box::default());
-        let outcome = self.with_view(input, |cycle, _, views, resolution, texts| {
-            cycle.first_half(input, views, resolution, texts)
+        let outcome = self.with_view(input, |cycle, _, views, resolution| {
+            cycle.first_half(input, views, resolution)
         });
         self.texts = None;
         outcome
@@ -235,35 +268,33 @@ impl Cycle {
     fn first_half(
         &mut self,
         input: &CycleInput<'_>,
-        [general, _]: [&CycleView<'_>; 2],
+        views: Views<'_>,
         resolution: &Resolution,
-        texts: Option<&Texts>,
     ) -> Result<(), CycleError> {
-        self.filter(input, general, texts)?;
+        self.filter(input, views)?;
         self.last_of_feasible(input, resolution);
-        self.score(input, general, texts)
+        self.score(input, views)
     }
 
     fn second_half(
         &mut self,
         input: &CycleInput<'_>,
         strategy: &Strategy<'_>,
-        [general, view]: [&CycleView<'_>; 2],
-        texts: Option<&Texts>,
+        views: Views<'_>,
     ) -> Result<(), CycleError> {
         self.targets.clear();
         let Feasible {
             fits_now,
-            available,
+            capacity,
             last,
             ..
         } = &mut self.feasible;
-        available.clear();
+        capacity.clear();
         // The last replicas already run on a cluster, so it has room for them in addition to what fits now.
-        let capacity = fits_now.iter().zip(last.iter());
-        available.extend(capacity.map(|(fits, last)| fits.saturating_add((*last).max(0))));
+        let columns = fits_now.iter().zip(last.iter());
+        capacity.extend(columns.map(|(fits, last)| fits.saturating_add(*last)));
         self.tier_of_feasible(input);
-        self.select(input, strategy, general, texts)?;
+        self.select(input, strategy, views)?;
         // Without replicas to divide, every candidate becomes a target and the strategy is not called.
         if input.plan.whole {
             self.targets.extend(self.selected.iter().map(|&place| Target {
@@ -271,24 +302,17 @@ impl Cycle {
                 replicas: 0,
             }));
         } else {
-            self.assign(input, strategy, view, texts)?;
+            self.assign(input, strategy, views)?;
         }
         self.sort_targets(input.fleet.len());
         Ok(())
     }
 
-    /// Runs `steps` with two views: the general one, and the one for the strategy's plugin, which also shows the
-    /// preferences.
+    /// Runs `steps` with the views that the plugins' calls read.
     fn with_view(
         &mut self,
         input: &CycleInput<'_>,
-        steps: impl FnOnce(
-            &mut Self,
-            &Strategy<'_>,
-            [&CycleView<'_>; 2],
-            &Resolution,
-            Option<&Texts>,
-        ) -> Result<(), CycleError>,
+        steps: impl FnOnce(&mut Self, &Strategy<'_>, Views<'_>, &Resolution) -> Result<(), CycleError>,
     ) -> Result<(), CycleError> {
         let CycleInput {
             profile,
@@ -308,22 +332,16 @@ impl Cycle {
             duplicated: strategy.duplicates(),
             ignore_spread: strategy.ignores_spread() && !plan.keeps_spread_constraints,
         };
-        let sink = texts.as_deref().map(Texts::sink);
-        let view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options, sink);
-        // Only the strategy's plugin sees the preferences. Most bindings have none, and one view serves all plugins.
-        let mut hiding = None;
-        let general = if view.names.preferences.length == 0 {
-            &view
-        } else {
-            let hiding = hiding.insert(view);
-            hiding.names.preferences = divvy_framework::abi::text::Text::EMPTY;
-            &*hiding
+        let view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
+        let policy = driver::policy_view(&group.record, &resolution);
+        let views = Views {
+            cycle: &view,
+            policy: &policy,
+            texts: texts.as_deref(),
         };
-        let outcome = steps(self, &strategy, [general, &view], &resolution, texts.as_deref());
+        let outcome = steps(self, &strategy, views, &resolution);
         self.resolution = resolution;
         self.texts = texts;
-        // State that plugins prepared is valid only for these steps.
-        self.prepared.clear();
         outcome
     }
 
@@ -350,58 +368,45 @@ impl Cycle {
     }
 
     fn reset(&mut self) {
-        self.prepared.clear();
         self.feasible.rows.clear();
         self.feasible.scores.clear();
         self.feasible.fits_now.clear();
         self.feasible.tiers.clear();
         self.selected.clear();
         self.plugin_scores.clear();
-        self.remarks.clear();
         self.targets.clear();
-    }
-
-    /// Prepares a plugin for the binding, keeps its state until the steps end, and returns the state's address.
-    ///
-    /// `index` is that of the plugin in [`Profile::plugin_names`]. The texts that it hands over are filed under it.
-    #[inline]
-    pub(super) fn prepare(
-        &mut self,
-        plugin: &PluginInstance,
-        view: &CycleView<'_>,
-        texts: Option<&Texts>,
-        index: impl FnOnce() -> usize,
-    ) -> Result<*const std::ffi::c_void, CycleError> {
-        if let Some(texts) = texts {
-            texts.calling(index());
-        }
-        let prepared = plugin.prepare(view).map_err(CycleError::of_call)?;
-        let address = prepared.address();
-        self.prepared.push(prepared);
-        Ok(address)
     }
 
     /// Looks up the last replicas of each feasible cluster.
     fn last_of_feasible(&mut self, input: &CycleInput<'_>, resolution: &Resolution) {
-        let Feasible { rows, last, .. } = &mut self.feasible;
+        let Feasible {
+            rows, last, last_index, ..
+        } = &mut self.feasible;
         last.clear();
-        last.resize(rows.len(), ABSENT);
+        last.resize(rows.len(), 0);
+        last_index.clear();
         let entries = input.group.record.last();
         if entries.len() == 0 {
             return;
         }
+        last_index.resize(rows.len(), NO_ROW);
         places_of_rows(rows, input.fleet.len(), &mut self.by_row);
-        for ((_, replicas), &row) in entries.zip(resolution.last_rows()) {
+        let mut is_listed = false;
+        for (((_, replicas), &row), index) in entries.zip(resolution.last_rows()).zip(0..) {
             let place = self
                 .by_row
                 .get(row as usize)
                 .map_or(usize::MAX, |&place| place as usize);
             // If a cluster is listed twice, the first entry counts, as in Karmada.
-            if let Some(slot) = last.get_mut(place)
-                && *slot == ABSENT
+            if let (Some(replicas_slot), Some(slot)) = (last.get_mut(place), last_index.get_mut(place))
+                && *slot == NO_ROW
             {
-                *slot = replicas;
+                (*replicas_slot, *slot) = (replicas, index);
+                is_listed = true;
             }
+        }
+        if !is_listed {
+            last_index.clear();
         }
     }
 
@@ -430,8 +435,12 @@ impl Cycle {
             let Some(cluster) = clusters.get_mut(row as usize) else {
                 continue;
             };
-            let last = self.feasible.last.get(place).copied();
-            cluster.last = last.filter(|&last| last != ABSENT);
+            let is_listed = self
+                .feasible
+                .last_index
+                .get(place)
+                .is_some_and(|&index| index != NO_ROW);
+            cluster.last = self.feasible.last.get(place).copied().filter(|_| is_listed);
             cluster.score = self.feasible.scores.get(place).copied();
             cluster.fits_now = self.feasible.fits_now.get(place).copied();
             cluster.tier = self.feasible.tiers.get(place).copied();
@@ -456,9 +465,9 @@ impl Cycle {
                 }
             }
         }
-        for (row, remark) in &self.remarks {
-            if let Some(cluster) = clusters.get_mut(*row as usize) {
-                cluster.remarks.push(remark.clone());
+        for (row, remark) in texts.take_explanations() {
+            if let Some(cluster) = clusters.get_mut(row as usize) {
+                cluster.remarks.push(remark);
             }
         }
         Explanation {

@@ -1,11 +1,10 @@
 //! Select: picks the candidates among the feasible clusters.
 
-use divvy_framework::abi::call::{CycleView, SelectCall};
-use divvy_framework::abi::{AbiSlice, AbiSliceMut};
+use divvy_framework::abi::call::SelectCall;
+use divvy_framework::abi::{Slice, SliceMut};
 
 use super::error::CycleError;
-use super::run::{Cycle, CycleInput};
-use super::sink::Texts;
+use super::run::{Cycle, CycleInput, Views};
 use super::verify;
 use crate::plugin::CallError;
 use crate::scheduler::Strategy;
@@ -16,36 +15,34 @@ impl Cycle {
         &mut self,
         input: &CycleInput<'_>,
         strategy: &Strategy<'_>,
-        view: &CycleView<'_>,
-        texts: Option<&Texts>,
+        views: Views<'_>,
     ) -> Result<(), CycleError> {
         let plugin = input.profile.select();
-        let prepared = self.prepare(plugin, view, texts, || input.profile.select_place())?;
+        views.calling(|| input.profile.select_place());
         let feasible = &self.feasible;
         self.selected.clear();
         self.selected.resize(feasible.rows.len(), 0);
-        let mut count = [0_u64];
         let mut call = SelectCall {
-            cycle: std::ptr::from_ref(view),
-            prepared,
-            rows: AbiSlice::from_slice(&feasible.rows),
-            scores: AbiSlice::from_slice(&feasible.scores),
-            last: AbiSlice::from_slice(&feasible.last),
-            fits_now: AbiSlice::from_slice(&feasible.fits_now),
-            available: AbiSlice::from_slice(&feasible.available),
-            tiers: AbiSlice::from_slice(&feasible.tiers),
+            cycle: views.cycle(),
+            rows: Slice::new(&feasible.rows),
+            scores: Slice::new(&feasible.scores),
+            last: Slice::new(&feasible.last),
+            last_index: Slice::new(&feasible.last_index),
+            fits_now: Slice::new(&feasible.fits_now),
+            capacity: Slice::new(&feasible.capacity),
+            tiers: Slice::new(&feasible.tiers),
             needed: if strategy.duplicates() { -1 } else { input.plan.needed },
-            candidates: AbiSliceMut::from_mut_slice(&mut self.selected),
-            count: AbiSliceMut::from_mut_slice(&mut count),
-            ..SelectCall::default()
+            candidates: SliceMut::new(&mut self.selected),
+            ..SelectCall::DEFAULT
         };
         // Karmada distinguishes a failed selection from a lack of capacity, so it has its own variant.
-        plugin.select(&mut call).map_err(|error| match error {
+        plugin.select(&mut call, views.texts()).map_err(|error| match error {
             CallError::Unschedulable { plugin, message, .. } => CycleError::NotSelectable { plugin, message },
             other => CycleError::of_call(other),
         })?;
+        let count = call.count;
         let rows = &feasible.rows;
-        let chosen = verify::check_selection(plugin.name(), &self.selected, count[0], &mut self.marks, |place| {
+        let chosen = verify::check_selection(plugin.name(), &self.selected, count, &mut self.marks, |place| {
             input.fleet.name(rows[place]).to_owned()
         })?
         .len();

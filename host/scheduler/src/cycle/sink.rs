@@ -1,11 +1,10 @@
 //! Collects the texts that plugins emit during a cycle: reasons, explanations and notes.
 
 use std::cell::{Cell, RefCell};
-use std::ffi::c_void;
 
-use divvy_framework::abi::AbiStr;
-use divvy_framework::abi::call::text_kind;
-use divvy_framework_driver::cycle::TextSink;
+use divvy_framework::abi::service::text_kind;
+
+use crate::plugin::TakeText;
 
 /// Code of a cluster that is being deleted. Reasons get the codes after it.
 pub(super) const DELETING_CODE: u32 = 1;
@@ -18,7 +17,7 @@ pub(super) struct Texts {
     /// Distinct reasons, each with the plugin that gave it. The reason at index `i` has the code `DELETING_CODE + 1 +
     /// i`.
     reasons: RefCell<Vec<(usize, String)>>,
-    /// Index among the candidates of the current call, and the text.
+    /// Row of the cluster, and the text.
     explanations: RefCell<Vec<(u32, String)>>,
     /// Plugin and text.
     notes: RefCell<Vec<(usize, String)>>,
@@ -30,21 +29,13 @@ impl Texts {
         self.plugin.set(plugin);
     }
 
-    /// The sink that plugins write to. `self` must outlive every call that uses it.
-    pub(super) fn sink(&self) -> TextSink {
-        TextSink {
-            context: std::ptr::from_ref(self).cast(),
-            function: take,
-        }
-    }
-
     /// Plugin and text behind a code; `None` if the code was never assigned.
     pub(super) fn reason(&self, code: u32) -> Option<(usize, String)> {
         let place = code.checked_sub(DELETING_CODE + 1)? as usize;
         self.reasons.borrow().get(place).cloned()
     }
 
-    /// Takes the explanations that were collected since the last call to this method.
+    /// Takes the explanations that were collected, each with the row of its cluster.
     pub(super) fn take_explanations(&self) -> Vec<(u32, String)> {
         self.explanations.take()
     }
@@ -69,23 +60,23 @@ impl Texts {
     }
 }
 
-extern "C" fn take(context: *const c_void, kind: u32, subject: u32, text: AbiStr<'_>) -> u32 {
-    // SAFETY: `Texts::sink` made the context from a value that outlives the cycle's calls, which come one at a time.
-    let texts = unsafe { &*context.cast::<Texts>() };
-    let text = text.as_str().to_owned();
-    match kind {
-        text_kind::REASON => texts.code(text),
-        text_kind::EXPLANATION => {
-            if let Ok(mut explanations) = texts.explanations.try_borrow_mut() {
-                explanations.push((subject, text));
+impl TakeText for Texts {
+    fn take(&self, kind: u32, row: u32, text: String) -> u32 {
+        match kind {
+            text_kind::REASON => return self.code(text),
+            text_kind::EXPLANATION => {
+                if let Ok(mut explanations) = self.explanations.try_borrow_mut() {
+                    explanations.push((row, text));
+                }
             }
-            0
-        }
-        _ => {
-            if let Ok(mut notes) = texts.notes.try_borrow_mut() {
-                notes.push((texts.plugin.get(), text));
+            text_kind::NOTE => {
+                if let Ok(mut notes) = self.notes.try_borrow_mut() {
+                    notes.push((self.plugin.get(), text));
+                }
             }
-            0
+            // A kind of text that this host does not know is dropped.
+            _ => {}
         }
+        0
     }
 }

@@ -64,7 +64,7 @@ impl Cycle {
             }
             // Only overflow bounds a tier here; otherwise the division checks the capacity.
             let quota = if group.overflows {
-                let capacity_of = |&place: &usize| all.fits_now[place].saturating_add(all.last[place]);
+                let capacity_of = |&place: &usize| all.capacity[place];
                 let capacity = walk.members.iter().map(capacity_of).fold(0, i64::saturating_add);
                 left.min(capacity)
             } else {
@@ -192,11 +192,11 @@ impl Walk {
             return false;
         }
         let record = &division.input.group.record;
-        let view = division.view;
+        let policy = division.views.policy;
         self.positive.reset(division.input.fleet.len());
-        for (rule, span) in view.rule_spans.as_slice().iter().enumerate() {
+        for (rule, span) in policy.rule_spans.as_slice().iter().enumerate() {
             if record.rule_is_positive(rule) {
-                for &row in span.of(view.rule_rows.as_slice()) {
+                for &row in span.of(policy.rule_rows.as_slice()) {
                     self.positive.insert(row as usize);
                 }
             }
@@ -216,7 +216,9 @@ impl Candidates {
         column(&mut self.rows, &all.rows, members);
         column(&mut self.scores, &all.scores, members);
         column(&mut self.last, &all.last, members);
+        column(&mut self.last_index, &all.last_index, members);
         column(&mut self.fits_now, &all.fits_now, members);
+        column(&mut self.capacity, &all.capacity, members);
         column(&mut self.tiers, &all.tiers, members);
         column(&mut self.places, &all.places, members);
     }

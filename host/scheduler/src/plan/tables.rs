@@ -62,7 +62,9 @@ pub(super) fn binding_tables(
     }
     for rule in &request.rules {
         let values = rule.fields.iter().map(|(field, &value)| (field, value));
-        builder.rule(&rule.origin, values, |writer| write_affinity(&rule.target, writer));
+        builder.rule(&rule.list, &rule.origin, values, |writer| {
+            write_affinity(&rule.target, writer)
+        });
     }
     for (target, priority) in priorities {
         builder.priority(*priority, |writer| write_affinity(target, writer));

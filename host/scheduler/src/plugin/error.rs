@@ -36,7 +36,53 @@ pub enum LoadError {
         /// Path of the file.
         path: PathBuf,
         /// The missing part of a plugin.
-        missing: &'static str,
+        missing: String,
+    },
+    /// The plugin was built with an SDK from before the first version of the ABI.
+    #[error("plugin file `{path}` was built before ABI 1.0", path = .path.display())]
+    BuiltBeforeFirstVersion {
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// The library holds several plugins, and the profile does not name one of them.
+    #[error("`{path}` holds several plugins: `{}`", .names.join("`, `"), path = .path.display())]
+    SeveralPlugins {
+        /// Path of the file.
+        path: PathBuf,
+        /// Names of the plugins.
+        names: Vec<String>,
+    },
+    /// The plugin says that it does not work with a host as old as this one.
+    #[error("plugin `{plugin}` ({path}) needs ABI {needed} or newer, this divvy has ABI {actual}", path = .path.display())]
+    NeedsNewerHost {
+        /// Name of the plugin.
+        plugin: String,
+        /// Path of the file.
+        path: PathBuf,
+        /// Least version of the host's ABI that the plugin works with.
+        needed: AbiVersion,
+        /// The host's ABI version.
+        actual: AbiVersion,
+    },
+    /// The plugin requires features that this host does not have.
+    #[error("plugin `{plugin}` ({path}) requires features that this divvy does not have: {bits:#x}", path = .path.display())]
+    UnknownFeatures {
+        /// Name of the plugin.
+        plugin: String,
+        /// Path of the file.
+        path: PathBuf,
+        /// The unknown bits.
+        bits: u64,
+    },
+    /// The plugin's descriptor contradicts its record or is incomplete.
+    #[error("plugin `{plugin}` ({path}) has an invalid descriptor: {message}", path = .path.display())]
+    InvalidDescriptor {
+        /// Name of the plugin.
+        plugin: String,
+        /// Path of the file.
+        path: PathBuf,
+        /// The problem.
+        message: String,
     },
     /// The plugin was built for another major version of the ABI.
     #[error(
@@ -98,22 +144,24 @@ pub enum LoadError {
         /// Full report of the layout check.
         detail: String,
     },
-    /// The plugin carries no type layout, so its types cannot be checked.
-    #[error("plugin `{plugin}` ({path}) carries no type layout to check", path = .path.display())]
-    LayoutUnknown {
+    /// The plugin carries no certificate, so its types cannot be checked, and the profile does not allow that.
+    #[error("plugin `{plugin}` ({path}){} carries no certificate", written_in(.language), path = .path.display())]
+    Uncertified {
         /// Name of the plugin.
         plugin: String,
         /// Path of the file.
         path: PathBuf,
+        /// Programming language of the plugin; empty if unknown.
+        language: String,
     },
-    /// The plugin's root module could not be created.
-    #[error("plugin `{plugin}` ({path}) failed to give its module: {message}", path = .path.display())]
-    ModuleFailed {
+    /// The plugin's record announces a certificate that cannot be read.
+    #[error("the certificate of plugin `{plugin}` ({path}) cannot be read: {message}", path = .path.display())]
+    CertificateUnreadable {
         /// Name of the plugin.
         plugin: String,
         /// Path of the file.
         path: PathBuf,
-        /// Message of the plugin or of the layout library.
+        /// The problem.
         message: String,
     },
     /// The file's name or path belongs to one plugin and its content to another.
@@ -168,9 +216,19 @@ impl LoadError {
                 "rebuild the plugin with an SDK of ABI {}.x, or use a divvy of its ABI",
                 expected.major
             )),
-            Self::LayoutMismatch { .. } | Self::LayoutUnknown { .. } => {
+            Self::LayoutMismatch { .. } | Self::CertificateUnreadable { .. } => {
                 Some("rebuild the plugin with the released SDK of this ABI version".to_owned())
             }
+            Self::BuiltBeforeFirstVersion { .. } => Some("rebuild the plugin with the current SDK".to_owned()),
+            Self::NeedsNewerHost { .. } | Self::UnknownFeatures { .. } => {
+                Some("use a newer divvy, or an older version of the plugin".to_owned())
+            }
+            Self::SeveralPlugins { .. } => {
+                Some("name one of them in the profile, and give its `path` there".to_owned())
+            }
+            Self::Uncertified { plugin, .. } => Some(format!(
+                "if you trust the file, write `allow-uncertified = true` in `[profile.plugin.{plugin}]`"
+            )),
             Self::ChecksumMismatch { actual, .. } => Some(format!(
                 "if the file is the one you mean, write `sha256 = \"{actual}\"` in the profile"
             )),
@@ -185,6 +243,14 @@ impl LoadError {
             Self::LayoutMismatch { detail, .. } => Some(detail),
             _ => None,
         }
+    }
+}
+
+fn written_in(language: &str) -> String {
+    if language.is_empty() {
+        String::new()
+    } else {
+        format!(", written in {language},")
     }
 }
 

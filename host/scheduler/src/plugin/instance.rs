@@ -1,13 +1,20 @@
 //! A constructed plugin: its calls, the errors that name it, and its quarantine.
 
+use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall};
-use divvy_framework::abi::object::{PluginFailure, PluginObject, PluginObjectBox, Prepared, Request, failure};
+use divvy_framework::abi::Address;
+use divvy_framework::abi::call::{
+    AssignCall, CallFunction, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
+};
+use divvy_framework::abi::service::{DestroyFunction, failure};
+use divvy_framework::abi::sized::kind;
 
 use super::error::CallError;
-use super::loader::PluginLibrary;
+use super::library::PluginLibrary;
+use super::services::{CallSink, HostServices, Reported, TakeText};
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
@@ -36,54 +43,100 @@ pub trait CallObserver: Send + Sync {
     fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>);
 }
 
-/// Calls to a constructed plugin, wherever it runs: today always in this process. Every call goes through this trait.
-///
-/// An error is the plugin's own failure, which [`PluginInstance`] turns into a [`CallError`].
-pub trait PluginCalls: Send + Sync {
-    /// Prepares the plugin's state for one binding.
-    fn prepare(&self, call: &mut PrepareCall<'_>) -> Result<Prepared, PluginFailure>;
-    /// Writes a code for every cluster that the plugin rejects.
-    fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), PluginFailure>;
-    /// Writes a score for every feasible cluster.
-    fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), PluginFailure>;
-    /// Picks the candidates and their order.
-    fn select(&self, call: &mut SelectCall<'_>) -> Result<(), PluginFailure>;
-    /// Divides the replicas among the candidates.
-    fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), PluginFailure>;
+/// A plugin in this process: its instance, and the functions of its library.
+pub(super) struct InProcess {
+    /// What the plugin's constructor returned.
+    pub(super) instance: *mut c_void,
+    /// Answers its calls.
+    pub(super) call: CallFunction,
+    /// Drops it.
+    pub(super) destroy: DestroyFunction,
 }
 
-/// A plugin in this process, called through its library's vtable.
-struct InProcess(PluginObjectBox);
+// SAFETY: a plugin's functions may be called with its instance from any thread, and several at the same time.
+unsafe impl Send for InProcess {}
+// SAFETY: as above.
+unsafe impl Sync for InProcess {}
 
-impl PluginCalls for InProcess {
-    fn prepare(&self, call: &mut PrepareCall<'_>) -> Result<Prepared, PluginFailure> {
-        PluginObject::prepare(&self.0, Request::new(call)).into_result()
+impl Drop for InProcess {
+    fn drop(&mut self) {
+        // SAFETY: the instance is the plugin's own, and is used nowhere else any more.
+        unsafe { (self.destroy)(self.instance) };
     }
+}
 
-    fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), PluginFailure> {
-        PluginObject::filter(&self.0, Request::new(call)).into_result()
+/// A call that can be made: it begins with the fields of [`CallHead`].
+///
+/// # Safety
+///
+/// The call's kind is `KIND`, and everything that it points to lives as long as it.
+unsafe trait Callable {
+    const KIND: u32;
+    const CALL: Call;
+
+    fn set_sink(&mut self, sink: Address);
+}
+
+macro_rules! callable {
+    ($($name:ident = $kind:ident, $call:ident);+ $(;)?) => {$(
+        // SAFETY: its fields borrow what they point to, and the kind is its own.
+        unsafe impl Callable for $name<'_> {
+            const KIND: u32 = kind::$kind;
+            const CALL: Call = Call::$call;
+
+            fn set_sink(&mut self, sink: Address) {
+                self.sink = sink;
+            }
+        }
+    )+};
+}
+
+callable!(
+    PrepareCall = PREPARE, Prepare;
+    FilterCall = FILTER, Filter;
+    ScoreCall = SCORE, Score;
+    SelectCall = SELECT, Select;
+    AssignCall = ASSIGN, Assign;
+);
+
+/// State that a plugin prepared for several calls of one cycle. It is dropped by the plugin's own code.
+#[derive(Debug)]
+pub struct PreparedState {
+    state: Address,
+    release: Option<ReleaseFunction>,
+}
+
+impl PreparedState {
+    /// No state: the plugin prepares in each call.
+    pub const NONE: Self = Self {
+        state: Address::NULL,
+        release: None,
+    };
+
+    /// The value of [`CallHead::prepared`].
+    pub fn address(&self) -> Address {
+        self.state
     }
+}
 
-    fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), PluginFailure> {
-        PluginObject::score(&self.0, Request::new(call)).into_result()
-    }
-
-    fn select(&self, call: &mut SelectCall<'_>) -> Result<(), PluginFailure> {
-        PluginObject::select(&self.0, Request::new(call)).into_result()
-    }
-
-    fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), PluginFailure> {
-        PluginObject::assign(&self.0, Request::new(call)).into_result()
+impl Drop for PreparedState {
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: the plugin wrote both, and the state is used nowhere else any more.
+            unsafe { release(self.state.get()) };
+        }
     }
 }
 
 /// A plugin constructed from its configuration.
 pub struct PluginInstance {
     library: PluginLibrary,
-    calls: Box<dyn PluginCalls>,
-    /// Consecutive panics per kind of call, because a plugin whose `prepare` succeeds can still panic in every
-    /// division.
-    panics: [AtomicU32; 5],
+    in_process: InProcess,
+    services: &'static HostServices,
+    /// Features that the plugin needs with its configuration.
+    features: u64,
+    /// Consecutive panics per kind of call, because a plugin whose Filter succeeds can still panic in every division.
+    panics: [AtomicU32; 6],
     quarantined: AtomicBool,
     last_panic: Mutex<String>,
     observer: OnceLock<Arc<dyn CallObserver>>,
@@ -99,10 +152,17 @@ impl std::fmt::Debug for PluginInstance {
 }
 
 impl PluginInstance {
-    pub(super) fn new(library: PluginLibrary, object: PluginObjectBox) -> Self {
+    pub(super) fn new(
+        library: PluginLibrary,
+        in_process: InProcess,
+        services: &'static HostServices,
+        features: u64,
+    ) -> Self {
         Self {
             library,
-            calls: Box::new(InProcess(object)),
+            in_process,
+            services,
+            features,
             panics: Default::default(),
             quarantined: AtomicBool::new(false),
             last_panic: Mutex::new(String::new()),
@@ -130,18 +190,41 @@ impl PluginInstance {
         self.quarantined.load(Ordering::Relaxed)
     }
 
-    /// Prepares the plugin's state for one binding. The caller keeps it as long as it makes other calls for this
-    /// binding.
+    /// True if the plugin needs a feature, given as a bit of [`divvy_framework::abi::descriptor::feature`], at any
+    /// extension point or with its configuration.
+    pub fn needs(&self, feature: u64) -> bool {
+        (self.features | self.library.features()) & feature != 0
+    }
+
+    /// Features that the plugin needs with its configuration, in addition to those that its library lists.
+    pub(crate) fn instance_features(&self) -> u64 {
+        self.features
+    }
+
+    /// The plugin's counters, by name. The SDK counts results that were out of range.
+    pub fn counters(&self) -> BTreeMap<String, u64> {
+        self.services.counters()
+    }
+
+    /// Prepares state for several calls of one kind: [`PreparedState::NONE`] if the plugin does not prepare. The caller
+    /// keeps it as long as it makes these calls.
     ///
     /// # Errors
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
-    pub fn prepare(&self, cycle: &CycleView<'_>) -> Result<Prepared, CallError> {
-        let mut call = PrepareCall {
-            cycle: std::ptr::from_ref(cycle),
-            ..PrepareCall::default()
-        };
-        self.call(Call::Prepare, || self.calls.prepare(&mut call))
+    pub fn prepare(
+        &self,
+        call: &mut PrepareCall<'_>,
+        texts: Option<&dyn TakeText>,
+    ) -> Result<PreparedState, CallError> {
+        if !self.library.serves(kind::PREPARE) {
+            return Ok(PreparedState::NONE);
+        }
+        self.call(call, texts)?;
+        Ok(PreparedState {
+            state: call.state,
+            release: call.release.get(),
+        })
     }
 
     /// Calls Filter: writes a code for every cluster that the plugin rejects.
@@ -149,8 +232,8 @@ impl PluginInstance {
     /// # Errors
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
-    pub fn filter(&self, call: &mut FilterCall<'_>) -> Result<(), CallError> {
-        self.call(Call::Filter, || self.calls.filter(call))
+    pub fn filter(&self, call: &mut FilterCall<'_>, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
+        self.call(call, texts)
     }
 
     /// Calls Score: writes a score for every feasible cluster.
@@ -158,8 +241,8 @@ impl PluginInstance {
     /// # Errors
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
-    pub fn score(&self, call: &mut ScoreCall<'_>) -> Result<(), CallError> {
-        self.call(Call::Score, || self.calls.score(call))
+    pub fn score(&self, call: &mut ScoreCall<'_>, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
+        self.call(call, texts)
     }
 
     /// Calls Select: picks the candidates and their order.
@@ -167,8 +250,8 @@ impl PluginInstance {
     /// # Errors
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
-    pub fn select(&self, call: &mut SelectCall<'_>) -> Result<(), CallError> {
-        self.call(Call::Select, || self.calls.select(call))
+    pub fn select(&self, call: &mut SelectCall<'_>, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
+        self.call(call, texts)
     }
 
     /// Calls Assign: divides the replicas among the candidates.
@@ -176,72 +259,94 @@ impl PluginInstance {
     /// # Errors
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
-    pub fn assign(&self, call: &mut AssignCall<'_>) -> Result<(), CallError> {
-        self.call(Call::Assign, || self.calls.assign(call))
+    pub fn assign(&self, call: &mut AssignCall<'_>, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
+        self.call(call, texts)
     }
 
-    fn call<T>(&self, kind: Call, call: impl FnOnce() -> Result<T, PluginFailure>) -> Result<T, CallError> {
+    #[inline]
+    fn call<C: Callable>(&self, call: &mut C, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
         if self.is_quarantined() {
-            return Err(CallError::Quarantined {
-                plugin: self.name().to_owned(),
-                panics: PANICS_TO_QUARANTINE,
-                message: self.last_panic.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-            });
+            return Err(self.quarantine_error());
         }
         let Some(observer) = self.observer.get() else {
-            return self.judged(kind, call());
+            return self.cross(call, texts);
         };
-        observer.begins(self.name(), kind);
-        let result = self.judged(kind, call());
-        observer.ends(self.name(), kind, result.as_ref().err());
+        observer.begins(self.name(), C::CALL);
+        let result = self.cross(call, texts);
+        observer.ends(self.name(), C::CALL, result.as_ref().err());
         result
     }
 
-    fn judged<T>(&self, kind: Call, result: Result<T, PluginFailure>) -> Result<T, CallError> {
-        match result {
-            Ok(value) => {
-                // The count is nearly always 0 already, and reading is cheaper than writing.
-                let panics = &self.panics[kind as usize];
-                if panics.load(Ordering::Relaxed) != 0 {
-                    panics.store(0, Ordering::Relaxed);
-                }
-                Ok(value)
-            }
-            Err(failure) => Err(self.error(kind, failure)),
+    #[inline]
+    fn cross<C: Callable>(&self, call: &mut C, texts: Option<&dyn TakeText>) -> Result<(), CallError> {
+        let sink = CallSink::new(texts);
+        call.set_sink(sink.address());
+        // SAFETY: the instance is the plugin's own, and the call keeps what it points to alive; the sink outlives it.
+        let code = unsafe {
+            (self.in_process.call)(
+                self.in_process.instance,
+                std::ptr::from_mut(call).cast::<CallHead<'_>>(),
+            )
+        };
+        let panics = &self.panics[C::KIND as usize];
+        if code != 0 {
+            return Err(self.error(panics, sink.reported(code)));
+        }
+        // The count is nearly always 0 already, and reading is cheaper than writing.
+        if panics.load(Ordering::Relaxed) != 0 {
+            panics.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn quarantine_error(&self) -> CallError {
+        CallError::Quarantined {
+            plugin: self.name().to_owned(),
+            panics: PANICS_TO_QUARANTINE,
+            message: self.last_panic.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         }
     }
 
     #[cold]
-    fn error(&self, kind: Call, failure: PluginFailure) -> CallError {
+    fn error(&self, panics: &AtomicU32, reported: Reported) -> CallError {
         let plugin = self.name().to_owned();
-        let message = failure.message.to_string();
-        match failure.kind {
-            failure::UNSCHEDULABLE => CallError::Unschedulable {
-                plugin,
-                message,
-                figures: (failure.requested >= 0).then_some((failure.requested, failure.available)),
-            },
-            failure::PREFERENCES => CallError::Preferences {
-                plugin,
-                message,
-                path: failure.path.to_string(),
-                hint: (!failure.hint.is_empty()).then(|| failure.hint.to_string()),
-            },
+        let Reported {
+            code,
+            message,
+            path,
+            hint,
+            figures,
+        } = reported;
+        match code {
             failure::PANIC => {
                 // Repeated panics are the plugin's fault, whatever the binding, so it is not called again and again.
-                let panics = self.panics[kind as usize].fetch_add(1, Ordering::Relaxed) + 1;
-                if panics >= PANICS_TO_QUARANTINE {
+                if panics.fetch_add(1, Ordering::Relaxed) + 1 >= PANICS_TO_QUARANTINE {
                     self.quarantined.store(true, Ordering::Relaxed);
                 }
                 (*self.last_panic.lock().unwrap_or_else(PoisonError::into_inner)).clone_from(&message);
                 CallError::Panic {
                     plugin,
                     message,
-                    place: failure.path.to_string(),
+                    place: path,
                 }
             }
             failure::NOT_SERVED => CallError::NotServed { plugin, message },
-            _ => CallError::Internal { plugin, message },
+            // A code that this host does not know is treated by its class.
+            _ => match failure::class(code) {
+                failure::BINDING => CallError::Unschedulable {
+                    plugin,
+                    message,
+                    figures,
+                },
+                failure::INPUT => CallError::Preferences {
+                    plugin,
+                    message,
+                    path,
+                    hint,
+                },
+                _ => CallError::Internal { plugin, message },
+            },
         }
     }
 }

@@ -1,10 +1,9 @@
 //! The loader: the only file of the host that opens libraries.
 //!
-//! Opening a library runs its code, so the file is checked first: it must be a shared library, carry a plugin's record
-//! for this ABI, and have the profile's checksum if there is one. Only then is it opened, and its type layout is
-//! compared in both directions. Within one major version, an older plugin lacks what was appended since and a newer one
-//! has more; both are accepted. `abi_stable`'s own entry points are not used, because they keep one module per type
-//! (the second plugin would be the first one again) and accept only newer plugins.
+//! Opening a library runs its code, so the file is checked first: it must be a shared library, carry the record of a
+//! plugin for this ABI, say that it works with this host, carry a certificate unless the profile allows otherwise, and
+//! have the profile's checksum if there is one. Only then is it opened, and its certificate compared with the host's
+//! types in both directions: within one minor version more or less, either side may have more at the end of a struct.
 //!
 //! Libraries are never closed, because references to a plugin's code and static data can live as long as the process.
 
@@ -15,50 +14,40 @@ use std::sync::{Mutex, PoisonError};
 
 use abi_stable::StableAbi;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
-use abi_stable::library::{AbiHeaderRef, LibHeader, LibraryError, ROOT_MODULE_LOADER_NAME_WITH_NUL};
-use divvy_framework::abi::module::{PluginModuleRef, extension_point, need, promise};
-use divvy_framework::abi::object::failure;
-use divvy_framework::abi::section::{PluginRecord, SECTION_NAME};
-use divvy_framework::abi::{ABI_VERSION, AbiStr, AbiVersion};
+use abi_stable::library::{AbiHeaderRef, LibHeader};
+use divvy_framework::abi::certificate::CertificateRef;
+use divvy_framework::abi::descriptor::{Descriptor, Library};
+use divvy_framework::abi::section::{MAGIC_BEFORE_1_0, PluginRecord, SECTION_NAME, record_flag};
+use divvy_framework::abi::sized::SizePrefixed;
+use divvy_framework::abi::{ABI_VERSION, AbiVersion, CERTIFICATE_SYMBOL, LIBRARY_SYMBOL};
 use object::{Object, ObjectSection};
 use sha2::{Digest, Sha256};
 
 use super::error::LoadError;
-use super::instance::PluginInstance;
-use super::log;
-use crate::strategy::{RuleField, RuleList};
+use super::library::{PluginLibrary, read_table};
 
-/// A plugin's library, checked and opened, with its metadata.
-#[derive(Clone)]
-pub struct PluginLibrary {
-    module: PluginModuleRef,
-    rule_lists: Vec<RuleList>,
-    path: PathBuf,
-    checksum: String,
-    abi_version: AbiVersion,
+/// Conditions under which a library is opened.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoadOptions<'a> {
+    /// Name of the plugin to load; `None` for the only one in the library.
+    pub name: Option<&'a str>,
+    /// SHA-256 checksum that the file must have, in hexadecimal.
+    pub checksum: Option<&'a str>,
+    /// True if the library may be opened without a certificate.
+    pub allow_uncertified: bool,
 }
 
-impl std::fmt::Debug for PluginLibrary {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("PluginLibrary")
-            .field("name", &self.name())
-            .field("version", &self.version())
-            .field("path", &self.path)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A plugin's file, read but not opened, with the record that it carries.
+/// A library's file, read but not opened, with the records that it carries.
 #[derive(Debug)]
 pub struct PluginFile {
     path: PathBuf,
     bytes: Vec<u8>,
-    record: PluginRecord,
+    /// At least one.
+    records: Vec<PluginRecord>,
 }
 
 impl PluginFile {
-    /// Reads a file and the record in it, without running any of its code.
+    /// Reads a file and the records in it, without running any of its code.
     ///
     /// # Errors
     ///
@@ -80,18 +69,25 @@ impl PluginFile {
             actual: what_it_is(&bytes, &error),
         })?;
         let section = file.section_by_name(SECTION_NAME);
-        let record = section
-            .and_then(|section| section.data().ok().and_then(PluginRecord::read))
-            .ok_or_else(|| LoadError::NoModule {
-                path: path.clone(),
-                missing: "it has no section `.divvy.plugin`",
-            })?;
-        Ok(Self { path, bytes, record })
+        let section = section.and_then(|section| section.data().ok()).unwrap_or(&[]);
+        if section.starts_with(&MAGIC_BEFORE_1_0) {
+            return Err(LoadError::BuiltBeforeFirstVersion { path });
+        }
+        let records = PluginRecord::read_all(section);
+        if records.is_empty() {
+            return Err(LoadError::NoModule {
+                path,
+                missing: "it has no record in a section `.divvy.plugin`".to_owned(),
+            });
+        }
+        Ok(Self { path, bytes, records })
     }
 
-    /// The plugin's name, from its record.
-    pub fn name(&self) -> String {
-        self.record.name()
+    /// Names of the plugins in the library, from their records.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.records.iter().map(PluginRecord::name).collect();
+        names.dedup();
+        names
     }
 
     /// The SHA-256 checksum of the file, in hexadecimal.
@@ -102,31 +98,45 @@ impl PluginFile {
             .collect()
     }
 
+    /// The record of a plugin: the one for this major ABI version if there are several.
+    fn record(&self, name: Option<&str>) -> Result<PluginRecord, LoadError> {
+        let mut named = self
+            .records
+            .iter()
+            .filter(|record| name.is_none_or(|name| record.name() == name));
+        let first = named.next().ok_or_else(|| LoadError::WrongName {
+            path: self.path.clone(),
+            expected: name.unwrap_or_default().to_owned(),
+            actual: self.names().join("`, `"),
+        })?;
+        if name.is_none() && self.names().len() > 1 {
+            return Err(LoadError::SeveralPlugins {
+                path: self.path.clone(),
+                names: self.names(),
+            });
+        }
+        let ours = std::iter::once(first)
+            .chain(named)
+            .find(|record| record.abi_version().major == ABI_VERSION.major);
+        Ok(*ours.unwrap_or(first))
+    }
+
     /// Opens the library.
     ///
-    /// If `checksum` (SHA-256 in hexadecimal) is given, the library is opened from a private copy of the bytes that
-    /// were hashed, so that the file cannot be replaced in between.
+    /// If a checksum is given, the library is opened from a private copy of the bytes that were hashed, so that the file
+    /// cannot be replaced in between.
     ///
     /// # Errors
     ///
-    /// A [`LoadError`] if the ABI, the checksum or the type layout does not match, or the system cannot open the
-    /// library. An ABI or checksum that does not match is reported before any of the library's code runs.
-    pub fn open(self, checksum: Option<&str>) -> Result<PluginLibrary, LoadError> {
-        let plugin = self.record.name();
-        let abi_version = self.record.abi_version();
-        // The record is the only part of a library that can be read across major versions.
-        if abi_version.major != ABI_VERSION.major {
-            return Err(LoadError::AbiMismatch {
-                plugin,
-                path: self.path,
-                expected: ABI_VERSION,
-                actual: abi_version,
-                sdk_version: self.record.sdk_version(),
-            });
-        }
+    /// A [`LoadError`] if the name, the ABI, the checksum or the certificate does not match, or the system cannot open
+    /// the library. Everything that the record says is checked before any of the library's code runs.
+    pub fn open(self, options: LoadOptions<'_>) -> Result<PluginLibrary, LoadError> {
+        let record = self.record(options.name)?;
+        let plugin = record.name();
+        self.check_record(&record, &plugin, options.allow_uncertified)?;
         let actual = self.checksum();
         // A private copy also serves for a path whose file has changed, since the linker would return the old library.
-        let library = match checksum {
+        let library = match options.checksum {
             Some(expected) if !expected.eq_ignore_ascii_case(&actual) => {
                 return Err(LoadError::ChecksumMismatch {
                     path: self.path,
@@ -138,50 +148,53 @@ impl PluginFile {
             None if was_exchanged(&self.path, &actual) => open_copy(&self.path, &self.bytes)?,
             None => open(&self.path, &self.path)?,
         };
-        let header = header(&self.path, library)?;
-        check_layout(&plugin, &self.path, header)?;
-        // SAFETY: the layout was checked against this very type, in one direction or the other.
-        let module = unsafe { header.init_root_module_with_unchecked_layout::<PluginModuleRef>() };
-        let module = module.map_err(|error| LoadError::ModuleFailed {
-            plugin,
-            path: self.path.clone(),
-            message: match error {
-                LibraryError::RootModule { err, .. } => one_line(&err),
-                other => one_line(&other),
-            },
-        })?;
-        // Lists are parsed once, so that an invalid one is an error of the plugin rather than of each binding.
-        let lists = module.rule_lists();
-        let rule_lists = lists.as_slice().iter().map(|text| rule_list(text.as_str())).collect();
-        let rule_lists: Result<Vec<RuleList>, String> = rule_lists;
-        let rule_lists = rule_lists.map_err(|message| LoadError::InvalidRuleList {
-            plugin: module.name().as_str().to_owned(),
-            path: self.path.clone(),
-            message,
-        })?;
-        Ok(PluginLibrary {
-            module,
-            rule_lists,
-            path: self.path,
-            checksum: actual,
-            abi_version,
-        })
+        let exported = exported(&self.path, library)?;
+        if record.is_certified() {
+            check_certificate(&plugin, &self.path, library)?;
+        }
+        let descriptor = descriptor(&self.path, exported, &plugin)?;
+        PluginLibrary::new(&record, &descriptor, self.path, actual)
     }
-}
 
-/// Parses a declared list: a JSON object, or `list:field`, the form that the first libraries of this ABI use.
-fn rule_list(text: &str) -> Result<RuleList, String> {
-    match text.split_once(':') {
-        Some((name, field)) if !text.starts_with('{') => Ok(RuleList {
-            name: name.to_owned(),
-            fields: vec![RuleField {
-                name: field.to_owned(),
-                minimum: None,
-                required: true,
-            }],
-            priorities: false,
-        }),
-        _ => serde_json::from_str(text).map_err(|error| error.to_string()),
+    /// Checks what the record says, before any code of the library runs.
+    fn check_record(&self, record: &PluginRecord, plugin: &str, allow_uncertified: bool) -> Result<(), LoadError> {
+        let (plugin, path) = (plugin.to_owned(), self.path.clone());
+        // A record can be read across major versions.
+        if record.abi_version().major != ABI_VERSION.major {
+            return Err(LoadError::AbiMismatch {
+                plugin,
+                path,
+                expected: ABI_VERSION,
+                actual: record.abi_version(),
+                sdk_version: record.sdk_version(),
+            });
+        }
+        if record.least_minor() > ABI_VERSION.minor {
+            return Err(LoadError::NeedsNewerHost {
+                plugin,
+                path,
+                needed: AbiVersion {
+                    minor: record.least_minor(),
+                    ..record.abi_version()
+                },
+                actual: ABI_VERSION,
+            });
+        }
+        if record.flags() & record_flag::MUST_BE_KNOWN != 0 {
+            return Err(LoadError::UnknownFeatures {
+                plugin,
+                path,
+                bits: u64::from(record.flags() & record_flag::MUST_BE_KNOWN),
+            });
+        }
+        if !record.is_certified() && !allow_uncertified {
+            return Err(LoadError::Uncertified {
+                plugin,
+                path,
+                language: record.language(),
+            });
+        }
+        Ok(())
     }
 }
 
@@ -206,14 +219,17 @@ fn was_exchanged(path: &Path, checksum: &str) -> bool {
 }
 
 fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadError> {
+    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+    // All symbols are resolved now, so that a missing one is an error here rather than the end of the process later.
     // SAFETY: opening runs the library's constructors. The record in its file says that it is a plugin of this ABI, and
     // an operator vouches for its code by putting it where plugins are searched for.
-    let opened = unsafe { libloading::Library::new(path) };
+    let opened = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
     let library = opened.map_err(|error| LoadError::OpenFailed {
         path: shown.to_owned(),
         message: one_line(&error),
     })?;
-    Ok(Box::leak(Box::new(library)))
+    Ok(Box::leak(Box::new(library.into())))
 }
 
 /// Opens the bytes from a file in memory. Its descriptor stays open: the dynamic linker identifies a library by its
@@ -235,29 +251,48 @@ fn open_copy(path: &Path, bytes: &[u8]) -> Result<&'static libloading::Library, 
     Ok(library)
 }
 
-fn header(path: &Path, library: &'static libloading::Library) -> Result<&'static LibHeader, LoadError> {
-    // SAFETY: the symbol, if there is one, is a static of this type: only the SDK's macro exports that name.
-    let symbol = unsafe { library.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
-    let header = *symbol.map_err(|_| LoadError::NoModule {
+/// The exports of an opened library.
+fn exported(path: &Path, library: &'static libloading::Library) -> Result<*const Library, LoadError> {
+    // SAFETY: the symbol, if there is one, is a static of this type: the header and the SDK reserve the name for it.
+    let symbol = unsafe { library.get::<*const Library>(LIBRARY_SYMBOL.as_bytes()) };
+    let symbol = symbol.map_err(|_| LoadError::NoModule {
         path: path.to_owned(),
-        missing: "it exports no module",
+        missing: format!("it exports no `{LIBRARY_SYMBOL}`"),
     })?;
-    header.upgrade().map_err(|error| LoadError::OpenFailed {
-        path: path.to_owned(),
-        message: one_line(&error),
-    })
+    Ok(*symbol)
 }
 
-/// Compares the library's types with the host's. Either side may have more at the end of an extensible type, so it is
-/// enough if one direction is compatible.
-fn check_layout(plugin: &str, path: &Path, header: &'static LibHeader) -> Result<(), LoadError> {
-    let Some(theirs) = header.layout() else {
-        return Err(LoadError::LayoutUnknown {
-            plugin: plugin.to_owned(),
-            path: path.to_owned(),
-        });
+/// The descriptor of a plugin among the exports of its library.
+fn descriptor(path: &Path, exported: *const Library, plugin: &str) -> Result<Descriptor, LoadError> {
+    // SAFETY: the symbol is static data, and a struct of another kind is refused.
+    let exported = unsafe { Library::read(exported) };
+    let invalid = |message: &str| LoadError::InvalidDescriptor {
+        plugin: plugin.to_owned(),
+        path: path.to_owned(),
+        message: message.to_owned(),
     };
-    let ours = <PluginModuleRef as StableAbi>::LAYOUT;
+    let exported = exported.ok_or_else(|| invalid("the list of plugins cannot be read"))?;
+    let plugins = read_table(&exported.plugins).ok_or_else(|| invalid("a plugin cannot be read"))?;
+    let found = plugins.into_iter().find(|descriptor| descriptor.name.read() == plugin);
+    found.ok_or_else(|| invalid("its record names a plugin that the library does not export"))
+}
+
+/// Compares the library's types with the host's. Either side may have more at the end of a struct that can grow, so it
+/// is enough if one direction is compatible.
+fn check_certificate(plugin: &str, path: &Path, library: &'static libloading::Library) -> Result<(), LoadError> {
+    let unreadable = |message: String| LoadError::CertificateUnreadable {
+        plugin: plugin.to_owned(),
+        path: path.to_owned(),
+        message,
+    };
+    // SAFETY: the symbol, if there is one, is a static of this type: the SDK reserves the name for it.
+    let symbol = unsafe { library.get::<AbiHeaderRef>(CERTIFICATE_SYMBOL.as_bytes()) };
+    let header = *symbol.map_err(|_| unreadable(format!("it exports no `{CERTIFICATE_SYMBOL}`")))?;
+    let header: &'static LibHeader = header.upgrade().map_err(|error| unreadable(one_line(&error)))?;
+    let theirs = header
+        .layout()
+        .ok_or_else(|| unreadable("it contains no layouts".to_owned()))?;
+    let ours = <CertificateRef as StableAbi>::LAYOUT;
     // Each check uses fresh globals, because shared ones would make the result depend on what was loaded before.
     let newer = check_layout_compatibility_with_globals(ours, theirs, &CheckingGlobals::new());
     let Err(errors) = newer else { return Ok(()) };
@@ -315,155 +350,4 @@ fn side_of(lines: &[&str]) -> String {
 fn one_line(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-impl PluginLibrary {
-    /// Reads, checks and opens a plugin's library: [`PluginFile::read`], then [`PluginFile::open`].
-    ///
-    /// # Errors
-    ///
-    /// A [`LoadError`], one variant per cause.
-    pub fn load(path: &Path, checksum: Option<&str>) -> Result<Self, LoadError> {
-        PluginFile::read(path)?.open(checksum)
-    }
-
-    /// The plugin's name.
-    pub fn name(&self) -> &'static str {
-        self.module.name().as_str()
-    }
-
-    /// The plugin's version.
-    pub fn version(&self) -> &'static str {
-        self.module.version().as_str()
-    }
-
-    /// One-sentence description of the plugin.
-    pub fn description(&self) -> &'static str {
-        self.module.description().as_str()
-    }
-
-    /// Version of the SDK that the plugin was built with.
-    pub fn sdk_version(&self) -> &'static str {
-        self.module.sdk_version().as_str()
-    }
-
-    /// ABI version that the plugin was built with.
-    pub fn abi_version(&self) -> AbiVersion {
-        self.abi_version
-    }
-
-    /// Absolute path of the library.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// SHA-256 checksum of the library, in hexadecimal.
-    pub fn checksum(&self) -> &str {
-        &self.checksum
-    }
-
-    /// True if the plugin serves an extension point, given as a bit of [`extension_point`].
-    pub fn serves(&self, point: u32) -> bool {
-        self.module.extension_points() & point != 0
-    }
-
-    /// Names of the extension points that the plugin serves, in the order of the cycle.
-    pub fn extension_points(&self) -> Vec<&'static str> {
-        [
-            (extension_point::FILTER, "Filter"),
-            (extension_point::SCORE, "Score"),
-            (extension_point::SELECT, "Select"),
-            (extension_point::ASSIGN, "Assign"),
-        ]
-        .into_iter()
-        .filter(|(bit, _)| self.serves(*bit))
-        .map(|(_, name)| name)
-        .collect()
-    }
-
-    /// Names of the strategies that the plugin serves.
-    pub fn strategies(&self) -> Vec<&'static str> {
-        self.module
-            .strategies()
-            .as_slice()
-            .iter()
-            .map(|name| name.as_str())
-            .collect()
-    }
-
-    /// True if the plugin makes a promise, given as a bit of [`promise`].
-    pub fn promises(&self, bit: u64) -> bool {
-        self.module.promises() & bit != 0
-    }
-
-    /// The plugin's promises, in words.
-    pub fn promise_names(&self) -> Vec<&'static str> {
-        [
-            (promise::RESPECTS_CAPACITY, "respects capacity"),
-            (promise::DUPLICATES, "duplicates"),
-            (promise::ORDER_INDEPENDENT, "order-independent"),
-            (promise::INERT, "inert"),
-        ]
-        .into_iter()
-        .filter(|(bit, _)| self.promises(*bit))
-        .map(|(_, name)| name)
-        .collect()
-    }
-
-    /// True if the plugin has a need, given as a bit of [`need`].
-    pub fn needs(&self, bit: u64) -> bool {
-        self.module.needs() & bit != 0
-    }
-
-    /// True if the plugin needs the raw JSON of clusters.
-    pub fn needs_raw_clusters(&self) -> bool {
-        self.needs(need::RAW_CLUSTER)
-    }
-
-    /// Policy lists that the plugin's strategies read.
-    pub fn rule_lists(&self) -> &[RuleList] {
-        &self.rule_lists
-    }
-
-    /// JSON Schema of the plugin's configuration.
-    pub fn configuration_schema(&self) -> String {
-        (self.module.configuration_schema())().into_string()
-    }
-
-    /// JSON Schema of the preferences that the plugin reads.
-    pub fn preferences_schema(&self) -> String {
-        (self.module.preferences_schema())().into_string()
-    }
-
-    /// Constructs the plugin from its configuration.
-    ///
-    /// # Errors
-    ///
-    /// A [`LoadError`] if the plugin rejects its configuration, or if its constructor fails or panics. The host then
-    /// rejects the profile.
-    pub fn construct(&self, configuration: &serde_json::Value) -> Result<PluginInstance, LoadError> {
-        let text = configuration.to_string();
-        let made = (self.module.construct())(AbiStr::from_str(&text), log::for_plugin(self.name()));
-        let failure = match made.into_result() {
-            Ok(object) => return Ok(PluginInstance::new(self.clone(), object)),
-            Err(failure) => failure,
-        };
-        let plugin = self.name().to_owned();
-        let message = failure.message.to_string();
-        let hint = (!failure.hint.is_empty()).then(|| failure.hint.to_string());
-        Err(match failure.kind {
-            failure::CONFIGURATION => LoadError::Configuration {
-                plugin,
-                message,
-                path: failure.path.to_string(),
-                hint,
-            },
-            failure::PANIC => LoadError::ConstructorPanic {
-                plugin,
-                message,
-                place: failure.path.to_string(),
-            },
-            _ => LoadError::ConstructorError { plugin, message },
-        })
-    }
 }

@@ -1,17 +1,20 @@
 //! Plugin libraries: finds, checks, opens and calls them.
 //!
-//! - [`loader`]: the one file that opens libraries.
+//! - [`loader`]: the one file that opens libraries. [`library`]: a plugin of an opened library, with its metadata.
 //! - [`directories`]: the directories that are searched for a plugin's library.
 //! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
-//! - `log`: forwards plugins' log records to the host's `tracing`.
+//! - `services`: what a plugin can use of the host: its log, its counters, texts and failures.
 
 pub mod directories;
 pub mod error;
 pub mod instance;
+pub mod library;
 pub mod loader;
-mod log;
+mod services;
 
 pub use directories::PluginDirectories;
 pub use error::{CallError, LoadError};
-pub use instance::{Call, CallObserver, PluginInstance};
-pub use loader::PluginLibrary;
+pub use instance::{Call, CallObserver, PluginInstance, PreparedState};
+pub use library::PluginLibrary;
+pub use loader::LoadOptions;
+pub use services::TakeText;

@@ -131,6 +131,9 @@ pub struct PluginTable {
     /// SHA-256 checksum that its library must have, in hexadecimal.
     #[serde(default, deserialize_with = "checksum", skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// True if the library may be loaded although it carries no certificate, as one that is not written in Rust.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_uncertified: bool,
     /// Configuration that the plugin is constructed from.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub configuration: serde_json::Map<String, serde_json::Value>,
@@ -190,6 +193,7 @@ impl ProfileConfiguration {
             let known = plugin.entry(name).or_default();
             known.path = table.path.or(known.path.take());
             known.sha256 = table.sha256.or(known.sha256.take());
+            known.allow_uncertified |= table.allow_uncertified;
             known.configuration.extend(table.configuration);
         }
         let mut strategies = base.strategies;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use divvy_framework::abi::module::{need, promise};
+use divvy_framework::abi::descriptor::feature;
 
 use crate::cycle::CycleError;
 use divvy_documents::names::nearest_first;
@@ -47,6 +47,8 @@ pub struct ProfileParts {
 pub struct Strategy<'a> {
     name: &'a str,
     plugin: &'a PluginInstance,
+    /// Features of the strategy.
+    features: u64,
 }
 
 impl Profile {
@@ -116,7 +118,7 @@ impl Profile {
     /// The strategies, by name.
     pub fn strategies(&self) -> impl Iterator<Item = Strategy<'_>> {
         let strategies = self.parts.strategies.iter();
-        strategies.map(|(name, plugin)| Strategy { name, plugin })
+        strategies.map(|(name, plugin)| Strategy::new(name, plugin))
     }
 
     /// The names of the strategies, sorted.
@@ -136,7 +138,7 @@ impl Profile {
     /// [`CycleError::InvalidBinding`] if no plugin of the profile serves it. The hint lists the known names.
     pub fn strategy(&self, name: &str) -> Result<Strategy<'_>, CycleError> {
         match self.parts.strategies.get_key_value(name) {
-            Some((name, plugin)) => Ok(Strategy { name, plugin }),
+            Some((name, plugin)) => Ok(Strategy::new(name, plugin)),
             None => {
                 let known = nearest_first(name, &self.strategy_names());
                 Err(CycleError::InvalidBinding {
@@ -156,7 +158,7 @@ impl Profile {
 
     /// True if a plugin needs the raw JSON of clusters.
     pub fn needs_raw_clusters(&self) -> bool {
-        self.plugins().any(|plugin| plugin.library().needs_raw_clusters())
+        self.plugins().any(|plugin| plugin.needs(feature::RAW_CLUSTERS))
     }
 
     /// All plugins, each once, in the order of the cycle.
@@ -200,6 +202,14 @@ impl Profile {
 }
 
 impl<'a> Strategy<'a> {
+    fn new(name: &'a str, plugin: &'a PluginInstance) -> Self {
+        Self {
+            name,
+            plugin,
+            features: plugin.library().features_of(name) | plugin.instance_features(),
+        }
+    }
+
     /// Name of the strategy.
     pub fn name(&self) -> &'a str {
         self.name
@@ -210,33 +220,37 @@ impl<'a> Strategy<'a> {
         self.plugin
     }
 
+    fn has(&self, feature: u64) -> bool {
+        self.features & feature != 0
+    }
+
     /// True if each candidate gets the full count of replicas.
     pub fn duplicates(&self) -> bool {
-        self.plugin.library().promises(promise::DUPLICATES)
+        self.has(feature::DUPLICATES)
     }
 
     /// True if the plugin promises to respect capacity.
     pub fn respects_capacity(&self) -> bool {
-        self.plugin.library().promises(promise::RESPECTS_CAPACITY)
+        self.has(feature::RESPECTS_CAPACITY)
     }
 
     /// True if Select ignores spread constraints.
     pub fn ignores_spread(&self) -> bool {
-        self.plugin.library().needs(need::NO_SPREAD)
+        self.has(feature::NO_SPREAD)
     }
 
     /// True if the plugin handles tiers of cluster priorities itself.
     pub fn walks_tiers(&self) -> bool {
-        self.plugin.library().needs(need::OWN_TIERS)
+        self.has(feature::OWN_TIERS)
     }
 
     /// True if the strategy's rules decide which clusters of a tier take part.
     pub fn rules_decide_tiers(&self) -> bool {
-        self.plugin.library().needs(need::RULES_DECIDE_TIERS)
+        self.has(feature::RULES_DECIDE_TIERS)
     }
 
     /// True if the last tier may get more replicas than it has room for.
     pub fn last_tier_overflows(&self) -> bool {
-        self.plugin.library().needs(need::LAST_TIER_OVERFLOWS)
+        self.has(feature::LAST_TIER_OVERFLOWS)
     }
 }

@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use divvy_framework::abi::module::{extension_point, need, promise};
+use divvy_framework::abi::descriptor::feature;
+use divvy_framework::abi::sized::kind;
 
 use super::profile::{Profile, ProfileParts};
 use crate::plan::PlanOptions;
-use crate::plugin::{LoadError, PluginDirectories, PluginInstance, PluginLibrary};
+use crate::plugin::loader::PluginFile;
+use crate::plugin::{LoadError, LoadOptions, PluginDirectories, PluginInstance};
 use crate::profile::{AffinityGroups, ProfileConfiguration};
 use crate::strategy::{Declaration, Declarations};
 
@@ -217,7 +219,7 @@ fn declarations(assign: &[Arc<PluginInstance>], strategies: &BTreeMap<String, Ar
         own.map(|name| Declaration {
             strategy: name.to_owned(),
             lists: library.rule_lists().to_vec(),
-            refuses_priorities: library.needs(need::NO_PRIORITIES) || library.promises(promise::DUPLICATES),
+            refuses_priorities: library.features_of(name) & (feature::NO_PRIORITIES | feature::DUPLICATES) != 0,
         })
     });
     Declarations(served.collect())
@@ -263,10 +265,10 @@ impl Registry<'_> {
         }
         let plugin = self.plugins.get(name)?.clone()?;
         let bit = match point {
-            "Filter" => extension_point::FILTER,
-            "Score" => extension_point::SCORE,
-            "Select" => extension_point::SELECT,
-            _ => extension_point::ASSIGN,
+            "Filter" => kind::FILTER,
+            "Score" => kind::SCORE,
+            "Select" => kind::SELECT,
+            _ => kind::ASSIGN,
         };
         if plugin.library().serves(bit) {
             return Some(plugin);
@@ -289,14 +291,11 @@ impl Registry<'_> {
             None if is_path => PathBuf::from(name),
             None => self.directories.find(name).ok_or_else(|| self.not_found(name))?,
         };
-        let library = PluginLibrary::load(&path, table.and_then(|table| table.sha256.as_deref()))?;
-        if !is_path && library.name() != name {
-            return Err(RegistryError::Load(LoadError::WrongName {
-                path: library.path().to_owned(),
-                expected: name.to_owned(),
-                actual: library.name().to_owned(),
-            }));
-        }
+        let library = PluginFile::read(&path)?.open(LoadOptions {
+            name: (!is_path).then_some(name),
+            checksum: table.and_then(|table| table.sha256.as_deref()),
+            allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
+        })?;
         // A plugin that is named both by name and by path would be constructed twice.
         let mut known = self.plugins.values().flatten();
         if let Some(twin) = known.find(|known| known.name() == library.name()) {

@@ -203,7 +203,12 @@ fn read_entry(
         warnings.push(Warning::new(message).with_hint(format!("write `{field}: {value}`")));
     }
     check_fields(declared, &fields, &origin)?;
-    Ok(PreferenceRule { target, fields, origin })
+    Ok(PreferenceRule {
+        list: list.map(|list| list.name.clone()).unwrap_or_default(),
+        target,
+        fields,
+        origin,
+    })
 }
 
 /// Checks that every required field is present and that no field is below its minimum.

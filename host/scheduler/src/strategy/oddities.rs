@@ -110,6 +110,7 @@ pub(super) fn read_counts(preferences: &Map<String, Value>, origin: &str) -> Res
         implied_by: first.or(group.is_some().then_some(GROUP)),
         rules: is_given.then_some(rules),
         group: group.map(|regions| PreferenceRule {
+            list: LIST.to_owned(),
             target: in_regions(regions.into_iter().map(|region| region.name).collect()),
             fields: BTreeMap::new(),
             origin: format!("{origin}.{GROUP}"),
@@ -133,6 +134,7 @@ impl Counts {
     ) {
         let is_list_of_regions = written == REGIONS || request.source == StrategySource::ImpliedByTotal;
         let every_cluster = || PreferenceRule {
+            list: LIST.to_owned(),
             // The placement's own affinity already restricts the candidates to the regions.
             target: ClusterAffinity::default(),
             fields: BTreeMap::new(),
@@ -190,6 +192,7 @@ fn named_counts(
             });
         }
         Ok(PreferenceRule {
+            list: LIST.to_owned(),
             target: target(entry.name),
             fields: BTreeMap::from([(REPLICAS.to_owned(), entry.replicas)]),
             origin,

@@ -47,6 +47,8 @@ impl fmt::Display for StrategySource {
 /// A preference for a group of clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreferenceRule {
+    /// Name of the list that the rule is an entry of.
+    pub list: String,
     /// The group. An empty affinity matches every cluster.
     pub target: ClusterAffinity,
     /// Values of the list's fields, such as `weight`.

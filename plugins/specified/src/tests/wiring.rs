@@ -19,7 +19,9 @@ fn fleet(last: &[i64]) -> Scenario {
 }
 
 fn uncounted(scenario: Scenario, clusters: &[&str], origin: &str) -> Scenario {
-    scenario.rule_for(origin, &[], |target| _ = target.cluster_names(clusters))
+    scenario.rule_for("staticSpecifyList", origin, &[], |target| {
+        _ = target.cluster_names(clusters)
+    })
 }
 
 fn refusal(scenario: &Scenario) -> String {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use divvy_documents::{Cause, FieldPath};
 use divvy_karmada::api::{ObjectMeta, Resource, TypeMeta};
 use divvy_karmada::detector::{Binding, Detector};
-use divvy_karmada::workloads::{ResourceInterpreter, Fields, WorkloadKinds, WorkloadResource, value_at};
+use divvy_karmada::workloads::{Fields, ResourceInterpreter, WorkloadKinds, WorkloadResource, value_at};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

@@ -1,0 +1,1306 @@
+/*
+ * divvy_plugin.h: the binary interface between the Divvy scheduler and its plugins, ABI 1.0, in C99.
+ *
+ * A plugin is a shared library. It exports one symbol, `divvy_plugin_v1`, which lists its plugins, and carries one
+ * record per plugin in the section `.divvy.plugin` of its file, from which the host reads name and versions before it
+ * opens the library. Complete plugins in C are in examples/c-plugin.
+ *
+ * The host constructs a plugin from its configuration, calls it once per extension point and cycle, and destroys it.
+ * All calls go to one function, which dispatches by `kind`. A kind that the plugin does not know or does not serve is
+ * answered with `DIVVY_FAILURE_NOT_SERVED`.
+ *
+ * Contract:
+ *
+ * - Calls may come from any thread, and several at the same time.
+ * - Everything that a call points to lives until the call returns, and no longer. The host writes to none of it
+ *   meanwhile.
+ * - Texts and failures are handed over from the calling thread only, and before the call returns. Text is UTF-8.
+ * - The plugin writes only to columns (`*_out`) and fields that are documented as written by it, and within their
+ *   length.
+ * - Nothing that one side allocates is freed by the other.
+ * - No C++ exception and no longjmp leaves the plugin.
+ *
+ * Growth within one major version:
+ *
+ * - Every struct that begins with `size` and `kind` may get more fields at its end. Read a field that a later minor
+ *   version added only if `size` covers it: DIVVY_HAS. The fields of ABI 1.0 are always there.
+ * - Every struct that the plugin makes says its own size: DIVVY_HEAD.
+ * - The arena may get more columns at the end of its directory. Rows of tables never change; a table grows by a
+ *   parallel column.
+ * - Numbers (kinds, codes, operators) may get more values. A value that the plugin does not know never matches.
+ */
+#ifndef DIVVY_PLUGIN_H
+#define DIVVY_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Major version of the ABI, which the symbols carry. */
+#define DIVVY_ABI_MAJOR 1u
+/* Minor version of the ABI that this header describes. */
+#define DIVVY_ABI_MINOR 0u
+/* Least minor version of a host with which a plugin of this header works. */
+#define DIVVY_LEAST_MINOR 0u
+
+/*
+ * Addresses take eight bytes on every target, so that offsets do not depend on the target. DIVVY_POINTER declares the
+ * field `name` with the type `type *`, DIVVY_FUNCTION the field `name` with a type of functions.
+ */
+#if UINTPTR_MAX == 0xffffffffu
+#define DIVVY_POINTER(type, name)                                                                                      \
+    type *name;                                                                                                        \
+    uint32_t name##_fill;
+#define DIVVY_FUNCTION(type, name)                                                                                     \
+    type name;                                                                                                         \
+    uint32_t name##_fill;
+#else
+#define DIVVY_POINTER(type, name) type *name;
+#define DIVVY_FUNCTION(type, name) type name;
+#endif
+
+/* The first two fields of a struct of type `type` that the plugin makes. */
+#define DIVVY_HEAD(type, kind_) .size = (uint32_t)sizeof(type), .kind = (kind_)
+
+/* True if the struct behind `pointer` has the field `field`. */
+#define DIVVY_HAS(pointer, type, field) \
+    ((pointer)->size >= offsetof(type, field) + sizeof(((const type *)0)->field))
+
+/* The first eight bytes of every struct that can grow. */
+typedef struct divvy_head {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* A value of `DIVVY_KIND_*`. */
+    uint32_t kind;
+} divvy_head;
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * Kinds of structs
+ */
+
+/* Kinds of structs. A struct of an unexpected kind is refused instead of being read as another. */
+/* `divvy_prepare_call`. */
+#define DIVVY_KIND_PREPARE 1u
+/* `divvy_filter_call`. */
+#define DIVVY_KIND_FILTER 2u
+/* `divvy_score_call`. */
+#define DIVVY_KIND_SCORE 3u
+/* `divvy_select_call`. */
+#define DIVVY_KIND_SELECT 4u
+/* `divvy_assign_call`. */
+#define DIVVY_KIND_ASSIGN 5u
+/* Reserved: replicas that fit in each cluster, by a plugin. */
+#define DIVVY_KIND_ESTIMATE 6u
+/* Reserved: room for a result is set aside. */
+#define DIVVY_KIND_RESERVE 7u
+/* Reserved: a result with reserved room is final. */
+#define DIVVY_KIND_COMMIT 8u
+/* Reserved: reserved room is given back. */
+#define DIVVY_KIND_ROLLBACK 9u
+/* Reserved: several bindings are divided together. */
+#define DIVVY_KIND_ASSIGN_JOINTLY 10u
+/* Reserved: candidates are narrowed down after Select. */
+#define DIVVY_KIND_NARROW 11u
+/* Reserved: a value that a plugin keeps per snapshot is made or updated. */
+#define DIVVY_KIND_SNAPSHOT_VALUE 12u
+/* Reserved: a value that a plugin keeps per binding is made. */
+#define DIVVY_KIND_BINDING_VALUE 13u
+/* `divvy_cycle_view`. */
+#define DIVVY_KIND_CYCLE 64u
+/* `divvy_policy_view`. */
+#define DIVVY_KIND_POLICY 65u
+/* `divvy_services`. */
+#define DIVVY_KIND_SERVICES 66u
+/* `divvy_failure`. */
+#define DIVVY_KIND_FAILURE 67u
+/* `divvy_construct_call`. */
+#define DIVVY_KIND_CONSTRUCT 68u
+/* `divvy_describe_call`. */
+#define DIVVY_KIND_DESCRIBE 69u
+/* `divvy_library`. */
+#define DIVVY_KIND_LIBRARY 96u
+/* `divvy_descriptor`. */
+#define DIVVY_KIND_DESCRIPTOR 97u
+/* `divvy_point_descriptor`. */
+#define DIVVY_KIND_POINT 98u
+/* `divvy_strategy_descriptor`. */
+#define DIVVY_KIND_STRATEGY 99u
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * Texts and spans of a binding
+ */
+
+/* A text: UTF-8, not terminated. A null address is the empty text. */
+typedef struct divvy_text {
+    DIVVY_POINTER(const uint8_t, data)
+    uint64_t length;
+} divvy_text;
+
+/* The text of a string literal, as an initialiser. */
+#define DIVVY_LITERAL(literal) {(const uint8_t *)("" literal), sizeof(literal) - 1}
+
+/* A text: its span of the binding's string, and its hash. */
+typedef struct divvy_pool_text {
+    /* First byte. */
+    uint32_t start;
+    /* Length in bytes. */
+    uint32_t length;
+    /* `hash_text` of the bytes. */
+    uint64_t hash;
+} divvy_pool_text;
+
+/* A run of rows in a table: `start..start + length`. */
+typedef struct divvy_span {
+    /* First row. */
+    uint32_t start;
+    /* Number of rows. */
+    uint32_t length;
+} divvy_span;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_u32_slice {
+    DIVVY_POINTER(const uint32_t, data)
+    uint64_t length;
+} divvy_u32_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_u64_slice {
+    DIVVY_POINTER(const uint64_t, data)
+    uint64_t length;
+} divvy_u64_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_i64_slice {
+    DIVVY_POINTER(const int64_t, data)
+    uint64_t length;
+} divvy_i64_slice;
+
+/* A column to write. A null address is the empty column. */
+typedef struct divvy_u32_out {
+    DIVVY_POINTER(uint32_t, data)
+    uint64_t length;
+} divvy_u32_out;
+
+/* A column to write. A null address is the empty column. */
+typedef struct divvy_i64_out {
+    DIVVY_POINTER(int64_t, data)
+    uint64_t length;
+} divvy_i64_out;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_span_slice {
+    DIVVY_POINTER(const divvy_span, data)
+    uint64_t length;
+} divvy_span_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_pool_text_slice {
+    DIVVY_POINTER(const divvy_pool_text, data)
+    uint64_t length;
+} divvy_pool_text_slice;
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * The snapshot of the clusters: a slice of 64-bit words
+ */
+
+/*
+ * An arena is a head of DIVVY_ARENA_HEAD_WORDS words (magic, number of clusters, number of columns, generation), a
+ * directory with one divvy_column_entry per column, then the columns, each aligned to eight bytes. A column that the
+ * directory lacks is empty.
+ *
+ * Rows are clusters sorted by name. Texts are interned: a symbol is a number, equal texts have equal symbols, and
+ * symbol 0 is the empty text. A property with a varying number of entries per cluster has one divvy_span per cluster
+ * into columns of entries.
+ */
+/* The first word of an arena: the bytes "divvysnp". */
+#define DIVVY_ARENA_MAGIC UINT64_C(0x706e737976766964)
+/* Words before the directory. */
+#define DIVVY_ARENA_HEAD_WORDS 4u
+/* The value of a quantity that is not stated. */
+#define DIVVY_ABSENT INT64_MIN
+/* The row number that means "no such cluster". */
+#define DIVVY_NO_ROW UINT32_MAX
+
+/* One entry of the directory: the position and length of a column. */
+typedef struct divvy_column_entry {
+    /* First word of the column, counted from the arena's first word. */
+    uint64_t first_word;
+    /* Length in bytes. */
+    uint64_t bytes;
+} divvy_column_entry;
+
+/* Bits of `DIVVY_COLUMN_FLAGS`. */
+/* The cluster is being deleted. */
+#define DIVVY_CLUSTER_DELETING 1u
+/* The condition `Ready` is `True`. */
+#define DIVVY_CLUSTER_READY 2u
+/* The condition `CompleteAPIEnablements` is `True`. */
+#define DIVVY_CLUSTER_COMPLETE_API_ENABLEMENTS 4u
+/* The cluster's status has a resource summary. */
+#define DIVVY_CLUSTER_RESOURCE_SUMMARY 8u
+
+/* Values of `DIVVY_COLUMN_TAINT_EFFECTS`, and of a toleration's effect. */
+/* Any effect; only for tolerations. */
+#define DIVVY_EFFECT_ANY 0u
+/* `NoSchedule`. */
+#define DIVVY_EFFECT_NO_SCHEDULE 1u
+/* `PreferNoSchedule`. */
+#define DIVVY_EFFECT_PREFER_NO_SCHEDULE 2u
+/* `NoExecute`. */
+#define DIVVY_EFFECT_NO_EXECUTE 3u
+/* An effect that Kubernetes does not define. */
+#define DIVVY_EFFECT_UNKNOWN 4u
+
+/* Values of `DIVVY_COLUMN_CONDITION_STATUSES`. */
+/* `Unknown`, or anything else. */
+#define DIVVY_CONDITION_UNKNOWN 0u
+/* `True`. */
+#define DIVVY_CONDITION_TRUE 1u
+/* `False`. */
+#define DIVVY_CONDITION_FALSE 2u
+
+/* The columns, by their index in the directory. A column "per cluster" has one row for each cluster. The
+ * documentation of a column of spans names the columns that the spans point into. */
+/* `u32` per cluster: symbol of the name. */
+#define DIVVY_COLUMN_NAME 0
+/* `u64` per cluster: hash of the name. */
+#define DIVVY_COLUMN_NAME_HASH 1
+/* `u32` per cluster: bits of `DIVVY_FLAG_*`. */
+#define DIVVY_COLUMN_FLAGS 2
+/* `u32` per cluster: symbol of `spec.region`. */
+#define DIVVY_COLUMN_REGION 3
+/* `u32` per cluster: symbol of `spec.provider`. */
+#define DIVVY_COLUMN_PROVIDER 4
+/* `u32` per cluster: symbol of the deprecated `spec.zone`. */
+#define DIVVY_COLUMN_ZONE 5
+/* `divvy_span` per cluster into `DIVVY_COLUMN_ZONES`. */
+#define DIVVY_COLUMN_ZONE_SPANS 6
+/* `u32`: symbols of `spec.zones`. */
+#define DIVVY_COLUMN_ZONES 7
+/* `divvy_span` per cluster into `DIVVY_COLUMN_LABEL_KEYS` and `DIVVY_COLUMN_LABEL_VALUES`. */
+#define DIVVY_COLUMN_LABEL_SPANS 8
+/* `u32`: symbols of label keys. */
+#define DIVVY_COLUMN_LABEL_KEYS 9
+/* `u32`: symbols of label values. */
+#define DIVVY_COLUMN_LABEL_VALUES 10
+/* `divvy_span` per cluster into `DIVVY_COLUMN_ANNOTATION_KEYS` and `DIVVY_COLUMN_ANNOTATION_VALUES`. */
+#define DIVVY_COLUMN_ANNOTATION_SPANS 11
+/* `u32`: symbols of annotation keys. */
+#define DIVVY_COLUMN_ANNOTATION_KEYS 12
+/* `u32`: symbols of annotation values. */
+#define DIVVY_COLUMN_ANNOTATION_VALUES 13
+/* `divvy_span` per cluster into the four taint columns. */
+#define DIVVY_COLUMN_TAINT_SPANS 14
+/* `u32`: symbols of taint keys. */
+#define DIVVY_COLUMN_TAINT_KEYS 15
+/* `u32`: symbols of taint values. */
+#define DIVVY_COLUMN_TAINT_VALUES 16
+/* `u32`: values of `DIVVY_EFFECT_*`. */
+#define DIVVY_COLUMN_TAINT_EFFECTS 17
+/* `i64`: `timeAdded` in seconds since the Unix epoch, `DIVVY_ABSENT` if not stated. */
+#define DIVVY_COLUMN_TAINT_TIMES 18
+/* `u32` per cluster: index of its set of API enablements. Clusters with the same APIs share a set. */
+#define DIVVY_COLUMN_API_SET 19
+/* `divvy_span` per set into `DIVVY_COLUMN_API_GROUP_VERSIONS` and `DIVVY_COLUMN_API_KINDS`. */
+#define DIVVY_COLUMN_API_SET_SPANS 20
+/* `u32`: symbols of group versions. */
+#define DIVVY_COLUMN_API_GROUP_VERSIONS 21
+/* `u32`: symbols of kinds. */
+#define DIVVY_COLUMN_API_KINDS 22
+/* `divvy_span` per cluster into the three condition columns. */
+#define DIVVY_COLUMN_CONDITION_SPANS 23
+/* `u32`: symbols of condition types. */
+#define DIVVY_COLUMN_CONDITION_TYPES 24
+/* `u32`: values of `DIVVY_CONDITION_*`. */
+#define DIVVY_COLUMN_CONDITION_STATUSES 25
+/* `u32`: symbols of condition reasons. */
+#define DIVVY_COLUMN_CONDITION_REASONS 26
+/* `u32` per resource: symbol of its name; `UINT32_MAX` for an unused index. A resource's rows in the four matrices
+ * below begin at its index here times the number of clusters. */
+#define DIVVY_COLUMN_RESOURCE_NAMES 27
+/* `i64` per resource and cluster: allocatable. `cpu` in thousandths, everything else in its own unit,
+ * rounded up. */
+#define DIVVY_COLUMN_RESOURCE_ALLOCATABLE 28
+/* `i64` per resource and cluster: allocated, in the same units. */
+#define DIVVY_COLUMN_RESOURCE_ALLOCATED 29
+/* `i64` per resource and cluster: allocating, in the same units. */
+#define DIVVY_COLUMN_RESOURCE_ALLOCATING 30
+/* `i64` per resource and cluster: allocatable − allocated − allocating, exact and then rounded up, in the
+ * same units; `DIVVY_ABSENT` where allocatable is not stated. */
+#define DIVVY_COLUMN_RESOURCE_REMAINING 31
+/* `u32` per cluster: index of its set of resource models; set 0 is empty. */
+#define DIVVY_COLUMN_MODEL_SET 32
+/* `divvy_span` per set of models into `DIVVY_COLUMN_MODEL_GRADES` and `DIVVY_COLUMN_MODEL_RANGE_SPANS`. */
+#define DIVVY_COLUMN_MODEL_SET_SPANS 33
+/* `i64` per model: its grade. */
+#define DIVVY_COLUMN_MODEL_GRADES 34
+/* `divvy_span` per model into the three range columns. */
+#define DIVVY_COLUMN_MODEL_RANGE_SPANS 35
+/* `u32`: symbols of resource names. */
+#define DIVVY_COLUMN_MODEL_RANGE_RESOURCES 36
+/* `i64`: lower end, in the units of the resource matrices. */
+#define DIVVY_COLUMN_MODEL_RANGE_MINIMUMS 37
+/* `i64`: upper end, in the same units. */
+#define DIVVY_COLUMN_MODEL_RANGE_MAXIMUMS 38
+/* `divvy_span` per cluster into `DIVVY_COLUMN_MODELING_GRADES` and `DIVVY_COLUMN_MODELING_COUNTS`. */
+#define DIVVY_COLUMN_MODELING_SPANS 39
+/* `i64`: a grade in `status.resourceSummary.allocatableModelings`. */
+#define DIVVY_COLUMN_MODELING_GRADES 40
+/* `i64`: nodes of that grade. */
+#define DIVVY_COLUMN_MODELING_COUNTS 41
+/* `u64` per symbol, plus a final one: start of its text in `DIVVY_COLUMN_SYMBOL_TEXT`. */
+#define DIVVY_COLUMN_SYMBOL_OFFSETS 42
+/* `u8`: the concatenated texts of the symbols, UTF-8. */
+#define DIVVY_COLUMN_SYMBOL_TEXT 43
+/* `u32`: an open-addressing hash table, keyed by the hash of the text, of symbols plus one (0: free). Its
+ * length is a power of two. */
+#define DIVVY_COLUMN_SYMBOL_TABLE 44
+/* `u64` per symbol: hash of the text. */
+#define DIVVY_COLUMN_SYMBOL_HASHES 45
+/* `u32` per symbol: the row of the cluster with that name, `DIVVY_NO_ROW` if there is none. */
+#define DIVVY_COLUMN_SYMBOL_ROWS 46
+/* `divvy_span` per cluster into `DIVVY_COLUMN_RAW_TEXT`: its JSON; empty if no plugin needs it. */
+#define DIVVY_COLUMN_RAW_SPANS 47
+/* `u8`: the clusters as JSON. */
+#define DIVVY_COLUMN_RAW_TEXT 48
+/* `u32` per cluster: symbol of `metadata.uid`. */
+#define DIVVY_COLUMN_UID 49
+/* Number of columns in this version. */
+#define DIVVY_COLUMN_COUNT 50
+
+/*
+ * A column of the snapshot, and its length in bytes; null and 0 if the snapshot does not have it. Its elements have the
+ * type that the documentation of the column names.
+ */
+static inline const void *divvy_column(divvy_u64_slice snapshot, uint32_t column, uint64_t *bytes)
+{
+    const uint64_t *words = snapshot.data;
+    *bytes = 0;
+    if (words == NULL || snapshot.length < DIVVY_ARENA_HEAD_WORDS || words[0] != DIVVY_ARENA_MAGIC || column >= words[2]) {
+        return NULL;
+    }
+    const uint64_t *entry = words + DIVVY_ARENA_HEAD_WORDS + 2 * (uint64_t)column;
+    *bytes = entry[1];
+    return words + entry[0];
+}
+
+/* The address of a text of the binding. `text.length` is its length in bytes. */
+static inline const uint8_t *divvy_pool(divvy_text pool, divvy_pool_text text)
+{
+    return pool.data == NULL ? NULL : pool.data + text.start;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * Rows of a binding's tables
+ */
+
+/* A toleration. */
+typedef struct divvy_toleration_row {
+    /* Key; empty to match every key. */
+    divvy_pool_text key;
+    /* Value, for the operator `Equal`. */
+    divvy_pool_text value;
+    /* A value of `DIVVY_EFFECT_*`. */
+    uint32_t effect;
+    /* A value of `DIVVY_TOLERATION_*`. */
+    uint32_t operator;
+    /* `tolerationSeconds`, `DIVVY_ABSENT` if not stated. */
+    int64_t seconds;
+} divvy_toleration_row;
+
+/* Values of `divvy_toleration_row.operator`. */
+/* Key and value are equal. */
+#define DIVVY_TOLERATION_EQUAL 0u
+/* The key is there. */
+#define DIVVY_TOLERATION_EXISTS 1u
+/* Any other operator, which matches nothing. */
+#define DIVVY_TOLERATION_UNKNOWN 2u
+
+/* A spread constraint: a field to group clusters by, and the allowed numbers of groups. */
+typedef struct divvy_spread_constraint_row {
+    /* The label's key, for a constraint by label; otherwise empty. */
+    divvy_pool_text label;
+    /* A value of `DIVVY_SPREAD_*`. */
+    uint32_t field;
+    /* Zero. */
+    uint32_t reserved;
+    /* Minimum number of groups. */
+    int64_t minimum_groups;
+    /* Maximum number of groups; 0 or less means no limit. */
+    int64_t maximum_groups;
+} divvy_spread_constraint_row;
+
+/* Values of `divvy_spread_constraint_row.field`. */
+/* By cluster. */
+#define DIVVY_SPREAD_CLUSTER 0u
+/* By region. */
+#define DIVVY_SPREAD_REGION 1u
+/* By zone. */
+#define DIVVY_SPREAD_ZONE 2u
+/* By provider. */
+#define DIVVY_SPREAD_PROVIDER 3u
+/* By the value of a label. */
+#define DIVVY_SPREAD_LABEL 4u
+/* By a field that the host does not know. A reader treats a number that it does not know in the same way. */
+#define DIVVY_SPREAD_UNKNOWN 5u
+
+/* A cluster affinity. A cluster matches if it satisfies all conditions. */
+typedef struct divvy_affinity_row {
+    /* The affinity group's name; empty if it has none. */
+    divvy_pool_text name;
+    /* `clusterNames`, in `divvy_cycle_view.texts`; empty to match every name. */
+    divvy_span cluster_names;
+    /* `exclude`, in `divvy_cycle_view.texts`. */
+    divvy_span exclude;
+    /* Label and field expressions, in `divvy_cycle_view.expressions`. */
+    divvy_span expressions;
+} divvy_affinity_row;
+
+/* One expression of a selector. */
+typedef struct divvy_expression_row {
+    /* The label's key; empty for a field. */
+    divvy_pool_text key;
+    /* The values, in `divvy_cycle_view.texts`. */
+    divvy_span values;
+    /* A value of `DIVVY_SOURCE_*`. */
+    uint32_t source;
+    /* A value of `DIVVY_OPERATOR_*`. */
+    uint32_t operator;
+} divvy_expression_row;
+
+/* Values of `divvy_expression_row.source`. */
+/* A label. */
+#define DIVVY_SOURCE_LABEL 0u
+/* The provider. */
+#define DIVVY_SOURCE_PROVIDER 1u
+/* The region. */
+#define DIVVY_SOURCE_REGION 2u
+/* The zones. */
+#define DIVVY_SOURCE_ZONE 3u
+/* A field that no cluster has; treated like a label that is always absent. */
+#define DIVVY_SOURCE_NOTHING 4u
+
+/* Values of `divvy_expression_row.operator`. */
+/* The value is one of those given. */
+#define DIVVY_OPERATOR_IN 0u
+/* The value is absent, or none of those given. */
+#define DIVVY_OPERATOR_NOT_IN 1u
+/* The key is present. */
+#define DIVVY_OPERATOR_EXISTS 2u
+/* The key is absent. */
+#define DIVVY_OPERATOR_DOES_NOT_EXIST 3u
+/* The value is an integer greater than the one given. */
+#define DIVVY_OPERATOR_GREATER_THAN 4u
+/* The value is an integer less than the one given. */
+#define DIVVY_OPERATOR_LESS_THAN 5u
+/* Any other operator, which matches nothing. */
+#define DIVVY_OPERATOR_UNKNOWN 6u
+
+/* A quantity of a resource that one replica requests. */
+typedef struct divvy_request_row {
+    /* The resource's name. */
+    divvy_pool_text resource;
+    /* Quantity, rounded up: `cpu` in thousandths, everything else in its own unit. */
+    int64_t quantity;
+} divvy_request_row;
+
+/* One pod template of a workload that has several. */
+typedef struct divvy_component_row {
+    /* Its name. */
+    divvy_pool_text name;
+    /* Its replicas. */
+    int64_t replicas;
+    /* Requests of one of its replicas, in `divvy_cycle_view.requests`. */
+    divvy_span requests;
+} divvy_component_row;
+
+/* A cluster of the last result. */
+typedef struct divvy_target_row {
+    /* The cluster's name. */
+    divvy_pool_text cluster;
+    /* Its replicas. */
+    int64_t replicas;
+} divvy_target_row;
+
+/* A pair of texts: a label or an annotation. */
+typedef struct divvy_pair_row {
+    /* Key. */
+    divvy_pool_text key;
+    /* Value. */
+    divvy_pool_text value;
+} divvy_pair_row;
+
+/* One entry of the policy lists that a strategy reads: numbers for a group of clusters. */
+typedef struct divvy_rule_row {
+    /* The list that the entry is in, such as `staticWeightList`. */
+    divvy_pool_text list;
+    /* The entry's path in the policy, for messages. */
+    divvy_pool_text origin;
+    /* The clusters that the entry is for: an index into `divvy_cycle_view.affinities`. */
+    uint32_t target;
+    /* Zero. */
+    uint32_t reserved;
+    /* The entry's values, in `divvy_policy_view.rule_values`. */
+    divvy_span values;
+} divvy_rule_row;
+
+/* A named number of a rule. */
+typedef struct divvy_rule_value_row {
+    /* The field's name, such as `weight`. */
+    divvy_pool_text field;
+    /* Its value. */
+    int64_t value;
+} divvy_rule_value_row;
+
+/* The texts that name a binding and its resource. */
+typedef struct divvy_binding_names {
+    /* Name of the binding. */
+    divvy_pool_text name;
+    /* Namespace of the binding; empty if it has none. */
+    divvy_pool_text namespace;
+    /* UID of the binding, or a substitute if it has none. */
+    divvy_pool_text uid;
+    /* `apiVersion` of the resource. */
+    divvy_pool_text resource_api_version;
+    /* `DIVVY_KIND_*` of the resource. */
+    divvy_pool_text resource_kind;
+    /* Namespace of the resource; empty if it has none. */
+    divvy_pool_text resource_namespace;
+    /* Name of the resource. */
+    divvy_pool_text resource_name;
+    /* UID of the resource; empty if it has none. */
+    divvy_pool_text resource_uid;
+    /* The strategy. */
+    divvy_pool_text strategy;
+} divvy_binding_names;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_affinity_row_slice {
+    DIVVY_POINTER(const divvy_affinity_row, data)
+    uint64_t length;
+} divvy_affinity_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_expression_row_slice {
+    DIVVY_POINTER(const divvy_expression_row, data)
+    uint64_t length;
+} divvy_expression_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_toleration_row_slice {
+    DIVVY_POINTER(const divvy_toleration_row, data)
+    uint64_t length;
+} divvy_toleration_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_spread_constraint_row_slice {
+    DIVVY_POINTER(const divvy_spread_constraint_row, data)
+    uint64_t length;
+} divvy_spread_constraint_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_request_row_slice {
+    DIVVY_POINTER(const divvy_request_row, data)
+    uint64_t length;
+} divvy_request_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_component_row_slice {
+    DIVVY_POINTER(const divvy_component_row, data)
+    uint64_t length;
+} divvy_component_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_target_row_slice {
+    DIVVY_POINTER(const divvy_target_row, data)
+    uint64_t length;
+} divvy_target_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_pair_row_slice {
+    DIVVY_POINTER(const divvy_pair_row, data)
+    uint64_t length;
+} divvy_pair_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_rule_row_slice {
+    DIVVY_POINTER(const divvy_rule_row, data)
+    uint64_t length;
+} divvy_rule_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_rule_value_row_slice {
+    DIVVY_POINTER(const divvy_rule_value_row, data)
+    uint64_t length;
+} divvy_rule_value_row_slice;
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * Services of the host, construction and failures
+ */
+
+/* Codes of failures. The upper sixteen bits of a code are its class, by which a host treats a code that it
+ * does not know. A class that it does not know counts as `DIVVY_FAILURE_PLUGIN`. */
+/* Class: a scheduling outcome, for which no one is at fault. */
+#define DIVVY_FAILURE_BINDING 1u
+/* Class: whoever wrote the policy, the binding or the configuration has to change it. */
+#define DIVVY_FAILURE_INPUT 2u
+/* Class: the plugin is at fault. */
+#define DIVVY_FAILURE_PLUGIN 3u
+/* The binding cannot be scheduled on the clusters as they are. */
+#define DIVVY_FAILURE_UNSCHEDULABLE (DIVVY_FAILURE_BINDING << 16 | 1u)
+/* The policy's preferences are invalid. The host reports an error in the policy. */
+#define DIVVY_FAILURE_PREFERENCES (DIVVY_FAILURE_INPUT << 16 | 1u)
+/* The configuration is invalid at `divvy_failure.path`. The host rejects the profile. */
+#define DIVVY_FAILURE_CONFIGURATION (DIVVY_FAILURE_INPUT << 16 | 2u)
+/* The plugin could not do its work. */
+#define DIVVY_FAILURE_INTERNAL (DIVVY_FAILURE_PLUGIN << 16 | 1u)
+/* The plugin panicked. After several consecutive panics the host stops calling it. */
+#define DIVVY_FAILURE_PANIC (DIVVY_FAILURE_PLUGIN << 16 | 2u)
+/* The plugin's constructor returned an error. The host rejects the profile. */
+#define DIVVY_FAILURE_CONSTRUCTION (DIVVY_FAILURE_PLUGIN << 16 | 3u)
+/* The plugin does not know this kind of call, or does not serve it. */
+#define DIVVY_FAILURE_NOT_SERVED (DIVVY_FAILURE_PLUGIN << 16 | 4u)
+
+/* Kinds of text that a plugin hands to `divvy_services.text`. A host drops a kind that it does not know. */
+/* The reason for rejecting a cluster; the answer is the code to write for the cluster. */
+#define DIVVY_TEXT_REASON 1u
+/* An explanation of what the plugin decided for a cluster. */
+#define DIVVY_TEXT_EXPLANATION 2u
+/* A remark on the whole decision. */
+#define DIVVY_TEXT_NOTE 3u
+
+/* Levels of log records, by which `divvy_services.log_level` answers. */
+/* Nothing is recorded. */
+#define DIVVY_LEVEL_OFF 0u
+/* Errors. */
+#define DIVVY_LEVEL_ERROR 1u
+/* Warnings. */
+#define DIVVY_LEVEL_WARN 2u
+/* Information. */
+#define DIVVY_LEVEL_INFO 3u
+/* Details for debugging. */
+#define DIVVY_LEVEL_DEBUG 4u
+/* Everything. */
+#define DIVVY_LEVEL_TRACE 5u
+
+/* Why a call failed. Handed to `divvy_services.fail`; the texts are borrowed for that call. */
+typedef struct divvy_failure {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_FAILURE`. */
+    uint32_t kind;
+    /* A code of `DIVVY_FAILURE_*`. */
+    uint32_t code;
+    /* Zero. */
+    uint32_t reserved;
+    /* One line, lower case, without a final period. */
+    divvy_text message;
+    /* Location of the fault: a path in the configuration or preferences, or a line of the plugin's source
+     * after a panic; empty if there is none. */
+    divvy_text path;
+    /* A suggested remedy; empty if none is known. */
+    divvy_text hint;
+    /* For `DIVVY_FAILURE_UNSCHEDULABLE`: replicas requested; negative if too little room is not the cause. */
+    int64_t requested;
+    /* For `DIVVY_FAILURE_UNSCHEDULABLE`: replicas that could be placed; negative if too little room is not
+     * the cause. */
+    int64_t available;
+} divvy_failure;
+
+/* Returns the most verbose level of `DIVVY_LEVEL_*` that is recorded. Its argument:
+ * `divvy_services.context`. */
+typedef uint32_t (*divvy_log_level_function)(const void *context);
+
+/* Takes one log record: `divvy_services.context`, level, module of the plugin, message. */
+typedef void (*divvy_log_function)(const void *context, uint32_t level, divvy_text target, divvy_text message);
+
+/* Adds to one of the plugin's counters: `divvy_services.context`, name of the counter, amount. */
+typedef void (*divvy_count_function)(const void *context, divvy_text name, uint64_t amount);
+
+/* Takes a text during a call: the call's sink, a value of `DIVVY_TEXT_*`, the row of the cluster that the
+ * text is about (`DIVVY_NO_ROW` for none), the text. Returns the code of a reason, otherwise 0. */
+typedef uint32_t (*divvy_text_function)(const void *sink, uint32_t kind, uint32_t row, divvy_text text);
+
+/* Takes the reason for a call's failure: the call's sink and a `divvy_failure`. The call then returns its
+ * code. */
+typedef void (*divvy_fail_function)(const void *sink, const divvy_failure *failure);
+
+/* The services of the host for one instance of a plugin. The table lives as long as the process. A function
+ * may be null in a table from another host; the plugin then does without it. */
+typedef struct divvy_services {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_SERVICES`. */
+    uint32_t kind;
+    /* The host's own value for the functions that take a context. */
+    DIVVY_POINTER(void, context)
+    /* The level of the log. May be called from any thread at any time. */
+    DIVVY_FUNCTION(divvy_log_level_function, log_level)
+    /* The log. May be called from any thread at any time. */
+    DIVVY_FUNCTION(divvy_log_function, log)
+    /* The plugin's counters. May be called from any thread at any time. */
+    DIVVY_FUNCTION(divvy_count_function, count)
+    /* Texts of a decision. Only during a call, from the calling thread. */
+    DIVVY_FUNCTION(divvy_text_function, text)
+    /* Failures. Only during a call or a construction, from the calling thread. */
+    DIVVY_FUNCTION(divvy_fail_function, fail)
+} divvy_services;
+
+/* Constructs a plugin from its configuration. */
+typedef struct divvy_construct_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_CONSTRUCT`. */
+    uint32_t kind;
+    /* The host's own value for `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* The services for this instance. */
+    DIVVY_POINTER(const divvy_services, services)
+    /* The configuration, a JSON object. */
+    divvy_text configuration;
+    /* The host's minor ABI version. */
+    uint32_t abi_minor;
+    /* Zero. */
+    uint32_t reserved;
+    /* The instance, written by the plugin. The host passes it in every call, and finally to
+     * `divvy_descriptor.destroy`. */
+    DIVVY_POINTER(void, instance)
+    /* Bits of `DIVVY_FEATURE_*` that the plugin needs with this configuration, in addition to those that it
+     * declares; written by the plugin. A host that does not know one of them rejects the profile. */
+    uint64_t required;
+    /* As `required`, for features that a host may ignore. */
+    uint64_t optional;
+} divvy_construct_call;
+
+/* Documents that `divvy_describe_call.document` asks for. A plugin hands over nothing for one that it does
+ * not know. */
+/* The JSON Schema of the configuration. */
+#define DIVVY_DOCUMENT_CONFIGURATION_SCHEMA 1u
+/* The JSON Schema of the preferences. */
+#define DIVVY_DOCUMENT_PREFERENCES_SCHEMA 2u
+/* The policy lists that the strategies read: one text per list, a JSON object with `name`, `fields` (`name`,
+ * `minimum`, `required`) and `priorities`. */
+#define DIVVY_DOCUMENT_RULE_LISTS 3u
+
+/* Takes a document: `divvy_describe_call.sink` and the text. */
+typedef void (*divvy_document_function)(const void *sink, divvy_text text);
+
+/* Asks for a document about the plugin. It needs no instance. */
+typedef struct divvy_describe_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_DESCRIBE`. */
+    uint32_t kind;
+    /* A value of `DIVVY_DOCUMENT_*`. */
+    uint32_t document;
+    /* Zero. */
+    uint32_t reserved;
+    /* The host's own value for `take`. */
+    DIVVY_POINTER(void, sink)
+    /* Takes each document. */
+    DIVVY_FUNCTION(divvy_document_function, take)
+} divvy_describe_call;
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * What every call of a cycle can read
+ */
+
+/* Bits of `divvy_cycle_view.flags`. */
+/* The division starts from scratch: a reschedule was requested. */
+#define DIVVY_CYCLE_FRESH UINT64_C(1)
+/* The resource has replicas to divide. */
+#define DIVVY_CYCLE_WORKLOAD UINT64_C(2)
+/* An explanation was requested: plugins hand over explanations and reasons. */
+#define DIVVY_CYCLE_EXPLAIN UINT64_C(4)
+/* The binding has a namespace. */
+#define DIVVY_CYCLE_NAMESPACED UINT64_C(8)
+/* Every candidate gets the full count. */
+#define DIVVY_CYCLE_DUPLICATED UINT64_C(16)
+/* Select ignores the spread constraints, because the strategy does. */
+#define DIVVY_CYCLE_IGNORE_SPREAD UINT64_C(32)
+
+/* One attempt to schedule one binding against one snapshot, visible to every call of the cycle. */
+typedef struct divvy_cycle_view {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_CYCLE`. */
+    uint32_t kind;
+    /* The snapshot: an `divvy_arena`. */
+    divvy_u64_slice snapshot;
+    /* Bits of `DIVVY_FLAG_*`. */
+    uint64_t flags;
+    /* Seed of the binding, from the profile's seed and the binding's UID. */
+    uint64_t seed;
+    /* Replicas to divide. */
+    int64_t replicas;
+    /* The string that all texts below are spans of. */
+    divvy_text pool;
+    /* Names of the binding and its resource. */
+    divvy_binding_names names;
+    /* Cluster names and selector values. */
+    divvy_pool_text_slice texts;
+    /* Cluster affinities. */
+    divvy_affinity_row_slice affinities;
+    /* Expressions of the affinities' selectors. */
+    divvy_expression_row_slice expressions;
+    /* The affinities of the placement, in `affinities`. A cluster must match one of them; without any, every
+     * cluster matches. */
+    divvy_span placement_affinities;
+    /* Tolerations. */
+    divvy_toleration_row_slice tolerations;
+    /* Spread constraints that are in force. */
+    divvy_spread_constraint_row_slice spread_constraints;
+    /* Requests of the binding's replicas (`replica_requests`) and of its components. */
+    divvy_request_row_slice requests;
+    /* Requests of one replica, in `requests`. */
+    divvy_span replica_requests;
+    /* Components. */
+    divvy_component_row_slice components;
+    /* The last result, as the binding lists it. */
+    divvy_target_row_slice last;
+    /* Row of each entry of `last` in the snapshot; `DIVVY_NO_ROW` if the cluster is gone. */
+    divvy_u32_slice last_rows;
+    /* Clusters that the binding is being evicted from. */
+    divvy_pool_text_slice evictions;
+    /* Labels of the binding. */
+    divvy_pair_row_slice labels;
+    /* Annotations of the binding. */
+    divvy_pair_row_slice annotations;
+} divvy_cycle_view;
+
+/* What the policy says to the plugin that is called. Other plugins do not see it. */
+typedef struct divvy_policy_view {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_POLICY`. */
+    uint32_t kind;
+    /* Preferences as JSON, in `divvy_cycle_view.pool`; empty if the policy carries none. */
+    divvy_pool_text preferences;
+    /* Entries of the policy lists that the plugin declares. */
+    divvy_rule_row_slice rules;
+    /* Values of the rules. */
+    divvy_rule_value_row_slice rule_values;
+    /* Span of each rule's clusters in `rule_rows`. */
+    divvy_span_slice rule_spans;
+    /* Rows of the clusters that each rule matches, ascending within a rule. */
+    divvy_u32_slice rule_rows;
+} divvy_policy_view;
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * Calls
+ */
+
+/* The beginning of every call. It never changes. */
+typedef struct divvy_call_head {
+    /* Size of the call in bytes, as the host knows it. */
+    uint32_t size;
+    /* Kind of the call: a value of `DIVVY_KIND_*`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* What the policy says to this plugin; null if it says nothing. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+} divvy_call_head;
+
+/* The function that drops state which a plugin prepared. */
+typedef void (*divvy_release_function)(void *state);
+
+/* Prepares state for several calls of one kind in one cycle. Only plugins that declare this kind get it, and
+ * only before a call that is repeated, such as Assign over tiers. The host drops the state before the cycle
+ * ends. */
+typedef struct divvy_prepare_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_PREPARE`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* What the policy says to this plugin; null if it says nothing. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+    /* The kind of the calls that the state is for. */
+    uint32_t point;
+    /* Zero. */
+    uint32_t reserved;
+    /* The state, written by the plugin. The host passes it as `divvy_call_head.prepared`. */
+    DIVVY_POINTER(void, state)
+    /* The function that drops the state, written by the plugin; null if nothing is to be dropped. */
+    DIVVY_FUNCTION(divvy_release_function, release)
+} divvy_prepare_call;
+
+/* Rejects clusters. */
+typedef struct divvy_filter_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_FILTER`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* What the policy says to this plugin; null if it says nothing. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+    /* Per cluster of the snapshot: 0 while it is feasible, otherwise a code. The plugin writes codes where
+     * it finds 0, and nothing elsewhere. */
+    divvy_u32_out codes;
+    /* The code to write if no explanation was requested; otherwise `divvy_services.text` answers with the
+     * code. */
+    uint32_t code;
+    /* Zero. */
+    uint32_t reserved;
+} divvy_filter_call;
+
+/* Scores the feasible clusters, from 0 to 100 after normalisation. */
+typedef struct divvy_score_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_SCORE`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* What the policy says to this plugin; null if it says nothing. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
+     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    divvy_u32_slice rows;
+    /* Total scores so far. */
+    divvy_i64_slice scores;
+    /* Replicas in the last result; 0 if it does not list the cluster. */
+    divvy_i64_slice last;
+    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
+     * lists no feasible cluster. */
+    divvy_u32_slice last_index;
+    /* Replicas that fit now, beyond those of the last result. Empty for Score, which comes before the
+     * estimate; full otherwise. */
+    divvy_i64_slice fits_now;
+    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. Empty for Score; full
+     * otherwise. */
+    divvy_i64_slice capacity;
+    /* Tiers, the best being 0. Empty if there are none. */
+    divvy_u32_slice tiers;
+    /* Per feasible cluster: its score, written by the plugin; 0 on entry. */
+    divvy_i64_out result;
+} divvy_score_call;
+
+/* Picks the candidates. */
+typedef struct divvy_select_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_SELECT`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* What the policy says to this plugin; null if it says nothing. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
+     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    divvy_u32_slice rows;
+    /* Total scores so far. */
+    divvy_i64_slice scores;
+    /* Replicas in the last result; 0 if it does not list the cluster. */
+    divvy_i64_slice last;
+    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
+     * lists no feasible cluster. */
+    divvy_u32_slice last_index;
+    /* Replicas that fit now, beyond those of the last result. Empty for Score, which comes before the
+     * estimate; full otherwise. */
+    divvy_i64_slice fits_now;
+    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. Empty for Score; full
+     * otherwise. */
+    divvy_i64_slice capacity;
+    /* Tiers, the best being 0. Empty if there are none. */
+    divvy_u32_slice tiers;
+    /* Replicas that the candidates together must have room for; negative if room does not matter. */
+    int64_t needed;
+    /* The candidates, as indices into the columns above, written by the plugin from the front. Its length is
+     * the number of feasible clusters. */
+    divvy_u32_out candidates;
+    /* The number of candidates, written by the plugin. */
+    uint64_t count;
+} divvy_select_call;
+
+/* Divides the replicas over the candidates. */
+typedef struct divvy_assign_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_ASSIGN`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* What the policy says to this plugin; null if it says nothing. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
+     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    divvy_u32_slice rows;
+    /* Total scores so far. */
+    divvy_i64_slice scores;
+    /* Replicas in the last result; 0 if it does not list the cluster. */
+    divvy_i64_slice last;
+    /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
+     * lists no feasible cluster. */
+    divvy_u32_slice last_index;
+    /* Replicas that fit now, beyond those of the last result. Empty for Score, which comes before the
+     * estimate; full otherwise. */
+    divvy_i64_slice fits_now;
+    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. Empty for Score; full
+     * otherwise. */
+    divvy_i64_slice capacity;
+    /* Tiers, the best being 0. Empty if there are none. */
+    divvy_u32_slice tiers;
+    /* Replicas to divide in this call. */
+    int64_t replicas;
+    /* The tier that this call divides over, 0 being the best. */
+    uint32_t tier;
+    /* Number of tiers; 1 without tiers, or if the strategy walks them itself. */
+    uint32_t tier_count;
+    /* Index in the cluster names of the placement's affinities; `DIVVY_NO_ROW` if the cluster is not listed. Empty
+     * if the placement lists no names. */
+    divvy_u32_slice policy_index;
+    /* Rows of the candidates of all tiers. */
+    divvy_u32_slice all_rows;
+    /* Per candidate: its replicas, written by the plugin; 0 on entry. */
+    divvy_i64_out result;
+} divvy_assign_call;
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * Exports of a library
+ */
+
+/* Features: what a plugin needs from the host and promises about its results. A plugin lists a feature as
+ * *required* or as *optional*. A host refuses a plugin that requires a feature which the host does not know,
+ * and ignores an optional one. A feature that loosens a check, and a need without which the plugin decides
+ * wrongly, is therefore always required; a promise that adds a check is optional. An input that a plugin
+ * must not ignore is given only to plugins that list the feature for it. */
+/* Need: the raw JSON of each cluster is in the snapshot. */
+#define DIVVY_FEATURE_RAW_CLUSTERS UINT64_C(1)
+/* Promise, required: every candidate gets the full count. */
+#define DIVVY_FEATURE_DUPLICATES ((UINT64_C(1) << 1))
+/* Promise: no cluster gets more replicas than its capacity. */
+#define DIVVY_FEATURE_RESPECTS_CAPACITY ((UINT64_C(1) << 2))
+/* Promise: the result does not depend on the order of the candidates. */
+#define DIVVY_FEATURE_ORDER_INDEPENDENT ((UINT64_C(1) << 3))
+/* Promise: scheduling again with the plugin's result as the last result changes nothing. */
+#define DIVVY_FEATURE_INERT ((UINT64_C(1) << 4))
+/* Need: the plugin walks the tiers of cluster priorities itself, so the host does not split the call. */
+#define DIVVY_FEATURE_OWN_TIERS ((UINT64_C(1) << 5))
+/* Need: the strategy ignores spread constraints, so the host hides them from Select. */
+#define DIVVY_FEATURE_NO_SPREAD ((UINT64_C(1) << 6))
+/* Need: within a tier, only clusters with a positive value in some rule take part, unless no cluster has
+ * one. */
+#define DIVVY_FEATURE_RULES_DECIDE_TIERS ((UINT64_C(1) << 7))
+/* Need: the result may exceed capacity in the last tier. */
+#define DIVVY_FEATURE_LAST_TIER_OVERFLOWS ((UINT64_C(1) << 8))
+/* Need: cluster priorities cannot be combined with the strategy. */
+#define DIVVY_FEATURE_NO_PRIORITIES ((UINT64_C(1) << 9))
+/* All features of this version. */
+#define DIVVY_FEATURE_ALL (((UINT64_C(1) << 10)) - 1)
+/* Features that a plugin lists as optional; all others are required. */
+#define DIVVY_FEATURE_OPTIONAL (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT)
+
+/* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the
+ * call. It returns 0, or a code of `DIVVY_FAILURE_*`. */
+typedef uint32_t (*divvy_call_function)(const void *instance, divvy_call_head *call);
+
+/* Constructs a plugin. Returns 0, or a code of `DIVVY_FAILURE_*`. */
+typedef uint32_t (*divvy_construct_function)(divvy_construct_call *call);
+
+/* Drops the instance of a plugin. */
+typedef void (*divvy_destroy_function)(void *instance);
+
+/* Hands over a document. Returns 0, or a code of `DIVVY_FAILURE_*`. */
+typedef uint32_t (*divvy_describe_function)(const divvy_describe_call *call);
+
+/* A kind of calls that a plugin answers: an extension point, or `DIVVY_KIND_PREPARE`. A host ignores kinds
+ * that it does not know. */
+typedef struct divvy_point_descriptor {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_POINT`. */
+    uint32_t kind;
+    /* The kind of the calls: a value of `DIVVY_KIND_*`. */
+    uint32_t point;
+    /* Zero. */
+    uint32_t reserved;
+    /* Required features at this point: bits of `DIVVY_FEATURE_*`. */
+    uint64_t required;
+    /* Optional features at this point. */
+    uint64_t optional;
+} divvy_point_descriptor;
+
+/* A list of pointers. */
+typedef struct divvy_point_descriptor_list {
+    DIVVY_POINTER(const divvy_point_descriptor *const, data)
+    uint64_t length;
+} divvy_point_descriptor_list;
+
+/* A strategy that a plugin serves at Assign. */
+typedef struct divvy_strategy_descriptor {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_STRATEGY`. */
+    uint32_t kind;
+    /* Name of the strategy. */
+    divvy_text name;
+    /* Required features of this strategy: bits of `DIVVY_FEATURE_*`. */
+    uint64_t required;
+    /* Optional features of this strategy. */
+    uint64_t optional;
+} divvy_strategy_descriptor;
+
+/* A list of pointers. */
+typedef struct divvy_strategy_descriptor_list {
+    DIVVY_POINTER(const divvy_strategy_descriptor *const, data)
+    uint64_t length;
+} divvy_strategy_descriptor_list;
+
+/* One plugin of a library. */
+typedef struct divvy_descriptor {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_DESCRIPTOR`. */
+    uint32_t kind;
+    /* The minor version of the ABI that the plugin was built with. */
+    uint32_t abi_minor;
+    /* The least minor version of the host's ABI with which the plugin works. */
+    uint32_t least_minor;
+    /* The plugin's name. */
+    divvy_text name;
+    /* The plugin's version. */
+    divvy_text version;
+    /* One phrase that says what the plugin does. */
+    divvy_text description;
+    /* The version of the SDK that the plugin was built with; empty without an SDK. */
+    divvy_text sdk_version;
+    /* Extension points that the plugin serves. */
+    divvy_point_descriptor_list points;
+    /* Strategies that the plugin serves; empty unless it serves Assign. */
+    divvy_strategy_descriptor_list strategies;
+    /* Constructs an instance. */
+    DIVVY_FUNCTION(divvy_construct_function, construct)
+    /* Drops an instance. */
+    DIVVY_FUNCTION(divvy_destroy_function, destroy)
+    /* Answers the calls to an instance. */
+    DIVVY_FUNCTION(divvy_call_function, call)
+    /* Hands over documents about the plugin; null if there are none. */
+    DIVVY_FUNCTION(divvy_describe_function, describe)
+} divvy_descriptor;
+
+/* A list of pointers. */
+typedef struct divvy_descriptor_list {
+    DIVVY_POINTER(const divvy_descriptor *const, data)
+    uint64_t length;
+} divvy_descriptor_list;
+
+/* All plugins of a library: the symbol `divvy_plugin_v1`. */
+typedef struct divvy_library {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_LIBRARY`. */
+    uint32_t kind;
+    /* The plugins. */
+    divvy_descriptor_list plugins;
+} divvy_library;
+
+/* ----------------------------------------------------------------------------------------------------------------
+ * The record in the section `.divvy.plugin`
+ */
+
+/* Bytes reserved for each text of a record. */
+#define DIVVY_TEXT_BYTES 64
+/* Bytes reserved for the language of a record. */
+#define DIVVY_LANGUAGE_BYTES 16
+
+/* Bits of `divvy_plugin_record.flags`. A host may ignore an unknown bit among the lower sixteen, and refuses
+ * a library with an unknown bit among the upper sixteen. */
+/* The library carries a certificate. */
+#define DIVVY_RECORD_CERTIFIED 1u
+/* The bits that a host must know. */
+#define DIVVY_RECORD_MUST_BE_KNOWN 0xffff0000u
+
+/* The identity of a plugin, readable without opening its library. */
+typedef struct divvy_plugin_record {
+    /* "DivvyABI". */
+    uint8_t magic[8];
+    /* Length of the record in bytes, a multiple of eight. */
+    uint8_t length[4];
+    /* Bits of `DIVVY_RECORD_*`. */
+    uint8_t flags[4];
+    /* Major ABI version. */
+    uint8_t abi_major[4];
+    /* Minor ABI version that the plugin was built with. */
+    uint8_t abi_minor[4];
+    /* Least minor version of the host's ABI with which the plugin works. */
+    uint8_t least_minor[4];
+    /* Zero. */
+    uint8_t reserved[4];
+    /* Programming language, lower case, UTF-8 padded with zero bytes. */
+    uint8_t language[DIVVY_LANGUAGE_BYTES];
+    /* Version of the SDK, UTF-8 padded with zero bytes; empty without an SDK. */
+    uint8_t sdk_version[DIVVY_TEXT_BYTES];
+    /* Name of the plugin, UTF-8 padded with zero bytes. */
+    uint8_t name[DIVVY_TEXT_BYTES];
+    /* Version of the plugin, UTF-8 padded with zero bytes. */
+    uint8_t version[DIVVY_TEXT_BYTES];
+} divvy_plugin_record;
+
+/* The four bytes of a number, little endian. */
+#define DIVVY_LITTLE_ENDIAN(number)                                                                                    \
+    {                                                                                                                  \
+        (uint8_t)((number)&0xffu), (uint8_t)((number) >> 8 & 0xffu), (uint8_t)((number) >> 16 & 0xffu),                \
+            (uint8_t)((number) >> 24 & 0xffu)                                                                          \
+    }
+
+/*
+ * Defines the record of a plugin with the static name `identifier`. `flags` is a set of `DIVVY_RECORD_*`; `language`,
+ * `plugin` (its name) and `version` are string literals. A library with several plugins has one record for each.
+ */
+#define DIVVY_RECORD(identifier, flags_, language_, plugin_, version_)                                                 \
+    __attribute__((section(".divvy.plugin"), used, aligned(8))) static const divvy_plugin_record identifier = {        \
+        {'D', 'i', 'v', 'v', 'y', 'A', 'B', 'I'},                                                                      \
+        DIVVY_LITTLE_ENDIAN(sizeof(divvy_plugin_record)),                                                              \
+        DIVVY_LITTLE_ENDIAN(flags_),                                                                                   \
+        DIVVY_LITTLE_ENDIAN(DIVVY_ABI_MAJOR),                                                                          \
+        DIVVY_LITTLE_ENDIAN(DIVVY_ABI_MINOR),                                                                          \
+        DIVVY_LITTLE_ENDIAN(DIVVY_LEAST_MINOR),                                                                        \
+        {0, 0, 0, 0},                                                                                                  \
+        language_,                                                                                                     \
+        "",                                                                                                            \
+        plugin_,                                                                                                       \
+        version_,                                                                                                      \
+    }
+
+/* The exports of a library. Define it as `const divvy_library divvy_plugin_v1 = {...};`. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+extern const divvy_library divvy_plugin_v1;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DIVVY_PLUGIN_H */

@@ -1,0 +1,114 @@
+//! The descriptor that a plugin library exports: static data and four functions.
+//!
+//! The symbol [`crate::LIBRARY_SYMBOL`] is a [`Library`], which lists the plugins of the library. The symbol carries
+//! the major version, so one library can serve hosts of two major versions. Everything in a descriptor is static data,
+//! so a host can read it without running any of the plugin's code.
+
+use crate::call::CallFunction;
+use crate::column::{Function, PluginText, Pointer, Slice};
+use crate::service::{ConstructFunction, DescribeFunction, DestroyFunction};
+use crate::sized::{kind, sized};
+
+/// Features: what a plugin needs from the host and promises about its results.
+///
+/// A plugin lists a feature as *required* or as *optional*. A host refuses a plugin that requires a feature which the
+/// host does not know, and ignores an optional one. A feature that loosens a check, and a need without which the plugin
+/// decides wrongly, is therefore always required; a promise that adds a check is optional.
+///
+/// An input that a plugin must not ignore is given only to plugins that list the feature for it.
+pub mod feature {
+    /// Need: the raw JSON of each cluster is in the snapshot.
+    pub const RAW_CLUSTERS: u64 = 1;
+    /// Promise, required: every candidate gets the full count.
+    pub const DUPLICATES: u64 = 1 << 1;
+    /// Promise: no cluster gets more replicas than its capacity.
+    pub const RESPECTS_CAPACITY: u64 = 1 << 2;
+    /// Promise: the result does not depend on the order of the candidates.
+    pub const ORDER_INDEPENDENT: u64 = 1 << 3;
+    /// Promise: scheduling again with the plugin's result as the last result changes nothing.
+    pub const INERT: u64 = 1 << 4;
+    /// Need: the plugin walks the tiers of cluster priorities itself, so the host does not split the call.
+    pub const OWN_TIERS: u64 = 1 << 5;
+    /// Need: the strategy ignores spread constraints, so the host hides them from Select.
+    pub const NO_SPREAD: u64 = 1 << 6;
+    /// Need: within a tier, only clusters with a positive value in some rule take part, unless no cluster has one.
+    pub const RULES_DECIDE_TIERS: u64 = 1 << 7;
+    /// Need: the result may exceed capacity in the last tier.
+    pub const LAST_TIER_OVERFLOWS: u64 = 1 << 8;
+    /// Need: cluster priorities cannot be combined with the strategy.
+    pub const NO_PRIORITIES: u64 = 1 << 9;
+
+    /// All features of this version.
+    pub const ALL: u64 = (1 << 10) - 1;
+    /// Features that a plugin lists as optional; all others are required.
+    pub const OPTIONAL: u64 = RESPECTS_CAPACITY | ORDER_INDEPENDENT | INERT;
+}
+
+sized! {
+    /// A kind of calls that a plugin answers: an extension point, or [`kind::PREPARE`]. A host ignores kinds that it
+    /// does not know.
+    PointDescriptor(PointDescriptorRef, kind::POINT) {
+        /// The kind of the calls: a value of [`kind`].
+        point: u32 = 0,
+        /// Zero.
+        reserved: u32 = 0,
+        /// Required features at this point: bits of [`feature`].
+        required: u64 = 0,
+        /// Optional features at this point.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        optional: u64 = 0,
+    }
+}
+
+sized! {
+    /// A strategy that a plugin serves at Assign.
+    StrategyDescriptor(StrategyDescriptorRef, kind::STRATEGY) {
+        /// Name of the strategy.
+        name: PluginText<'static> = PluginText::EMPTY,
+        /// Required features of this strategy: bits of [`feature`].
+        required: u64 = 0,
+        /// Optional features of this strategy.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        optional: u64 = 0,
+    }
+}
+
+sized! {
+    /// One plugin of a library.
+    Descriptor(DescriptorRef, kind::DESCRIPTOR) {
+        /// The minor version of the ABI that the plugin was built with.
+        abi_minor: u32 = 0,
+        /// The least minor version of the host's ABI with which the plugin works.
+        least_minor: u32 = 0,
+        /// The plugin's name.
+        name: PluginText<'static> = PluginText::EMPTY,
+        /// The plugin's version.
+        version: PluginText<'static> = PluginText::EMPTY,
+        /// One phrase that says what the plugin does.
+        description: PluginText<'static> = PluginText::EMPTY,
+        /// The version of the SDK that the plugin was built with; empty without an SDK.
+        sdk_version: PluginText<'static> = PluginText::EMPTY,
+        /// Extension points that the plugin serves.
+        points: Slice<'static, Pointer<'static, PointDescriptor>> = Slice::EMPTY,
+        /// Strategies that the plugin serves; empty unless it serves Assign.
+        strategies: Slice<'static, Pointer<'static, StrategyDescriptor>> = Slice::EMPTY,
+        /// Constructs an instance.
+        construct: Function<ConstructFunction> = Function::NULL,
+        /// Drops an instance.
+        destroy: Function<DestroyFunction> = Function::NULL,
+        /// Answers the calls to an instance.
+        call: Function<CallFunction> = Function::NULL,
+        /// Hands over documents about the plugin; null if there are none.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        describe: Function<DescribeFunction> = Function::NULL,
+    }
+}
+
+sized! {
+    /// All plugins of a library: the symbol [`crate::LIBRARY_SYMBOL`].
+    Library(LibraryRef, kind::LIBRARY) {
+        /// The plugins.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        plugins: Slice<'static, Pointer<'static, Descriptor>> = Slice::EMPTY,
+    }
+}

@@ -1,0 +1,267 @@
+//! Construction, failures, and the services that the host offers to a plugin.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+use crate::column::{Address, Function, PluginText, Pointer, Str};
+use crate::sized::{kind, sized};
+
+/// Codes of failures.
+///
+/// The upper sixteen bits of a code are its class, by which a host treats a code that it does not know. A class that it
+/// does not know counts as [`PLUGIN`](failure::PLUGIN).
+pub mod failure {
+    /// Class: a scheduling outcome, for which no one is at fault.
+    pub const BINDING: u32 = 1;
+    /// Class: whoever wrote the policy, the binding or the configuration has to change it.
+    pub const INPUT: u32 = 2;
+    /// Class: the plugin is at fault.
+    pub const PLUGIN: u32 = 3;
+
+    /// The binding cannot be scheduled on the clusters as they are.
+    pub const UNSCHEDULABLE: u32 = BINDING << 16 | 1;
+    /// The policy's preferences are invalid. The host reports an error in the policy.
+    pub const PREFERENCES: u32 = INPUT << 16 | 1;
+    /// The configuration is invalid at [`super::Failure::path`]. The host rejects the profile.
+    pub const CONFIGURATION: u32 = INPUT << 16 | 2;
+    /// The plugin could not do its work.
+    pub const INTERNAL: u32 = PLUGIN << 16 | 1;
+    /// The plugin panicked. After several consecutive panics the host stops calling it.
+    pub const PANIC: u32 = PLUGIN << 16 | 2;
+    /// The plugin's constructor returned an error. The host rejects the profile.
+    pub const CONSTRUCTION: u32 = PLUGIN << 16 | 3;
+    /// The plugin does not know this kind of call, or does not serve it.
+    pub const NOT_SERVED: u32 = PLUGIN << 16 | 4;
+
+    /// The class of a code.
+    pub const fn class(code: u32) -> u32 {
+        match code >> 16 {
+            BINDING => BINDING,
+            INPUT => INPUT,
+            _ => PLUGIN,
+        }
+    }
+}
+
+/// Kinds of text that a plugin hands to [`Services::text`]. A host drops a kind that it does not know.
+pub mod text_kind {
+    /// The reason for rejecting a cluster; the answer is the code to write for the cluster.
+    pub const REASON: u32 = 1;
+    /// An explanation of what the plugin decided for a cluster.
+    pub const EXPLANATION: u32 = 2;
+    /// A remark on the whole decision.
+    pub const NOTE: u32 = 3;
+}
+
+/// Levels of log records, by which [`Services::log_level`] answers.
+pub mod level {
+    /// Nothing is recorded.
+    pub const OFF: u32 = 0;
+    /// Errors.
+    pub const ERROR: u32 = 1;
+    /// Warnings.
+    pub const WARN: u32 = 2;
+    /// Information.
+    pub const INFO: u32 = 3;
+    /// Details for debugging.
+    pub const DEBUG: u32 = 4;
+    /// Everything.
+    pub const TRACE: u32 = 5;
+}
+
+sized! {
+    /// Why a call failed. Handed to [`Services::fail`]; the texts are borrowed for that call.
+    Failure<'a>(FailureRef, kind::FAILURE) {
+        /// A code of [`failure`].
+        code: u32 = failure::INTERNAL,
+        /// Zero.
+        reserved: u32 = 0,
+        /// One line, lower case, without a final period.
+        message: PluginText<'a> = PluginText::EMPTY,
+        /// Location of the fault: a path in the configuration or preferences, or a line of the plugin's source after
+        /// a panic; empty if there is none.
+        path: PluginText<'a> = PluginText::EMPTY,
+        /// A suggested remedy; empty if none is known.
+        hint: PluginText<'a> = PluginText::EMPTY,
+        /// For [`failure::UNSCHEDULABLE`]: replicas requested; negative if too little room is not the cause.
+        requested: i64 = -1,
+        /// For [`failure::UNSCHEDULABLE`]: replicas that could be placed; negative if too little room is not the cause.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        available: i64 = -1,
+    }
+}
+
+/// Returns the most verbose level of [`level`] that is recorded. Its argument: [`Services::context`].
+pub type LogLevelFunction = unsafe extern "C" fn(context: *const c_void) -> u32;
+/// Takes one log record: [`Services::context`], level, module of the plugin, message.
+pub type LogFunction =
+    for<'t> unsafe extern "C" fn(context: *const c_void, level: u32, target: PluginText<'t>, message: PluginText<'t>);
+/// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount.
+pub type CountFunction = for<'t> unsafe extern "C" fn(context: *const c_void, name: PluginText<'t>, amount: u64);
+/// Takes a text during a call: the call's sink, a value of [`text_kind`], the row of the cluster that the text is about
+/// ([`crate::arena::NO_ROW`] for none), the text. Returns the code of a reason, otherwise 0.
+pub type TextFunction =
+    for<'t> unsafe extern "C" fn(sink: *const c_void, kind: u32, row: u32, text: PluginText<'t>) -> u32;
+/// Takes the reason for a call's failure: the call's sink and a [`Failure`]. The call then returns its code.
+pub type FailFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, failure: *const Failure<'t>);
+
+sized! {
+    /// The services of the host for one instance of a plugin. The table lives as long as the process. A function may be
+    /// null in a table from another host; the plugin then does without it.
+    Services(ServicesRef, kind::SERVICES) {
+        /// The host's own value for the functions that take a context.
+        context: Address = Address::NULL,
+        /// The level of the log. May be called from any thread at any time.
+        log_level: Function<LogLevelFunction> = Function::NULL,
+        /// The log. May be called from any thread at any time.
+        log: Function<LogFunction> = Function::NULL,
+        /// The plugin's counters. May be called from any thread at any time.
+        count: Function<CountFunction> = Function::NULL,
+        /// Texts of a decision. Only during a call, from the calling thread.
+        text: Function<TextFunction> = Function::NULL,
+        /// Failures. Only during a call or a construction, from the calling thread.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        fail: Function<FailFunction> = Function::NULL,
+    }
+}
+
+// SAFETY: the host makes `context` so that the functions that take it may be called from any thread.
+unsafe impl Send for Services {}
+// SAFETY: as above.
+unsafe impl Sync for Services {}
+
+impl Services {
+    /// Adds to one of the plugin's counters.
+    pub fn add(&self, counter: &str, amount: u64) {
+        if let Some(count) = self.count.get() {
+            // SAFETY: the host offers the function for this context.
+            unsafe { count(self.context.get(), PluginText::new(counter), amount) };
+        }
+    }
+
+    /// The most verbose level of [`level`] that is recorded.
+    pub fn recorded_level(&self) -> u32 {
+        match self.log_level.get() {
+            // SAFETY: the host offers the function for this context.
+            Some(log_level) => unsafe { log_level(self.context.get()) },
+            None => level::OFF,
+        }
+    }
+
+    /// Hands a log record to the host.
+    pub fn record(&self, level: u32, target: &str, message: &str) {
+        if let Some(log) = self.log.get() {
+            // SAFETY: the host offers the function for this context.
+            unsafe {
+                log(
+                    self.context.get(),
+                    level,
+                    PluginText::new(target),
+                    PluginText::new(message),
+                )
+            };
+        }
+    }
+}
+
+/// Where the texts of one call go: the host's function and its sink. It cannot be sent to another thread.
+#[derive(Clone, Copy)]
+pub struct Texts<'a> {
+    function: Option<TextFunction>,
+    sink: Address,
+    lifetime: PhantomData<&'a ()>,
+}
+
+impl Texts<'_> {
+    /// Texts are dropped.
+    pub const DROPPED: Self = Self {
+        function: None,
+        sink: Address::NULL,
+        lifetime: PhantomData,
+    };
+
+    /// Texts go to `function`.
+    ///
+    /// # Safety
+    ///
+    /// `function` may be called with `sink` from this thread as long as the value lives.
+    pub unsafe fn new(function: Function<TextFunction>, sink: Address) -> Self {
+        Self {
+            function: function.get(),
+            sink,
+            lifetime: PhantomData,
+        }
+    }
+
+    /// Hands over a text of a kind of [`text_kind`] about the cluster in a row, and returns the host's answer.
+    pub fn hand_over(&self, kind: u32, row: u32, text: &str) -> u32 {
+        match self.function {
+            // SAFETY: `new` demands it.
+            Some(function) => unsafe { function(self.sink.get(), kind, row, PluginText::new(text)) },
+            None => 0,
+        }
+    }
+}
+
+sized! {
+    /// Constructs a plugin from its configuration.
+    ConstructCall<'a>(ConstructCallRef, kind::CONSTRUCT) {
+        /// The host's own value for [`Services::fail`].
+        sink: Address = Address::NULL,
+        /// The services for this instance.
+        services: Pointer<'static, Services> = Pointer::NULL,
+        /// The configuration, a JSON object.
+        configuration: Str<'a> = Str::EMPTY,
+        /// The host's minor ABI version.
+        abi_minor: u32 = 0,
+        /// Zero.
+        reserved: u32 = 0,
+        /// The instance, written by the plugin. The host passes it in every call, and finally to
+        /// [`crate::descriptor::Descriptor::destroy`].
+        instance: Address = Address::NULL,
+        /// Bits of [`crate::descriptor::feature`] that the plugin needs with this configuration, in addition to those
+        /// that it declares; written by the plugin. A host that does not know one of them rejects the profile.
+        required: u64 = 0,
+        /// As [`Self::required`], for features that a host may ignore.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        optional: u64 = 0,
+    }
+}
+
+/// Documents that [`DescribeCall::document`] asks for. A plugin hands over nothing for one that it does not know.
+pub mod document {
+    /// The JSON Schema of the configuration.
+    pub const CONFIGURATION_SCHEMA: u32 = 1;
+    /// The JSON Schema of the preferences.
+    pub const PREFERENCES_SCHEMA: u32 = 2;
+    /// The policy lists that the strategies read: one text per list, a JSON object with `name`, `fields` (`name`,
+    /// `minimum`, `required`) and `priorities`.
+    pub const RULE_LISTS: u32 = 3;
+}
+
+/// Takes a document: [`DescribeCall::sink`] and the text.
+pub type DocumentFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, text: PluginText<'t>);
+
+sized! {
+    /// Asks for a document about the plugin. It needs no instance.
+    DescribeCall<'a>(DescribeCallRef, kind::DESCRIBE) {
+        /// A value of [`document`].
+        document: u32 = 0,
+        /// Zero.
+        reserved: u32 = 0,
+        /// The host's own value for [`Self::take`].
+        sink: Address = Address::NULL,
+        /// Takes each document.
+        take: Function<DocumentFunction> = Function::NULL,
+        /// Keeps the lifetime of the call; zero bytes.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        lifetime: PhantomData<&'a ()> = PhantomData,
+    }
+}
+
+/// Constructs a plugin. Returns 0, or a code of [`failure`].
+pub type ConstructFunction = unsafe extern "C" fn(call: *mut ConstructCall<'_>) -> u32;
+/// Drops the instance of a plugin.
+pub type DestroyFunction = unsafe extern "C" fn(instance: *mut c_void);
+/// Hands over a document. Returns 0, or a code of [`failure`].
+pub type DescribeFunction = unsafe extern "C" fn(call: *const DescribeCall<'_>) -> u32;

@@ -1,0 +1,223 @@
+//! Structs that can grow: each begins with its size and its kind.
+//!
+//! Fields are only ever appended, so a reader takes the fields that both sides know and has defaults for the rest.
+
+use std::mem::MaybeUninit;
+
+/// The first eight bytes of every struct that can grow.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Size of the struct in bytes, as its creator knows it.
+    pub size: u32,
+    /// A value of [`crate::kind`].
+    pub kind: u32,
+}
+
+/// Kinds of structs. A struct of an unexpected kind is refused instead of being read as another.
+pub mod kind {
+    /// [`crate::call::PrepareCall`].
+    pub const PREPARE: u32 = 1;
+    /// [`crate::call::FilterCall`].
+    pub const FILTER: u32 = 2;
+    /// [`crate::call::ScoreCall`].
+    pub const SCORE: u32 = 3;
+    /// [`crate::call::SelectCall`].
+    pub const SELECT: u32 = 4;
+    /// [`crate::call::AssignCall`].
+    pub const ASSIGN: u32 = 5;
+    /// Reserved: replicas that fit in each cluster, by a plugin.
+    pub const ESTIMATE: u32 = 6;
+    /// Reserved: room for a result is set aside.
+    pub const RESERVE: u32 = 7;
+    /// Reserved: a result with reserved room is final.
+    pub const COMMIT: u32 = 8;
+    /// Reserved: reserved room is given back.
+    pub const ROLLBACK: u32 = 9;
+    /// Reserved: several bindings are divided together.
+    pub const ASSIGN_JOINTLY: u32 = 10;
+    /// Reserved: candidates are narrowed down after Select.
+    pub const NARROW: u32 = 11;
+    /// Reserved: a value that a plugin keeps per snapshot is made or updated.
+    pub const SNAPSHOT_VALUE: u32 = 12;
+    /// Reserved: a value that a plugin keeps per binding is made.
+    pub const BINDING_VALUE: u32 = 13;
+
+    /// [`crate::view::CycleView`].
+    pub const CYCLE: u32 = 64;
+    /// [`crate::view::PolicyView`].
+    pub const POLICY: u32 = 65;
+    /// [`crate::service::Services`].
+    pub const SERVICES: u32 = 66;
+    /// [`crate::service::Failure`].
+    pub const FAILURE: u32 = 67;
+    /// [`crate::service::ConstructCall`].
+    pub const CONSTRUCT: u32 = 68;
+    /// [`crate::service::DescribeCall`].
+    pub const DESCRIBE: u32 = 69;
+    /// [`crate::descriptor::Library`].
+    pub const LIBRARY: u32 = 96;
+    /// [`crate::descriptor::Descriptor`].
+    pub const DESCRIPTOR: u32 = 97;
+    /// [`crate::descriptor::PointDescriptor`].
+    pub const POINT: u32 = 98;
+    /// [`crate::descriptor::StrategyDescriptor`].
+    pub const STRATEGY: u32 = 99;
+}
+
+/// A struct that begins with a [`Head`] and grows only at its end.
+///
+/// # Safety
+///
+/// The type is `repr(C)` without padding, its first two fields are those of [`Head`] and have the values of
+/// [`Self::HEAD`] in `default()`, and every bit pattern that the other side may write is valid for its fields.
+pub unsafe trait SizePrefixed: Default {
+    /// The kind of the struct: a value of [`kind`].
+    const KIND: u32;
+
+    /// The head of the struct, as this side makes it.
+    const HEAD: Head = Head {
+        size: size_of::<Self>() as u32,
+        kind: Self::KIND,
+    };
+
+    /// The struct at `address`: the fields that both sides know, and defaults for the rest. `None` for a null address
+    /// and for a struct of another kind.
+    ///
+    /// # Safety
+    ///
+    /// `address` is null or that of a [`Head`] followed by the fields of the struct that it announces.
+    #[inline]
+    unsafe fn read(address: *const Self) -> Option<Self> {
+        // SAFETY: the caller upholds the contract.
+        let head = unsafe { head(address.cast()) }?;
+        if head.kind != Self::KIND {
+            return None;
+        }
+        let bytes = (head.size as usize).min(size_of::<Self>());
+        let mut known = MaybeUninit::new(Self::default());
+        // SAFETY: `bytes` bytes are readable there and writable here. Without padding they end at the end of a field,
+        // because sizes grow only by whole fields.
+        unsafe {
+            std::ptr::copy_nonoverlapping(address.cast::<u8>(), known.as_mut_ptr().cast::<u8>(), bytes);
+        }
+        // SAFETY: every field has either its default or what the other side wrote.
+        Some(unsafe { known.assume_init() })
+    }
+
+    /// The struct at `address`: in place if its creator knew every field that this side knows, otherwise a completed
+    /// copy in `storage`. A null address and a struct of another kind read as the default.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::read`]. In addition, the struct lives as long as `storage` is borrowed, and nothing writes to it
+    /// during that time.
+    #[inline]
+    unsafe fn view(address: *const Self, storage: &mut Option<Box<Self>>) -> &Self
+    where
+        Self: Sized,
+    {
+        // SAFETY: the caller upholds the contract.
+        match unsafe { head(address.cast()) } {
+            Some(head) if head.kind == Self::KIND && head.size as usize >= size_of::<Self>() => {
+                // SAFETY: all fields of the type are there, and the caller guarantees the rest.
+                unsafe { &*address }
+            }
+            // SAFETY: the caller upholds the contract.
+            _ => unsafe { complete(address, storage) },
+        }
+    }
+}
+
+/// The head of the struct at `address`; `None` for a null address and for a size that does not even cover the head.
+///
+/// # Safety
+///
+/// `address` is null or that of a [`Head`].
+#[inline]
+pub unsafe fn head(address: *const Head) -> Option<Head> {
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: the caller upholds the contract.
+    let head = unsafe { *address };
+    (head.size as usize >= size_of::<Head>()).then_some(head)
+}
+
+/// The slow half of [`SizePrefixed::view`]: the other side is of an older minor version.
+///
+/// # Safety
+///
+/// As for [`SizePrefixed::read`].
+#[cold]
+unsafe fn complete<T: SizePrefixed>(address: *const T, storage: &mut Option<Box<T>>) -> &T {
+    // SAFETY: the caller upholds the contract.
+    let completed = unsafe { T::read(address) }.unwrap_or_default();
+    storage.insert(Box::new(completed))
+}
+
+/// Declares a struct that can grow, with the default of each field.
+///
+/// A constant assertion checks that the struct has no padding: a field that is appended later then always enlarges the
+/// struct, and both sides agree on the offset of each field.
+macro_rules! sized {
+    (
+        $(#[$struct_attribute:meta])*
+        $name:ident $(<$lifetime:lifetime>)? ($reference:ident, $kind:expr) {
+            $($(#[$field_attribute:meta])* $field:ident : $type:ty = $default:expr,)*
+        }
+    ) => {
+        $(#[$struct_attribute])*
+        #[repr(C)]
+        #[derive(Clone, Copy)]
+        #[cfg_attr(feature = "certificate", derive(abi_stable::StableAbi))]
+        #[cfg_attr(feature = "certificate", sabi(kind(Prefix(prefix_ref = $reference))))]
+        #[cfg_attr(feature = "certificate", sabi(missing_field(option)))]
+        pub struct $name $(<$lifetime>)? {
+            /// Size of the struct in bytes, as its creator knows it.
+            pub size: u32,
+            /// Kind of the struct: a value of [`crate::sized::kind`].
+            pub kind: u32,
+            $($(#[$field_attribute])* pub $field: $type,)*
+        }
+
+        impl $(<$lifetime>)? $name $(<$lifetime>)? {
+            /// The struct with the default of every field.
+            pub const DEFAULT: Self = Self {
+                size: size_of::<Self>() as u32,
+                kind: $kind,
+                $($field: $default,)*
+            };
+
+            /// Name, offset and size of each field.
+            pub const FIELDS: &'static [(&'static str, usize, usize)] = &[
+                ("size", std::mem::offset_of!(Self, size), 4),
+                ("kind", std::mem::offset_of!(Self, kind), 4),
+                $((stringify!($field), std::mem::offset_of!(Self, $field), size_of::<$type>()),)*
+            ];
+        }
+
+        impl $(<$lifetime>)? Default for $name $(<$lifetime>)? {
+            #[inline]
+            fn default() -> Self {
+                Self::DEFAULT
+            }
+        }
+
+        // SAFETY: `repr(C)`, begins with size and kind, and has no padding, as asserted below.
+        unsafe impl $(<$lifetime>)? $crate::sized::SizePrefixed for $name $(<$lifetime>)? {
+            const KIND: u32 = $kind;
+        }
+
+        impl $(<$lifetime>)? $name $(<$lifetime>)? {
+            /// Does not compile if the struct has padding.
+            const WITHOUT_PADDING: () = {
+                let fields = 8 $(+ size_of::<$type>())*;
+                assert!(fields == size_of::<Self>(), "a struct that can grow has padding");
+            };
+        }
+
+        const _: () = $name::WITHOUT_PADDING;
+    };
+}
+pub(crate) use sized;

@@ -1,0 +1,90 @@
+//! What every call of a cycle can read: the cycle itself, and what the policy says to the called plugin.
+
+use crate::column::{Slice, Str};
+use crate::row::{
+    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
+    SpreadConstraintRow, TargetRow, TolerationRow,
+};
+use crate::sized::{kind, sized};
+use crate::text::{Span, Text};
+
+/// Bits of [`CycleView::flags`].
+pub mod flag {
+    /// The division starts from scratch: a reschedule was requested.
+    pub const FRESH: u64 = 1;
+    /// The resource has replicas to divide.
+    pub const WORKLOAD: u64 = 2;
+    /// An explanation was requested: plugins hand over explanations and reasons.
+    pub const EXPLAIN: u64 = 4;
+    /// The binding has a namespace.
+    pub const NAMESPACED: u64 = 8;
+    /// Every candidate gets the full count.
+    pub const DUPLICATED: u64 = 16;
+    /// Select ignores the spread constraints, because the strategy does.
+    pub const IGNORE_SPREAD: u64 = 32;
+}
+
+sized! {
+    /// One attempt to schedule one binding against one snapshot, visible to every call of the cycle.
+    CycleView<'a>(CycleViewRef, kind::CYCLE) {
+        /// The snapshot: an [`crate::arena::Arena`].
+        snapshot: Slice<'a, u64> = Slice::EMPTY,
+        /// Bits of [`flag`].
+        flags: u64 = 0,
+        /// Seed of the binding, from the profile's seed and the binding's UID.
+        seed: u64 = 0,
+        /// Replicas to divide.
+        replicas: i64 = 0,
+        /// The string that all texts below are spans of.
+        pool: Str<'a> = Str::EMPTY,
+        /// Names of the binding and its resource.
+        names: BindingNames = BindingNames::EMPTY,
+        /// Cluster names and selector values.
+        texts: Slice<'a, Text> = Slice::EMPTY,
+        /// Cluster affinities.
+        affinities: Slice<'a, AffinityRow> = Slice::EMPTY,
+        /// Expressions of the affinities' selectors.
+        expressions: Slice<'a, ExpressionRow> = Slice::EMPTY,
+        /// The affinities of the placement, in [`Self::affinities`]. A cluster must match one of them; without any,
+        /// every cluster matches.
+        placement_affinities: Span = Span::EMPTY,
+        /// Tolerations.
+        tolerations: Slice<'a, TolerationRow> = Slice::EMPTY,
+        /// Spread constraints that are in force.
+        spread_constraints: Slice<'a, SpreadConstraintRow> = Slice::EMPTY,
+        /// Requests of the binding's replicas ([`Self::replica_requests`]) and of its components.
+        requests: Slice<'a, RequestRow> = Slice::EMPTY,
+        /// Requests of one replica, in [`Self::requests`].
+        replica_requests: Span = Span::EMPTY,
+        /// Components.
+        components: Slice<'a, ComponentRow> = Slice::EMPTY,
+        /// The last result, as the binding lists it.
+        last: Slice<'a, TargetRow> = Slice::EMPTY,
+        /// Row of each entry of [`Self::last`] in the snapshot; [`crate::arena::NO_ROW`] if the cluster is gone.
+        last_rows: Slice<'a, u32> = Slice::EMPTY,
+        /// Clusters that the binding is being evicted from.
+        evictions: Slice<'a, Text> = Slice::EMPTY,
+        /// Labels of the binding.
+        labels: Slice<'a, PairRow> = Slice::EMPTY,
+        /// Annotations of the binding.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        annotations: Slice<'a, PairRow> = Slice::EMPTY,
+    }
+}
+
+sized! {
+    /// What the policy says to the plugin that is called. Other plugins do not see it.
+    PolicyView<'a>(PolicyViewRef, kind::POLICY) {
+        /// Preferences as JSON, in [`CycleView::pool`]; empty if the policy carries none.
+        preferences: Text = Text::EMPTY,
+        /// Entries of the policy lists that the plugin declares.
+        rules: Slice<'a, RuleRow> = Slice::EMPTY,
+        /// Values of the rules.
+        rule_values: Slice<'a, RuleValueRow> = Slice::EMPTY,
+        /// Span of each rule's clusters in [`Self::rule_rows`].
+        rule_spans: Slice<'a, Span> = Slice::EMPTY,
+        /// Rows of the clusters that each rule matches, ascending within a rule.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        rule_rows: Slice<'a, u32> = Slice::EMPTY,
+    }
+}

@@ -1,0 +1,140 @@
+//! Preparing: state that a plugin makes once for several calls of one cycle.
+
+use std::any::Any;
+use std::cell::OnceCell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::assign::AssignPlugin;
+use crate::cycle::Cycle;
+use crate::plugin::{Failure, Plugin};
+
+/// A plugin that prepares state for a binding, such as parsed annotations, and uses it in its calls.
+///
+/// Contexts then have `prepared()`, which gives the state and prepares it first if that has not happened. A strategy
+/// is called several times in one cycle if the policy has tiers; list `Prepare` in
+/// [`export_plugin!`](crate::export_plugin) to prepare once for all of them.
+///
+/// ```
+/// use divvy_framework::prelude::*;
+///
+/// /// Rejects the clusters that an annotation of the binding lists.
+/// #[derive(Default)]
+/// struct Unwanted;
+///
+/// impl Plugin for Unwanted {
+///     const NAME: &'static str = "unwanted";
+///     const DESCRIPTION: &'static str = "rejects the clusters that an annotation lists";
+/// }
+///
+/// impl PreparePlugin for Unwanted {
+///     type Prepared = Vec<String>;
+///
+///     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Vec<String>, Failure> {
+///         let mut annotations = context.binding().annotations();
+///         let list = annotations.find(|(key, _)| *key == "example.com/unwanted").map_or("", |(_, list)| list);
+///         Ok(list.split(',').map(str::to_owned).collect())
+///     }
+/// }
+///
+/// impl FilterPlugin for Unwanted {
+///     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+///         let (clusters, unwanted) = (context.clusters(), context.prepared()?);
+///         result.retain(
+///             |row| !unwanted.iter().any(|name| name == clusters.get(row).name()),
+///             |_| "cluster(s) were unwanted".to_owned(),
+///         );
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait PreparePlugin: Plugin {
+    /// The state. It cannot borrow from the cycle.
+    type Prepared: Send + Sync + 'static;
+
+    /// Prepares the state for one binding.
+    ///
+    /// # Errors
+    ///
+    /// A [`Failure`], which the plugin's call passes on. It aborts this cycle and leaves the binding's last result in
+    /// place; its kind decides what is reported.
+    fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<Self::Prepared, Failure>;
+}
+
+/// The input of [`PreparePlugin::prepare`]. It dereferences to [`Cycle`].
+pub struct PrepareContext<'a, P> {
+    cycle: Cycle<'a>,
+    preferences: Option<&'a dyn Any>,
+    plugin: PhantomData<P>,
+}
+
+impl<'a, P> PrepareContext<'a, P> {
+    pub(crate) fn new(cycle: Cycle<'a>, preferences: Option<&'a dyn Any>) -> Self {
+        Self {
+            cycle,
+            preferences,
+            plugin: PhantomData,
+        }
+    }
+}
+
+impl<'a, P: AssignPlugin> PrepareContext<'a, P> {
+    /// The preferences that the policy carries for the strategy; `None` if it carries none, and at extension points
+    /// other than Assign.
+    pub fn preferences(&self) -> Option<&'a P::Preferences> {
+        self.preferences?.downcast_ref()
+    }
+}
+
+impl<'a, P> std::ops::Deref for PrepareContext<'a, P> {
+    type Target = Cycle<'a>;
+
+    fn deref(&self) -> &Cycle<'a> {
+        &self.cycle
+    }
+}
+
+/// The prepared state of one call: kept by the host, or made in the call when it is first used.
+pub(crate) struct State<'a> {
+    kept: Option<&'a (dyn Any + Send + Sync)>,
+    made: OnceCell<Box<dyn Any>>,
+}
+
+impl Drop for State<'_> {
+    fn drop(&mut self) {
+        let Some(made) = self.made.take() else { return };
+        // The result of the call is complete; a panic in the state's destructor must not undo it.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(made))) {
+            // Dropping the payload may panic again.
+            std::mem::forget(payload);
+        }
+    }
+}
+
+impl<'a> State<'a> {
+    pub(crate) fn new(kept: Option<&'a (dyn Any + Send + Sync)>) -> Self {
+        Self {
+            kept,
+            made: OnceCell::new(),
+        }
+    }
+
+    /// The state of `plugin`; prepares it if the host keeps none.
+    pub(crate) fn get<P: PreparePlugin>(
+        &self,
+        plugin: &P,
+        cycle: Cycle<'_>,
+        preferences: Option<&dyn Any>,
+    ) -> Result<&P::Prepared, Failure> {
+        if let Some(kept) = self.kept.and_then(|kept| kept.downcast_ref()) {
+            return Ok(kept);
+        }
+        if self.made.get().is_none() {
+            let state = plugin.prepare(&PrepareContext::new(cycle, preferences))?;
+            // The slot is empty, since preparing has no access to it.
+            let _ = self.made.set(Box::new(state));
+        }
+        let made = self.made.get().and_then(|made| made.downcast_ref());
+        made.ok_or_else(|| Failure::internal("the prepared state has another type"))
+    }
+}

@@ -1,0 +1,365 @@
+//! A plugin of an opened library, with its metadata.
+
+use std::borrow::Cow;
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+
+use divvy_framework::abi::call::CallFunction;
+use divvy_framework::abi::descriptor::{Descriptor, PointDescriptor, StrategyDescriptor, feature};
+use divvy_framework::abi::section::PluginRecord;
+use divvy_framework::abi::service::{
+    ConstructCall, ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document, failure,
+};
+use divvy_framework::abi::sized::{SizePrefixed, kind};
+use divvy_framework::abi::{ABI_VERSION, AbiVersion, Address, Function, PluginText, Pointer, Slice, Str};
+
+use super::error::LoadError;
+use super::instance::{InProcess, PluginInstance};
+use super::loader::{LoadOptions, PluginFile};
+use super::services::{CallSink, HostServices, Reported};
+use crate::strategy::RuleList;
+
+/// A plugin of a library that was checked and opened, with its metadata.
+#[derive(Clone)]
+pub struct PluginLibrary {
+    name: &'static str,
+    version: &'static str,
+    description: &'static str,
+    sdk_version: &'static str,
+    points: Vec<PointDescriptor>,
+    strategies: Vec<StrategyDescriptor>,
+    rule_lists: Vec<RuleList>,
+    functions: Functions,
+    path: PathBuf,
+    checksum: String,
+    abi_version: AbiVersion,
+    certified: bool,
+}
+
+/// The functions of a plugin.
+#[derive(Debug, Clone, Copy)]
+struct Functions {
+    construct: ConstructFunction,
+    destroy: DestroyFunction,
+    call: CallFunction,
+    describe: Option<DescribeFunction>,
+}
+
+impl std::fmt::Debug for PluginLibrary {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("PluginLibrary")
+            .field("name", &self.name())
+            .field("version", &self.version())
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A static text of a library, which is never closed.
+fn static_text(text: PluginText<'static>) -> &'static str {
+    match text.read() {
+        Cow::Borrowed(text) => text,
+        // Text that is not UTF-8 is repaired; the copy lives as long as the library.
+        Cow::Owned(text) => text.leak(),
+    }
+}
+
+/// Reads a table of structs that can grow; `None` if one of them is of another kind.
+pub(super) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static, T>>) -> Option<Vec<T>> {
+    let read = |pointer: &Pointer<'static, T>| {
+        // SAFETY: a descriptor points to static data of its library.
+        unsafe { T::read(pointer.address()) }
+    };
+    table.as_slice().iter().map(read).collect()
+}
+
+impl Functions {
+    /// The documents of a kind of [`document`]; none if the plugin has none.
+    fn documents(&self, document: u32) -> Vec<String> {
+        unsafe extern "C" fn take(sink: *const c_void, text: PluginText<'_>) {
+            // SAFETY: the sink is the list below, which outlives the call.
+            let taken = unsafe { &*sink.cast::<std::cell::RefCell<Vec<String>>>() };
+            if let Ok(mut taken) = taken.try_borrow_mut() {
+                taken.push(text.read().into_owned());
+            }
+        }
+        let Some(describe) = self.describe else {
+            return Vec::new();
+        };
+        let taken = std::cell::RefCell::new(Vec::new());
+        let call = DescribeCall {
+            document,
+            sink: Address::of(&taken),
+            take: Function::new(take),
+            ..DescribeCall::DEFAULT
+        };
+        // SAFETY: the call follows the contract, and the list outlives it.
+        let code = unsafe { describe(&raw const call) };
+        match code {
+            0 => taken.into_inner(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl PluginLibrary {
+    /// Reads what the descriptor of a plugin says.
+    pub(super) fn new(
+        record: &PluginRecord,
+        descriptor: &Descriptor,
+        path: PathBuf,
+        checksum: String,
+    ) -> Result<Self, LoadError> {
+        let plugin = record.name();
+        let invalid = |message: &str| LoadError::InvalidDescriptor {
+            plugin: plugin.clone(),
+            path: path.clone(),
+            message: message.to_owned(),
+        };
+        let abi_version = record.abi_version();
+        if (descriptor.abi_minor, descriptor.least_minor) != (abi_version.minor, record.least_minor()) {
+            return Err(invalid("its record names other versions"));
+        }
+        let (Some(construct), Some(destroy), Some(call)) = (
+            descriptor.construct.get(),
+            descriptor.destroy.get(),
+            descriptor.call.get(),
+        ) else {
+            return Err(invalid("it lacks a function"));
+        };
+        let points = read_table(&descriptor.points).ok_or_else(|| invalid("an extension point cannot be read"))?;
+        let strategies = read_table(&descriptor.strategies).ok_or_else(|| invalid("a strategy cannot be read"))?;
+        let point_bits = points.iter().map(|point: &PointDescriptor| point.required);
+        let strategy_bits = strategies.iter().map(|strategy: &StrategyDescriptor| strategy.required);
+        let unknown = point_bits.chain(strategy_bits).fold(0, |all, bits| all | bits) & !feature::ALL;
+        if unknown != 0 {
+            return Err(LoadError::UnknownFeatures {
+                plugin,
+                path,
+                bits: unknown,
+            });
+        }
+        let functions = Functions {
+            construct,
+            destroy,
+            call,
+            describe: descriptor.describe.get(),
+        };
+        // Lists are parsed once, so that an invalid one is an error of the plugin rather than of each binding.
+        let lists = functions.documents(document::RULE_LISTS).into_iter();
+        let rule_lists: Result<Vec<RuleList>, _> = lists.map(|text| serde_json::from_str(&text)).collect();
+        let rule_lists = rule_lists.map_err(|error| LoadError::InvalidRuleList {
+            plugin: plugin.clone(),
+            path: path.clone(),
+            message: error.to_string(),
+        })?;
+        Ok(Self {
+            name: static_text(descriptor.name),
+            version: static_text(descriptor.version),
+            description: static_text(descriptor.description),
+            sdk_version: static_text(descriptor.sdk_version),
+            points,
+            strategies,
+            rule_lists,
+            functions,
+            path,
+            checksum,
+            abi_version,
+            certified: record.is_certified(),
+        })
+    }
+
+    /// Reads, checks and opens the only plugin of a library: [`PluginFile::read`], then [`PluginFile::open`].
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`], one variant per cause.
+    pub fn load(path: &Path, checksum: Option<&str>) -> Result<Self, LoadError> {
+        PluginFile::read(path)?.open(LoadOptions {
+            checksum,
+            ..LoadOptions::default()
+        })
+    }
+
+    /// The plugin's name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The plugin's version.
+    pub fn version(&self) -> &'static str {
+        self.version
+    }
+
+    /// One-sentence description of the plugin.
+    pub fn description(&self) -> &'static str {
+        self.description
+    }
+
+    /// Version of the SDK that the plugin was built with; empty without an SDK.
+    pub fn sdk_version(&self) -> &'static str {
+        self.sdk_version
+    }
+
+    /// ABI version that the plugin was built with.
+    pub fn abi_version(&self) -> AbiVersion {
+        self.abi_version
+    }
+
+    /// True if the library carries a certificate, which was checked.
+    pub fn is_certified(&self) -> bool {
+        self.certified
+    }
+
+    /// Absolute path of the library.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// SHA-256 checksum of the library, in hexadecimal.
+    pub fn checksum(&self) -> &str {
+        &self.checksum
+    }
+
+    /// True if the plugin answers a kind of calls, given as a value of [`kind`].
+    pub fn serves(&self, point: u32) -> bool {
+        self.points.iter().any(|known| known.point == point)
+    }
+
+    /// Names of the extension points that the plugin serves, in the order of the cycle.
+    pub fn extension_points(&self) -> Vec<&'static str> {
+        [
+            (kind::FILTER, "Filter"),
+            (kind::SCORE, "Score"),
+            (kind::SELECT, "Select"),
+            (kind::ASSIGN, "Assign"),
+        ]
+        .into_iter()
+        .filter(|(point, _)| self.serves(*point))
+        .map(|(_, name)| name)
+        .collect()
+    }
+
+    /// Names of the strategies that the plugin serves.
+    pub fn strategies(&self) -> Vec<&'static str> {
+        self.strategies
+            .iter()
+            .map(|strategy| static_text(strategy.name))
+            .collect()
+    }
+
+    /// Features of a strategy, as bits of [`feature`]; 0 if the plugin does not serve it.
+    pub fn features_of(&self, strategy: &str) -> u64 {
+        let found = self.strategies.iter().find(|known| known.name.read() == strategy);
+        found.map_or(0, |strategy| strategy.required | strategy.optional)
+    }
+
+    /// Features that the plugin lists at any of its extension points or strategies, as bits of [`feature`].
+    pub fn features(&self) -> u64 {
+        let points = self.points.iter().map(|point| point.required | point.optional);
+        let strategies = self
+            .strategies
+            .iter()
+            .map(|strategy| strategy.required | strategy.optional);
+        points.chain(strategies).fold(0, |all, bits| all | bits)
+    }
+
+    /// The plugin's promises, in words.
+    pub fn promise_names(&self) -> Vec<&'static str> {
+        [
+            (feature::RESPECTS_CAPACITY, "respects capacity"),
+            (feature::DUPLICATES, "duplicates"),
+            (feature::ORDER_INDEPENDENT, "order-independent"),
+            (feature::INERT, "inert"),
+        ]
+        .into_iter()
+        .filter(|(bit, _)| self.features() & *bit != 0)
+        .map(|(_, name)| name)
+        .collect()
+    }
+
+    /// Policy lists that the plugin's strategies read.
+    pub fn rule_lists(&self) -> &[RuleList] {
+        &self.rule_lists
+    }
+
+    /// JSON Schema of the plugin's configuration; `true`, which accepts everything, if the plugin has none.
+    pub fn configuration_schema(&self) -> String {
+        self.schema(document::CONFIGURATION_SCHEMA)
+    }
+
+    /// JSON Schema of the preferences that the plugin reads; `true`, which accepts everything, if the plugin has none.
+    pub fn preferences_schema(&self) -> String {
+        self.schema(document::PREFERENCES_SCHEMA)
+    }
+
+    fn schema(&self, document: u32) -> String {
+        let mut documents = self.functions.documents(document);
+        documents.pop().unwrap_or_else(|| "true".to_owned())
+    }
+
+    /// Constructs the plugin from its configuration.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] if the plugin rejects its configuration, if its constructor fails or panics, or if it needs a
+    /// feature that this host does not have. The host then rejects the profile.
+    pub fn construct(&self, configuration: &serde_json::Value) -> Result<PluginInstance, LoadError> {
+        let text = configuration.to_string();
+        let services = HostServices::for_instance(self.name);
+        let sink = CallSink::new(None);
+        let mut call = ConstructCall {
+            sink: sink.address(),
+            services: services.table(),
+            configuration: Str::new(&text),
+            abi_minor: ABI_VERSION.minor,
+            ..ConstructCall::DEFAULT
+        };
+        // SAFETY: the call follows the contract; what it points to outlives it.
+        let code = unsafe { (self.functions.construct)(&raw mut call) };
+        if code != 0 {
+            return Err(self.not_constructed(sink.reported(code)));
+        }
+        let in_process = InProcess {
+            instance: call.instance.get(),
+            call: self.functions.call,
+            destroy: self.functions.destroy,
+        };
+        let unknown = call.required & !feature::ALL;
+        if unknown != 0 {
+            return Err(LoadError::UnknownFeatures {
+                plugin: self.name.to_owned(),
+                path: self.path.clone(),
+                bits: unknown,
+            });
+        }
+        let features = call.required | call.optional;
+        Ok(PluginInstance::new(self.clone(), in_process, services, features))
+    }
+
+    fn not_constructed(&self, reported: Reported) -> LoadError {
+        let plugin = self.name.to_owned();
+        let Reported {
+            code,
+            message,
+            path,
+            hint,
+            ..
+        } = reported;
+        match (code, failure::class(code)) {
+            (failure::PANIC, _) => LoadError::ConstructorPanic {
+                plugin,
+                message,
+                place: path,
+            },
+            (_, failure::INPUT) => LoadError::Configuration {
+                plugin,
+                message,
+                path,
+                hint,
+            },
+            _ => LoadError::ConstructorError { plugin, message },
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The services that the host offers to a plugin: its log, its counters, the texts of a decision and failures.
+//!
+//! Every instance of a plugin has a table of its own. The table and what it refers to are never freed, because a
+//! library can log as long as the process lives.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+
+use divvy_framework::abi::service::{Failure, Services, failure, level};
+use divvy_framework::abi::sized::SizePrefixed;
+use divvy_framework::abi::{Address, Function, PluginText, Pointer};
+use tracing::level_filters::LevelFilter;
+
+/// The host's side of the services for one instance.
+pub(super) struct HostServices {
+    /// Name of the plugin.
+    plugin: String,
+    counters: Mutex<BTreeMap<String, u64>>,
+    /// The table that the plugin sees.
+    table: Services,
+}
+
+impl fmt::Debug for HostServices {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("HostServices")
+            .field("plugin", &self.plugin)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HostServices {
+    /// The services for a new instance of the plugin with this name.
+    pub(super) fn for_instance(plugin: &str) -> &'static Self {
+        let services = Box::leak(Box::new(Self {
+            plugin: plugin.to_owned(),
+            counters: Mutex::default(),
+            table: Services::DEFAULT,
+        }));
+        let context = std::ptr::from_mut(services).cast();
+        services.table = Services {
+            context: Address::new(context),
+            log_level: Function::new(log_level),
+            log: Function::new(log),
+            count: Function::new(count),
+            text: Function::new(text),
+            fail: Function::new(fail),
+            ..Services::DEFAULT
+        };
+        services
+    }
+
+    /// The table that the plugin sees.
+    pub(super) fn table(&'static self) -> Pointer<'static, Services> {
+        Pointer::new(&self.table)
+    }
+
+    /// The plugin's counters, by name.
+    pub(super) fn counters(&self) -> BTreeMap<String, u64> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Takes the texts that a plugin hands over during a call. `row` is that of the cluster that the text is about. The
+/// answer is the code of a reason, otherwise 0.
+pub trait TakeText {
+    /// Takes a text of a kind of [`divvy_framework::abi::service::text_kind`].
+    fn take(&self, kind: u32, row: u32, text: String) -> u32;
+}
+
+/// What a plugin hands over during one call. The plugin sees its address as the call's sink.
+pub(super) struct CallSink<'a> {
+    texts: Option<&'a dyn TakeText>,
+    failure: RefCell<Option<Reported>>,
+    thread: Cell<Option<ThreadId>>,
+}
+
+/// A failure as the plugin reported it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Reported {
+    /// Code that the call returned.
+    pub(super) code: u32,
+    pub(super) message: String,
+    pub(super) path: String,
+    pub(super) hint: Option<String>,
+    pub(super) figures: Option<(i64, i64)>,
+}
+
+impl<'a> CallSink<'a> {
+    pub(super) fn new(texts: Option<&'a dyn TakeText>) -> Self {
+        Self {
+            texts,
+            failure: RefCell::new(None),
+            // Only a call that is explained hands over texts, and only there the thread matters.
+            thread: Cell::new(texts.map(|_| thread::current().id())),
+        }
+    }
+
+    pub(super) fn address(&self) -> Address {
+        Address::of(self)
+    }
+
+    /// The failure of a call that returned `code`. The code counts, whatever the plugin handed over.
+    pub(super) fn reported(&self, code: u32) -> Reported {
+        let mut reported = self.failure.take().unwrap_or_default();
+        reported.code = code;
+        if reported.message.is_empty() {
+            reported.message = match code {
+                failure::NOT_SERVED => "does not serve this call".to_owned(),
+                _ => format!("code {code:#x} without a message"),
+            };
+        }
+        reported
+    }
+}
+
+unsafe extern "C" fn log_level(_: *const c_void) -> u32 {
+    match LevelFilter::current() {
+        LevelFilter::OFF => level::OFF,
+        LevelFilter::ERROR => level::ERROR,
+        LevelFilter::WARN => level::WARN,
+        LevelFilter::INFO => level::INFO,
+        LevelFilter::DEBUG => level::DEBUG,
+        _ => level::TRACE,
+    }
+}
+
+unsafe extern "C" fn log(context: *const c_void, severity: u32, target: PluginText<'_>, message: PluginText<'_>) {
+    // SAFETY: `for_instance` made the context from a value that is never freed.
+    let services = unsafe { &*context.cast::<HostServices>() };
+    let (plugin, module, message) = (services.plugin.as_str(), target.read(), message.read());
+    let module = &*module;
+    // A level is part of an event's static metadata, so each level needs its own macro.
+    match severity {
+        level::ERROR => tracing::error!(target: "divvy::plugin", plugin, module, "{message}"),
+        level::WARN => tracing::warn!(target: "divvy::plugin", plugin, module, "{message}"),
+        level::INFO => tracing::info!(target: "divvy::plugin", plugin, module, "{message}"),
+        level::DEBUG => tracing::debug!(target: "divvy::plugin", plugin, module, "{message}"),
+        _ => tracing::trace!(target: "divvy::plugin", plugin, module, "{message}"),
+    }
+}
+
+unsafe extern "C" fn count(context: *const c_void, name: PluginText<'_>, amount: u64) {
+    // SAFETY: `for_instance` made the context from a value that is never freed.
+    let services = unsafe { &*context.cast::<HostServices>() };
+    let mut counters = services.counters.lock().unwrap_or_else(PoisonError::into_inner);
+    let counter = counters.entry(name.read().into_owned()).or_default();
+    *counter = counter.saturating_add(amount);
+}
+
+unsafe extern "C" fn text(sink: *const c_void, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
+    // SAFETY: the sink of a call lives until the call returns, and a plugin hands texts over before.
+    let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
+    match sink.texts {
+        // A plugin that hands over texts from another thread breaks the contract; its texts are dropped.
+        Some(texts) if sink.thread.get() == Some(thread::current().id()) => {
+            texts.take(kind, row, text.read().into_owned())
+        }
+        _ => 0,
+    }
+}
+
+unsafe extern "C" fn fail(sink: *const c_void, failure: *const Failure<'_>) {
+    // SAFETY: the sink of a call lives until the call returns, and a plugin hands its failure over before.
+    let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
+    // SAFETY: the plugin hands over a failure of its minor version.
+    let Some(failure) = (unsafe { Failure::read(failure) }) else {
+        return;
+    };
+    let hint = failure.hint.read();
+    let reported = Reported {
+        code: failure.code,
+        message: failure.message.read().into_owned(),
+        path: failure.path.read().into_owned(),
+        hint: (!hint.is_empty()).then(|| hint.into_owned()),
+        figures: (failure.requested >= 0).then_some((failure.requested, failure.available)),
+    };
+    if let Ok(mut kept) = sink.failure.try_borrow_mut() {
+        *kept = Some(reported);
+    }
+}

@@ -1,0 +1,166 @@
+//! The header and the Rust crate have the same structs, with the same sizes and offsets, and the same constants.
+
+use std::fmt::Write;
+use std::process::Command;
+
+use super::compile;
+use crate::artifacts::repository;
+use crate::changed_sdk::{read, write};
+
+/// The layout that the tests of the Rust crate check.
+fn layout() -> String {
+    read(&repository().join("framework/abi/tests/layout.txt"))
+}
+
+/// The C name of a struct.
+fn c_name(rust: &str) -> String {
+    let mut name = String::from("divvy");
+    for character in rust.chars() {
+        if character.is_uppercase() {
+            name.push('_');
+        }
+        name.extend(character.to_lowercase());
+    }
+    // C has one name space for all texts.
+    if rust == "Text" {
+        "divvy_pool_text".to_owned()
+    } else {
+        name
+    }
+}
+
+/// The prefix of the constants of a module.
+fn prefix(module: &str) -> &'static str {
+    match module {
+        "sized::kind" => "DIVVY_KIND_",
+        "arena::flag" => "DIVVY_CLUSTER_",
+        "arena::effect" => "DIVVY_EFFECT_",
+        "arena::condition" => "DIVVY_CONDITION_",
+        "arena::column" => "DIVVY_COLUMN_",
+        "row::toleration_operator" => "DIVVY_TOLERATION_",
+        "row::spread_field" => "DIVVY_SPREAD_",
+        "row::expression_source" => "DIVVY_SOURCE_",
+        "row::expression_operator" => "DIVVY_OPERATOR_",
+        "service::failure" => "DIVVY_FAILURE_",
+        "service::text_kind" => "DIVVY_TEXT_",
+        "service::level" => "DIVVY_LEVEL_",
+        "service::document" => "DIVVY_DOCUMENT_",
+        "view::flag" => "DIVVY_CYCLE_",
+        "descriptor::feature" => "DIVVY_FEATURE_",
+        "section::record_flag" => "DIVVY_RECORD_",
+        other => panic!("the header has no prefix for `{other}`"),
+    }
+}
+
+/// A C program that prints the layout which the compiler sees, in the form of `layout.txt`.
+fn program(layout: &str) -> String {
+    let mut body = String::new();
+    let mut structure = String::new();
+    let mut module = "";
+    for line in layout.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let statement = match words.as_slice() {
+            ["struct", name, _] => {
+                structure = c_name(name);
+                module = "";
+                format!("printf(\"struct {name} %zu\\n\", sizeof({structure}));")
+            }
+            ["module", name] => {
+                module = name;
+                format!("puts(\"module {name}\");")
+            }
+            [field, _, _] if module.is_empty() => format!(
+                "printf(\"  {field} %zu %zu\\n\", offsetof({structure}, {field}), sizeof((({structure} *)0)->{field}));"
+            ),
+            [name, _, rest @ ..] if !module.is_empty() => format!(
+                "printf(\"  {name} %llu{}\\n\", (unsigned long long){}{name});",
+                rest.iter().map(|word| format!(" {word}")).collect::<String>(),
+                prefix(module)
+            ),
+            _ => format!("puts(\"{line}\");"),
+        };
+        writeln!(body, "    {statement}").expect("writing to a string succeeds");
+    }
+    format!(
+        "#include <stdio.h>\n#include \"divvy_plugin.h\"\n\
+         static const divvy_descriptor *const plugins[1];\n\
+         const divvy_library divvy_plugin_v1 = {{DIVVY_HEAD(divvy_library, DIVVY_KIND_LIBRARY), {{plugins, 0}}}};\n\
+         DIVVY_RECORD(record, 0, \"c\", \"header\", \"1.0.0\");\n\
+         int main(void)\n{{\n\
+         printf(\"%u.%u %u %llx %u %lld %lu %.8s\\n\", DIVVY_ABI_MAJOR, DIVVY_ABI_MINOR, DIVVY_LEAST_MINOR,\n\
+         (unsigned long long)DIVVY_ARENA_MAGIC, DIVVY_ARENA_HEAD_WORDS, (long long)DIVVY_ABSENT,\n\
+         (unsigned long)DIVVY_NO_ROW, (const char *)record.magic);\n{body}    return 0;\n}}\n"
+    )
+}
+
+#[test]
+fn sizes_offsets_and_constants_are_those_of_the_rust_crate() {
+    let layout = layout();
+    let source = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("header.c");
+    write(&source, &program(&layout));
+    let program = compile("header", &[source], &[]);
+    let output = Command::new(program).output().expect("the program runs");
+    let printed = String::from_utf8(output.stdout).expect("the program prints text");
+    let (first, rest) = printed.split_once('\n').expect("the program prints lines");
+    // The test of the Rust crate checks the same numbers.
+    assert_eq!(
+        first,
+        "1.0 0 706e737976766964 4 -9223372036854775808 4294967295 DivvyABI"
+    );
+    for (number, (c, rust)) in (1..).zip(rest.lines().zip(layout.lines())) {
+        assert_eq!(c, rust, "line {number} of layout.txt");
+    }
+    assert_eq!(rest.lines().count(), layout.lines().count());
+}
+
+/// Every macro and every struct of the header occurs in the layout, so that the header has nothing of its own.
+#[test]
+fn the_header_has_nothing_that_the_rust_crate_lacks() {
+    let layout = layout();
+    let header = read(&repository().join("framework/abi/include/divvy_plugin.h"));
+    let mut known = Vec::new();
+    let mut module = "";
+    for line in layout.lines() {
+        match line.split_whitespace().collect::<Vec<_>>().as_slice() {
+            ["struct", name, _] => known.push(c_name(name)),
+            ["module", name] => module = name,
+            [name, ..] if !module.is_empty() && line.starts_with("  ") => {
+                known.push(format!("{}{name}", prefix(module)))
+            }
+            _ => {}
+        }
+    }
+    // Columns, texts and lists are parameters of generic types in Rust, and these macros are conveniences of C.
+    let own = [
+        "DIVVY_PLUGIN_H",
+        "DIVVY_ABI_MAJOR",
+        "DIVVY_ABI_MINOR",
+        "DIVVY_LEAST_MINOR",
+        "DIVVY_POINTER",
+        "DIVVY_FUNCTION",
+        "DIVVY_HEAD",
+        "DIVVY_HAS",
+        "DIVVY_LITERAL",
+        "DIVVY_ARENA_MAGIC",
+        "DIVVY_ARENA_HEAD_WORDS",
+        "DIVVY_ABSENT",
+        "DIVVY_NO_ROW",
+        "DIVVY_TEXT_BYTES",
+        "DIVVY_LANGUAGE_BYTES",
+        "DIVVY_LITTLE_ENDIAN",
+        "DIVVY_RECORD",
+        "divvy_text",
+    ];
+    let generic = ["_slice", "_out", "_list"];
+    let declared = header.lines().filter_map(|line| {
+        let rest = line
+            .strip_prefix("#define ")
+            .or_else(|| line.strip_prefix("typedef struct "))?;
+        rest.split([' ', '(']).next()
+    });
+    let unknown: Vec<&str> = declared
+        .filter(|name| !known.iter().any(|known| known == name) && !own.contains(name))
+        .filter(|name| !generic.iter().any(|suffix| name.ends_with(suffix)))
+        .collect();
+    assert_eq!(unknown, Vec::<&str>::new());
+}

@@ -1,0 +1,100 @@
+//! Libraries without the SDK: what they can do wrong and is cheap to see is an error that names the plugin.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use super::library;
+use crate::artifacts::repository;
+use crate::manifests::{binding, cluster};
+use crate::scheduling::Host;
+
+/// The library with the misbehaving plugins.
+fn misbehaving() -> &'static PathBuf {
+    static LIBRARY: LazyLock<PathBuf> =
+        LazyLock::new(|| library("misbehaving", &[repository().join("tests/fixtures/misbehaving.c")]));
+    &LIBRARY
+}
+
+/// The profile of one of the plugins.
+fn profile(plugin: &str, more: &str) -> String {
+    format!(
+        "filters = ['cluster-affinity', '{plugin}']\nassign = ['{plugin}', 'average']\n\
+         [profile.plugin.{plugin}]\npath = '{}'\nallow-uncertified = true\n{more}",
+        misbehaving().display()
+    )
+}
+
+/// The decision on a binding with 6 replicas and an affinity that rejects the second of two clusters.
+fn told(host: &Host, fault: &str) -> String {
+    let asked = binding("web", 6)
+        .strategy("Misbehaving")
+        .placement("clusterAffinity", serde_json::json!({ "clusterNames": ["a"] }))
+        .annotation("c.example/fault", fault);
+    host.told([cluster("a", 9).into(), cluster("b", 9).into(), asked.into()])
+}
+
+#[test]
+fn every_fault_is_an_error_of_one_binding() {
+    let host = Host::extending(&profile("misbehaving", ""));
+    for (fault, expected) in [
+        ("none", "a=6"),
+        (
+            "clear rejections",
+            "Error: plugin `misbehaving` changed the rejection of cluster `b` by an earlier filter",
+        ),
+        ("unknown text", "a=6"),
+        (
+            "silent failure",
+            "Error: plugin `misbehaving` failed: code 0x30001 without a message",
+        ),
+        ("unknown scheduling outcome", "Unschedulable: nothing to be done"),
+        ("unknown mistake of the policy", "Error: no such wish"),
+        ("unknown class", "Error: plugin `misbehaving` failed: no such class"),
+        ("not UTF-8", "Error: plugin `misbehaving` failed: a\u{fffd}b"),
+        (
+            "failure of another kind",
+            "Error: plugin `misbehaving` failed: code 0x30001 without a message",
+        ),
+        (
+            "short failure",
+            "Error: plugin `misbehaving` failed: code 0x30001 without a message",
+        ),
+        ("failure without failing", "a=6"),
+        (
+            "unknown code",
+            "NoClusterFit: 0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity \
+             constraint, 1 cluster(s) were rejected without a reason",
+        ),
+    ] {
+        assert_eq!(told(&host, fault), expected, "{fault}");
+        assert_eq!(told(&host, "none"), "a=6", "after {fault}");
+    }
+}
+
+/// The host refuses what it does not know and must not ignore; the rest it ignores.
+#[test]
+fn an_unknown_required_feature_is_refused() {
+    for (plugin, more, bits) in [
+        ("demanding", "", "0x10000000000"),
+        ("misbehaving", "configuration = { eager = true }", "0x8000000000000000"),
+    ] {
+        let errors = Host::try_extending(&profile(plugin, more)).expect_err("no host has the feature");
+        let message = errors[0]
+            .to_string()
+            .replace(&misbehaving().display().to_string(), "<file>");
+        let expected = format!("plugin `{plugin}` (<file>) requires features that this divvy does not have: {bits}");
+        assert_eq!(message, expected);
+    }
+}
+
+#[test]
+fn a_descriptor_without_functions_is_refused() {
+    let errors = Host::try_extending(&profile("hollow", "")).expect_err("it cannot be called");
+    let message = errors[0]
+        .to_string()
+        .replace(&misbehaving().display().to_string(), "<file>");
+    assert_eq!(
+        message,
+        "plugin `hollow` (<file>) has an invalid descriptor: it lacks a function"
+    );
+}

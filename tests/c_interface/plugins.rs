@@ -1,0 +1,125 @@
+//! The example in C, built with the system's compiler, schedules like any other plugin.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use divvy_scheduler::plugin::PluginLibrary;
+use serde_json::Value;
+
+use super::library;
+use crate::artifacts::repository;
+use crate::manifests::{Binding, binding, cluster};
+use crate::scheduling::Host;
+
+/// The library of the example.
+fn example() -> &'static PathBuf {
+    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let sources = ["fill_in_order.c", "ready_only.c", "library.c"];
+        library(
+            "divvy_c_plugins",
+            &sources.map(|name| repository().join("examples/c-plugin").join(name)),
+        )
+    });
+    &LIBRARY
+}
+
+/// Settings of the profile for both plugins of the example.
+fn tables(more: &str) -> String {
+    let path = example().display();
+    ["ready-only", "fill-in-order"]
+        .map(|name| format!("[profile.plugin.{name}]\npath = '{path}'\n{more}\n"))
+        .concat()
+}
+
+fn host() -> Host {
+    Host::extending(&format!(
+        "filters = ['cluster-affinity', 'ready-only']\nassign = ['fill-in-order', 'average']\n{}",
+        tables("allow-uncertified = true")
+    ))
+}
+
+/// Three clusters with room for 4, 3 and 9 replicas, of which the last is not ready.
+fn objects(binding: Binding) -> Vec<Value> {
+    let mut lost: Value = cluster("c", 9).into();
+    lost["status"]["conditions"] = serde_json::json!([{ "type": "Ready", "status": "False" }]);
+    let ready = [("a", 4), ("b", 3)].map(|(name, fits)| {
+        let mut ready: Value = cluster(name, fits).into();
+        ready["status"]["conditions"] = serde_json::json!([{ "type": "Ready", "status": "True" }]);
+        ready
+    });
+    ready.into_iter().chain([lost, binding.into()]).collect()
+}
+
+#[test]
+fn a_strategy_and_a_filter_in_c_schedule() {
+    let host = host();
+    let told = |replicas| host.told(objects(binding("web", replicas).strategy("FillInOrder")));
+    assert_eq!(told(3), "a=3");
+    assert_eq!(told(6), "a=4 b=2");
+    assert_eq!(told(8), "Unschedulable: the candidates have too little room");
+    // A plugin in Rust in the same profile.
+    let even = host.told(objects(binding("even", 4).strategy("Average")));
+    assert_eq!(even, "a=2 b=2");
+}
+
+#[test]
+fn a_filter_in_c_gives_its_reason() {
+    let nowhere = binding("web", 3)
+        .strategy("FillInOrder")
+        .placement("clusterAffinity", serde_json::json!({ "clusterNames": ["c"] }));
+    assert_eq!(
+        host().told(objects(nowhere)),
+        "NoClusterFit: 0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, \
+         1 cluster(s) were not ready"
+    );
+}
+
+#[test]
+fn metadata_comes_from_the_descriptor() {
+    let host = host();
+    let strategy = host.profile().strategy("FillInOrder").expect("it is served");
+    let library = strategy.plugin().library();
+    assert_eq!((library.name(), library.version()), ("fill-in-order", "1.0.0"));
+    assert_eq!(library.description(), "fills the candidates in the order of Select");
+    assert_eq!(library.promise_names(), ["respects capacity"]);
+    assert_eq!(library.extension_points(), ["Assign"]);
+    assert_eq!(library.configuration_schema(), "true");
+    assert!(!library.is_certified());
+}
+
+#[test]
+fn a_library_in_c_loads_only_where_the_profile_allows_it() {
+    let profile = |more: &str| format!("filters = ['ready-only']\nassign = ['fill-in-order']\n{}", tables(more));
+    let errors = Host::try_extending(&profile("")).expect_err("it is not allowed");
+    let path = example().display();
+    let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        messages,
+        [
+            format!("plugin `ready-only` ({path}), written in c, carries no certificate"),
+            format!("plugin `fill-in-order` ({path}), written in c, carries no certificate"),
+        ]
+    );
+    assert!(Host::try_extending(&profile("allow-uncertified = true")).is_ok());
+}
+
+#[test]
+fn a_constructor_in_c_refuses_its_configuration() {
+    let lines = format!(
+        "assign = ['fill-in-order']\n[profile.plugin.fill-in-order]\npath = '{}'\nallow-uncertified = true\n\
+         configuration = {{ speed = 3 }}\n",
+        example().display()
+    );
+    let errors = Host::try_extending(&lines).expect_err("it has no settings");
+    assert_eq!(
+        errors[0].to_string(),
+        "configuration of plugin `fill-in-order`: the plugin has no settings"
+    );
+}
+
+#[test]
+fn a_library_with_several_plugins_needs_a_name() {
+    let error = PluginLibrary::load(example(), None).expect_err("there are two");
+    let message = error.to_string().replace(&example().display().to_string(), "<file>");
+    assert_eq!(message, "`<file>` holds several plugins: `fill-in-order`, `ready-only`");
+}
