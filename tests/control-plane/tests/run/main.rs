@@ -9,6 +9,7 @@ mod ownership;
 mod placing;
 mod recorded;
 mod replicas_of_scheduler;
+mod soak;
 mod status;
 
 use divvy_control_plane_tests::objects::{BINDING, CLUSTER_BINDING};
