@@ -10,8 +10,9 @@ use axum::http::header::{HeaderName, HeaderValue};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 
-/// Deadline of a request that is not a watch. Karmada's webhooks have three seconds.
-pub const REQUEST_DEADLINE: Duration = Duration::from_secs(10);
+/// Deadline of a request that is not a watch. Karmada's webhooks have three seconds; the lease is held for five more
+/// after the last write may start.
+pub const REQUEST_DEADLINE: Duration = Duration::from_millis(4500);
 
 /// Server-side duration of a watch. A dead connection is noticed five seconds after it.
 pub const WATCH_SECONDS: u32 = 60;

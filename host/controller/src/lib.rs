@@ -12,11 +12,12 @@
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decide`]: which bindings are ours, and when one of them is decided.
-//! - [`decision`]: one decision.
+//! - [`decision`], [`estimates`]: one decision, and the estimates that it reads.
 //! - [`holdings`], [`guard`]: capacity that is taken but not reported, and protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
+//! - [`panel`], [`explanations`], [`watchdog`]: what is shown there.
 //! - [`run`]: the threads and tasks around the engine.
 
 pub mod client;
@@ -24,15 +25,19 @@ pub mod condition;
 pub mod decide;
 pub mod decision;
 pub mod engine;
+pub mod estimates;
 pub mod events;
+pub mod explanations;
 pub mod guard;
 pub mod holdings;
 pub mod lease;
 pub mod objects;
 pub mod observe;
+pub mod panel;
 pub mod queue;
 pub mod run;
 pub mod serve;
 pub mod store;
 pub mod watch;
+pub mod watchdog;
 pub mod write;

@@ -1,12 +1,15 @@
 //! `divvy run`: schedules the bindings of a live control plane until it is stopped.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use divvy_controller::client::ConnectionOptions;
 use divvy_controller::engine::ActiveProfile;
+use divvy_controller::lease::{LeaseName, LeaseOptions, LeaseTiming, unique_identity};
 use divvy_controller::run::{RunError, RunOptions};
+use divvy_controller::serve::ServeError;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +30,12 @@ Bindings are taken if their `schedulerName` is the profile's `scheduler-name`, w
 unless the profile says otherwise. Decisions are written to the bindings: the clusters and their replicas, \
 the condition `Scheduled`, and events.
 
-SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds.";
+Before it decides anything, it holds a lease. With the scheduler name `default-scheduler` that is \
+karmada-scheduler's own, so that the two never decide at the same time; any other name has a lease of its own. \
+A second process waits as a standby.
+
+SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds, and the lease is \
+released.";
 
 /// Schedule the bindings of a live Karmada control plane.
 ///
@@ -40,6 +48,15 @@ pub(super) struct RunArguments {
     profile: ProfileArguments,
     #[command(flatten)]
     connection: ConnectionArguments,
+    /// Take the bindings of this scheduler, instead of the profile's `scheduler-name`
+    #[arg(long, value_name = "NAME")]
+    scheduler_name: Option<String>,
+    /// Address for probes, metrics and explanations; there is no authentication
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10351")]
+    listen: SocketAddr,
+    /// Decide without holding a lease, for a scheduler that certainly runs only once
+    #[arg(long)]
+    no_lease: bool,
     /// Bindings that are written at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     write_concurrency: u16,
@@ -73,10 +90,22 @@ impl ConnectionArguments {
 /// watched. An API server that does not answer does not end it.
 pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, Failure> {
     let directories = arguments.profile.directories()?;
-    let chosen = arguments.profile.read()?;
+    let mut chosen = arguments.profile.read()?;
+    if let Some(name) = &arguments.scheduler_name {
+        chosen.configuration.scheduler_name = Some(name.clone());
+    }
     let profile = Arc::new(chosen.build(&directories)?);
-    let identity = identity();
+    let identity = unique_identity();
+    let lease = (!arguments.no_lease).then(|| LeaseOptions {
+        name: LeaseName::for_scheduler(profile.scheduler_name()),
+        identity: identity.clone(),
+        timing: LeaseTiming::default(),
+    });
     let options = RunOptions {
+        listen: arguments.listen,
+        lease,
+        estimators: None,
+        version: env!("CARGO_PKG_VERSION"),
         connection: arguments.connection.options(&identity),
         profile: ActiveProfile::new(profile, &chosen.configuration),
         identity,
@@ -97,13 +126,6 @@ pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, 
     Ok(Exit::Success)
 }
 
-/// Name of this process: that of its pod, or the machine's, with the process id.
-fn identity() -> String {
-    let host = std::env::var("POD_NAME").or_else(|_| std::env::var("HOSTNAME"));
-    let host = host.ok().filter(|host| !host.is_empty());
-    format!("{}_{}", host.as_deref().unwrap_or("divvy"), std::process::id())
-}
-
 fn stop_on_signals(stop: CancellationToken) -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -121,13 +143,16 @@ fn stop_on_signals(stop: CancellationToken) -> std::io::Result<()> {
 fn failure(error: RunError) -> Failure {
     let hint = match &error {
         RunError::Connection(error) => error.hint(),
-        RunError::EngineEnded | RunError::Thread(_) => None,
+        RunError::Serve(ServeError::Listen { .. }) => Some("`--listen ADDRESS` chooses another address"),
+        _ => None,
     };
-    let mut diagnostic = Diagnostic::new(error.to_string());
+    let mut diagnostic = Diagnostic::new(error.to_string()).with_causes_of(&error);
     diagnostic.hint = hint.map(ToOwned::to_owned);
     match error {
-        RunError::Connection(_) => Failure::usage(diagnostic),
-        RunError::EngineEnded | RunError::Thread(_) => Failure::internal(diagnostic),
+        RunError::Connection(_) | RunError::Serve(ServeError::Listen { .. }) | RunError::Lease(_) => {
+            Failure::usage(diagnostic)
+        }
+        RunError::Serve(_) | RunError::EngineEnded | RunError::Thread(_) => Failure::internal(diagnostic),
     }
 }
 

@@ -41,6 +41,19 @@ pub fn concerns(placement: &Placement, observed_group: &str, cluster: &ClusterPr
     }
 }
 
+/// True if any affinity of a placement selects a cluster, whatever group is in use.
+pub fn selects(placement: &Placement, cluster: &ClusterProperties) -> bool {
+    let groups = &placement.cluster_affinities;
+    let in_group = groups.iter().any(|group| {
+        let tiers = group.overflow_affinities.iter().map(|tier| &tier.affinity);
+        std::iter::once(&group.affinity).chain(tiers).any(|affinity| matches(affinity, cluster))
+    });
+    match &placement.cluster_affinity {
+        Some(affinity) => matches(affinity, cluster),
+        None => groups.is_empty() || in_group,
+    }
+}
+
 /// True if an affinity selects a cluster (`util.ClusterMatches`).
 fn matches(affinity: &ClusterAffinity, cluster: &ClusterProperties) -> bool {
     if affinity.exclude_clusters.contains(&cluster.name) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Engine, InFlight, Moment};
 use crate::condition::{Failure, Retry, ScheduledReason};
 use crate::objects::{BindingKey, Kind, Object};
+use crate::observe::IncomingEvent;
 use crate::write::{WriteOutcome, Written};
 
 impl Engine {
@@ -14,6 +15,7 @@ impl Engine {
             return;
         };
         let is_outdated = in_flight.is_outdated;
+        self.metrics().conflicts(written.conflicts.into());
         let Written { latest, outcome, .. } = written;
         let answered = latest.as_ref().map(|latest| latest.metadata.generation);
         if !written.wrote_specification
@@ -41,7 +43,7 @@ impl Engine {
             }
             WriteOutcome::Refused(reason, message) => self.refused(key, in_flight, reason, message, moment),
             WriteOutcome::Superseded => {
-                self.counters.superseded += 1;
+                self.metrics().superseded(1);
                 self.retry(key, in_flight, moment);
             }
             WriteOutcome::Fenced => self.retry(key, in_flight, moment),
@@ -55,7 +57,7 @@ impl Engine {
             looks_again |= record.generation > answered;
         }
         if looks_again {
-            self.add(key, moment.instant);
+            self.add(key, IncomingEvent::BindingUpdate, moment.instant);
         }
     }
 

@@ -19,16 +19,22 @@ use std::time::{Duration, Instant};
 use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::scheduler::Profile;
 
-use crate::condition::{Cause, Failure, ScheduledReason};
+use crate::condition::{Cause, Failure};
 use crate::decide::rules::Reason;
+use crate::estimates::EstimateJob;
 use crate::guard::LossGuard;
 use crate::holdings::{Holding, Holdings};
+use crate::lease::Term;
 use crate::objects::{BindingKey, Kind};
+use crate::observe::{IncomingEvent, Metrics, QueuePart};
+use crate::panel::{Panel, Published};
 use crate::queue::{Depth, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
+use crate::write::WriteJob;
 
 /// A point in time, on both clocks.
 #[derive(Debug, Clone, Copy)]
@@ -77,14 +83,27 @@ pub struct Engine {
     cycle: Cycle,
     /// Kinds whose first list is complete.
     synced: BTreeSet<Kind>,
-    /// True while this process may decide.
-    is_leading: bool,
+    /// The term in which this process leads; `None` while it may not decide.
+    term: Option<Term>,
     /// Bindings that quota refused, by namespace.
     refused_by_quota: HashMap<String, HashSet<Arc<BindingKey>>>,
     /// Bindings whose decision was put off once because their policy was not known.
     awaited_policy: HashSet<Arc<BindingKey>>,
     announcements: Vec<Announcement>,
-    counters: Counters,
+    panel: Arc<Panel>,
+    /// True if estimators are asked before decisions.
+    asks_estimators: bool,
+    /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
+    estimating: HashMap<Arc<BindingKey>, bool>,
+}
+
+/// What the engine asks for next.
+#[derive(Debug)]
+pub enum Task {
+    /// Write a binding, then call [`Engine::complete`].
+    Write(Box<WriteJob>),
+    /// Ask estimators, then call [`Engine::estimated`].
+    Estimate(EstimateJob),
 }
 
 /// A write that is under way.
@@ -100,7 +119,10 @@ struct InFlight {
     is_outdated: bool,
     /// Events to send once it is written.
     announcements: Vec<Announcement>,
+    /// The rule by which it was decided; `None` if it was not.
     reason: Option<Reason>,
+    /// Time at which the decision began.
+    started: Instant,
 }
 
 /// An event for people, about a binding and the object that it propagates.
@@ -136,42 +158,13 @@ impl Announcement {
     }
 }
 
-/// One decision, as metrics count it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
-    /// The binding.
-    pub key: Arc<BindingKey>,
-    /// The rule by which it was decided.
-    pub reason: Reason,
-    /// Outcome of the decision, or of its write.
-    pub result: Result<(), ScheduledReason>,
-    /// Time that the decision took.
-    pub duration: Duration,
-}
-
-/// What has happened since the start.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Decisions that ended with a result.
-    pub scheduled: u64,
-    /// Decisions that failed.
-    pub failed: u64,
-    /// Woken bindings to which no rule applied.
-    pub satisfied: u64,
-    /// Writes of bindings that were not decided: an observed generation, or half of an earlier write.
-    pub repaired: u64,
-    /// Decisions that were dropped because the binding changed.
-    pub superseded: u64,
-    /// Replicas that results took from one cluster.
-    pub replicas_moved: u64,
-    /// Decisions that were held back while clusters were missing.
-    pub held_back: u64,
-}
-
 impl Engine {
     /// An engine that knows nothing yet.
-    pub fn new(active: ActiveProfile) -> Self {
+    pub fn new(active: ActiveProfile, panel: Arc<Panel>) -> Self {
+        let observer: Arc<dyn CallObserver> = Arc::clone(&panel.watchdog) as _;
+        active.profile.observe(&observer);
         Self {
+            panel,
             fleet: Fleet::new(active.profile.needs_raw_clusters()),
             active,
             bindings: BindingStore::default(),
@@ -184,12 +177,20 @@ impl Engine {
             guard: LossGuard::default(),
             cycle: Cycle::new(),
             synced: BTreeSet::new(),
-            is_leading: false,
+            term: None,
+            asks_estimators: false,
+            estimating: HashMap::new(),
             refused_by_quota: HashMap::new(),
             awaited_policy: HashSet::new(),
             announcements: Vec::new(),
-            counters: Counters::default(),
         }
+    }
+
+    /// Has estimators asked before each decision about replicas.
+    #[must_use]
+    pub fn asking_estimators(mut self, asks: bool) -> Self {
+        self.asks_estimators = asks;
+        self
     }
 
     /// True once every kind has been listed. No decision is made before.
@@ -204,7 +205,7 @@ impl Engine {
 
     /// True if decisions are made: everything is listed, and this process leads.
     pub fn is_deciding(&self) -> bool {
-        self.is_leading && self.is_synced()
+        self.term.is_some() && self.is_synced()
     }
 
     /// Number of bindings in each part of the queue.
@@ -222,6 +223,11 @@ impl Engine {
         self.in_flight.len()
     }
 
+    /// Writes and questions to estimators under way.
+    pub fn tasks_under_way(&self) -> usize {
+        self.in_flight.len() + self.estimating.len()
+    }
+
     /// Number of bindings and clusters in memory.
     pub fn sizes(&self) -> (usize, usize) {
         (self.bindings.len(), self.clusters.len())
@@ -230,11 +236,6 @@ impl Engine {
     /// Time for which the next binding has waited.
     pub fn head_age(&self, now: Instant) -> Duration {
         self.queue.head_age(now)
-    }
-
-    /// What has happened since the start.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
     }
 
     /// The clusters that are missing; while there are any, no write takes replicas away.
@@ -252,25 +253,69 @@ impl Engine {
         self.queue.next_due().into_iter().chain(self.guard.next_due()).min()
     }
 
+    /// Publishes figures and state for probes and metrics.
+    pub fn publish(&self, now: Instant) {
+        let metrics = self.metrics();
+        let Depth {
+            active,
+            backoff,
+            parked,
+        } = self.queue.depth();
+        metrics.queue_depth(QueuePart::Active, active);
+        metrics.queue_depth(QueuePart::Backoff, backoff);
+        metrics.queue_depth(QueuePart::Unschedulable, parked);
+        metrics.queue_age(self.queue.head_age(now));
+        metrics.sizes(self.bindings.len(), self.clusters.len());
+        metrics.writes_under_way(self.in_flight.len());
+        let missing_clusters = self.missing_clusters();
+        metrics.missing_clusters(missing_clusters.len());
+        let plugins = || self.active.profile.plugins();
+        for plugin in plugins() {
+            metrics.plugin_quarantined(plugin.name(), plugin.is_quarantined());
+        }
+        self.panel.publish(Published {
+            unsynced: self.unsynced().map(Kind::kind).collect(),
+            quarantined: plugins()
+                .filter(|plugin| plugin.is_quarantined())
+                .map(|plugin| plugin.name())
+                .collect(),
+            missing_clusters,
+        });
+    }
+
+    fn metrics(&self) -> &Metrics {
+        &self.panel.metrics
+    }
+
     fn wake(&mut self, key: &Arc<BindingKey>, now: Instant) {
         let Some(record) = self.bindings.get(key) else { return };
         if !record.is_ours {
             return;
         }
-        match self.in_flight.get_mut(key) {
-            Some(in_flight) => in_flight.is_outdated = true,
-            None => self.queue.wake(key, record.priority, now),
+        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
+            (Some(in_flight), _) => in_flight.is_outdated = true,
+            // The decision reads the newest state anyway.
+            (None, Some(is_outdated)) => *is_outdated = true,
+            (None, None) => {
+                self.queue.wake(key, record.priority, now);
+                self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
+            }
         }
     }
 
-    fn add(&mut self, key: &Arc<BindingKey>, now: Instant) {
+    fn add(&mut self, key: &Arc<BindingKey>, event: IncomingEvent, now: Instant) {
         let Some(record) = self.bindings.get(key) else { return };
         if !record.is_ours {
             return;
         }
-        match self.in_flight.get_mut(key) {
-            Some(in_flight) => in_flight.is_outdated = true,
-            None => self.queue.add(key, record.priority, now),
+        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
+            (Some(in_flight), _) => in_flight.is_outdated = true,
+            // The decision reads the newest state anyway.
+            (None, Some(is_outdated)) => *is_outdated = true,
+            (None, None) => {
+                self.queue.add(key, record.priority, now);
+                self.panel.metrics.incoming(event);
+            }
         }
     }
 }

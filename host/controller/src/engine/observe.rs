@@ -12,7 +12,9 @@ use crate::condition::Cause;
 use crate::decide::affinity::{ClusterProperties, concerns};
 use crate::decide::ownership::is_ours;
 use crate::holdings::HOLD_MAX;
+use crate::lease::Term;
 use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
+use crate::observe::IncomingEvent;
 use crate::store::{ClusterChange, Record};
 use crate::watch::Change;
 
@@ -28,14 +30,15 @@ impl Engine {
         }
     }
 
-    /// Begins to decide, or stops: the lease was won or lost. What was known about results in flight is forgotten, and
-    /// every binding is looked at again.
-    pub fn lead(&mut self, leads: bool, moment: &Moment) {
-        if leads == self.is_leading {
+    /// Begins to decide, or stops: the lease was won or lost. In a new term, what was known about results in flight is
+    /// forgotten and every binding is looked at again, because another scheduler may have written in between.
+    pub fn lead(&mut self, term: Option<Term>, moment: &Moment) {
+        if term == self.term {
             return;
         }
-        self.is_leading = leads;
-        if leads && self.is_synced() {
+        self.term = term;
+        self.metrics().leader(term.map(|term| term.0));
+        if self.is_deciding() {
             self.start(moment);
         }
     }
@@ -98,7 +101,7 @@ impl Engine {
             self.report_missing();
         }
         for key in &keys {
-            self.add(key, moment.instant);
+            self.add(key, IncomingEvent::BindingAdd, moment.instant);
         }
         tracing::info!(
             bindings = self.bindings.len(),
@@ -199,10 +202,15 @@ impl Engine {
         if change.is_new {
             self.holdings.remove(&key);
         }
+        // Estimates are fetched for the newest state when they come back.
         let is_in_flight = self.in_flight.contains_key(&key);
         // Of a binding that is being written, a new generation may be the write itself: its answer decides.
         if change.is_new || change.metadata || change.generation && !is_in_flight {
-            self.add(&key, moment.instant);
+            let event = match change.is_new {
+                true => IncomingEvent::BindingAdd,
+                false => IncomingEvent::BindingUpdate,
+            };
+            self.add(&key, event, moment.instant);
         }
     }
 
@@ -210,6 +218,7 @@ impl Engine {
         self.bindings.remove(key);
         self.queue.done(key);
         self.awaited_policy.remove(key);
+        self.panel.forget(key);
         if self.holdings.remove(key).is_some() {
             self.wake_for(Cause::Capacity, now);
         }
@@ -304,13 +313,13 @@ impl Engine {
         let woken = self.bindings.iter().filter(|(_, record)| is_claimed(record));
         let woken: Vec<Arc<BindingKey>> = woken.map(|(key, _)| Arc::clone(key)).collect();
         for key in &woken {
-            self.add(key, now);
+            self.add(key, IncomingEvent::PolicyChanged, now);
         }
     }
 
     fn quota_changed(&mut self, namespace: &str, now: Instant) {
         for key in self.refused_by_quota.remove(namespace).into_iter().flatten() {
-            self.add(&key, now);
+            self.add(&key, IncomingEvent::PolicyChanged, now);
         }
     }
 

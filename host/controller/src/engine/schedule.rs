@@ -8,14 +8,18 @@ use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_scheduler::profile::WhenNoClusterFits;
 use serde_json::Value;
 
-use super::{Announcement, Engine, InFlight, Moment};
+use super::{Announcement, Engine, InFlight, Moment, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
+use crate::decide::affinity::selects;
 use crate::decide::policy::{AppliedPolicy, Request, is_lazy, request_in_force};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
+use crate::estimates::{Answers, EstimateJob, request};
+use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::{BindingKey, Fetched};
+use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
 use crate::store::{Record, SharedPlacement};
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
@@ -40,22 +44,33 @@ struct Candidate {
 }
 
 impl Engine {
-    /// Takes bindings out of the queue until one needs a write, which is returned; `None` if no binding is ready.
+    /// Takes bindings out of the queue until one needs a write or estimates, which is returned; `None` if no binding is
+    /// ready.
     ///
-    /// Each binding in a write is left alone until [`Self::complete`] reports the write's outcome.
-    pub fn next(&mut self, moment: &Moment) -> Option<WriteJob> {
+    /// That binding is then left alone until [`Self::complete`] or [`Self::estimated`] reports the outcome.
+    pub fn next(&mut self, moment: &Moment) -> Option<Task> {
         if !self.is_deciding() {
             return None;
         }
         loop {
             let taken = self.queue.take(moment.instant)?;
-            if let Some(job) = self.look_at(&taken.key, moment) {
-                return Some(job);
+            self.metrics().queue_wait(taken.waited);
+            if let Some(task) = self.look_at(&taken.key, None, moment) {
+                return Some(task);
             }
         }
     }
 
-    fn look_at(&mut self, key: &Arc<BindingKey>, moment: &Moment) -> Option<WriteJob> {
+    /// Takes in the estimators' answers, and decides the binding.
+    pub fn estimated(&mut self, key: &Arc<BindingKey>, answers: &Answers, moment: &Moment) -> Option<Task> {
+        self.estimating.remove(key)?;
+        if !self.is_deciding() {
+            return None;
+        }
+        self.look_at(key, Some(answers), moment)
+    }
+
+    fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
         let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
             self.queue.done(key);
             return None;
@@ -73,11 +88,11 @@ impl Engine {
             Ok(placement) => placement,
             Err(error) => {
                 let failure = Failure::of_binding(format!("the placement cannot be read: {error}"));
-                return self.failed(&candidate, None, failure, None, moment);
+                return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
             }
         };
         if let Some(failure) = unsupported(&candidate.binding, placement) {
-            return self.failed(&candidate, None, failure, None, moment);
+            return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
         }
         let own = Request::of_annotations(&candidate.binding.metadata.annotations);
         let standing = Standing {
@@ -92,9 +107,35 @@ impl Engine {
             is_moved_by_clusters: candidate.is_moved_by_clusters,
         };
         match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
-            Some(reason) => self.decide(&candidate, placement, reason, moment),
-            None => self.satisfied(&candidate, moment),
+            None => self.satisfied(&candidate, moment).map(Task::of_write),
+            Some(reason) => {
+                if let Some(job) = self.question(&candidate, placement, answers) {
+                    self.estimating.insert(Arc::clone(key), false);
+                    return Some(Task::Estimate(job));
+                }
+                self.decide(&candidate, placement, reason, answers, moment).map(Task::of_write)
+            }
         }
+    }
+
+    /// The question to estimators that must be answered first; `None` if none must.
+    fn question(&self, candidate: &Candidate, placement: &Placement, answers: Option<&Answers>) -> Option<EstimateJob> {
+        if !self.asks_estimators {
+            return None;
+        }
+        let in_sets = self.active.profile.plan_options().component_sets;
+        let request = request(&candidate.binding, in_sets)?;
+        // Answers to other requirements are of no use: the binding changed meanwhile.
+        if answers.is_some_and(|answers| answers.request == request) {
+            return None;
+        }
+        let clusters = self.clusters.present().filter(|(cluster, _)| selects(placement, cluster));
+        let clusters: Vec<(String, bool)> = clusters.map(|(cluster, pull)| (cluster.name.clone(), pull)).collect();
+        (!clusters.is_empty()).then(|| EstimateJob {
+            key: Arc::clone(&candidate.key),
+            request,
+            clusters,
+        })
     }
 
     /// How the replicas of a binding's results add up. A strategy that an annotation names overrides the placement.
@@ -113,6 +154,7 @@ impl Engine {
         candidate: &Candidate,
         placement: &Placement,
         reason: Reason,
+        answers: Option<&Answers>,
         moment: &Moment,
     ) -> Option<WriteJob> {
         let binding = candidate.for_plugins(placement);
@@ -124,17 +166,20 @@ impl Engine {
                 binding: &binding,
                 fleet: &snapshot,
                 ledger: self.holdings.ledger(&snapshot),
-                estimates: &GeneralOnly,
+                estimates: answers.map_or(&GeneralOnly, |answers| answers),
                 fresh: candidate.is_reschedule_pending,
-                explains: false,
+                explains: true,
             },
         );
         drop(snapshot);
+        self.panel.watchdog.decided();
+        let last = &candidate.binding.spec.clusters;
+        let explanation = describe(&decision, reason, last, &moment.wall.to_string());
+        self.panel.explained(&candidate.key, &explanation);
         for (group, message) in decision.failed_groups.iter().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {message}");
             self.announcements.push(candidate.announcement(false, message));
         }
-        let last = &candidate.binding.spec.clusters;
         let result = match &decision.result {
             Ok(result) => result,
             Err(failure) => {
@@ -156,7 +201,6 @@ impl Engine {
         reason: Reason,
         moment: &Moment,
     ) -> Option<WriteJob> {
-        self.counters.scheduled += 1;
         let last = &candidate.binding.spec.clusters;
         let is_same = is_same_result(last, result);
         let specification = candidate.specification(result, is_same, &decision.affinity);
@@ -180,7 +224,7 @@ impl Engine {
                     .map(|record| record.aggregated.clone());
                 let aggregated = aggregated.unwrap_or_default();
                 let requests = &decision.requests;
-                self.counters.replicas_moved += moved(last, result);
+                self.metrics().replicas_moved(moved(last, result));
                 Some(
                     self.holdings
                         .take(&candidate.key, result, last, &aggregated, requests, moment.instant),
@@ -195,6 +239,7 @@ impl Engine {
             is_outdated: false,
             announcements: vec![candidate.announcement(true, message)],
             reason: Some(reason),
+            started: moment.instant,
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)
     }
@@ -208,7 +253,6 @@ impl Engine {
         reason: Option<Reason>,
         moment: &Moment,
     ) -> Option<WriteJob> {
-        self.counters.failed += 1;
         let last = &candidate.binding.spec.clusters;
         let clears = clears_result(&failure) && self.active.when_no_cluster_fits == WhenNoClusterFits::Clear;
         if clears && self.guard.is_on() && takes_away(last, &[]) {
@@ -237,6 +281,7 @@ impl Engine {
             failure: Some(failure),
             is_outdated: false,
             reason,
+            started: moment.instant,
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)
     }
@@ -244,7 +289,7 @@ impl Engine {
     /// Holds a result back that would take replicas away while clusters are missing. Nothing is written but the
     /// condition.
     fn held_back(&mut self, candidate: &Candidate, reason: Reason, moment: &Moment) -> Option<WriteJob> {
-        self.counters.held_back += 1;
+        self.metrics().held_back(1);
         let missing: Vec<&str> = self.guard.missing().take(5).collect();
         let failure = Failure {
             reason: ScheduledReason::SchedulerError,
@@ -270,6 +315,7 @@ impl Engine {
             failure: Some(failure),
             is_outdated: false,
             reason: Some(reason),
+            started: moment.instant,
         };
         self.dispatch(candidate, None, wanted, in_flight, moment)
     }
@@ -277,7 +323,6 @@ impl Engine {
     /// Brings the status of a satisfied binding up to date: the observed generation, and what a write that was cut off
     /// between its two patches left behind.
     fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
-        self.counters.satisfied += 1;
         let status = &candidate.binding.status;
         let is_scheduled = status
             .conditions
@@ -307,9 +352,10 @@ impl Engine {
             failure: None,
             is_outdated: false,
             reason: None,
+            started: moment.instant,
         };
         let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
-        self.counters.repaired += u64::from(job.is_some());
+        self.metrics().repairs(u64::from(is_repair && job.is_some()));
         job
     }
 
@@ -337,8 +383,10 @@ impl Engine {
             self.end(&candidate.key, in_flight, moment);
             return None;
         }
+        let term = self.term?;
         self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
         Some(WriteJob {
+            term,
             key: Arc::clone(&candidate.key),
             base,
             specification,
@@ -356,11 +404,32 @@ impl Engine {
         {
             record.is_reschedule_pending = false;
         }
+        if let Some(reason) = in_flight.reason {
+            let result = match &in_flight.failure {
+                None => ScheduleResult::Scheduled,
+                Some(_) => ScheduleResult::Error,
+            };
+            let kind = match reason {
+                Reason::ReplicasChanged => ScheduleType::Scale,
+                _ => ScheduleType::Reconcile,
+            };
+            let duration = moment.instant.saturating_duration_since(in_flight.started);
+            self.metrics().attempt(kind, result, duration);
+        }
+        if in_flight.failure.is_some() {
+            self.metrics().incoming(IncomingEvent::AttemptFailed);
+        }
         match in_flight.failure.map(|failure| failure.retry) {
             None => self.queue.done(key),
             Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),
             Some(Retry::After(cause)) => self.queue.park(key, priority, cause, moment.instant),
         }
+    }
+}
+
+impl Task {
+    fn of_write(job: WriteJob) -> Self {
+        Self::Write(Box::new(job))
     }
 }
 

@@ -22,6 +22,8 @@ struct Entry {
     properties: ClusterProperties,
     generation: i64,
     is_deleting: bool,
+    /// True for the sync mode `Pull`.
+    is_pull: bool,
     /// Hash of APIs, conditions and the presence of a resource summary.
     offer: u64,
     /// Free quantity of each resource, in billionths.
@@ -94,6 +96,12 @@ impl ClusterStore {
         self.clusters.get(name).is_some_and(|entry| entry.is_deleting)
     }
 
+    /// The clusters that are not being deleted, sorted by name, with true for the sync mode `Pull`.
+    pub fn present(&self) -> impl Iterator<Item = (&ClusterProperties, bool)> {
+        let present = self.clusters.values().filter(|entry| !entry.is_deleting);
+        present.map(|entry| (&entry.properties, entry.is_pull))
+    }
+
     /// Names of all clusters, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.clusters.keys().map(String::as_str)
@@ -151,6 +159,7 @@ impl Entry {
             },
             generation: metadata.generation,
             is_deleting: metadata.is_deleting(),
+            is_pull: spec.sync_mode == "Pull",
             offer: offer.finish(),
             free: summary.map(free).unwrap_or_default(),
             models: summary

@@ -1,6 +1,7 @@
 //! The requests of a write, and what follows from each answer.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::http::Request as HttpRequest;
 use divvy_karmada::api::TargetCluster;
@@ -14,23 +15,9 @@ use super::patch::{is_applied, read_metadata, specification_patch, status_patch}
 use super::{SpecificationPatch, StatusWanted, WriteJob, WriteOutcome, Written};
 use crate::client::REQUEST_DEADLINE;
 use crate::condition::ScheduledReason;
+use crate::lease::Fence;
 use crate::objects::{Fetched, Kind};
-
-/// Permission to write, from whoever holds the lease.
-pub trait Fence: Send + Sync {
-    /// True if a request may be started now.
-    fn may_write(&self) -> bool;
-}
-
-/// Permission that is never withdrawn, for a scheduler without a lease.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unfenced;
-
-impl Fence for Unfenced {
-    fn may_write(&self) -> bool {
-        true
-    }
-}
+use crate::observe::{Metrics, WriteKind, WriteResult};
 
 /// Attempts of one request before it is given up. The waits between them add up to about seven seconds.
 const ATTEMPTS: u32 = 6;
@@ -55,17 +42,30 @@ enum Answer {
     Unknown(String),
 }
 
+impl Answer {
+    /// The answer, as metrics count it.
+    fn result(&self) -> WriteResult {
+        match self {
+            Self::Done(_) => WriteResult::Written,
+            Self::Conflict => WriteResult::Conflict,
+            Self::Gone | Self::Refused(..) => WriteResult::Refused,
+            Self::Later(..) | Self::Unknown(_) => WriteResult::Failed,
+        }
+    }
+}
+
 /// Writes bindings.
 #[derive(Clone)]
 pub struct Writer {
     client: Client,
-    fence: std::sync::Arc<dyn Fence>,
+    fence: Fence,
+    metrics: Arc<Metrics>,
 }
 
 impl Writer {
     /// A writer that asks `fence` before each request that changes something.
-    pub fn new(client: Client, fence: std::sync::Arc<dyn Fence>) -> Self {
-        Self { client, fence }
+    pub fn new(client: Client, fence: Fence, metrics: Arc<Metrics>) -> Self {
+        Self { client, fence, metrics }
     }
 
     /// Writes a job: the specification, then the status.
@@ -244,10 +244,17 @@ impl Writer {
         };
         let request = request.map_err(|error| WriteOutcome::Failed(error.to_string()))?;
         // Right before the request starts: a lease may have ended while the job waited.
-        if !self.fence.may_write() {
+        if !self.fence.allows(job.term) {
             return Err(WriteOutcome::Fenced);
         }
-        Ok(self.send(job, request).await)
+        let started = Instant::now();
+        let answer = self.send(job, request).await;
+        let kind = match subresource {
+            Some(_) => WriteKind::Status,
+            None => WriteKind::Specification,
+        };
+        self.metrics.write(kind, answer.result(), started.elapsed());
+        Ok(answer)
     }
 
     async fn read(&self, job: &WriteJob) -> Answer {
@@ -264,7 +271,7 @@ impl Writer {
             Ok(Ok(fetched)) => Answer::Done(Box::new(fetched)),
             Ok(Err(kube::Error::Api(status))) => judge(&status),
             Ok(Err(error)) => Answer::Unknown(error.to_string()),
-            Err(_) => Answer::Unknown(format!("no answer within {} s", REQUEST_DEADLINE.as_secs())),
+            Err(_) => Answer::Unknown(format!("no answer within {REQUEST_DEADLINE:?}")),
         }
     }
 

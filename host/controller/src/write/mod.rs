@@ -19,6 +19,7 @@ use std::sync::Arc;
 use divvy_karmada::api::{TargetCluster, Timestamp};
 
 use crate::condition::ScheduledReason;
+use crate::lease::Term;
 use crate::objects::{BindingKey, Fetched};
 
 /// A write of one binding.
@@ -28,6 +29,8 @@ pub struct WriteJob {
     pub key: Arc<BindingKey>,
     /// The object that was decided: its metadata and status.
     pub base: Fetched,
+    /// Term in which it was decided.
+    pub term: Term,
     /// Change to the specification; `None` if it stays.
     pub specification: Option<SpecificationPatch>,
     /// The status that the binding is to have.

@@ -39,6 +39,7 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
         }),
         base: serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}}))
             .unwrap(),
+        term: crate::lease::Term(1),
         specification: Some(patch.clone()),
         status: success(),
     };
