@@ -64,7 +64,9 @@ pub fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
     } else {
         return None;
     };
-    request.inspect_err(|error| tracing::warn!(%error, "no estimator is asked")).ok()
+    request
+        .inspect_err(|error| tracing::warn!(%error, "no estimator is asked"))
+        .ok()
 }
 
 /// Asks the estimators of a job's clusters.
@@ -83,7 +85,9 @@ pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -
     let fits = job.clusters.into_iter().zip(&estimates);
     Answers {
         request: job.request,
-        fits: fits.filter_map(|((cluster, _), estimate)| Some((cluster, estimate.count()?))).collect(),
+        fits: fits
+            .filter_map(|((cluster, _), estimate)| Some((cluster, estimate.count()?)))
+            .collect(),
     }
 }
 
@@ -122,9 +126,14 @@ impl ServiceLookup for ServicesOfKarmada {
 /// The address that an ExternalName Service names.
 fn address(service: &Service, port: u16) -> Result<Address, String> {
     let spec = service.spec.clone().unwrap_or_default();
-    let host = spec.external_name.filter(|_| spec.type_.as_deref() == Some("ExternalName"));
+    let host = spec
+        .external_name
+        .filter(|_| spec.type_.as_deref() == Some("ExternalName"));
     let Some(host) = host else {
-        return Err(format!("its type is {}, not ExternalName", spec.type_.as_deref().unwrap_or("ClusterIP")));
+        return Err(format!(
+            "its type is {}, not ExternalName",
+            spec.type_.as_deref().unwrap_or("ClusterIP")
+        ));
     };
     let listed = spec.ports.unwrap_or_default();
     let listed = listed.iter().find(|listed| u16::try_from(listed.port) == Ok(port));

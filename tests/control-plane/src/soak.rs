@@ -27,6 +27,8 @@ const CLUSTERS: usize = 12;
 const REPLICAS: [i64; 2] = [3, 5];
 /// Bindings that are created at a time.
 const CONCURRENCY: usize = 8;
+/// Time in which bindings arrive, for each failure of a process.
+const ARRIVAL_PER_FAILURE: Duration = Duration::from_secs(5);
 /// Time for all bindings to be scheduled after the last failure.
 const SETTLING: Duration = Duration::from_secs(600);
 
@@ -101,11 +103,12 @@ impl Round {
             scenario.start_scheduler_with(&Configuration::new(&kubeconfig))?;
             proxies.push(proxy);
         }
-        let pause = ARRIVAL_PER_FAILURE * u32::try_from(self.failures * CONCURRENCY / self.bindings.max(1)).unwrap_or(0);
+        // Bindings keep arriving while processes fail.
+        let arrival = ARRIVAL_PER_FAILURE.as_secs_f64() * self.failures as f64;
+        let pause = Duration::from_secs_f64(arrival * CONCURRENCY as f64 / self.bindings.max(1) as f64);
         let arriving = tokio::spawn(arrive(scenario.objects().clone(), self.bindings, pause));
         let mut report = Report::default();
-        self.fail_until(&mut scenario, &proxies, &mut report, || arriving.is_finished())
-            .await?;
+        self.fail(&mut scenario, &proxies, &mut report).await?;
         let arrived = arriving.await.map_err(|error| Error::Content {
             path: "the arriving bindings".into(),
             message: error.to_string(),
@@ -133,12 +136,7 @@ impl Round {
     }
 
     /// Lets one process after the other fail.
-    async fn fail(
-        &self,
-        scenario: &mut Scenario,
-        proxies: &[FaultProxy],
-        report: &mut Report,
-    ) -> Result<(), Error> {
+    async fn fail(&self, scenario: &mut Scenario, proxies: &[FaultProxy], report: &mut Report) -> Result<(), Error> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         for _ in 0..self.failures {
             let pause = Duration::from_millis(1_000 + random.next_u64() % 4_000);
@@ -199,13 +197,14 @@ fn add_faults(proxy: &FaultProxy) {
     proxy.add(watch(Effect::BreakOff(Duration::from_secs(4)), 2));
 }
 
-/// Creates all bindings, and scales every tenth.
-async fn arrive(objects: Objects, bindings: usize) -> Result<(), Error> {
+/// Creates all bindings with a pause before each, and scales every tenth.
+async fn arrive(objects: Objects, bindings: usize, pause: Duration) -> Result<(), Error> {
     futures::stream::iter(0..bindings)
         .map(|number| {
             let objects = objects.clone();
             async move {
                 let name = binding_name(number);
+                tokio::time::sleep(pause).await;
                 persist(|| async { objects.create(BINDING, &binding(&name)).await.map(drop) }).await?;
                 if is_scaled(number) {
                     let patch = json!({"spec": {"replicas": REPLICAS[1]}});

@@ -11,6 +11,8 @@ use crate::folder;
 const ROUNDS: u64 = 3;
 /// Bindings of a round.
 const BINDINGS: usize = 300;
+/// Failures of processes in a round.
+const FAILURES: usize = 6;
 
 #[tokio::test]
 async fn whatever_fails_every_binding_is_scheduled_once() -> Result<(), Error> {
@@ -22,8 +24,9 @@ async fn whatever_fails_every_binding_is_scheduled_once() -> Result<(), Error> {
         let round = Round {
             seed,
             bindings: BINDINGS,
-            schedulers: 1,
-            lease: None,
+            failures: FAILURES,
+            schedulers: 2,
+            lease: Some("karmada-scheduler"),
         };
         let report = round.run(folder.path()).await?;
         eprintln!(
