@@ -6,11 +6,12 @@
 //! - [`proxy`] injects faults between a scheduler and the API server.
 //! - [`Divvy`] runs the real binary; [`Scenario`] puts everything together.
 //! - [`AuditLog`] reads who wrote what and when; the [`judge`] knows the rules that hold whatever fails; [`soak`] makes
-//!   everything fail.
+//!   everything fail, and [`churn`] goes on for hours.
 //!
 //! For a person there are the scripts `tests/control-plane/up DIR` and `down DIR`.
 
 pub mod audit;
+pub mod churn;
 pub mod crds;
 pub mod divvy;
 mod error;

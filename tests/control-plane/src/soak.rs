@@ -243,7 +243,8 @@ fn is_scaled(number: usize) -> bool {
     number.is_multiple_of(10)
 }
 
-fn binding(name: &str) -> Value {
+/// A binding that belongs to a policy and fits anywhere.
+pub(crate) fn binding(name: &str) -> Value {
     json!({
         "metadata": {
             "namespace": "default",
