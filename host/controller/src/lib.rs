@@ -18,6 +18,7 @@
 //! - [`write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
 //! - [`panel`], [`explanations`], [`watchdog`]: what is shown there.
+//! - [`listing`]: a control plane as manifests, for commands that look once.
 //! - [`run`]: the threads and tasks around the engine.
 
 pub mod client;
@@ -31,6 +32,7 @@ pub mod explanations;
 pub mod guard;
 pub mod holdings;
 pub mod lease;
+pub mod listing;
 pub mod objects;
 pub mod observe;
 pub mod panel;

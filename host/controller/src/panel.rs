@@ -34,6 +34,7 @@ pub struct Panel {
     pub watchdog: Arc<Watchdog>,
     published: ArcSwap<Option<Published>>,
     explanations: Mutex<Explanations>,
+    shadow: ArcSwap<Option<Value>>,
 }
 
 impl Panel {
@@ -44,6 +45,7 @@ impl Panel {
             metrics,
             published: ArcSwap::from_pointee(None),
             explanations: Mutex::new(Explanations::new(BYTES_MAX)),
+            shadow: ArcSwap::from_pointee(None),
         }
     }
 
@@ -57,6 +59,11 @@ impl Panel {
     /// Keeps the explanation of a decision.
     pub fn explained(&self, key: &Arc<BindingKey>, explanation: &Value) {
         self.lock().insert(key, explanation);
+    }
+
+    /// Publishes the comparison with the scheduler in charge.
+    pub fn shadowed(&self, page: Value) {
+        self.shadow.store(Arc::new(Some(page)));
     }
 
     /// Forgets the explanation of a binding that is gone.
@@ -133,6 +140,6 @@ impl Insight for Panel {
     }
 
     fn shadow(&self) -> Option<Value> {
-        None
+        self.shadow.load().as_ref().clone()
     }
 }

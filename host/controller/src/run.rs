@@ -50,6 +50,8 @@ pub struct RunOptions {
     pub listen: SocketAddr,
     /// The lease; `None` to decide without one.
     pub lease: Option<LeaseOptions>,
+    /// True to write nothing, and to compare each decision with that of the scheduler in charge.
+    pub dry_run: bool,
     /// Accurate estimators; `None` for the general estimate alone.
     pub estimators: Option<EstimatorOptions>,
     /// Version of the program, for metrics.
@@ -111,10 +113,18 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
     let (to_workers, jobs) = mpsc::unbounded_channel();
     // Cancelled after the last write: from then on another scheduler may lead.
     let written = CancellationToken::new();
-    let (fence, elector) = match options.lease {
+    if options.dry_run {
+        panel.shadowed(serde_json::json!({"agreed": 0, "differed": 0, "waiting": 0, "differences": []}));
+    }
+    let (fence, elector) = match options.lease.filter(|_| !options.dry_run) {
         Some(lease) => contend(&clients, lease, &to_engine, &written)?,
         None => {
-            let fence = Fence::without_lease(Arc::new(BootClock));
+            let clock = Arc::new(BootClock);
+            // Nothing may be written in shadow mode, whatever is asked for.
+            let fence = match options.dry_run {
+                true => Fence::new(clock),
+                false => Fence::without_lease(clock),
+            };
             let role = Role::Leader(fence.term().unwrap_or(Term(1)));
             let _closed = to_engine.send(Message::Role(role)).await;
             (fence, None)
@@ -140,6 +150,7 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         inbox: from_tasks,
         workers: to_workers,
         asks_estimators,
+        dry_run: options.dry_run,
         events,
         stop: stop.clone(),
         in_flight_max: options.concurrency * 4,
@@ -288,6 +299,7 @@ struct Thread {
     inbox: mpsc::Receiver<Message>,
     workers: mpsc::UnboundedSender<Task>,
     asks_estimators: bool,
+    dry_run: bool,
     events: EventSender,
     stop: CancellationToken,
     in_flight_max: usize,
@@ -298,11 +310,18 @@ impl Thread {
     fn run(mut self) {
         let mut engine = Engine::new(self.profile.clone(), Arc::clone(&self.panel));
         engine = engine.asking_estimators(self.asks_estimators);
+        if self.dry_run {
+            engine = engine.in_shadow();
+        }
         let mut stopping_since: Option<Instant> = None;
         let mut published: Option<Instant> = None;
         loop {
             while let Ok(message) = self.inbox.try_recv() {
                 self.take_in(&mut engine, message);
+                // In shadow mode, the decision must come before the other scheduler's write is seen.
+                if self.dry_run {
+                    self.decide(&mut engine);
+                }
             }
             let moment = Instant::now();
             engine.tick(moment);

@@ -6,7 +6,9 @@
 
 mod bench;
 mod completions;
+mod connection;
 mod exit;
+mod explain;
 mod plugin;
 mod profile;
 mod record;
@@ -84,6 +86,8 @@ enum Command {
     Schedule(schedule::ScheduleArguments),
     /// Schedule the bindings of a live Karmada control plane
     Run(run::RunArguments),
+    /// Print who got how many replicas and why, from the running scheduler
+    Explain(explain::ExplainArguments),
     /// Decide recorded cases again and report every difference
     Replay(replay::ReplayArguments),
     /// Measure how long scheduling cycles take on recorded cases
@@ -111,6 +115,7 @@ pub(crate) fn main() -> ExitCode {
     let done = log(&console).and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
+        Command::Explain(arguments) => explain::run(arguments, &console),
         Command::Replay(arguments) => replay::run(arguments, &console),
         Command::Bench(arguments) => bench::run(arguments, &console),
         Command::Profile(command) => profile::run(command, &console),

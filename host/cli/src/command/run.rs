@@ -1,11 +1,9 @@
 //! `divvy run`: schedules the bindings of a live control plane until it is stopped.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use divvy_controller::client::ConnectionOptions;
 use divvy_controller::engine::ActiveProfile;
 use divvy_controller::lease::{LeaseName, LeaseOptions, LeaseTiming, unique_identity};
 use divvy_controller::run::{RunError, RunOptions};
@@ -14,6 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::Exit;
+use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure};
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
@@ -48,6 +47,13 @@ pub(super) struct RunArguments {
     profile: ProfileArguments,
     #[command(flatten)]
     connection: ConnectionArguments,
+    #[command(flatten)]
+    estimators: EstimatorArguments,
+    /// Write nothing, and compare each decision with that of the scheduler in charge: shadow mode
+    ///
+    /// No lease is needed. Differences are at `/shadow` of the `--listen` address, agreement is in the metrics.
+    #[arg(long)]
+    dry_run: bool,
     /// Take the bindings of this scheduler, instead of the profile's `scheduler-name`
     #[arg(long, value_name = "NAME")]
     scheduler_name: Option<String>,
@@ -60,28 +66,6 @@ pub(super) struct RunArguments {
     /// Bindings that are written at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     write_concurrency: u16,
-}
-
-/// Arguments that select a control plane.
-#[derive(Debug, Args)]
-pub(super) struct ConnectionArguments {
-    /// Kubeconfig file of Karmada's API server
-    #[arg(long, value_name = "FILE", help_heading = "Control plane")]
-    kubeconfig: Option<PathBuf>,
-    /// Context of the kubeconfig, instead of its current one
-    #[arg(long, value_name = "NAME", help_heading = "Control plane")]
-    context: Option<String>,
-}
-
-impl ConnectionArguments {
-    /// The connection, with a user agent that names this process.
-    pub(super) fn options(&self, identity: &str) -> ConnectionOptions {
-        ConnectionOptions {
-            kubeconfig: self.kubeconfig.clone(),
-            context: self.context.clone(),
-            user_agent: format!("divvy/{} {identity}", env!("CARGO_PKG_VERSION")),
-        }
-    }
 }
 
 /// Runs the scheduler until a signal ends it.
@@ -104,7 +88,8 @@ pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, 
     let options = RunOptions {
         listen: arguments.listen,
         lease,
-        estimators: None,
+        dry_run: arguments.dry_run,
+        estimators: arguments.estimators.options(),
         version: env!("CARGO_PKG_VERSION"),
         connection: arguments.connection.options(&identity),
         profile: ActiveProfile::new(profile, &chosen.configuration),
@@ -141,17 +126,13 @@ fn stop_on_signals(stop: CancellationToken) -> std::io::Result<()> {
 }
 
 fn failure(error: RunError) -> Failure {
-    let hint = match &error {
-        RunError::Connection(error) => error.hint(),
-        RunError::Serve(ServeError::Listen { .. }) => Some("`--listen ADDRESS` chooses another address"),
-        _ => None,
-    };
-    let mut diagnostic = Diagnostic::new(error.to_string()).with_causes_of(&error);
-    diagnostic.hint = hint.map(ToOwned::to_owned);
-    match error {
-        RunError::Connection(_) | RunError::Serve(ServeError::Listen { .. }) | RunError::Lease(_) => {
-            Failure::usage(diagnostic)
+    let diagnostic = Diagnostic::new(error.to_string()).with_causes_of(&error);
+    match &error {
+        RunError::Connection(error) => connection_failure(error),
+        RunError::Serve(ServeError::Listen { .. }) => {
+            Failure::usage(diagnostic.with_hint("`--listen ADDRESS` chooses another address"))
         }
+        RunError::Lease(_) => Failure::usage(diagnostic),
         RunError::Serve(_) | RunError::EngineEnded | RunError::Thread(_) => Failure::internal(diagnostic),
     }
 }

@@ -7,15 +7,18 @@
 //! - [`observe`](self): changes of objects, and which bindings they wake.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
 //! - `complete`: what follows from the outcome of a write.
+//! - `shadow`: deciding beside another scheduler without writing.
 
 mod complete;
 mod observe;
 mod schedule;
+mod shadow;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::shadow::Shadow;
 use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
@@ -95,6 +98,8 @@ pub struct Engine {
     asks_estimators: bool,
     /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
     estimating: HashMap<Arc<BindingKey>, bool>,
+    /// Decisions to compare, in shadow mode.
+    shadow: Option<Shadow>,
 }
 
 /// What the engine asks for next.
@@ -180,6 +185,7 @@ impl Engine {
             term: None,
             asks_estimators: false,
             estimating: HashMap::new(),
+            shadow: None,
             refused_by_quota: HashMap::new(),
             awaited_policy: HashSet::new(),
             announcements: Vec::new(),

@@ -191,6 +191,7 @@ impl Engine {
             self.holdings.remove(&key);
             return;
         }
+        self.compare_with_other(&key, moment);
         if change.aggregated
             && let Some(record) = self.bindings.get(&key)
         {
@@ -219,6 +220,7 @@ impl Engine {
         self.queue.done(key);
         self.awaited_policy.remove(key);
         self.panel.forget(key);
+        self.forget_shadow(key);
         if self.holdings.remove(key).is_some() {
             self.wake_for(Cause::Capacity, now);
         }

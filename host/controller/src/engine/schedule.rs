@@ -180,6 +180,11 @@ impl Engine {
         let last = &candidate.binding.spec.clusters;
         let explanation = describe(&decision, reason, last, &moment.wall.to_string());
         self.panel.explained(&candidate.key, &explanation);
+        if self.shadow.is_some() {
+            self.wait_for_other(&candidate.key, &candidate.binding, &decision, reason, moment);
+            self.queue.done(&candidate.key);
+            return None;
+        }
         for (group, message) in decision.failed_groups.iter().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {message}");
             self.announcements.push(candidate.announcement(false, message));
@@ -374,6 +379,10 @@ impl Engine {
     ) -> Option<WriteJob> {
         if let Some(record) = self.bindings.get_mut(&candidate.key) {
             record.is_moved_by_clusters = false;
+        }
+        if self.shadow.is_some() {
+            self.queue.done(&candidate.key);
+            return None;
         }
         let base = candidate.base();
         let ObjectVersion {
