@@ -7,6 +7,7 @@ mod clusters;
 mod faults;
 mod ownership;
 mod placing;
+mod plugins;
 mod recorded;
 mod replicas_of_scheduler;
 mod soak;
