@@ -4,9 +4,10 @@
 //! copy of anything. A watch that fails is begun again after a growing wait, from where it ended if the API server
 //! still can, else with a relist.
 
+use std::time::{Duration, Instant};
+
 use futures::StreamExt;
 use kube::Api;
-use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 
 use crate::client::{Clients, WATCH_SECONDS};
@@ -33,14 +34,26 @@ pub trait Sink: Send {
     fn send(&self, change: Change) -> impl Future<Output = bool> + Send;
 }
 
+/// Wait after the first failure of a watch; it doubles with each further one.
+const WAIT_MIN: Duration = Duration::from_millis(250);
+/// Maximum wait after a failure.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
 /// Watches a kind for ever and hands each change to `sink`, until that wants no more.
 pub async fn watch(clients: Clients, kind: Kind, sink: impl Sink) {
     let api: Api<Fetched> = Api::all_with(clients.watching, &kind);
     let configuration = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(kind.page_size());
-    let mut events = watcher(api, configuration).default_backoff().boxed();
+    let mut events = watcher(api, configuration).boxed();
+    let mut failures = 0_u32;
+    let mut resumed = (Instant::now(), Duration::ZERO);
     while let Some(event) = events.next().await {
+        // A list that begins has not succeeded yet. Anything else shows that the API server answers, so that a watch
+        // which is often cut off is resumed at once; the client's own backoff would count that as failures.
+        if matches!(event, Ok(Event::Apply(_) | Event::Delete(_) | Event::InitDone)) {
+            failures = 0;
+        }
         let change = match event {
             Ok(Event::Init) => Some(Change::ListBegins(kind)),
             Ok(Event::InitApply(fetched)) => read(kind, fetched).map(|object| Change::Listed(kind, object)),
@@ -48,11 +61,21 @@ pub async fn watch(clients: Clients, kind: Kind, sink: impl Sink) {
             Ok(Event::Apply(fetched)) => read(kind, fetched).map(|object| Change::Applied(kind, object)),
             Ok(Event::Delete(fetched)) => Some(Change::Deleted(kind, fetched.key())),
             Err(error) => {
+                let (since, last_wait) = resumed;
+                // A watch that lasted longer than the last wait had recovered.
+                if since.elapsed() > last_wait.max(WAIT_MIN) {
+                    failures = 0;
+                }
+                let wait = WAIT_MIN.saturating_mul(1 << failures.min(8)).min(WAIT_MAX);
+                failures = failures.saturating_add(1);
                 tracing::warn!(
                     kind = kind.kind(),
                     error = described(&error),
+                    ?wait,
                     "watch failed; trying again"
                 );
+                tokio::time::sleep(wait).await;
+                resumed = (Instant::now(), wait);
                 None
             }
         };

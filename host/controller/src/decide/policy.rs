@@ -42,7 +42,7 @@ pub struct AppliedPolicy {
     /// The binding's own request.
     #[serde(skip_serializing_if = "is_empty")]
     pub binding: Request,
-    /// Version of the workload; only under a policy that waits for its workload.
+    /// Version of the workload, under a policy that waits for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload_version: Option<String>,
     /// Affinity group that fitted; only if the placement has groups.
@@ -104,10 +104,7 @@ impl AppliedPolicy {
 
     /// Text of the annotation; `None` if there is nothing to keep.
     pub fn write(mut self, clusters: &[TargetCluster]) -> Option<String> {
-        let is_needed = !is_empty(&self.policy)
-            || !is_empty(&self.binding)
-            || self.workload_version.is_some()
-            || self.affinity.is_some();
+        let is_needed = !is_empty(&self.policy) || !is_empty(&self.binding) || self.affinity.is_some();
         self.result = result_hash(clusters);
         is_needed.then(|| serde_json::to_string(&self).ok()).flatten()
     }
@@ -129,25 +126,42 @@ pub fn is_lazy(policy: Option<&PolicyFacts>) -> bool {
     policy.is_some_and(|policy| policy.activation_preference == LAZY)
 }
 
+/// A binding as a policy that waits for its workload sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Awaited<'a> {
+    /// Version of the workload.
+    pub workload_version: &'a str,
+    /// True if the binding was scheduled before.
+    pub was_scheduled: bool,
+    /// True if the binding's specification changed since the scheduler looked at it last.
+    pub has_changed: bool,
+}
+
+impl Awaited<'_> {
+    /// True if the workload has not changed since the last decision. The applied record has its version; without one,
+    /// a specification that was observed as it is has not changed either.
+    fn waits(self, applied: Option<&AppliedPolicy>) -> bool {
+        match applied.and_then(|applied| applied.workload_version.as_deref()) {
+            Some(version) => version == self.workload_version,
+            None => self.was_scheduled && !self.has_changed,
+        }
+    }
+}
+
 /// The policy's request that is in force for a binding.
 ///
-/// Usually the policy's own. The applied one stays in force while a lazy policy waits for its workload, whose version
-/// has not changed since, and while the policy is not known, for instance between its deletion and the moment when
-/// Karmada takes its claim off the binding.
+/// Usually the policy's own. The applied one stays in force while a lazy policy waits for its workload, and while the
+/// policy is not known, for instance between its deletion and the moment when Karmada takes its claim off the binding.
 pub fn request_in_force(
     policy: Option<&PolicyFacts>,
     applied: Option<&AppliedPolicy>,
-    workload_version: &str,
+    awaited: Awaited<'_>,
 ) -> Request {
-    match (policy, applied) {
-        (None, None) => Request::default(),
-        (None, Some(applied)) => applied.policy.clone(),
-        (Some(_), Some(applied))
-            if is_lazy(policy) && applied.workload_version.as_deref() == Some(workload_version) =>
-        {
-            applied.policy.clone()
-        }
-        (Some(policy), _) => Request::of_policy(policy),
+    let kept = || applied.map(|applied| applied.policy.clone()).unwrap_or_default();
+    match policy {
+        None => kept(),
+        Some(_) if is_lazy(policy) && awaited.waits(applied) => kept(),
+        Some(policy) => Request::of_policy(policy),
     }
 }
 
@@ -176,31 +190,38 @@ mod tests {
 
     #[test]
     fn a_lazy_policy_waits_for_its_workload() {
+        let lazy = || Some(policy("new", "Lazy"));
         let cases = [
-            // Policy, applied, version of the workload, strategy in force.
-            (Some(policy("new", "")), Some(applied("old", None)), "7", Some("new")),
+            // Policy, applied, version of the workload, scheduled before, changed since, strategy in force.
             (
-                Some(policy("new", "Lazy")),
-                Some(applied("old", Some("7"))),
+                Some(policy("new", "")),
+                Some(applied("old", None)),
                 "7",
-                Some("old"),
-            ),
-            (
-                Some(policy("new", "Lazy")),
-                Some(applied("old", Some("7"))),
-                "8",
+                true,
+                false,
                 Some("new"),
             ),
-            (Some(policy("new", "Lazy")), None, "7", Some("new")),
-            (None, Some(applied("old", None)), "7", Some("old")),
-            (None, None, "7", None),
+            (lazy(), Some(applied("old", Some("7"))), "7", true, false, Some("old")),
+            (lazy(), Some(applied("old", Some("7"))), "7", true, true, Some("old")),
+            (lazy(), Some(applied("old", Some("7"))), "8", true, true, Some("new")),
+            (lazy(), Some(applied("old", None)), "7", true, false, Some("old")),
+            (lazy(), None, "7", true, false, None),
+            (lazy(), None, "7", true, true, Some("new")),
+            (lazy(), None, "7", false, true, Some("new")),
+            (None, Some(applied("old", None)), "7", true, false, Some("old")),
+            (None, None, "7", true, false, None),
         ];
-        for (policy, applied, version, expected) in cases {
-            let request = request_in_force(policy.as_ref(), applied.as_ref(), version);
+        for (policy, applied, workload_version, was_scheduled, has_changed, expected) in cases {
+            let awaited = Awaited {
+                workload_version,
+                was_scheduled,
+                has_changed,
+            };
+            let request = request_in_force(policy.as_ref(), applied.as_ref(), awaited);
             assert_eq!(
                 request.strategy.as_deref(),
                 expected,
-                "{policy:?} {applied:?} {version}"
+                "{policy:?} {applied:?} {awaited:?}"
             );
         }
     }

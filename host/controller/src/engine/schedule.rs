@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Announcement, Engine, InFlight, Moment, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
 use crate::decide::affinity::selects;
-use crate::decide::policy::{AppliedPolicy, Request, is_lazy, request_in_force};
+use crate::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
@@ -348,9 +348,9 @@ impl Engine {
             affinity: applied.and_then(|applied| applied.affinity.clone()),
             now,
         };
-        // A lazy policy waits for the next version of the workload, so the one that it has seen must be kept.
+        // A lazy policy waits for the next version of the workload, so a record must keep the one that it has seen.
         let affinity = applied.and_then(|applied| applied.affinity.clone()).unwrap_or_default();
-        let specification = match is_lazy(candidate.policy.as_deref()) {
+        let specification = match applied.is_some() && is_lazy(candidate.policy.as_deref()) {
             true => candidate.specification(&candidate.binding.spec.clusters, true, &affinity),
             false => None,
         };
@@ -470,10 +470,14 @@ impl Candidate {
         let policy = engine.policies.of(&binding.metadata).ok().flatten().cloned();
         let text = binding.metadata.annotations.get(APPLIED_POLICY).map(String::as_str);
         let applied = AppliedPolicy::read(text, &binding.spec.clusters);
-        let version = &binding.spec.resource.resource_version;
+        let awaited = Awaited {
+            workload_version: &binding.spec.resource.resource_version,
+            was_scheduled: record.applied_placement.is_some(),
+            has_changed: binding.status.scheduler_observed_generation != record.generation,
+        };
         Some(Self {
             key: Arc::clone(key),
-            request: request_in_force(policy.as_deref(), applied.as_ref(), version),
+            request: request_in_force(policy.as_deref(), applied.as_ref(), awaited),
             placement,
             applied_placement: record.applied_placement.clone(),
             policy,
