@@ -98,7 +98,7 @@ fn name(number: usize) -> String {
 /// Scales a binding, or replaces it by a new one.
 async fn change(objects: &Objects, step: usize) -> Result<(), Error> {
     let name = name(step % BINDINGS);
-    if step % 5 == 0 {
+    if step.is_multiple_of(5) {
         objects.delete(BINDING, "default", &name).await?;
         objects.create(BINDING, &binding(&name)).await?;
     } else {
