@@ -1,6 +1,7 @@
 //! `examples/deploy` on the real API server: manifests, rights, flow control; and the lease under these rights.
 
 mod lease;
+mod lookup;
 mod manifests;
 mod rights;
 
