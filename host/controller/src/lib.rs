@@ -1,6 +1,46 @@
 //! The scheduler of a control plane: watches objects, queues bindings, decides, writes the results, and holds a lease.
+//!
+//! # The path of a binding
+//!
+//! ```text
+//! API server ── watch ── store ── queue ── decide ── decision ──┐
+//!     ▲                                                         │
+//!     └──────────────────────────── write ◄── fence ◄── engine ─┘
+//! ```
+//!
+//! - [`client`]: connections to an API server.
+//! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
+//! - [`queue`]: bindings that wait for a decision.
+//! - [`decide`]: which bindings are ours, and when one of them is decided.
+//! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
+//! - [`holdings`], [`guard`]: capacity that is taken but not reported, and protection against clusters that vanish.
+//! - [`engine`]: all of that as one state machine without I/O.
+//! - [`write`], [`events`]: patches and events.
+//! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
+//! - [`panel`], [`explanations`], [`watchdog`]: what is shown there.
+//! - [`listing`]: a control plane as manifests, for commands that look once.
+//! - [`run`]: the threads and tasks around the engine.
 
+pub mod client;
+pub mod condition;
+pub mod decide;
+pub mod decision;
+pub mod engine;
+pub mod estimates;
+pub mod events;
+pub mod explanations;
+pub mod guard;
+pub mod holdings;
 pub mod lease;
+pub mod listing;
 pub mod lookup;
+pub mod objects;
 pub mod observe;
+pub mod panel;
+pub mod queue;
+pub mod run;
 pub mod serve;
+pub mod store;
+pub mod watch;
+pub mod watchdog;
+pub mod write;

@@ -20,6 +20,8 @@ pub enum Input {
     Standard,
     /// A file or folder.
     Path(PathBuf),
+    /// Text in memory, and a name for it in messages.
+    Text(PathBuf, String),
 }
 
 impl From<&str> for Input {
@@ -48,6 +50,7 @@ pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) ->
                 reader.problem(Problem::of_input(Cause::NotFound { path: path.clone() }));
             }
             Input::Path(path) => read_file(path, &mut reader),
+            Input::Text(name, text) => reader.text(name, text),
         }
     }
     reader.finish()

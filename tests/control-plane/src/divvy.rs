@@ -1,6 +1,5 @@
 //! The real `divvy` binary, running as a scheduler.
 
-use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,8 +16,6 @@ use crate::{Error, source_folder};
 pub struct Configuration {
     /// The kubeconfig, which also names the user.
     pub kubeconfig: PathBuf,
-    /// Name of the scheduler: it takes the bindings that name it.
-    pub scheduler_name: String,
     /// The profile, relative to the repository.
     pub profile: PathBuf,
     /// Further arguments.
@@ -27,10 +24,9 @@ pub struct Configuration {
 
 impl Configuration {
     /// A scheduler that decides as Karmada's does.
-    pub fn new(kubeconfig: &Path, scheduler_name: &str) -> Self {
+    pub fn new(kubeconfig: &Path) -> Self {
         Self {
             kubeconfig: kubeconfig.to_owned(),
-            scheduler_name: scheduler_name.to_owned(),
             profile: "examples/profiles/karmada.toml".into(),
             further: Vec::new(),
         }
@@ -42,8 +38,6 @@ impl Configuration {
 pub struct Divvy {
     /// The process.
     pub process: Process,
-    /// The address of `/healthz`, `/readyz` and `/metrics`.
-    pub address: String,
 }
 
 impl Divvy {
@@ -52,7 +46,6 @@ impl Divvy {
         let build = BUILD
             .as_ref()
             .map_err(|output| Error::Build { output: output.clone() })?;
-        let address = free_address()?;
         let mut command = Command::new(&build.binary);
         command
             .current_dir(repository())
@@ -63,8 +56,6 @@ impl Divvy {
             .arg(&build.plugins)
             .arg("--kubeconfig")
             .arg(&configuration.kubeconfig)
-            .arg(format!("--scheduler-name={}", configuration.scheduler_name))
-            .arg(format!("--listen={address}"))
             .args(&configuration.further);
         // SAFETY: between fork and exec only this one system call is made, which allocates nothing and takes no lock.
         unsafe {
@@ -72,7 +63,7 @@ impl Divvy {
             command.pre_exec(|| set_parent_process_death_signal(Some(Signal::KILL)).map_err(Into::into));
         }
         let process = Process::spawn("divvy", &mut command, &folder.join("divvy.log"), Input::Empty)?;
-        Ok(Self { process, address })
+        Ok(Self { process })
     }
 }
 
@@ -137,9 +128,4 @@ fn build() -> Result<Build, String> {
 /// The root of the repository.
 fn repository() -> &'static Path {
     source_folder().ancestors().nth(2).unwrap_or_else(source_folder)
-}
-
-fn free_address() -> Result<String, Error> {
-    let listener = TcpListener::bind("127.0.0.1:0").map_err(Error::file("127.0.0.1:0"))?;
-    Ok(listener.local_addr().map_err(Error::file("127.0.0.1:0"))?.to_string())
 }

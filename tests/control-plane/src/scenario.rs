@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::divvy::{Configuration, Divvy};
-use crate::karmada::Karmada;
+use crate::karmada::{DEFAULT_SCHEDULER, Karmada};
 use crate::objects::{BINDING, CLUSTER, DEPLOYMENT, EVENT, Kind, NAMESPACE, Objects, POLICY};
 use crate::proxy::FaultProxy;
 use crate::templates::{self, Cluster};
@@ -27,24 +27,18 @@ pub struct Scenario {
     /// Karmada's controllers.
     pub karmada: Karmada,
     folder: PathBuf,
-    scheduler_name: String,
 }
 
 impl Scenario {
     /// A control plane in a folder with these clusters, without a scheduler.
     pub async fn new(folder: &Path, clusters: &[Cluster]) -> Result<Self, Error> {
-        Self::named(folder, clusters, crate::karmada::DEFAULT_SCHEDULER).await
-    }
-
-    /// Like [`Self::new`], with another name for the scheduler.
-    pub async fn named(folder: &Path, clusters: &[Cluster], scheduler_name: &str) -> Result<Self, Error> {
         let control_plane = ControlPlane::start(folder).await?;
         let admin = Objects::new(control_plane.client(ADMIN).await?);
         admin
             .create(NAMESPACE, &json!({"metadata": {"name": SYSTEM_NAMESPACE}}))
             .await?;
         roles::grant(&admin).await?;
-        let karmada = Karmada::new(&control_plane, scheduler_name).await?;
+        let karmada = Karmada::new(&control_plane, DEFAULT_SCHEDULER).await?;
         for cluster in clusters {
             karmada.objects().create(CLUSTER, cluster.object()).await?;
         }
@@ -53,7 +47,6 @@ impl Scenario {
             folder: control_plane.folder().to_owned(),
             control_plane,
             karmada,
-            scheduler_name: scheduler_name.to_owned(),
         })
     }
 
@@ -64,7 +57,7 @@ impl Scenario {
 
     /// The configuration of a scheduler that acts as a user.
     pub fn configuration(&self, user: User) -> Configuration {
-        Configuration::new(&self.control_plane.kubeconfig(user), &self.scheduler_name)
+        Configuration::new(&self.control_plane.kubeconfig(user))
     }
 
     /// Starts a scheduler.
@@ -76,7 +69,7 @@ impl Scenario {
     /// Starts a scheduler behind a proxy.
     pub fn start_scheduler_behind(&mut self, proxy: &FaultProxy) -> Result<(), Error> {
         let kubeconfig = proxy.kubeconfig(SCHEDULER, &self.folder)?;
-        self.start_scheduler_with(&Configuration::new(&kubeconfig, &self.scheduler_name))
+        self.start_scheduler_with(&Configuration::new(&kubeconfig))
     }
 
     /// Starts a scheduler with any configuration.

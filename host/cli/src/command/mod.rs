@@ -6,11 +6,14 @@
 
 mod bench;
 mod completions;
+mod connection;
 mod exit;
+mod explain;
 mod plugin;
 mod profile;
 mod record;
 mod replay;
+mod run;
 mod schedule;
 mod setup;
 
@@ -81,6 +84,10 @@ struct GeneralArguments {
 enum Command {
     /// Decide which clusters get how many replicas, from manifests
     Schedule(schedule::ScheduleArguments),
+    /// Schedule the bindings of a live Karmada control plane
+    Run(run::RunArguments),
+    /// Print who got how many replicas and why, from the running scheduler
+    Explain(explain::ExplainArguments),
     /// Decide recorded cases again and report every difference
     Replay(replay::ReplayArguments),
     /// Measure how long scheduling cycles take on recorded cases
@@ -107,6 +114,8 @@ pub(crate) fn main() -> ExitCode {
     let console = Console::new(color, line.general.verbose);
     let done = log(&console).and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
+        Command::Run(arguments) => run::run(arguments, &console),
+        Command::Explain(arguments) => explain::run(arguments, &console),
         Command::Replay(arguments) => replay::run(arguments, &console),
         Command::Bench(arguments) => bench::run(arguments, &console),
         Command::Profile(command) => profile::run(command, &console),
@@ -147,7 +156,10 @@ fn log(console: &Console) -> Result<(), Failure> {
                     .with_cause(error.to_string()),
             )
         })?,
-        _ => Targets::new().with_default(level),
+        // The client's own messages repeat what the controller reports, in the form of a debugger.
+        _ => Targets::new()
+            .with_default(level)
+            .with_target("kube_runtime", level.min(LevelFilter::ERROR)),
     };
     let format = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)

@@ -76,6 +76,7 @@ fn case(Entry { binding, decision }: &Entry<'_>) -> Option<String> {
                 .map(|(name, replicas)| TargetCluster {
                     name: name.clone(),
                     replicas: i32::try_from(*replicas).unwrap_or(i32::MAX),
+                    ..TargetCluster::default()
                 })
                 .collect(),
         ),

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
+use divvy_controller::client::connect;
+use divvy_controller::listing::list;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ReadOptions};
@@ -15,6 +17,7 @@ use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::scheduler::{Profile, Scheduler, decide};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
+use super::connection::{ConnectionArguments, connection_failure};
 use super::setup::ProfileArguments;
 use super::{EXIT_CODES, Exit, record};
 use crate::report::console::Console;
@@ -28,7 +31,8 @@ Examples:
   # Where workloads would run, from files and folders
   divvy schedule -f fleet.yaml -f policies/
 
-  # From a live control plane
+  # From a live control plane, which is only read
+  divvy schedule --kubeconfig karmada.config -n default
   kubectl get clusters,resourcebindings -A -o json | divvy schedule -f -
 
   # What another strategy would do, and why
@@ -53,8 +57,13 @@ it holds.";
 #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
 pub(super) struct ScheduleArguments {
     /// Manifests: a file, a folder (read recursively), or `-` for standard input; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH", required = true)]
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required_unless_present_any = ["kubeconfig", "context"])]
     inputs: Vec<String>,
+    #[command(flatten)]
+    connection: ConnectionArguments,
+    /// Namespace of the control plane's bindings; all namespaces by default
+    #[arg(long, short, value_name = "NAMESPACE", requires = "control plane", help_heading = "Control plane")]
+    namespace: Option<String>,
     #[command(flatten)]
     profile: ProfileArguments,
     /// Divide every binding with this strategy, regardless of its policy
@@ -105,7 +114,8 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         check_strategy(strategy, &profile)?;
     }
     let profile = Arc::new(profile.overriding_strategy(arguments.strategy.clone()));
-    let (manifests, detected) = read(arguments, &chosen.configuration, &profile);
+    let live = live_lists(arguments)?;
+    let (manifests, detected) = read(arguments, live, &chosen.configuration, &profile);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
         .explaining(arguments.explain)
         .assuming(arguments.assume);
@@ -157,9 +167,28 @@ fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
     }
 }
 
+/// The lists of a live control plane, if one is named.
+fn live_lists(arguments: &ScheduleArguments) -> Result<Vec<Input>, Failure> {
+    let connection = &arguments.connection;
+    if connection.kubeconfig.is_none() && connection.context.is_none() {
+        return Ok(Vec::new());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        Failure::internal(Diagnostic::new("the runtime cannot be started").with_cause(error.to_string()))
+    })?;
+    let lists = runtime.block_on(async {
+        let clients = connect(&connection.options("schedule")).await.map_err(|error| connection_failure(&error))?;
+        let lists = list(&clients, arguments.namespace.as_deref()).await;
+        lists.map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
+    })?;
+    Ok(lists.into_iter().map(|(name, text)| Input::Text(name.into(), text)).collect())
+}
+
 /// Reads the manifests and detects their bindings. Problems are collected in the manifests, not returned as an error.
 fn read(
     arguments: &ScheduleArguments,
+    live: Vec<Input>,
     configuration: &ProfileConfiguration,
     profile: &Profile,
 ) -> (Manifests, Detected) {
@@ -168,6 +197,7 @@ fn read(
         .inputs
         .iter()
         .map(|input| Input::from(input.as_str()))
+        .chain(live)
         .collect();
     let started = Instant::now();
     let mut read = divvy_manifests::read(

@@ -106,6 +106,14 @@ impl Failure {
         Self::of_all(vec![diagnostic])
     }
 
+    /// One error of Divvy itself: exit code 3.
+    pub(crate) fn internal(diagnostic: Diagnostic) -> Self {
+        Self {
+            exit: Exit::Internal,
+            ..Self::usage(diagnostic)
+        }
+    }
+
     /// Several errors of usage, configuration or input: exit code 2.
     pub(crate) fn of_all(diagnostics: Vec<Diagnostic>) -> Self {
         Self {

@@ -7,6 +7,7 @@
 //! - [`errors`], [`warnings`]: messages on standard error.
 //! - [`console`]: the output streams.
 
+pub(crate) mod account;
 pub(crate) mod console;
 pub(crate) mod entry;
 pub(crate) mod errors;

@@ -16,6 +16,7 @@
 //! Prometheus and operators reach.
 
 mod answers;
+mod request;
 mod server;
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use request::{Response, get};
 pub use server::{ServeError, Server};
 
 /// A condition for being ready.

@@ -200,6 +200,22 @@ pub struct TargetCluster {
     /// Replicas; 0 for a resource without replicas.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub replicas: i32,
+    /// Components assigned to it, for a resource with several pod templates.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub components: Vec<TargetComponent>,
+}
+
+/// A component and the replicas of it that a cluster runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct TargetComponent {
+    /// Name of the component.
+    #[serde(deserialize_with = "nullable")]
+    pub name: String,
+    /// Replicas of the component.
+    #[serde(deserialize_with = "nullable")]
+    pub replicas: i32,
 }
 
 /// A cluster that the resource is being evicted from.

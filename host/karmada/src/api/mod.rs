@@ -31,6 +31,7 @@ mod tests;
 pub use binding::{
     BindingReference, BindingScope, BindingSuspension, Component, GracefulEvictionTask, NodeClaim, ObjectReference,
     ReplicaRequirements, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus, SchedulePriority, TargetCluster,
+    TargetComponent,
 };
 pub use cluster::{
     AllocatableModeling, ApiEnablement, ApiResource, Cluster, ClusterSpec, ClusterStatus, ResourceModel,

@@ -33,6 +33,9 @@ pub struct Placement {
     /// Priorities of clusters, for any strategy (`priority-aggregated.md`, alternatives): lists by key, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_priority: Option<Map<String, Value>>,
+    /// Karmada's attraction and repulsion between workloads, kept as JSON. Divvy does not schedule by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload_affinity: Option<Value>,
 }
 
 /// A set of clusters. An absent or empty field restricts nothing.

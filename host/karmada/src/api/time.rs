@@ -23,6 +23,13 @@ impl Timestamp {
     pub fn seconds(self) -> i64 {
         self.0.as_second()
     }
+
+    /// The time that is `seconds` after 1970-01-01T00:00:00Z; the nearest that can be written if it is out of range.
+    pub fn from_seconds(seconds: i64) -> Self {
+        let bounds = jiff::Timestamp::MIN.as_second()..=jiff::Timestamp::MAX.as_second();
+        let seconds = seconds.clamp(*bounds.start(), *bounds.end());
+        Self(jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+    }
 }
 
 /// True if a text has the separators of RFC 3339. The parser also reads other notations, which Go refuses.

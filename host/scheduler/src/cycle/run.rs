@@ -112,8 +112,29 @@ impl Cycle {
     /// result.
     pub fn run(&mut self, input: &CycleInput<'_>, ledger: Option<&Ledger>) -> Result<&[Target], CycleError> {
         self.texts = None;
-        self.halves(input, ledger)?;
+        self.halves(input, general_estimate(input, ledger))?;
         Ok(&self.targets)
+    }
+
+    /// Schedules a binding with estimates of the caller's own, and explains the result if `explains` is set.
+    ///
+    /// `estimate` is called with the rows of the feasible clusters and fills in the replicas that fit now, one count
+    /// per row. A missing or negative count means that nothing fits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::run`].
+    pub fn run_with_estimates(
+        &mut self,
+        input: &CycleInput<'_>,
+        explains: bool,
+        estimate: impl FnOnce(&[u32], &mut Vec<i64>),
+    ) -> (Result<&[Target], CycleError>, Option<Explanation>) {
+        self.texts = explains.then(Box::default);
+        let result = self.halves(input, estimate);
+        let texts = self.texts.take();
+        let explanation = texts.map(|texts| self.account(input, &texts, result.is_ok()));
+        (result.map(|()| self.targets.as_slice()), explanation)
     }
 
     /// Weighted score and estimate of a cluster; `None` if it was not feasible in the last cycle.
@@ -132,22 +153,25 @@ impl Cycle {
         input: &CycleInput<'_>,
         ledger: Option<&Ledger>,
     ) -> (Result<&[Target], CycleError>, Explanation) {
-        self.texts = Some(Box::default());
-        let result = self.halves(input, ledger);
-        let texts = self.texts.take().unwrap_or_default();
-        let explanation = self.account(input, &texts, result.is_ok());
-        (result.map(|()| self.targets.as_slice()), explanation)
+        let (result, explanation) = self.run_with_estimates(input, true, general_estimate(input, ledger));
+        (result, explanation.unwrap_or_default())
     }
 
     /// Runs both halves with one view, so that it is built only once.
-    fn halves(&mut self, input: &CycleInput<'_>, ledger: Option<&Ledger>) -> Result<(), CycleError> {
+    fn halves(
+        &mut self,
+        input: &CycleInput<'_>,
+        estimate: impl FnOnce(&[u32], &mut Vec<i64>),
+    ) -> Result<(), CycleError> {
         self.begin(input);
         let outcome = self.with_view(input, |cycle, strategy, views, resolution, texts| {
             cycle.first_half(input, views, resolution, texts)?;
             let Feasible { rows, fits_now, .. } = &mut cycle.feasible;
-            let clusters = input.fleet.snapshot().clusters();
-            let plan = input.plan;
-            estimate::estimate(&clusters, rows, &plan.demand, plan.replicas, ledger, fits_now);
+            estimate(rows, fits_now);
+            fits_now.resize(rows.len(), 0);
+            for fits in fits_now.iter_mut() {
+                *fits = (*fits).max(0);
+            }
             cycle.second_half(input, strategy, views, texts)
         });
         self.with_reasons(input, outcome)
@@ -461,6 +485,18 @@ impl Cycle {
                 })
                 .collect(),
         }
+    }
+}
+
+/// Karmada's general estimate of the feasible clusters.
+fn general_estimate<'a>(
+    input: &CycleInput<'a>,
+    ledger: Option<&'a Ledger>,
+) -> impl FnOnce(&[u32], &mut Vec<i64>) + use<'a> {
+    let CycleInput { fleet, plan, .. } = *input;
+    move |rows, fits| {
+        let clusters = fleet.snapshot().clusters();
+        estimate::estimate(&clusters, rows, &plan.demand, plan.replicas, ledger, fits);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Resources taken per cluster, in the units of the snapshot. Growth is booked; shrinkage gives nothing back.
+/// Resources taken per cluster, in the units of the snapshot. Growth is booked; shrinkage gives nothing back by itself.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     taken: BTreeMap<String, Vec<i64>>,
@@ -17,16 +17,42 @@ impl Ledger {
         growth: i64,
         requests: impl IntoIterator<Item = (&'requests str, i64)>,
     ) {
+        if growth > 0 {
+            self.change(row, growth, requests);
+        }
+    }
+
+    /// Gives back what `replicas` replicas had booked with these requests on the cluster in `row`. Does nothing unless
+    /// `replicas` is positive.
+    pub fn release<'requests>(
+        &mut self,
+        row: usize,
+        replicas: i64,
+        requests: impl IntoIterator<Item = (&'requests str, i64)>,
+    ) {
+        if replicas > 0 {
+            self.change(row, -replicas, requests);
+        }
+    }
+
+    fn change<'requests>(
+        &mut self,
+        row: usize,
+        replicas: i64,
+        requests: impl IntoIterator<Item = (&'requests str, i64)>,
+    ) {
         let mut take = |resource: &str, quantity: i64| {
-            let column = self.taken.entry(resource.to_owned()).or_default();
+            if !self.taken.contains_key(resource) {
+                self.taken.insert(resource.to_owned(), Vec::new());
+            }
+            let Some(column) = self.taken.get_mut(resource) else {
+                return;
+            };
             if column.len() <= row {
                 column.resize(row + 1, 0);
             }
-            column[row] = column[row].saturating_add(quantity.saturating_mul(growth));
+            column[row] = column[row].saturating_add(quantity.saturating_mul(replicas));
         };
-        if growth <= 0 {
-            return;
-        }
         take(super::estimate::PODS, 1);
         for (resource, quantity) in requests {
             if quantity > 0 && resource != super::estimate::PODS {

@@ -9,7 +9,7 @@ mod ledger;
 mod record;
 
 pub use ledger::Ledger;
-pub(crate) use record::units;
+pub use record::units;
 use record::write_cluster;
 
 use divvy_framework_driver::snapshot::{Snapshot, SnapshotStore};

@@ -68,7 +68,7 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
 }
 
 /// Converts a quantity to the units of the snapshot: thousandths for `cpu`, whole units for everything else.
-pub(crate) fn units(resource: &str, quantity: Quantity) -> i64 {
+pub fn units(resource: &str, quantity: Quantity) -> i64 {
     if resource == CPU {
         quantity.milli_value()
     } else {

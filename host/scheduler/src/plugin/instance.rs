@@ -1,7 +1,7 @@
 //! A constructed plugin: its calls, the errors that name it, and its quarantine.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework::abi::call::{AssignCall, CycleView, FilterCall, PrepareCall, ScoreCall, SelectCall};
 use divvy_framework::abi::object::{PluginFailure, PluginObject, PluginObjectBox, Prepared, Request, failure};
@@ -13,13 +13,27 @@ use super::loader::PluginLibrary;
 pub const PANICS_TO_QUARANTINE: u32 = 3;
 
 /// Kinds of calls to a plugin.
-#[derive(Debug, Clone, Copy)]
-enum Call {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// State for one binding is prepared.
     Prepare,
+    /// Clusters are filtered.
     Filter,
+    /// Clusters are scored.
     Score,
+    /// Candidates are selected.
     Select,
+    /// Replicas are assigned.
     Assign,
+}
+
+/// Watches the calls of a profile's plugins, for metrics and for a watchdog. The scheduler reads no clock, so it is up to
+/// the observer to time them. Each call begins and ends on the thread that decides.
+pub trait CallObserver: Send + Sync {
+    /// A call begins.
+    fn begins(&self, plugin: &'static str, call: Call);
+    /// The call that began last has ended: with a result, or with this error.
+    fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>);
 }
 
 /// Calls to a constructed plugin, wherever it runs: today always in this process. Every call goes through this trait.
@@ -72,6 +86,7 @@ pub struct PluginInstance {
     panics: [AtomicU32; 5],
     quarantined: AtomicBool,
     last_panic: Mutex<String>,
+    observer: OnceLock<Arc<dyn CallObserver>>,
 }
 
 impl std::fmt::Debug for PluginInstance {
@@ -91,6 +106,7 @@ impl PluginInstance {
             panics: Default::default(),
             quarantined: AtomicBool::new(false),
             last_panic: Mutex::new(String::new()),
+            observer: OnceLock::new(),
         }
     }
 
@@ -102,6 +118,11 @@ impl PluginInstance {
     /// The plugin's name.
     pub fn name(&self) -> &'static str {
         self.library.name()
+    }
+
+    /// Lets `observer` watch all calls from now on. Only the first observer of a plugin counts.
+    pub fn observe(&self, observer: Arc<dyn CallObserver>) {
+        let _known = self.observer.set(observer);
     }
 
     /// True if the plugin panicked too many times in a row and is no longer called.
@@ -167,7 +188,17 @@ impl PluginInstance {
                 message: self.last_panic.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             });
         }
-        match call() {
+        let Some(observer) = self.observer.get() else {
+            return self.judged(kind, call());
+        };
+        observer.begins(self.name(), kind);
+        let result = self.judged(kind, call());
+        observer.ends(self.name(), kind, result.as_ref().err());
+        result
+    }
+
+    fn judged<T>(&self, kind: Call, result: Result<T, PluginFailure>) -> Result<T, CallError> {
+        match result {
             Ok(value) => {
                 // The count is nearly always 0 already, and reading is cheaper than writing.
                 let panics = &self.panics[kind as usize];

@@ -13,5 +13,5 @@ mod log;
 
 pub use directories::PluginDirectories;
 pub use error::{CallError, LoadError};
-pub use instance::PluginInstance;
+pub use instance::{Call, CallObserver, PluginInstance};
 pub use loader::PluginLibrary;

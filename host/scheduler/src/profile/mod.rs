@@ -8,7 +8,7 @@ mod error;
 mod model;
 
 pub use error::ProfileError;
-pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry};
+pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits};
 
 use std::path::{Path, PathBuf};
 

@@ -57,6 +57,12 @@ pub struct ProfileConfiguration {
     /// complete sets: Karmada's feature gate `MultiplePodTemplatesScheduling`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiple_pod_templates: Option<bool>,
+    /// What `divvy run` does with the previous result of a binding that no cluster fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when_no_cluster_fits: Option<WhenNoClusterFits>,
+    /// What `divvy run` does with a satisfied binding if labels or taints of a cluster change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when_clusters_change: Option<WhenClustersChange>,
     /// Plugin for each strategy that several Assign plugins serve.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub strategies: BTreeMap<String, String>,
@@ -138,6 +144,28 @@ pub enum AffinityGroups {
     Tiers,
 }
 
+/// Treatment of the previous result of a binding that no cluster fits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenNoClusterFits {
+    /// It is removed, as in Karmada.
+    #[default]
+    Clear,
+    /// It stays.
+    Keep,
+}
+
+/// Treatment of a satisfied binding if labels or taints of a cluster change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenClustersChange {
+    /// Its replicas stay where they are, as in Karmada.
+    #[default]
+    Stay,
+    /// It is scheduled again, so its replicas may move.
+    Reschedule,
+}
+
 impl ProfileConfiguration {
     /// Resolves relative paths against `folder`.
     pub(super) fn resolve_paths(&mut self, folder: &Path) {
@@ -179,6 +207,8 @@ impl ProfileConfiguration {
             assign: self.assign.or(base.assign),
             affinity_groups: self.affinity_groups.or(base.affinity_groups),
             multiple_pod_templates: self.multiple_pod_templates.or(base.multiple_pod_templates),
+            when_no_cluster_fits: self.when_no_cluster_fits.or(base.when_no_cluster_fits),
+            when_clusters_change: self.when_clusters_change.or(base.when_clusters_change),
             strategies,
             plugin,
             workload,

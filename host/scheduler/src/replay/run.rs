@@ -89,6 +89,7 @@ impl CaseRunner {
                     .map(|target| TargetCluster {
                         name: fleet.name(target.row).to_owned(),
                         replicas: i32::try_from(target.replicas).unwrap_or(i32::MAX),
+                        ..TargetCluster::default()
                     })
                     .collect();
                 (Expectation::Clusters(clusters), String::new())

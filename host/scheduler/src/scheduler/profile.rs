@@ -9,7 +9,7 @@ use crate::cycle::CycleError;
 use divvy_documents::names::nearest_first;
 
 use crate::plan::{Plan, PlanInput, PlanOptions};
-use crate::plugin::PluginInstance;
+use crate::plugin::{CallObserver, PluginInstance};
 use crate::strategy::{Declarations, InvalidBinding};
 
 /// A profile's plugins, each at its extension point.
@@ -151,6 +151,13 @@ impl Profile {
                     hint: Some(format!("known: {}", known.join(", "))),
                 })
             }
+        }
+    }
+
+    /// Lets `observer` watch every call of every plugin.
+    pub fn observe(&self, observer: &Arc<dyn CallObserver>) {
+        for plugin in self.plugins() {
+            plugin.observe(Arc::clone(observer));
         }
     }
 

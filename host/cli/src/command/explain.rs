@@ -1,0 +1,102 @@
+//! `divvy explain`: the newest decision about a binding, from the running scheduler.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use super::Exit;
+use crate::report::account;
+use crate::report::console::Console;
+use crate::report::errors::{Diagnostic, Failure};
+
+/// Time for the scheduler's answer.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+const EXAMPLES: &str = "\
+Examples:
+  divvy explain default/web-deployment
+  divvy explain -n default web-deployment -o json
+
+  # A ClusterResourceBinding
+  divvy explain --cluster-scoped admin-clusterrole
+
+  # A scheduler in a pod
+  kubectl -n karmada-system port-forward deploy/divvy 10351 &
+  divvy explain default/web-deployment";
+
+/// Print who got how many replicas and why, from the running scheduler.
+///
+/// The scheduler remembers its newest decision about each binding, as long as all of them fit into its memory for that.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
+pub(super) struct ExplainArguments {
+    /// Name of the binding, or `NAMESPACE/NAME`
+    #[arg(value_name = "BINDING")]
+    binding: String,
+    /// Namespace of the binding
+    #[arg(long, short, value_name = "NAMESPACE", default_value = "default")]
+    namespace: String,
+    /// The binding is a ClusterResourceBinding
+    #[arg(long)]
+    cluster_scoped: bool,
+    /// Address of the scheduler: its `--listen`
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10351")]
+    address: SocketAddr,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+/// Output format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// The scheduler's answer as it is
+    Json,
+}
+
+/// Asks the scheduler and prints its answer. A scheduler that does not answer, or does not know the binding, ends the
+/// command with exit code 2.
+pub(super) fn run(arguments: &ExplainArguments, console: &Console) -> Result<Exit, Failure> {
+    let (namespace, name) = match arguments.binding.split_once('/') {
+        Some((namespace, name)) => (namespace, name),
+        None => (arguments.namespace.as_str(), arguments.binding.as_str()),
+    };
+    let path = match arguments.cluster_scoped {
+        true => format!("/explain/clusterresourcebinding/{name}"),
+        false => format!("/explain/resourcebinding/{namespace}/{name}"),
+    };
+    let body = get(arguments.address, &path)?;
+    let answer: Value = serde_json::from_slice(&body).map_err(|error| {
+        let message = format!("the answer of {} is not an explanation", arguments.address);
+        Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
+    })?;
+    console.print(|out| match arguments.output {
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, &answer)?;
+            writeln!(out)
+        }
+        Format::Text => account::write(&answer, out),
+    })?;
+    Ok(Exit::Success)
+}
+
+/// The body of a response with status 200.
+fn get(address: SocketAddr, path: &str) -> Result<Vec<u8>, Failure> {
+    let failed = |cause: String| {
+        let message = format!("the scheduler at {address} does not answer");
+        let hint = "`--address` names another; a scheduler in a pod is reached by `kubectl port-forward`";
+        Failure::usage(Diagnostic::new(message).with_hint(hint).with_cause(cause))
+    };
+    let response = divvy_controller::serve::get(address, path, DEADLINE).map_err(|error| failed(error.to_string()))?;
+    match response.status {
+        200 => Ok(response.body),
+        _ => {
+            let text = String::from_utf8_lossy(&response.body);
+            Err(Failure::usage(Diagnostic::new(text.trim().to_owned())))
+        }
+    }
+}

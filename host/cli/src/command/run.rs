@@ -1,0 +1,142 @@
+//! `divvy run`: schedules the bindings of a live control plane until it is stopped.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use clap::Args;
+use divvy_controller::engine::ActiveProfile;
+use divvy_controller::lease::{LeaseName, LeaseOptions, LeaseTiming, unique_identity};
+use divvy_controller::run::{RunError, RunOptions};
+use divvy_controller::serve::ServeError;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use super::Exit;
+use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure};
+use super::setup::ProfileArguments;
+use crate::report::console::Console;
+use crate::report::errors::{Diagnostic, Failure};
+
+const EXAMPLES: &str = "\
+Examples:
+  # Instead of karmada-scheduler, with Karmada's kubeconfig
+  divvy run --kubeconfig /etc/karmada/karmada-apiserver.config
+
+  # Beside it: policies choose Divvy with `schedulerName: divvy`, the profile has `scheduler-name = \"divvy\"`
+  divvy run --profile profile.toml#divvy
+
+Bindings are taken if their `schedulerName` is the profile's `scheduler-name`, which is `default-scheduler` \
+unless the profile says otherwise. Decisions are written to the bindings: the clusters and their replicas, \
+the condition `Scheduled`, and events.
+
+Before it decides anything, it holds a lease. With the scheduler name `default-scheduler` that is \
+karmada-scheduler's own, so that the two never decide at the same time; any other name has a lease of its own. \
+A second process waits as a standby.
+
+SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds, and the lease is \
+released.";
+
+/// Schedule the bindings of a live Karmada control plane.
+///
+/// Watches bindings, clusters, policies and quotas, decides as karmada-scheduler would be asked to, and writes the
+/// results. Without `--kubeconfig`, uses `KUBECONFIG`, `~/.kube/config`, or the service account of its pod.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
+pub(super) struct RunArguments {
+    #[command(flatten)]
+    profile: ProfileArguments,
+    #[command(flatten)]
+    connection: ConnectionArguments,
+    #[command(flatten)]
+    estimators: EstimatorArguments,
+    /// Write nothing, and compare each decision with that of the scheduler in charge: shadow mode
+    ///
+    /// No lease is needed. Differences are at `/shadow` of the `--listen` address, agreement is in the metrics.
+    #[arg(long)]
+    dry_run: bool,
+    /// Take the bindings of this scheduler, instead of the profile's `scheduler-name`
+    #[arg(long, value_name = "NAME")]
+    scheduler_name: Option<String>,
+    /// Address for probes, metrics and explanations; there is no authentication
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10351")]
+    listen: SocketAddr,
+    /// Decide without holding a lease, for a scheduler that certainly runs only once
+    #[arg(long)]
+    no_lease: bool,
+    /// Bindings that are written at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    write_concurrency: u16,
+}
+
+/// Runs the scheduler until a signal ends it.
+///
+/// A profile that cannot be used, and a kubeconfig that cannot be read, end it with exit code 2 before anything is
+/// watched. An API server that does not answer does not end it.
+pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, Failure> {
+    let directories = arguments.profile.directories()?;
+    let mut chosen = arguments.profile.read()?;
+    if let Some(name) = &arguments.scheduler_name {
+        chosen.configuration.scheduler_name = Some(name.clone());
+    }
+    let profile = Arc::new(chosen.build(&directories)?);
+    let identity = unique_identity();
+    let lease = (!arguments.no_lease).then(|| LeaseOptions {
+        name: LeaseName::for_scheduler(profile.scheduler_name()),
+        identity: identity.clone(),
+        timing: LeaseTiming::default(),
+    });
+    let options = RunOptions {
+        listen: arguments.listen,
+        lease,
+        dry_run: arguments.dry_run,
+        estimators: arguments.estimators.options(),
+        version: env!("CARGO_PKG_VERSION"),
+        connection: arguments.connection.options(&identity),
+        profile: ActiveProfile::new(profile, &chosen.configuration),
+        identity,
+        concurrency: usize::from(arguments.write_concurrency),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| internal("the runtime cannot be started", &error))?;
+    runtime.block_on(async {
+        let stop = CancellationToken::new();
+        stop_on_signals(stop.clone()).map_err(|error| internal("signals cannot be handled", &error))?;
+        divvy_controller::run::run(options, stop).await.map_err(failure)
+    })?;
+    // Watches that still wait for an answer must not delay the end.
+    runtime.shutdown_background();
+    Ok(Exit::Success)
+}
+
+fn stop_on_signals(stop: CancellationToken) -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("ending: decisions under way are written first");
+        stop.cancel();
+    });
+    Ok(())
+}
+
+fn failure(error: RunError) -> Failure {
+    let diagnostic = Diagnostic::new(error.to_string()).with_causes_of(&error);
+    match &error {
+        RunError::Connection(error) => connection_failure(error),
+        RunError::Serve(ServeError::Listen { .. }) => {
+            Failure::usage(diagnostic.with_hint("`--listen ADDRESS` chooses another address"))
+        }
+        RunError::Lease(_) => Failure::usage(diagnostic),
+        RunError::Serve(_) | RunError::EngineEnded | RunError::Thread(_) => Failure::internal(diagnostic),
+    }
+}
+
+fn internal(message: &str, error: &std::io::Error) -> Failure {
+    Failure::internal(Diagnostic::new(message).with_cause(error.to_string()))
+}

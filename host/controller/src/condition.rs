@@ -1,0 +1,131 @@
+//! The condition `Scheduled` of a binding: Karmada's reasons and words (`pkg/apis/work/v1alpha2/binding_types.go`).
+
+use divvy_scheduler::cycle::CycleError;
+
+/// Type of the condition.
+pub const SCHEDULED: &str = "Scheduled";
+
+/// Message of a binding that was scheduled.
+pub const SUCCESS_MESSAGE: &str = "Binding has been scheduled successfully.";
+
+/// Longest message that a condition of Kubernetes may have, in bytes.
+const MESSAGE_MAX: usize = 32_768;
+
+/// Reason of the condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScheduledReason {
+    /// It was scheduled.
+    Success,
+    /// No cluster fits it.
+    NoClusterFit,
+    /// Clusters fit it, but they are too small.
+    Unschedulable,
+    /// Anything else failed.
+    SchedulerError,
+    /// Its namespace's quota refuses the result.
+    QuotaExceeded,
+}
+
+impl ScheduledReason {
+    /// Name of the reason.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "Success",
+            Self::NoClusterFit => "NoClusterFit",
+            Self::Unschedulable => "Unschedulable",
+            Self::SchedulerError => "SchedulerError",
+            Self::QuotaExceeded => "QuotaExceeded",
+        }
+    }
+}
+
+/// Something that can remove the cause of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// Filters rejected every cluster: a new cluster, or one that is changed, may help.
+    Filters,
+    /// Room is missing: free capacity may help, too.
+    Capacity,
+    /// The binding or its policy is invalid: only a change to one of them helps.
+    Binding,
+    /// Writes that take replicas away are stopped, until the missing clusters are confirmed.
+    MissingClusters,
+}
+
+/// When a failed binding is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    /// After a growing wait.
+    Backoff,
+    /// When something happens that may remove the cause.
+    After(Cause),
+}
+
+/// A decision that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Reason of the condition.
+    pub reason: ScheduledReason,
+    /// Message of the condition and of the event.
+    pub message: String,
+    /// When it is tried again.
+    pub retry: Retry,
+}
+
+impl Failure {
+    /// A failure of the binding or its policy, which only a change to one of them removes.
+    pub fn of_binding(message: impl Into<String>) -> Self {
+        Self {
+            reason: ScheduledReason::SchedulerError,
+            message: message.into(),
+            retry: Retry::After(Cause::Binding),
+        }
+    }
+
+    /// A failure of a cycle. Unmet spread constraints are `SchedulerError`, as in Karmada.
+    pub fn of_cycle(error: &CycleError) -> Self {
+        let (reason, retry) = match error {
+            CycleError::NoClusterFit { .. } => (ScheduledReason::NoClusterFit, Retry::After(Cause::Filters)),
+            CycleError::Unschedulable { .. } => (ScheduledReason::Unschedulable, Retry::After(Cause::Capacity)),
+            CycleError::NotSelectable { .. } => (ScheduledReason::SchedulerError, Retry::After(Cause::Capacity)),
+            CycleError::InvalidBinding { .. } => (ScheduledReason::SchedulerError, Retry::After(Cause::Binding)),
+            CycleError::Plugin(_) | CycleError::Violation(_) => (ScheduledReason::SchedulerError, Retry::Backoff),
+        };
+        let message = match error.hint() {
+            Some(hint) => format!("{error} (hint: {hint})"),
+            None => error.to_string(),
+        };
+        Self {
+            reason,
+            message: shortened(message, MESSAGE_MAX),
+            retry,
+        }
+    }
+}
+
+/// A text of at most `limit` bytes, with an ellipsis if it was longer.
+pub fn shortened(mut text: String, limit: usize) -> String {
+    const ELLIPSIS: &str = "…";
+    if text.len() <= limit {
+        return text;
+    }
+    let mut end = limit.saturating_sub(ELLIPSIS.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text.push_str(ELLIPSIS);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!(shortened("abc".to_owned(), 3), "abc");
+        assert_eq!(shortened("abcdef".to_owned(), 5), "ab…");
+        assert_eq!(shortened("ääää".to_owned(), 6), "ä…");
+    }
+}

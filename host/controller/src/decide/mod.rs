@@ -1,0 +1,20 @@
+//! Which bindings are this scheduler's, and when one of them is decided again.
+//!
+//! Everything here is a pure function of objects; the rules are those of karmada-scheduler, each with its source.
+//!
+//! - [`ownership`]: the bindings that this scheduler may touch.
+//! - [`rules`]: the five rules by which a woken binding is decided, in order.
+//! - [`policy`]: the request that a policy's annotations make, and the annotation that keeps it.
+//! - [`affinity`]: the clusters whose changes concern a binding.
+
+pub mod affinity;
+pub mod ownership;
+pub mod policy;
+pub mod rules;
+
+/// Annotation that keeps the placement by which a binding was scheduled. Karmada's taint manager and descheduler refuse
+/// bindings without it.
+pub const APPLIED_PLACEMENT: &str = "policy.karmada.io/applied-placement";
+
+/// Annotation that keeps the rest by which Divvy scheduled a binding: see [`policy::AppliedPolicy`].
+pub const APPLIED_POLICY: &str = "divvy.io/applied-policy";

@@ -1,0 +1,228 @@
+//! What a policy and a binding ask for beside the placement, and the annotation that remembers it.
+//!
+//! Strategy and preferences are annotations, which raise no generation and are not part of the applied placement. So
+//! what a decision was made by is kept on the binding, in one annotation of Divvy's own, and compared like the applied
+//! placement. The annotation is only written if there is something to keep: a binding whose policy uses nothing of
+//! Divvy's and has no affinity groups carries none.
+
+use divvy_karmada::api::{StringMap, TargetCluster};
+use divvy_karmada::detector::PolicyFacts;
+use divvy_scheduler::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
+use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Value of `activationPreference` with which a policy waits for its workload.
+const LAZY: &str = "Lazy";
+
+/// The request that the annotations of one object make.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Request {
+    /// `divvy.io/strategy`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
+    /// `divvy.io/preferences`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferences: Option<String>,
+    /// `divvy.io/affinity-groups`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub affinity_groups: Option<String>,
+    /// The policy's `spec.replicas`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<i64>,
+}
+
+/// What a decision was made by, as kept in `divvy.io/applied-policy`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AppliedPolicy {
+    /// The policy's request.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub policy: Request,
+    /// The binding's own request.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub binding: Request,
+    /// Version of the workload; only under a policy that waits for its workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload_version: Option<String>,
+    /// Affinity group that fitted; only if the placement has groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub affinity: Option<String>,
+    /// Hash of the result. If it does not fit `spec.clusters`, something else has changed the result since, and the
+    /// annotation no longer describes it.
+    pub result: String,
+}
+
+fn is_empty(request: &Request) -> bool {
+    *request == Request::default()
+}
+
+impl Request {
+    /// The request in an object's annotations.
+    pub fn of_annotations(annotations: &StringMap) -> Self {
+        let value = |key: &str| annotations.get(key).cloned();
+        Self {
+            strategy: value(STRATEGY_ANNOTATION),
+            preferences: value(PREFERENCES_ANNOTATION),
+            affinity_groups: value(AFFINITY_GROUPS_ANNOTATION),
+            replicas: None,
+        }
+    }
+
+    /// The request of a policy.
+    pub fn of_policy(policy: &PolicyFacts) -> Self {
+        Self {
+            replicas: policy.replicas,
+            ..Self::of_annotations(&policy.annotations)
+        }
+    }
+
+    /// Puts the request into a policy's facts, in place of the one that they have.
+    pub fn put_into(&self, policy: &mut PolicyFacts) {
+        let values = [
+            (STRATEGY_ANNOTATION, &self.strategy),
+            (PREFERENCES_ANNOTATION, &self.preferences),
+            (AFFINITY_GROUPS_ANNOTATION, &self.affinity_groups),
+        ];
+        for (key, value) in values {
+            match value {
+                Some(value) => _ = policy.annotations.insert(key.to_owned(), value.clone()),
+                None => _ = policy.annotations.remove(key),
+            }
+        }
+        policy.replicas = self.replicas;
+    }
+}
+
+impl AppliedPolicy {
+    /// Reads the annotation. One that cannot be read, or that describes another result than `clusters`, counts as
+    /// absent: the binding was scheduled by something else since.
+    pub fn read(text: Option<&str>, clusters: &[TargetCluster]) -> Option<Self> {
+        let applied: Self = serde_json::from_str(text?).ok()?;
+        (applied.result == result_hash(clusters)).then_some(applied)
+    }
+
+    /// Text of the annotation; `None` if there is nothing to keep.
+    pub fn write(mut self, clusters: &[TargetCluster]) -> Option<String> {
+        let is_needed = !is_empty(&self.policy)
+            || !is_empty(&self.binding)
+            || self.workload_version.is_some()
+            || self.affinity.is_some();
+        self.result = result_hash(clusters);
+        is_needed.then(|| serde_json::to_string(&self).ok()).flatten()
+    }
+}
+
+/// Hash of a result, the same for any order of the clusters. It only has to notice changes, not to withstand forgery.
+fn result_hash(clusters: &[TargetCluster]) -> String {
+    let mut sorted: Vec<&TargetCluster> = clusters.iter().collect();
+    sorted.sort();
+    let mut hasher = DefaultHasher::new();
+    for target in sorted {
+        (&target.name, target.replicas).hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// True if a policy waits for its workload to change before a change to it takes effect.
+pub fn is_lazy(policy: Option<&PolicyFacts>) -> bool {
+    policy.is_some_and(|policy| policy.activation_preference == LAZY)
+}
+
+/// The policy's request that is in force for a binding.
+///
+/// Usually the policy's own. The applied one stays in force while a lazy policy waits for its workload, whose version
+/// has not changed since, and while the policy is not known, for instance between its deletion and the moment when
+/// Karmada takes its claim off the binding.
+pub fn request_in_force(
+    policy: Option<&PolicyFacts>,
+    applied: Option<&AppliedPolicy>,
+    workload_version: &str,
+) -> Request {
+    match (policy, applied) {
+        (None, None) => Request::default(),
+        (None, Some(applied)) => applied.policy.clone(),
+        (Some(_), Some(applied))
+            if is_lazy(policy) && applied.workload_version.as_deref() == Some(workload_version) =>
+        {
+            applied.policy.clone()
+        }
+        (Some(policy), _) => Request::of_policy(policy),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(strategy: &str, preference: &str) -> PolicyFacts {
+        PolicyFacts {
+            annotations: StringMap::from([(STRATEGY_ANNOTATION.to_owned(), strategy.to_owned())]),
+            activation_preference: preference.to_owned(),
+            ..PolicyFacts::default()
+        }
+    }
+
+    fn applied(strategy: &str, version: Option<&str>) -> AppliedPolicy {
+        AppliedPolicy {
+            policy: Request {
+                strategy: Some(strategy.to_owned()),
+                ..Request::default()
+            },
+            workload_version: version.map(ToOwned::to_owned),
+            ..AppliedPolicy::default()
+        }
+    }
+
+    #[test]
+    fn a_lazy_policy_waits_for_its_workload() {
+        let cases = [
+            // Policy, applied, version of the workload, strategy in force.
+            (Some(policy("new", "")), Some(applied("old", None)), "7", Some("new")),
+            (
+                Some(policy("new", "Lazy")),
+                Some(applied("old", Some("7"))),
+                "7",
+                Some("old"),
+            ),
+            (
+                Some(policy("new", "Lazy")),
+                Some(applied("old", Some("7"))),
+                "8",
+                Some("new"),
+            ),
+            (Some(policy("new", "Lazy")), None, "7", Some("new")),
+            (None, Some(applied("old", None)), "7", Some("old")),
+            (None, None, "7", None),
+        ];
+        for (policy, applied, version, expected) in cases {
+            let request = request_in_force(policy.as_ref(), applied.as_ref(), version);
+            assert_eq!(
+                request.strategy.as_deref(),
+                expected,
+                "{policy:?} {applied:?} {version}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_annotation_describes_one_result() {
+        let target = |name: &str, replicas| TargetCluster {
+            name: name.to_owned(),
+            replicas,
+            ..TargetCluster::default()
+        };
+        let result = [target("m1", 1), target("m2", 2)];
+        let text = applied("Average", None).write(&result).unwrap();
+        let reordered = [target("m2", 2), target("m1", 1)];
+        assert!(AppliedPolicy::read(Some(&text), &reordered).is_some());
+        assert_eq!(AppliedPolicy::read(Some(&text), &[target("m1", 1)]), None);
+        assert_eq!(AppliedPolicy::read(Some("{"), &result), None);
+        assert_eq!(AppliedPolicy::read(None, &result), None);
+    }
+
+    #[test]
+    fn nothing_to_keep_is_not_kept() {
+        assert_eq!(AppliedPolicy::default().write(&[]), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! The five rules by which a woken binding is decided (`doScheduleBinding`, `pkg/scheduler/scheduler.go:420`).
+//!
+//! A binding to which none applies is satisfied: it keeps its replicas, and at most its status is brought up to date.
+
+use divvy_karmada::api::{Placement, ReplicaSchedulingType, ResourceBinding};
+
+use super::policy::{AppliedPolicy, Request};
+
+/// The rule by which a binding is decided, in the order in which they are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The placement differs from the one that was applied.
+    PlacementChanged,
+    /// Strategy or preferences differ from those that were applied.
+    PolicyChanged,
+    /// The replicas of the result do not add up.
+    ReplicasChanged,
+    /// A reschedule from scratch was requested since.
+    RescheduleRequested,
+    /// The resource goes to every candidate, so that each change of the clusters counts.
+    GoesEverywhere,
+    /// A cluster of the result is being deleted.
+    ClusterDeleting,
+    /// A cluster changed, under a profile that then moves satisfied bindings.
+    ClustersChanged,
+}
+
+/// How the replicas of a result add up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sum {
+    /// Together they are the binding's replicas.
+    Divided,
+    /// Each cluster has the binding's replicas.
+    Duplicated,
+    /// Nothing is expected of them: the placement has no `replicaScheduling`.
+    Unknown,
+}
+
+/// A woken binding with everything that the rules read.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// The binding; its placement is not read from it.
+    pub binding: &'a ResourceBinding,
+    /// The placement.
+    pub placement: &'a Placement,
+    /// The placement as JSON.
+    pub placement_text: &'a str,
+    /// The annotation `policy.karmada.io/applied-placement`.
+    pub applied_placement: Option<&'a str>,
+    /// How the replicas of a result add up.
+    pub sum: Sum,
+    /// The policy's request that is in force.
+    pub policy: &'a Request,
+    /// What the last decision was made by.
+    pub applied: Option<&'a AppliedPolicy>,
+    /// True if a reschedule was requested that no decision has answered.
+    pub is_reschedule_pending: bool,
+    /// True if a cluster changed, under a profile that then moves satisfied bindings.
+    pub is_moved_by_clusters: bool,
+}
+
+impl Sum {
+    /// How the results of a binding add up, by its placement alone.
+    pub fn of_placement(placement: &Placement) -> Self {
+        match &placement.replica_scheduling {
+            None => Self::Unknown,
+            Some(strategy) if strategy.replica_scheduling_type == Some(ReplicaSchedulingType::Duplicated.into()) => {
+                Self::Duplicated
+            }
+            Some(_) => Self::Divided,
+        }
+    }
+}
+
+/// The rule by which a binding is decided; `None` if it is satisfied. `is_deleting` says of a cluster's name that the
+/// cluster is being deleted.
+pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> bool) -> Option<Reason> {
+    let Standing { binding, .. } = standing;
+    if placement_changed(standing) {
+        return Some(Reason::PlacementChanged);
+    }
+    if policy_changed(standing) {
+        return Some(Reason::PolicyChanged);
+    }
+    if replicas_changed(binding, standing.sum) {
+        return Some(Reason::ReplicasChanged);
+    }
+    if standing.is_reschedule_pending {
+        return Some(Reason::RescheduleRequested);
+    }
+    if goes_everywhere(binding, standing.sum) {
+        return Some(Reason::GoesEverywhere);
+    }
+    let deleting = binding.spec.clusters.iter().any(|target| is_deleting(&target.name));
+    if deleting {
+        return Some(Reason::ClusterDeleting);
+    }
+    standing.is_moved_by_clusters.then_some(Reason::ClustersChanged)
+}
+
+/// True if the applied placement differs (`placementChanged`, `pkg/scheduler/helper.go:36`).
+///
+/// Of several affinity groups only the observed one is compared, and `workloadAffinity` is not compared; but without an
+/// observed group any difference counts. An annotation that cannot be read counts as unchanged.
+fn placement_changed(standing: &Standing<'_>) -> bool {
+    let Some(applied) = standing.applied_placement.filter(|text| !text.is_empty()) else {
+        return true;
+    };
+    // Nearly always the text that was written.
+    if applied == standing.placement_text {
+        return false;
+    }
+    // serde would read a struct from a list too.
+    let is_object = applied.trim_start().starts_with('{');
+    let Some(applied) = is_object
+        .then(|| serde_json::from_str::<Placement>(applied).ok())
+        .flatten()
+    else {
+        return false;
+    };
+    let current = standing.placement;
+    if applied == *current {
+        return false;
+    }
+    if applied.cluster_affinity != current.cluster_affinity
+        || applied.cluster_tolerations != current.cluster_tolerations
+        || applied.spread_constraints != current.spread_constraints
+        || applied.replica_scheduling != current.replica_scheduling
+        || applied.cluster_priority != current.cluster_priority
+    {
+        return true;
+    }
+    let observed = &standing.binding.status.scheduler_observed_affinity_name;
+    if observed.is_empty() {
+        return true;
+    }
+    let group = |placement: &Placement| {
+        let mut groups = placement.cluster_affinities.iter();
+        groups.find(|group| group.affinity_name == *observed).cloned()
+    };
+    match (group(&applied), group(current)) {
+        (Some(applied), Some(current)) => applied != current,
+        _ => true,
+    }
+}
+
+/// True if the request of the policy or the binding differs from the applied one. Without a record of it, only a request
+/// that asks for something differs.
+fn policy_changed(standing: &Standing<'_>) -> bool {
+    let own = Request::of_annotations(&standing.binding.metadata.annotations);
+    match standing.applied {
+        Some(applied) => applied.policy != *standing.policy || applied.binding != own,
+        None => *standing.policy != Request::default() || own != Request::default(),
+    }
+}
+
+/// True if the replicas of the result do not add up (`IsBindingReplicasChanged`, `pkg/util/binding.go:38`).
+fn replicas_changed(binding: &ResourceBinding, sum: Sum) -> bool {
+    let replicas = i64::from(binding.spec.replicas.unwrap_or(0));
+    let mut targets = binding.spec.clusters.iter().map(|target| i64::from(target.replicas));
+    match sum {
+        Sum::Divided => targets.sum::<i64>() != replicas,
+        Sum::Duplicated => targets.any(|own| own != replicas),
+        Sum::Unknown => false,
+    }
+}
+
+/// True if the resource is not a workload, or is duplicated: such a binding is decided whenever it is woken. A placement
+/// without `replicaScheduling` duplicates (`ReplicaSchedulingType`, `pkg/apis/policy/v1alpha1`).
+pub fn goes_everywhere(binding: &ResourceBinding, sum: Sum) -> bool {
+    binding.spec.replicas.unwrap_or(0) == 0 || sum != Sum::Divided
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

@@ -1,0 +1,181 @@
+//! One decision: a binding with its policy against a snapshot, one affinity group after another.
+//!
+//! This is the live counterpart of `divvy_scheduler::scheduler::Scheduler`. It differs in three things: estimates may
+//! come from estimators, the failure of each group is reported, and the plan is not kept, because a live binding is
+//! rarely decided twice with the same input.
+
+use divvy_karmada::api::{TargetCluster, TargetComponent};
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Explanation};
+use divvy_scheduler::fleet::{FleetSnapshot, Ledger, estimate};
+use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
+use divvy_scheduler::scheduler::Profile;
+
+use crate::condition::{Failure, ScheduledReason};
+
+/// Accurate estimates for one binding.
+pub trait Estimates {
+    /// Replicas, or sets of components, that fit now in a cluster; `None` if no estimator answered for it.
+    fn fits(&self, cluster: &str) -> Option<i64>;
+}
+
+/// No accurate estimates: the general estimate decides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GeneralOnly;
+
+impl Estimates for GeneralOnly {
+    fn fits(&self, _cluster: &str) -> Option<i64> {
+        None
+    }
+}
+
+/// Everything that a decision reads.
+pub struct DecisionInput<'a> {
+    /// Profile whose plugins decide.
+    pub profile: &'a Profile,
+    /// The binding with its placement and policy, without the annotations of applied decisions.
+    pub binding: &'a Binding,
+    /// The clusters.
+    pub fleet: &'a FleetSnapshot,
+    /// Capacity that results have taken which the clusters do not report yet.
+    pub ledger: &'a Ledger,
+    /// Accurate estimates.
+    pub estimates: &'a dyn Estimates,
+    /// True if the replicas are divided from scratch.
+    pub fresh: bool,
+    /// True to explain the result.
+    pub explains: bool,
+}
+
+/// The result of a decision.
+#[derive(Debug)]
+pub struct Decision {
+    /// The clusters with their replicas, sorted by name.
+    pub result: Result<Vec<TargetCluster>, Failure>,
+    /// Name of the group that fitted; empty if none did or the placement has none.
+    pub affinity: String,
+    /// Each group that failed before, with the message.
+    pub failed_groups: Vec<(String, String)>,
+    /// Requests of one replica, in the units of the snapshot.
+    pub requests: Vec<(String, i64)>,
+    /// Name of the strategy; empty if the binding has no plan.
+    pub strategy: String,
+    /// The explanation, if requested: of the group that fitted, or of the first.
+    pub explanation: Option<Explanation>,
+}
+
+impl Decision {
+    /// A decision that failed before any cluster was considered.
+    pub fn failed(failure: Failure) -> Self {
+        Self {
+            result: Err(failure),
+            affinity: String::new(),
+            failed_groups: Vec::new(),
+            requests: Vec::new(),
+            strategy: String::new(),
+            explanation: None,
+        }
+    }
+}
+
+/// Decides a binding.
+pub fn decide(cycle: &mut Cycle, input: &DecisionInput<'_>) -> Decision {
+    let DecisionInput { profile, binding, .. } = *input;
+    let plan = match profile.plan(&PlanInput::new(binding)) {
+        Ok(plan) => plan,
+        Err(error) => return Decision::failed(Failure::of_binding(error.to_string())),
+    };
+    let first = plan.first_group(binding.observed_affinity(), input.fresh);
+    let mut decision = Decision {
+        result: Ok(Vec::new()),
+        affinity: String::new(),
+        failed_groups: Vec::new(),
+        requests: Vec::new(),
+        strategy: plan.strategy.clone(),
+        explanation: None,
+    };
+    let mut failure = None;
+    for group in &plan.groups[first..] {
+        let (result, explanation) = try_group(cycle, input, &plan, group);
+        match result {
+            Ok(targets) => {
+                decision.result = Ok(targets);
+                decision.affinity.clone_from(&group.name);
+                decision.explanation = explanation;
+                decision.requests = plan.requests;
+                return decision;
+            }
+            Err(error) => {
+                decision.failed_groups.push((group.name.clone(), error.to_string()));
+                // The first group is the preferred one, so its error is the most useful.
+                if failure.is_none() {
+                    failure = Some(Failure::of_cycle(&error));
+                    decision.explanation = explanation;
+                }
+            }
+        }
+    }
+    decision.requests = plan.requests;
+    if let Some(failure) = failure {
+        decision.result = Err(failure);
+    }
+    decision
+}
+
+fn try_group(
+    cycle: &mut Cycle,
+    input: &DecisionInput<'_>,
+    plan: &Plan,
+    group: &AffinityGroup,
+) -> (Result<Vec<TargetCluster>, CycleError>, Option<Explanation>) {
+    let fleet = input.fleet;
+    let cycle_input = CycleInput {
+        profile: input.profile,
+        fleet,
+        plan,
+        group,
+        fresh: input.fresh,
+    };
+    let estimated = |rows: &[u32], fits: &mut Vec<i64>| {
+        let clusters = fleet.snapshot().clusters();
+        estimate::estimate(&clusters, rows, &plan.demand, plan.replicas, Some(input.ledger), fits);
+        // The smaller of both counts, as in Karmada. An estimator does not know a resource without replicas.
+        if plan.demand != estimate::Demand::Nothing {
+            for (fits, &row) in fits.iter_mut().zip(rows) {
+                let accurate = input.estimates.fits(fleet.name(row));
+                *fits = accurate.map_or(*fits, |accurate| accurate.min(*fits));
+            }
+        }
+    };
+    let (result, explanation) = cycle.run_with_estimates(&cycle_input, input.explains, estimated);
+    let components = components(input, plan);
+    let result = result.map(|targets| {
+        let target = |target: &divvy_scheduler::cycle::Target| TargetCluster {
+            name: fleet.name(target.row).to_owned(),
+            // The cycle divides at most the binding's replicas, which are 32 bits wide.
+            replicas: i32::try_from(target.replicas).unwrap_or(i32::MAX),
+            components: components.clone(),
+        };
+        targets.iter().map(target).collect()
+    });
+    (result, explanation)
+}
+
+/// Components that each target carries: all of them, for a resource with several pod templates, if the profile has
+/// Karmada's feature gate on.
+fn components(input: &DecisionInput<'_>, plan: &Plan) -> Vec<TargetComponent> {
+    let components = &input.binding.object.spec.components;
+    if !plan.whole || components.is_empty() || !input.profile.plan_options().component_sets {
+        return Vec::new();
+    }
+    let target = |component: &divvy_karmada::api::Component| TargetComponent {
+        name: component.name.clone(),
+        replicas: component.replicas,
+    };
+    components.iter().map(target).collect()
+}
+
+/// True if a failure removes the previous result, where the profile does not keep it.
+pub fn clears_result(failure: &Failure) -> bool {
+    failure.reason == ScheduledReason::NoClusterFit
+}

@@ -1,0 +1,124 @@
+//! What follows from the outcome of a write.
+
+use std::sync::Arc;
+
+use super::{Engine, InFlight, Moment};
+use crate::condition::{Failure, Retry, ScheduledReason};
+use crate::objects::{BindingKey, Kind, Object};
+use crate::observe::IncomingEvent;
+use crate::write::{WriteOutcome, Written};
+
+impl Engine {
+    /// Takes in the outcome of a write.
+    pub fn complete(&mut self, key: &Arc<BindingKey>, written: Written, moment: &Moment) {
+        let Some(mut in_flight) = self.in_flight.remove(key) else {
+            return;
+        };
+        let is_outdated = in_flight.is_outdated;
+        self.metrics().conflicts(written.conflicts.into());
+        let Written { latest, outcome, .. } = written;
+        let answered = latest.as_ref().map(|latest| latest.metadata.generation);
+        if !written.wrote_specification
+            && let Some(before) = in_flight.before.take()
+        {
+            // Nothing was written, so nothing was taken.
+            self.holdings.give_back(key, before);
+        }
+        let announcements = std::mem::take(&mut in_flight.announcements);
+        let mut looks_again = is_outdated;
+        match outcome {
+            WriteOutcome::Done => {
+                if written.wrote_specification || written.wrote_status {
+                    self.announcements.extend(announcements);
+                }
+                self.end(key, in_flight, moment);
+            }
+            WriteOutcome::HalfWritten(message) => {
+                tracing::warn!(binding = %key, message, "the result is written, its status is not; trying again");
+                self.retry(key, in_flight, moment);
+            }
+            WriteOutcome::Failed(message) => {
+                tracing::warn!(binding = %key, message, "the result cannot be written; trying again");
+                self.retry(key, in_flight, moment);
+            }
+            WriteOutcome::Refused(reason, message) => self.refused(key, in_flight, reason, message, moment),
+            WriteOutcome::Superseded => {
+                self.metrics().superseded(1);
+                self.retry(key, in_flight, moment);
+            }
+            WriteOutcome::Fenced => self.retry(key, in_flight, moment),
+            WriteOutcome::Gone => self.queue.done(key),
+        }
+        if let Some(latest) = latest {
+            self.store(key, latest, moment);
+        }
+        // A newer specification than the one that was written arrived meanwhile.
+        if let (Some(record), Some(answered)) = (self.bindings.get(key), answered) {
+            looks_again |= record.generation > answered;
+        }
+        if looks_again {
+            self.add(key, IncomingEvent::BindingUpdate, moment.instant);
+        }
+    }
+
+    /// Stores the binding as the API server answered, so that the watch need not repeat it first.
+    fn store(&mut self, key: &Arc<BindingKey>, latest: crate::objects::Fetched, moment: &Moment) {
+        let kind = Kind::binding(key.scope);
+        // The entry must not look in flight any more, but its own generation must not wake it either: it is known.
+        match Object::read(kind, latest) {
+            Ok(Object::Binding(document)) => {
+                let generation = document.object.metadata.generation;
+                if let Some(record) = self.bindings.get_mut(key)
+                    && record.generation < generation
+                {
+                    record.generation = generation;
+                }
+                self.binding_applied(*document, false, moment);
+            }
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "the answer to a write is ignored"),
+        }
+    }
+
+    fn retry(&mut self, key: &Arc<BindingKey>, in_flight: InFlight, moment: &Moment) {
+        let failure = Failure {
+            reason: ScheduledReason::SchedulerError,
+            message: String::new(),
+            retry: Retry::Backoff,
+        };
+        let in_flight = InFlight {
+            failure: Some(failure),
+            ..in_flight
+        };
+        self.end(key, in_flight, moment);
+    }
+
+    fn refused(
+        &mut self,
+        key: &Arc<BindingKey>,
+        in_flight: InFlight,
+        reason: ScheduledReason,
+        message: String,
+        moment: &Moment,
+    ) {
+        tracing::warn!(binding = %key, reason = reason.as_str(), message, "the API server refuses the result");
+        if reason == ScheduledReason::QuotaExceeded {
+            self.refused_by_quota
+                .entry(key.namespace.clone())
+                .or_default()
+                .insert(Arc::clone(key));
+        }
+        if let Some(record) = self.bindings.get(key)
+            && let Some(binding) = record.binding()
+        {
+            self.announcements.push(super::Announcement {
+                key: Arc::clone(key),
+                uid: binding.metadata.uid,
+                resource: binding.spec.resource,
+                is_success: false,
+                message,
+            });
+        }
+        self.retry(key, in_flight, moment);
+    }
+}

@@ -1,0 +1,336 @@
+//! The state of the scheduler and its transitions, without any I/O.
+//!
+//! The engine is fed with changes of objects and with outcomes of writes, and hands out writes. It belongs to one
+//! thread, which makes all decisions in the order of the queue and books what they take before it makes the next. It
+//! reads no clock: every call that depends on time takes a [`Moment`].
+//!
+//! - [`observe`](self): changes of objects, and which bindings they wake.
+//! - `schedule`: takes the next binding, decides it, and plans the write.
+//! - `complete`: what follows from the outcome of a write.
+//! - `shadow`: deciding beside another scheduler without writing.
+
+mod complete;
+mod observe;
+mod schedule;
+mod shadow;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use self::shadow::Shadow;
+use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
+use divvy_scheduler::cycle::Cycle;
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::plugin::CallObserver;
+use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
+use divvy_scheduler::scheduler::Profile;
+
+use crate::condition::{Cause, Failure};
+use crate::decide::rules::Reason;
+use crate::estimates::EstimateJob;
+use crate::guard::LossGuard;
+use crate::holdings::{Holding, Holdings};
+use crate::lease::Term;
+use crate::objects::{BindingKey, Kind};
+use crate::observe::{IncomingEvent, Metrics, QueuePart};
+use crate::panel::{Panel, Published};
+use crate::queue::{Depth, Queue};
+use crate::store::{BindingStore, ClusterStore, PolicyStore};
+use crate::write::WriteJob;
+
+/// A point in time, on both clocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// For durations.
+    pub instant: Instant,
+    /// For what is written.
+    pub wall: Timestamp,
+}
+
+/// A profile that decides, with its settings for a live control plane.
+#[derive(Debug, Clone)]
+pub struct ActiveProfile {
+    /// The plugins.
+    pub profile: Arc<Profile>,
+    /// What happens to the previous result if no cluster fits.
+    pub when_no_cluster_fits: WhenNoClusterFits,
+    /// What happens to satisfied bindings if clusters change.
+    pub when_clusters_change: WhenClustersChange,
+}
+
+impl ActiveProfile {
+    /// A constructed profile with the settings of its configuration.
+    pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Self {
+        Self {
+            profile,
+            when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
+            when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
+        }
+    }
+}
+
+/// The scheduler's state.
+pub struct Engine {
+    active: ActiveProfile,
+    bindings: BindingStore,
+    clusters: ClusterStore,
+    policies: PolicyStore,
+    fleet: Fleet,
+    /// The snapshot of the fleet, until a cluster changes.
+    snapshot: Option<FleetSnapshot>,
+    queue: Queue<Arc<BindingKey>, Cause>,
+    in_flight: HashMap<Arc<BindingKey>, InFlight>,
+    holdings: Holdings,
+    guard: LossGuard,
+    cycle: Cycle,
+    /// Kinds whose first list is complete.
+    synced: BTreeSet<Kind>,
+    /// The term in which this process leads; `None` while it may not decide.
+    term: Option<Term>,
+    /// Bindings that quota refused, by namespace.
+    refused_by_quota: HashMap<String, HashSet<Arc<BindingKey>>>,
+    /// Bindings whose decision was put off once because their policy was not known.
+    awaited_policy: HashSet<Arc<BindingKey>>,
+    announcements: Vec<Announcement>,
+    panel: Arc<Panel>,
+    /// True if estimators are asked before decisions.
+    asks_estimators: bool,
+    /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
+    estimating: HashMap<Arc<BindingKey>, bool>,
+    /// Decisions to compare, in shadow mode.
+    shadow: Option<Shadow>,
+}
+
+/// What the engine asks for next.
+#[derive(Debug)]
+pub enum Task {
+    /// Write a binding, then call [`Engine::complete`].
+    Write(Box<WriteJob>),
+    /// Ask estimators, then call [`Engine::estimated`].
+    Estimate(EstimateJob),
+}
+
+/// A write that is under way.
+#[derive(Debug)]
+struct InFlight {
+    /// The holding to return to if the write fails; `None` if the decision took nothing.
+    before: Option<Option<Holding>>,
+    /// The request that the decision answers.
+    answers: Option<Timestamp>,
+    /// The failure that the decision ended with.
+    failure: Option<Failure>,
+    /// True if something changed meanwhile that calls for another look.
+    is_outdated: bool,
+    /// Events to send once it is written.
+    announcements: Vec<Announcement>,
+    /// The rule by which it was decided; `None` if it was not.
+    reason: Option<Reason>,
+    /// Time at which the decision began.
+    started: Instant,
+}
+
+/// An event for people, about a binding and the object that it propagates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announcement {
+    /// The binding.
+    pub key: Arc<BindingKey>,
+    /// UID of the binding.
+    pub uid: String,
+    /// The propagated object.
+    pub resource: ObjectReference,
+    /// True for good news.
+    pub is_success: bool,
+    /// Text.
+    pub message: String,
+}
+
+impl Announcement {
+    /// Reason of the event, as in Karmada.
+    pub fn reason(&self) -> &'static str {
+        match self.is_success {
+            true => "ScheduleBindingSucceed",
+            false => "ScheduleBindingFailed",
+        }
+    }
+
+    /// Type of the event.
+    pub fn event_type(&self) -> &'static str {
+        match self.is_success {
+            true => "Normal",
+            false => "Warning",
+        }
+    }
+}
+
+impl Engine {
+    /// An engine that knows nothing yet.
+    pub fn new(active: ActiveProfile, panel: Arc<Panel>) -> Self {
+        let observer: Arc<dyn CallObserver> = Arc::clone(&panel.watchdog) as _;
+        active.profile.observe(&observer);
+        Self {
+            panel,
+            fleet: Fleet::new(active.profile.needs_raw_clusters()),
+            active,
+            bindings: BindingStore::default(),
+            clusters: ClusterStore::default(),
+            policies: PolicyStore::default(),
+            snapshot: None,
+            queue: Queue::default(),
+            in_flight: HashMap::new(),
+            holdings: Holdings::default(),
+            guard: LossGuard::default(),
+            cycle: Cycle::new(),
+            synced: BTreeSet::new(),
+            term: None,
+            asks_estimators: false,
+            estimating: HashMap::new(),
+            shadow: None,
+            refused_by_quota: HashMap::new(),
+            awaited_policy: HashSet::new(),
+            announcements: Vec::new(),
+        }
+    }
+
+    /// Has estimators asked before each decision about replicas.
+    #[must_use]
+    pub fn asking_estimators(mut self, asks: bool) -> Self {
+        self.asks_estimators = asks;
+        self
+    }
+
+    /// True once every kind has been listed. No decision is made before.
+    pub fn is_synced(&self) -> bool {
+        self.synced.len() == Kind::ALL.len()
+    }
+
+    /// Kinds whose first list is not complete.
+    pub fn unsynced(&self) -> impl Iterator<Item = Kind> {
+        Kind::ALL.into_iter().filter(|kind| !self.synced.contains(kind))
+    }
+
+    /// True if decisions are made: everything is listed, and this process leads.
+    pub fn is_deciding(&self) -> bool {
+        self.term.is_some() && self.is_synced()
+    }
+
+    /// Number of bindings in each part of the queue.
+    pub fn depth(&self) -> Depth {
+        self.queue.depth()
+    }
+
+    /// True if a binding is ready to be decided.
+    pub fn has_ready(&self) -> bool {
+        self.is_deciding() && self.queue.has_active()
+    }
+
+    /// Writes under way.
+    pub fn writes_under_way(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Writes and questions to estimators under way.
+    pub fn tasks_under_way(&self) -> usize {
+        self.in_flight.len() + self.estimating.len()
+    }
+
+    /// Number of bindings and clusters in memory.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.bindings.len(), self.clusters.len())
+    }
+
+    /// Time for which the next binding has waited.
+    pub fn head_age(&self, now: Instant) -> Duration {
+        self.queue.head_age(now)
+    }
+
+    /// The clusters that are missing; while there are any, no write takes replicas away.
+    pub fn missing_clusters(&self) -> Vec<String> {
+        self.guard.missing().map(ToOwned::to_owned).collect()
+    }
+
+    /// Events to send.
+    pub fn take_announcements(&mut self) -> Vec<Announcement> {
+        std::mem::take(&mut self.announcements)
+    }
+
+    /// Time of the next transition that only time brings about.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.queue.next_due().into_iter().chain(self.guard.next_due()).min()
+    }
+
+    /// Publishes figures and state for probes and metrics.
+    pub fn publish(&self, now: Instant) {
+        let metrics = self.metrics();
+        let Depth {
+            active,
+            backoff,
+            parked,
+        } = self.queue.depth();
+        metrics.queue_depth(QueuePart::Active, active);
+        metrics.queue_depth(QueuePart::Backoff, backoff);
+        metrics.queue_depth(QueuePart::Unschedulable, parked);
+        metrics.queue_age(self.queue.head_age(now));
+        metrics.sizes(self.bindings.len(), self.clusters.len());
+        metrics.writes_under_way(self.in_flight.len());
+        let missing_clusters = self.missing_clusters();
+        metrics.missing_clusters(missing_clusters.len());
+        let plugins = || self.active.profile.plugins();
+        for plugin in plugins() {
+            metrics.plugin_quarantined(plugin.name(), plugin.is_quarantined());
+        }
+        self.panel.publish(Published {
+            unsynced: self.unsynced().map(Kind::kind).collect(),
+            quarantined: plugins()
+                .filter(|plugin| plugin.is_quarantined())
+                .map(|plugin| plugin.name())
+                .collect(),
+            missing_clusters,
+        });
+    }
+
+    fn metrics(&self) -> &Metrics {
+        &self.panel.metrics
+    }
+
+    fn wake(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        let Some(record) = self.bindings.get(key) else { return };
+        if !record.is_ours {
+            return;
+        }
+        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
+            (Some(in_flight), _) => in_flight.is_outdated = true,
+            // The decision reads the newest state anyway.
+            (None, Some(is_outdated)) => *is_outdated = true,
+            (None, None) => {
+                self.queue.wake(key, record.priority, now);
+                self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
+            }
+        }
+    }
+
+    fn add(&mut self, key: &Arc<BindingKey>, event: IncomingEvent, now: Instant) {
+        let Some(record) = self.bindings.get(key) else { return };
+        if !record.is_ours {
+            return;
+        }
+        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
+            (Some(in_flight), _) => in_flight.is_outdated = true,
+            // The decision reads the newest state anyway.
+            (None, Some(is_outdated)) => *is_outdated = true,
+            (None, None) => {
+                self.queue.add(key, record.priority, now);
+                self.panel.metrics.incoming(event);
+            }
+        }
+    }
+}
+
+/// The kind of a binding, for lists.
+fn scope_of(kind: Kind) -> Option<BindingScope> {
+    match kind {
+        Kind::Binding => Some(BindingScope::Namespaced),
+        Kind::ClusterBinding => Some(BindingScope::Cluster),
+        _ => None,
+    }
+}

@@ -1,0 +1,352 @@
+//! Changes of objects, and which bindings they wake (`pkg/scheduler/event_handler.go`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy};
+use divvy_scheduler::profile::WhenClustersChange;
+
+use super::{Engine, Moment, scope_of};
+use crate::condition::Cause;
+use crate::decide::affinity::{ClusterProperties, concerns};
+use crate::decide::ownership::is_ours;
+use crate::holdings::HOLD_MAX;
+use crate::lease::Term;
+use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
+use crate::observe::IncomingEvent;
+use crate::store::{ClusterChange, Record};
+use crate::watch::Change;
+
+impl Engine {
+    /// Takes in a change of an object.
+    pub fn observe(&mut self, change: Change, moment: &Moment) {
+        match change {
+            Change::ListBegins(kind) => self.list_begins(kind),
+            Change::Listed(kind, object) => self.applied(kind, object, true, moment),
+            Change::Applied(kind, object) => self.applied(kind, object, false, moment),
+            Change::Deleted(kind, key) => self.deleted(kind, &key, moment),
+            Change::ListEnds(kind) => self.list_ends(kind, moment),
+        }
+    }
+
+    /// Begins to decide, or stops: the lease was won or lost. In a new term, what was known about results in flight is
+    /// forgotten and every binding is looked at again, because another scheduler may have written in between.
+    pub fn lead(&mut self, term: Option<Term>, moment: &Moment) {
+        if term == self.term {
+            return;
+        }
+        self.term = term;
+        self.metrics().leader(term.map(|term| term.0));
+        if self.is_deciding() {
+            self.start(moment);
+        }
+    }
+
+    /// Takes in the passing of time.
+    pub fn tick(&mut self, now: Instant) {
+        let gone = self.guard.expire(now);
+        if !gone.is_empty() {
+            tracing::warn!(
+                clusters = gone.join(", "),
+                "missing clusters are believed to be gone: the time limit passed"
+            );
+            self.wake_for(Cause::MissingClusters, now);
+        }
+        if self.holdings.expire(now) {
+            self.wake_for(Cause::Capacity, now);
+        }
+    }
+
+    /// Believes that all missing clusters are gone: a person confirmed it. Returns their names.
+    pub fn confirm_missing_clusters(&mut self, now: Instant) -> Vec<String> {
+        let gone = self.guard.confirm();
+        self.wake_for(Cause::MissingClusters, now);
+        gone
+    }
+
+    /// The first decisions after a start: everything is listed, and this process leads.
+    fn start(&mut self, moment: &Moment) {
+        self.holdings.clear();
+        let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
+        let mut named = BTreeSet::new();
+        for key in &keys {
+            let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
+                continue;
+            };
+            let Some(binding) = record.binding() else { continue };
+            named.extend(binding.spec.clusters.iter().map(|target| target.name.clone()));
+            let age = binding
+                .status
+                .last_scheduled_time
+                .map(|at| moment.wall.seconds() - at.seconds());
+            let is_recent = age.is_some_and(|age| age < HOLD_MAX.as_secs() as i64);
+            let is_healthy = binding.spec.clusters.iter().all(|target| {
+                let mut entries = record.aggregated.iter();
+                entries.any(|entry| entry.cluster == target.name && entry.health == crate::objects::Health::Healthy)
+            });
+            if is_recent && !is_healthy {
+                let requests = requests_of(&binding);
+                self.holdings
+                    .restore(key, &binding.spec.clusters, &requests, moment.instant);
+            }
+        }
+        let clusters = &self.clusters;
+        self.guard.started(
+            named.iter().map(String::as_str),
+            |name| clusters.contains(name),
+            moment.instant,
+        );
+        if self.guard.is_on() {
+            self.report_missing();
+        }
+        for key in &keys {
+            self.add(key, IncomingEvent::BindingAdd, moment.instant);
+        }
+        tracing::info!(
+            bindings = self.bindings.len(),
+            clusters = self.clusters.len(),
+            "deciding"
+        );
+    }
+
+    fn list_begins(&mut self, kind: Kind) {
+        match kind {
+            Kind::Binding | Kind::ClusterBinding => {
+                if let Some(scope) = scope_of(kind) {
+                    self.bindings.begin_relist(scope);
+                }
+            }
+            Kind::Cluster => self.clusters.begin_relist(),
+            Kind::Policy => self.policies.begin_relist(PolicyScope::Namespaced),
+            Kind::ClusterPolicy => self.policies.begin_relist(PolicyScope::Cluster),
+            Kind::Quota => {}
+        }
+    }
+
+    fn list_ends(&mut self, kind: Kind, moment: &Moment) {
+        match kind {
+            Kind::Binding | Kind::ClusterBinding => {
+                let gone = scope_of(kind).map(|scope| self.bindings.unlisted(scope));
+                for key in gone.into_iter().flatten() {
+                    self.binding_gone(&key, moment.instant);
+                }
+            }
+            Kind::Cluster => {
+                for name in self.clusters.unlisted() {
+                    self.cluster_gone(&name, moment.instant);
+                }
+            }
+            Kind::Policy => self.policies.end_relist(PolicyScope::Namespaced),
+            Kind::ClusterPolicy => self.policies.end_relist(PolicyScope::Cluster),
+            Kind::Quota => {}
+        }
+        if self.synced.insert(kind) && self.is_deciding() {
+            self.start(moment);
+        }
+    }
+
+    fn applied(&mut self, kind: Kind, object: Object, is_listed: bool, moment: &Moment) {
+        match object {
+            Object::Binding(document) => self.binding_applied(*document, is_listed, moment),
+            Object::Cluster(cluster) => self.cluster_applied(&cluster, moment.instant),
+            Object::Policy(policy) => self.policy_applied(&policy, moment.instant),
+            Object::Quota(key, _) => self.quota_changed(&key.namespace, moment.instant),
+        }
+        debug_assert!(Kind::ALL.contains(&kind));
+    }
+
+    fn deleted(&mut self, kind: Kind, key: &ObjectKey, moment: &Moment) {
+        match kind {
+            Kind::Binding | Kind::ClusterBinding => {
+                if let Some(scope) = scope_of(kind) {
+                    let key = BindingKey {
+                        scope,
+                        namespace: key.namespace.clone(),
+                        name: key.name.clone(),
+                    };
+                    self.binding_gone(&Arc::new(key), moment.instant);
+                }
+            }
+            Kind::Cluster => self.cluster_gone(&key.name, moment.instant),
+            Kind::Policy => self
+                .policies
+                .remove(&(PolicyScope::Namespaced, key.namespace.clone(), key.name.clone())),
+            Kind::ClusterPolicy => self
+                .policies
+                .remove(&(PolicyScope::Cluster, String::new(), key.name.clone())),
+            Kind::Quota => self.quota_changed(&key.namespace, moment.instant),
+        }
+    }
+
+    /// Stores a version of a binding, and wakes it if its specification, its labels or its annotations changed.
+    pub(super) fn binding_applied(&mut self, document: BindingDocument, is_listed: bool, moment: &Moment) {
+        let ours = is_ours(&document.object, self.active.profile.scheduler_name());
+        let (key, change) = self.bindings.upsert(document, ours, is_listed);
+        if change.is_stale {
+            return;
+        }
+        if !ours {
+            self.queue.done(&key);
+            self.holdings.remove(&key);
+            return;
+        }
+        self.compare_with_other(&key, moment);
+        if change.aggregated
+            && let Some(record) = self.bindings.get(&key)
+        {
+            self.holdings.observe(&key, &record.aggregated, moment.instant);
+        }
+        if !self.is_deciding() {
+            return;
+        }
+        if change.is_new {
+            self.holdings.remove(&key);
+        }
+        // Estimates are fetched for the newest state when they come back.
+        let is_in_flight = self.in_flight.contains_key(&key);
+        // Of a binding that is being written, a new generation may be the write itself: its answer decides.
+        if change.is_new || change.metadata || change.generation && !is_in_flight {
+            let event = match change.is_new {
+                true => IncomingEvent::BindingAdd,
+                false => IncomingEvent::BindingUpdate,
+            };
+            self.add(&key, event, moment.instant);
+        }
+    }
+
+    fn binding_gone(&mut self, key: &Arc<BindingKey>, now: Instant) {
+        self.bindings.remove(key);
+        self.queue.done(key);
+        self.awaited_policy.remove(key);
+        self.panel.forget(key);
+        self.forget_shadow(key);
+        if self.holdings.remove(key).is_some() {
+            self.wake_for(Cause::Capacity, now);
+        }
+    }
+
+    fn cluster_applied(&mut self, cluster: &Cluster, now: Instant) {
+        let name = &cluster.metadata.name;
+        let change = self.clusters.upsert(cluster);
+        // The snapshot must be gone before the fleet changes, or the fleet would be copied.
+        self.snapshot = None;
+        self.fleet.upsert(cluster);
+        let was_missing = self.guard.appeared(name);
+        let has_room = self.holdings.reported(name) || change.has_grown;
+        if !self.is_deciding() {
+            return;
+        }
+        if was_missing && !self.guard.is_on() {
+            tracing::info!(cluster = name, "every missing cluster is back");
+            self.wake_for(Cause::MissingClusters, now);
+        }
+        if change.is_spec {
+            self.wake_satisfied(name, &change, now);
+        }
+        let may_fit = change.is_new || change.is_spec || change.offers_otherwise;
+        if may_fit || has_room {
+            let after = self.clusters.properties(name).cloned();
+            let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();
+            let bindings = &self.bindings;
+            self.queue.wake_parked(now, |key, cause| {
+                let helps = match cause {
+                    Cause::Filters => may_fit,
+                    Cause::Capacity => true,
+                    Cause::Binding | Cause::MissingClusters => false,
+                };
+                helps && bindings.get(key).is_some_and(|record| is_concerned(record, &sides))
+            });
+        }
+    }
+
+    /// Wakes the bindings that a change of a cluster's labels or specification, or its deletion, may move although they
+    /// are satisfied.
+    fn wake_satisfied(&mut self, name: &str, change: &ClusterChange, now: Instant) {
+        let reschedules = self.active.when_clusters_change == WhenClustersChange::Reschedule;
+        let after = self.clusters.properties(name).cloned();
+        let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();
+        let is_woken = |record: &Record| {
+            let follows = (reschedules || record.follows_clusters) && is_concerned(record, &sides);
+            follows || change.deletion_began && record.targets().iter().any(|target| target.name == name)
+        };
+        let woken = self
+            .bindings
+            .iter()
+            .filter(|(_, record)| record.is_ours && is_woken(record));
+        let woken: Vec<Arc<BindingKey>> = woken.map(|(key, _)| Arc::clone(key)).collect();
+        for key in &woken {
+            if reschedules && let Some(record) = self.bindings.get_mut(key) {
+                record.is_moved_by_clusters = true;
+            }
+            self.wake(key, now);
+        }
+    }
+
+    fn cluster_gone(&mut self, name: &str, now: Instant) {
+        let is_unannounced = self.clusters.remove(name);
+        self.snapshot = None;
+        self.fleet.remove(name);
+        if is_unannounced {
+            self.guard.vanished(name, now);
+            self.report_missing();
+        }
+    }
+
+    fn report_missing(&self) {
+        let missing: Vec<&str> = self.guard.missing().collect();
+        tracing::error!(
+            clusters = missing.join(", "),
+            "clusters vanished without having been deleted; until they are back or confirmed to be gone, no replicas are taken away"
+        );
+    }
+
+    fn policy_applied(&mut self, policy: &PropagationPolicy, now: Instant) {
+        let Some(claims) = self.policies.upsert(policy) else {
+            return;
+        };
+        if !self.is_deciding() {
+            return;
+        }
+        let is_claimed = |record: &Record| {
+            let claim = record.claim.as_deref();
+            record.is_ours && claim.is_some_and(|claim| claims.iter().any(|own| own == claim))
+        };
+        let woken = self.bindings.iter().filter(|(_, record)| is_claimed(record));
+        let woken: Vec<Arc<BindingKey>> = woken.map(|(key, _)| Arc::clone(key)).collect();
+        for key in &woken {
+            self.add(key, IncomingEvent::PolicyChanged, now);
+        }
+    }
+
+    fn quota_changed(&mut self, namespace: &str, now: Instant) {
+        for key in self.refused_by_quota.remove(namespace).into_iter().flatten() {
+            self.add(&key, IncomingEvent::PolicyChanged, now);
+        }
+    }
+
+    pub(super) fn wake_for(&mut self, wanted: Cause, now: Instant) {
+        self.queue.wake_parked(now, |_, cause| cause == wanted);
+    }
+}
+
+/// True if any side of a cluster's change is in a binding's affinity.
+fn is_concerned(record: &Record, sides: &[&ClusterProperties]) -> bool {
+    let observed = record.observed_group.as_deref().unwrap_or_default();
+    let placement = record
+        .placement
+        .as_ref()
+        .and_then(|shared| shared.placement.as_ref().ok());
+    placement.is_some_and(|placement| sides.iter().any(|cluster| concerns(placement, observed, cluster)))
+}
+
+/// Requests of one replica, in the units of the snapshot.
+fn requests_of(binding: &divvy_karmada::api::ResourceBinding) -> Vec<(String, i64)> {
+    let list = binding
+        .spec
+        .replica_requirements
+        .iter()
+        .flat_map(|needs| &needs.resource_request);
+    list.map(|(resource, quantity)| (resource.clone(), divvy_scheduler::fleet::units(resource, *quantity)))
+        .collect()
+}

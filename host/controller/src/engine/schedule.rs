@@ -1,0 +1,590 @@
+//! Taking the next binding: whether it is decided, the decision, and the write that follows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::detector::{Binding, PolicyFacts};
+use divvy_scheduler::profile::WhenNoClusterFits;
+use serde_json::Value;
+
+use super::{Announcement, Engine, InFlight, Moment, Task};
+use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
+use crate::decide::affinity::selects;
+use crate::decide::policy::{AppliedPolicy, Request, is_lazy, request_in_force};
+use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
+use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
+use crate::estimates::{Answers, EstimateJob, request};
+use crate::explanations::describe;
+use crate::guard::takes_away;
+use crate::objects::{BindingKey, Fetched};
+use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
+use crate::store::{Record, SharedPlacement};
+use crate::write::execute::described;
+use crate::write::patch::status_patch;
+use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
+
+/// Time that a binding waits once for its policy, whose watch may be behind.
+const POLICY_WAIT: Duration = Duration::from_millis(250);
+
+/// A binding that was taken out of the queue, with everything that its decision reads.
+struct Candidate {
+    key: Arc<BindingKey>,
+    /// The binding, without its placement and without the annotation of the applied placement.
+    binding: ResourceBinding,
+    placement: Arc<SharedPlacement>,
+    applied_placement: Option<Arc<str>>,
+    policy: Option<Arc<PolicyFacts>>,
+    applied: Option<AppliedPolicy>,
+    /// The policy's request that is in force.
+    request: Request,
+    is_reschedule_pending: bool,
+    is_moved_by_clusters: bool,
+}
+
+impl Engine {
+    /// Takes bindings out of the queue until one needs a write or estimates, which is returned; `None` if no binding is
+    /// ready.
+    ///
+    /// That binding is then left alone until [`Self::complete`] or [`Self::estimated`] reports the outcome.
+    pub fn next(&mut self, moment: &Moment) -> Option<Task> {
+        if !self.is_deciding() {
+            return None;
+        }
+        loop {
+            let taken = self.queue.take(moment.instant)?;
+            self.metrics().queue_wait(taken.waited);
+            if let Some(task) = self.look_at(&taken.key, None, moment) {
+                return Some(task);
+            }
+        }
+    }
+
+    /// Takes in the estimators' answers, and decides the binding.
+    pub fn estimated(&mut self, key: &Arc<BindingKey>, answers: &Answers, moment: &Moment) -> Option<Task> {
+        self.estimating.remove(key)?;
+        if !self.is_deciding() {
+            return None;
+        }
+        self.look_at(key, Some(answers), moment)
+    }
+
+    fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
+        let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
+            self.queue.done(key);
+            return None;
+        };
+        let Some(candidate) = Candidate::new(key, record, self) else {
+            self.queue.done(key);
+            return None;
+        };
+        let is_unknown = self.policies.of(&candidate.binding.metadata).is_err();
+        if is_unknown && candidate.applied.is_none() && self.awaited_policy.insert(Arc::clone(key)) {
+            self.queue.postpone(key, POLICY_WAIT, moment.instant);
+            return None;
+        }
+        let placement = match &candidate.placement.placement {
+            Ok(placement) => placement,
+            Err(error) => {
+                let failure = Failure::of_binding(format!("the placement cannot be read: {error}"));
+                return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
+            }
+        };
+        if let Some(failure) = unsupported(&candidate.binding, placement) {
+            return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
+        }
+        let own = Request::of_annotations(&candidate.binding.metadata.annotations);
+        let standing = Standing {
+            binding: &candidate.binding,
+            placement,
+            placement_text: &candidate.placement.text,
+            applied_placement: candidate.applied_placement.as_deref(),
+            sum: self.sum(placement, &own, &candidate.request),
+            policy: &candidate.request,
+            applied: candidate.applied.as_ref(),
+            is_reschedule_pending: candidate.is_reschedule_pending,
+            is_moved_by_clusters: candidate.is_moved_by_clusters,
+        };
+        match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
+            None => self.satisfied(&candidate, moment).map(Task::of_write),
+            Some(reason) => {
+                if let Some(job) = self.question(&candidate, placement, answers) {
+                    self.estimating.insert(Arc::clone(key), false);
+                    return Some(Task::Estimate(job));
+                }
+                self.decide(&candidate, placement, reason, answers, moment).map(Task::of_write)
+            }
+        }
+    }
+
+    /// The question to estimators that must be answered first; `None` if none must.
+    fn question(&self, candidate: &Candidate, placement: &Placement, answers: Option<&Answers>) -> Option<EstimateJob> {
+        if !self.asks_estimators {
+            return None;
+        }
+        let in_sets = self.active.profile.plan_options().component_sets;
+        let request = request(&candidate.binding, in_sets)?;
+        // Answers to other requirements are of no use: the binding changed meanwhile.
+        if answers.is_some_and(|answers| answers.request == request) {
+            return None;
+        }
+        let clusters = self.clusters.present().filter(|(cluster, _)| selects(placement, cluster));
+        let clusters: Vec<(String, bool)> = clusters.map(|(cluster, pull)| (cluster.name.clone(), pull)).collect();
+        (!clusters.is_empty()).then(|| EstimateJob {
+            key: Arc::clone(&candidate.key),
+            request,
+            clusters,
+        })
+    }
+
+    /// How the replicas of a binding's results add up. A strategy that an annotation names overrides the placement.
+    fn sum(&self, placement: &Placement, own: &Request, policy: &Request) -> Sum {
+        let named = own.strategy.as_deref().or(policy.strategy.as_deref()).map(str::trim);
+        let strategy = named.and_then(|name| self.active.profile.strategy(name).ok());
+        match strategy {
+            Some(strategy) if strategy.duplicates() => Sum::Duplicated,
+            Some(_) => Sum::Divided,
+            None => Sum::of_placement(placement),
+        }
+    }
+
+    fn decide(
+        &mut self,
+        candidate: &Candidate,
+        placement: &Placement,
+        reason: Reason,
+        answers: Option<&Answers>,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        let binding = candidate.for_plugins(placement);
+        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let decision = decide(
+            &mut self.cycle,
+            &DecisionInput {
+                profile: &self.active.profile,
+                binding: &binding,
+                fleet: &snapshot,
+                ledger: self.holdings.ledger(&snapshot),
+                estimates: answers.map_or(&GeneralOnly, |answers| answers),
+                fresh: candidate.is_reschedule_pending,
+                explains: true,
+            },
+        );
+        drop(snapshot);
+        self.panel.watchdog.decided();
+        let last = &candidate.binding.spec.clusters;
+        let explanation = describe(&decision, reason, last, &moment.wall.to_string());
+        self.panel.explained(&candidate.key, &explanation);
+        if self.shadow.is_some() {
+            self.wait_for_other(&candidate.key, &candidate.binding, &decision, reason, moment);
+            self.queue.done(&candidate.key);
+            return None;
+        }
+        for (group, message) in decision.failed_groups.iter().filter(|(group, _)| !group.is_empty()) {
+            let message = format!("affinity group `{group}`: {message}");
+            self.announcements.push(candidate.announcement(false, message));
+        }
+        let result = match &decision.result {
+            Ok(result) => result,
+            Err(failure) => {
+                return self.failed(candidate, Some(&decision), failure.clone(), Some(reason), moment);
+            }
+        };
+        if self.guard.is_on() && takes_away(last, result) {
+            return self.held_back(candidate, reason, moment);
+        }
+        self.scheduled(candidate, &decision, result, reason, moment)
+    }
+
+    /// Plans the write of a result.
+    fn scheduled(
+        &mut self,
+        candidate: &Candidate,
+        decision: &Decision,
+        result: &[TargetCluster],
+        reason: Reason,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        let last = &candidate.binding.spec.clusters;
+        let is_same = is_same_result(last, result);
+        let specification = candidate.specification(result, is_same, &decision.affinity);
+        let request = candidate.binding.spec.reschedule_triggered_at;
+        let start = Timestamp::from_seconds(moment.wall.seconds());
+        let wanted = StatusWanted {
+            condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
+            observes: true,
+            // A request that was made by another clock may be later than this decision, which answers it all the same.
+            scheduled_at: Some(request.map_or(start, |request| request.max(start))),
+            stamps: specification.is_some() || candidate.is_reschedule_pending,
+            affinity: (!decision.affinity.is_empty()).then(|| decision.affinity.clone()),
+            now: start,
+        };
+        let before = match is_same {
+            true => None,
+            false => {
+                let aggregated = self
+                    .bindings
+                    .get(&candidate.key)
+                    .map(|record| record.aggregated.clone());
+                let aggregated = aggregated.unwrap_or_default();
+                let requests = &decision.requests;
+                self.metrics().replicas_moved(moved(last, result));
+                Some(
+                    self.holdings
+                        .take(&candidate.key, result, last, &aggregated, requests, moment.instant),
+                )
+            }
+        };
+        let message = format!("{SUCCESS_MESSAGE} Result: {}", described(result));
+        let in_flight = InFlight {
+            before,
+            answers: request,
+            failure: None,
+            is_outdated: false,
+            announcements: vec![candidate.announcement(true, message)],
+            reason: Some(reason),
+            started: moment.instant,
+        };
+        self.dispatch(candidate, specification, wanted, in_flight, moment)
+    }
+
+    /// Plans the write of a failure: the condition, and where no cluster fits the removal of the result.
+    fn failed(
+        &mut self,
+        candidate: &Candidate,
+        decision: Option<&Decision>,
+        failure: Failure,
+        reason: Option<Reason>,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        let last = &candidate.binding.spec.clusters;
+        let clears = clears_result(&failure) && self.active.when_no_cluster_fits == WhenNoClusterFits::Clear;
+        if clears && self.guard.is_on() && takes_away(last, &[]) {
+            return self.held_back(candidate, reason.unwrap_or(Reason::ReplicasChanged), moment);
+        }
+        let specification = match (clears, decision) {
+            (true, Some(_)) => candidate.specification(&[], last.is_empty(), ""),
+            _ => None,
+        };
+        let wanted = StatusWanted {
+            condition: Some((failure.reason, failure.message.clone())),
+            observes: false,
+            scheduled_at: None,
+            stamps: false,
+            affinity: None,
+            now: Timestamp::from_seconds(moment.wall.seconds()),
+        };
+        let before = match specification {
+            Some(_) if !last.is_empty() => Some(self.holdings.remove(&candidate.key)),
+            _ => None,
+        };
+        let in_flight = InFlight {
+            before,
+            answers: None,
+            announcements: vec![candidate.announcement(false, failure.message.clone())],
+            failure: Some(failure),
+            is_outdated: false,
+            reason,
+            started: moment.instant,
+        };
+        self.dispatch(candidate, specification, wanted, in_flight, moment)
+    }
+
+    /// Holds a result back that would take replicas away while clusters are missing. Nothing is written but the
+    /// condition.
+    fn held_back(&mut self, candidate: &Candidate, reason: Reason, moment: &Moment) -> Option<WriteJob> {
+        self.metrics().held_back(1);
+        let missing: Vec<&str> = self.guard.missing().take(5).collect();
+        let failure = Failure {
+            reason: ScheduledReason::SchedulerError,
+            message: format!(
+                "clusters vanished without having been deleted ({}); no replicas are taken away until they are back or confirmed to be gone",
+                missing.join(", ")
+            ),
+            retry: Retry::After(Cause::MissingClusters),
+        };
+        tracing::warn!(binding = %candidate.key, "result held back: it takes replicas away while clusters are missing");
+        let wanted = StatusWanted {
+            condition: Some((failure.reason, failure.message.clone())),
+            observes: false,
+            scheduled_at: None,
+            stamps: false,
+            affinity: None,
+            now: Timestamp::from_seconds(moment.wall.seconds()),
+        };
+        let in_flight = InFlight {
+            before: None,
+            answers: None,
+            announcements: vec![candidate.announcement(false, failure.message.clone())],
+            failure: Some(failure),
+            is_outdated: false,
+            reason: Some(reason),
+            started: moment.instant,
+        };
+        self.dispatch(candidate, None, wanted, in_flight, moment)
+    }
+
+    /// Brings the status of a satisfied binding up to date: the observed generation, and what a write that was cut off
+    /// between its two patches left behind.
+    fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
+        let status = &candidate.binding.status;
+        let is_scheduled = status
+            .conditions
+            .iter()
+            .any(|known| known.kind == SCHEDULED && known.status == "True");
+        let is_repair = !is_scheduled || status.last_scheduled_time.is_none();
+        let now = Timestamp::from_seconds(moment.wall.seconds());
+        let applied = candidate.applied.as_ref();
+        let wanted = StatusWanted {
+            condition: is_repair.then(|| (ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
+            observes: true,
+            scheduled_at: is_repair.then_some(now),
+            stamps: false,
+            affinity: applied.and_then(|applied| applied.affinity.clone()),
+            now,
+        };
+        // A lazy policy waits for the next version of the workload, so the one that it has seen must be kept.
+        let affinity = applied.and_then(|applied| applied.affinity.clone()).unwrap_or_default();
+        let specification = match is_lazy(candidate.policy.as_deref()) {
+            true => candidate.specification(&candidate.binding.spec.clusters, true, &affinity),
+            false => None,
+        };
+        let in_flight = InFlight {
+            before: None,
+            answers: None,
+            announcements: Vec::new(),
+            failure: None,
+            is_outdated: false,
+            reason: None,
+            started: moment.instant,
+        };
+        let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
+        self.metrics().repairs(u64::from(is_repair && job.is_some()));
+        job
+    }
+
+    /// Hands out a write, unless everything is as wanted already.
+    fn dispatch(
+        &mut self,
+        candidate: &Candidate,
+        specification: Option<SpecificationPatch>,
+        wanted: StatusWanted,
+        in_flight: InFlight,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        if let Some(record) = self.bindings.get_mut(&candidate.key) {
+            record.is_moved_by_clusters = false;
+        }
+        if self.shadow.is_some() {
+            self.queue.done(&candidate.key);
+            return None;
+        }
+        let base = candidate.base();
+        let ObjectVersion {
+            uid,
+            version,
+            generation,
+        } = ObjectVersion::of(&base);
+        let is_current =
+            specification.is_none() && status_patch(uid, version, generation, &base.status, &wanted).is_none();
+        if is_current {
+            self.end(&candidate.key, in_flight, moment);
+            return None;
+        }
+        let term = self.term?;
+        self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
+        Some(WriteJob {
+            term,
+            key: Arc::clone(&candidate.key),
+            base,
+            specification,
+            status: wanted,
+        })
+    }
+
+    /// Ends a decision that was written, or that had nothing to write.
+    pub(super) fn end(&mut self, key: &Arc<BindingKey>, in_flight: InFlight, moment: &Moment) {
+        let priority = self.bindings.get(key).map_or(0, |record| record.priority);
+        if let Some(record) = self.bindings.get_mut(key)
+            && in_flight.failure.is_none()
+            && in_flight.reason.is_some()
+            && record.requested == in_flight.answers
+        {
+            record.is_reschedule_pending = false;
+        }
+        if let Some(reason) = in_flight.reason {
+            let result = match &in_flight.failure {
+                None => ScheduleResult::Scheduled,
+                Some(_) => ScheduleResult::Error,
+            };
+            let kind = match reason {
+                Reason::ReplicasChanged => ScheduleType::Scale,
+                _ => ScheduleType::Reconcile,
+            };
+            let duration = moment.instant.saturating_duration_since(in_flight.started);
+            self.metrics().attempt(kind, result, duration);
+        }
+        if in_flight.failure.is_some() {
+            self.metrics().incoming(IncomingEvent::AttemptFailed);
+        }
+        match in_flight.failure.map(|failure| failure.retry) {
+            None => self.queue.done(key),
+            Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),
+            Some(Retry::After(cause)) => self.queue.park(key, priority, cause, moment.instant),
+        }
+    }
+}
+
+impl Task {
+    fn of_write(job: WriteJob) -> Self {
+        Self::Write(Box::new(job))
+    }
+}
+
+/// Identity of one version of an object.
+struct ObjectVersion<'a> {
+    uid: &'a str,
+    version: &'a str,
+    generation: i64,
+}
+
+impl<'a> ObjectVersion<'a> {
+    fn of(fetched: &'a Fetched) -> Self {
+        Self {
+            uid: &fetched.metadata.uid,
+            version: &fetched.metadata.resource_version,
+            generation: fetched.metadata.generation,
+        }
+    }
+}
+
+impl Candidate {
+    fn new(key: &Arc<BindingKey>, record: &Record, engine: &Engine) -> Option<Self> {
+        let placement = Arc::clone(record.placement.as_ref()?);
+        let binding = record.binding()?;
+        let policy = engine.policies.of(&binding.metadata).ok().flatten().cloned();
+        let text = binding.metadata.annotations.get(APPLIED_POLICY).map(String::as_str);
+        let applied = AppliedPolicy::read(text, &binding.spec.clusters);
+        let version = &binding.spec.resource.resource_version;
+        Some(Self {
+            key: Arc::clone(key),
+            request: request_in_force(policy.as_deref(), applied.as_ref(), version),
+            placement,
+            applied_placement: record.applied_placement.clone(),
+            policy,
+            applied,
+            is_reschedule_pending: record.is_reschedule_pending,
+            is_moved_by_clusters: record.is_moved_by_clusters,
+            binding,
+        })
+    }
+
+    /// The binding as plugins see it: with its placement and the request in force, without what decisions wrote.
+    fn for_plugins(&self, placement: &Placement) -> Binding {
+        let mut object = self.binding.clone();
+        object.spec.placement = Some(placement.clone());
+        object.metadata.annotations.remove(APPLIED_PLACEMENT);
+        object.metadata.annotations.remove(APPLIED_POLICY);
+        let mut policy = self.policy.as_deref().cloned();
+        if policy.is_none() && self.request != Request::default() {
+            policy = Some(PolicyFacts::default());
+        }
+        if let Some(policy) = &mut policy {
+            self.request.put_into(policy);
+        }
+        Binding {
+            object,
+            policy,
+            source: None,
+        }
+    }
+
+    /// The patch of the specification for a result; `None` if everything is as it is to be.
+    fn specification(&self, result: &[TargetCluster], is_same: bool, affinity: &str) -> Option<SpecificationPatch> {
+        let workload_version = &self.binding.spec.resource.resource_version;
+        let applied = AppliedPolicy {
+            policy: self.request.clone(),
+            binding: Request::of_annotations(&self.binding.metadata.annotations),
+            workload_version: is_lazy(self.policy.as_deref()).then(|| workload_version.clone()),
+            affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
+            result: String::new(),
+        };
+        // The result is hashed as it will be read back.
+        let shown = if is_same { &self.binding.spec.clusters } else { result };
+        let applied = applied.write(shown);
+        let current = self.binding.metadata.annotations.get(APPLIED_POLICY);
+        let text = &self.placement.text;
+        let is_applied = self
+            .applied_placement
+            .as_deref()
+            .is_some_and(|applied| is_same_json(applied, text));
+        let patch = SpecificationPatch {
+            clusters: (!is_same).then(|| result.to_vec()),
+            applied_placement: (!is_applied).then(|| text.to_string()),
+            applied_policy: (current != applied.as_ref()).then_some(applied),
+        };
+        (patch != SpecificationPatch::default()).then_some(patch)
+    }
+
+    /// The object as it is written from: its metadata and status.
+    fn base(&self) -> Fetched {
+        let status = serde_json::to_value(&self.binding.status).unwrap_or_default();
+        Fetched::new(self.binding.metadata.clone(), status)
+    }
+
+    fn announcement(&self, is_success: bool, message: String) -> Announcement {
+        Announcement {
+            key: Arc::clone(&self.key),
+            uid: self.binding.metadata.uid.clone(),
+            resource: self.binding.spec.resource.clone(),
+            is_success,
+            message,
+        }
+    }
+}
+
+/// The failure of a binding that asks for something that Divvy does not do. Ignoring it would place replicas where they
+/// must not be.
+fn unsupported(binding: &ResourceBinding, placement: &Placement) -> Option<Failure> {
+    let is_set = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
+    let field = if is_set(&binding.spec.workload_affinity_groups) {
+        "spec.workloadAffinityGroups"
+    } else if is_set(&placement.workload_affinity) {
+        "spec.placement.workloadAffinity"
+    } else {
+        return None;
+    };
+    Some(Failure::of_binding(format!(
+        "`{field}` is not supported: Divvy does not schedule by workload affinity; remove it from the policy, or name another scheduler there"
+    )))
+}
+
+/// True if two results are the same, in whatever order.
+fn is_same_result(left: &[TargetCluster], right: &[TargetCluster]) -> bool {
+    let sorted = |targets: &[TargetCluster]| {
+        let mut sorted = targets.to_vec();
+        sorted.sort();
+        sorted
+    };
+    left.len() == right.len() && (left == right || sorted(left) == sorted(right))
+}
+
+/// Replicas that a result takes from clusters of the last one and gives to others.
+fn moved(last: &[TargetCluster], result: &[TargetCluster]) -> u64 {
+    let taken = last.iter().map(|before| {
+        let after = result.iter().find(|after| after.name == before.name);
+        u64::try_from(before.replicas - after.map_or(0, |after| after.replicas)).unwrap_or(0)
+    });
+    let given = result.iter().map(|after| {
+        let before = last.iter().find(|before| before.name == after.name);
+        u64::try_from(after.replicas - before.map_or(0, |before| before.replicas)).unwrap_or(0)
+    });
+    taken.sum::<u64>().min(given.sum())
+}
+
+/// True if two texts are the same JSON.
+fn is_same_json(left: &str, right: &str) -> bool {
+    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+    left == right || value(left).is_some_and(|left| Some(left) == value(right))
+}

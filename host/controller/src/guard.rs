@@ -1,0 +1,155 @@
+//! Protection against clusters that vanish from the list without having been deleted.
+//!
+//! Karmada deletes a cluster in two steps: its deletion timestamp appears, bindings move away, then it goes. A cluster
+//! that goes without the first step, or a list that is suddenly shorter or empty, is more likely a mistake (a restored
+//! backup, a wrong endpoint, an aggregated API server that lost its storage) than a wish. Scheduling by such a list
+//! would take replicas from healthy clusters. So while clusters are missing, no write takes replicas away from any
+//! cluster, until they come back, a person confirms, or the time limit passes.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use divvy_karmada::api::TargetCluster;
+
+/// Time after which missing clusters are believed to be gone.
+pub const CONFIRMED_AFTER: Duration = Duration::from_secs(300);
+
+/// Clusters that are missing, each since when.
+#[derive(Debug, Default)]
+pub struct LossGuard {
+    missing: BTreeMap<String, Instant>,
+}
+
+impl LossGuard {
+    /// Notes that a cluster vanished without its deletion having been announced.
+    pub fn vanished(&mut self, cluster: &str, now: Instant) {
+        self.missing.entry(cluster.to_owned()).or_insert(now);
+    }
+
+    /// Notes that a cluster is there. Returns true if it was missing.
+    pub fn appeared(&mut self, cluster: &str) -> bool {
+        self.missing.remove(cluster).is_some()
+    }
+
+    /// Judges the first list after a start: `named` are the clusters that results name. If at least half of them do
+    /// not exist, they count as missing. Fewer may be left over from clusters that were removed long ago.
+    pub fn started<'a>(
+        &mut self,
+        named: impl IntoIterator<Item = &'a str>,
+        exists: impl Fn(&str) -> bool,
+        now: Instant,
+    ) {
+        let (mut known, mut unknown) = (0_usize, Vec::new());
+        for name in named {
+            match exists(name) {
+                true => known += 1,
+                false => unknown.push(name),
+            }
+        }
+        if unknown.len() >= known.max(1) {
+            for name in unknown {
+                self.vanished(name, now);
+            }
+        }
+    }
+
+    /// Believes that all missing clusters are gone: a person confirmed it. Returns their names.
+    pub fn confirm(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.missing).into_keys().collect()
+    }
+
+    /// Believes that clusters are gone that were missing too long. Returns their names.
+    pub fn expire(&mut self, now: Instant) -> Vec<String> {
+        let is_over = |since: &Instant| now.saturating_duration_since(*since) >= CONFIRMED_AFTER;
+        let gone: Vec<String> = self
+            .missing
+            .iter()
+            .filter(|(_, since)| is_over(since))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in &gone {
+            self.missing.remove(name);
+        }
+        gone
+    }
+
+    /// The missing clusters, sorted.
+    pub fn missing(&self) -> impl Iterator<Item = &str> {
+        self.missing.keys().map(String::as_str)
+    }
+
+    /// True if writes that take replicas away are stopped.
+    pub fn is_on(&self) -> bool {
+        !self.missing.is_empty()
+    }
+
+    /// Time at which the next missing cluster is believed to be gone.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.missing.values().min().map(|since| *since + CONFIRMED_AFTER)
+    }
+}
+
+/// True if a new result takes replicas away from any cluster of the last one.
+pub fn takes_away(last: &[TargetCluster], new: &[TargetCluster]) -> bool {
+    last.iter().any(|before| {
+        let after = new.iter().find(|after| after.name == before.name);
+        after.is_none_or(|after| after.replicas < before.replicas)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_that_vanish_stop_writes_until_they_are_confirmed() {
+        let now = Instant::now();
+        let mut guard = LossGuard::default();
+        guard.vanished("m1", now);
+        guard.vanished("m1", now + Duration::from_secs(200));
+        assert!(guard.is_on());
+        assert_eq!(guard.next_due(), Some(now + CONFIRMED_AFTER));
+        assert!(guard.expire(now + Duration::from_secs(299)).is_empty());
+        assert_eq!(guard.expire(now + CONFIRMED_AFTER), ["m1"]);
+        assert!(!guard.is_on());
+
+        guard.vanished("m1", now);
+        assert!(guard.appeared("m1"));
+        assert!(!guard.is_on());
+        guard.vanished("m2", now);
+        assert_eq!(guard.confirm(), ["m2"]);
+        assert!(!guard.is_on());
+    }
+
+    #[test]
+    fn after_a_start_half_of_the_named_clusters_must_exist() {
+        for (existing, expected) in [
+            (vec!["a", "b", "c"], false),
+            (vec!["a", "b"], false),
+            (vec!["a"], true),
+            (vec![], true),
+        ] {
+            let mut guard = LossGuard::default();
+            guard.started(["a", "b", "c"], |name| existing.contains(&name), Instant::now());
+            assert_eq!(guard.is_on(), expected, "{existing:?}");
+        }
+        let mut guard = LossGuard::default();
+        guard.started([], |_| false, Instant::now());
+        assert!(!guard.is_on());
+    }
+
+    #[test]
+    fn fewer_replicas_anywhere_are_taken_away() {
+        let target = |name: &str, replicas| TargetCluster {
+            name: name.to_owned(),
+            replicas,
+            ..TargetCluster::default()
+        };
+        let last = [target("a", 2), target("b", 1)];
+        assert!(!takes_away(&last, &last));
+        assert!(!takes_away(&last, &[target("a", 3), target("b", 1), target("c", 1)]));
+        assert!(takes_away(&last, &[target("a", 3)]));
+        assert!(takes_away(&last, &[target("a", 1), target("b", 2)]));
+        assert!(!takes_away(&[], &[]));
+    }
+}

@@ -1,0 +1,255 @@
+//! Capacity that decisions have taken but that the clusters do not report yet.
+//!
+//! A decision's growth is held on each cluster from the moment of the decision until the cluster has shown it: the
+//! resource is healthy there, and the cluster has reported its resources since. After a time limit it is given back in
+//! any case. A write that failed gives back at once.
+//!
+//! Holdings are by cluster name. The ledger that estimates read is by row of a snapshot, and is made anew when the rows
+//! change.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use divvy_karmada::api::TargetCluster;
+use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
+
+use crate::objects::{AggregatedStatus, BindingKey, Health};
+
+/// Time after which a holding is given back even if the resource never became healthy, as in Karmada.
+pub const HOLD_MAX: Duration = Duration::from_secs(300);
+
+/// Time after which a holding is given back although its cluster has not reported since the resource became healthy.
+const REPORT_MAX: Duration = Duration::from_secs(30);
+
+/// What decisions hold, by binding.
+#[derive(Debug, Default)]
+pub struct Holdings {
+    holdings: HashMap<Arc<BindingKey>, Holding>,
+    ledger: Ledger,
+    rows: HashMap<String, usize>,
+}
+
+/// What one binding holds.
+#[derive(Debug, Clone)]
+pub struct Holding {
+    requests: Vec<(String, i64)>,
+    clusters: Vec<HeldCluster>,
+    since: Instant,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HeldCluster {
+    name: String,
+    replicas: i64,
+    /// Fingerprint of the cluster's aggregated status when the decision was made.
+    fingerprint: Option<u64>,
+    /// Time at which the resource was seen healthy there.
+    healthy_since: Option<Instant>,
+}
+
+impl Holdings {
+    /// The ledger for a snapshot, rebuilt if its rows are others than before.
+    pub fn ledger(&mut self, fleet: &FleetSnapshot) -> &Ledger {
+        let is_same = self.rows.len() == fleet.len()
+            && (0..fleet.len()).all(|row| self.rows.get(fleet.name(row as u32)) == Some(&row));
+        if !is_same {
+            self.rows = (0..fleet.len())
+                .map(|row| (fleet.name(row as u32).to_owned(), row))
+                .collect();
+            self.rebuild();
+        }
+        &self.ledger
+    }
+
+    fn rebuild(&mut self) {
+        self.ledger = Ledger::default();
+        for holding in self.holdings.values() {
+            for held in &holding.clusters {
+                if let Some(&row) = self.rows.get(&held.name) {
+                    self.ledger.book(row, held.replicas, requests(&holding.requests));
+                }
+            }
+        }
+    }
+
+    /// Takes what a result adds to the last one. Returns the binding's previous holding, with which
+    /// [`Self::give_back`] undoes this.
+    pub fn take(
+        &mut self,
+        key: &Arc<BindingKey>,
+        result: &[TargetCluster],
+        last: &[TargetCluster],
+        aggregated: &[AggregatedStatus],
+        per_replica: &[(String, i64)],
+        now: Instant,
+    ) -> Option<Holding> {
+        let before = self.remove(key);
+        let replicas_in = |targets: &[TargetCluster], name: &str| {
+            let target = targets.iter().find(|target| target.name == name);
+            target.map_or(0, |target| i64::from(target.replicas))
+        };
+        let held_before = |name: &str| {
+            let held = before
+                .iter()
+                .flat_map(|holding| &holding.clusters)
+                .find(|held| held.name == name);
+            held.map_or(0, |held| held.replicas)
+        };
+        let clusters = result.iter().filter_map(|target| {
+            let replicas = i64::from(target.replicas);
+            // What an earlier decision holds is still not reported, unless this one takes it away again.
+            let held = held_before(&target.name) + replicas - replicas_in(last, &target.name);
+            let held = held.clamp(0, replicas);
+            (held > 0).then(|| HeldCluster {
+                name: target.name.clone(),
+                replicas: held,
+                fingerprint: fingerprint(aggregated, &target.name),
+                healthy_since: None,
+            })
+        });
+        let holding = Holding {
+            requests: per_replica.to_vec(),
+            clusters: clusters.collect(),
+            since: now,
+        };
+        self.insert(key, holding);
+        before
+    }
+
+    /// Undoes [`Self::take`]: the write failed.
+    pub fn give_back(&mut self, key: &Arc<BindingKey>, before: Option<Holding>) {
+        self.remove(key);
+        if let Some(before) = before {
+            self.insert(key, before);
+        }
+    }
+
+    /// Holds the whole result of a binding that was scheduled lately and is not healthy yet: after a start, nothing
+    /// else is known about it.
+    pub fn restore(
+        &mut self,
+        key: &Arc<BindingKey>,
+        result: &[TargetCluster],
+        per_replica: &[(String, i64)],
+        now: Instant,
+    ) {
+        self.take(key, result, &[], &[], per_replica, now);
+    }
+
+    /// Notes the state of a binding's resource. A cluster counts as healthy only by an entry that changed since the
+    /// decision: before that, it describes the resource as it was.
+    pub fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) {
+        let Some(holding) = self.holdings.get_mut(key) else {
+            return;
+        };
+        for held in &mut holding.clusters {
+            let entry = aggregated.iter().find(|entry| entry.cluster == held.name);
+            let is_healthy = entry
+                .is_some_and(|entry| entry.health == Health::Healthy && Some(entry.fingerprint) != held.fingerprint);
+            match is_healthy {
+                true if held.healthy_since.is_none() => held.healthy_since = Some(now),
+                true => {}
+                false => held.healthy_since = None,
+            }
+        }
+    }
+
+    /// Gives back what a cluster has shown by now: it has just reported its resources. Returns true if anything was
+    /// given back.
+    pub fn reported(&mut self, cluster: &str) -> bool {
+        self.release(|held, _| held.name == cluster && held.healthy_since.is_some())
+    }
+
+    /// Gives back what was held too long. Returns true if anything was given back.
+    pub fn expire(&mut self, now: Instant) -> bool {
+        self.release(|held, since| {
+            let is_overdue = now.saturating_duration_since(since) >= HOLD_MAX;
+            let is_shown = held
+                .healthy_since
+                .is_some_and(|healthy| now.saturating_duration_since(healthy) >= REPORT_MAX);
+            is_overdue || is_shown
+        })
+    }
+
+    /// Forgets a binding that is gone.
+    pub fn remove(&mut self, key: &BindingKey) -> Option<Holding> {
+        let holding = self.holdings.remove(key)?;
+        for held in &holding.clusters {
+            if let Some(&row) = self.rows.get(&held.name) {
+                self.ledger.release(row, held.replicas, requests(&holding.requests));
+            }
+        }
+        Some(holding)
+    }
+
+    /// Gives back everything.
+    pub fn clear(&mut self) {
+        self.holdings.clear();
+        self.rebuild();
+    }
+
+    /// Replicas that a binding holds on a cluster.
+    pub fn held(&self, key: &BindingKey, cluster: &str) -> i64 {
+        let held = self
+            .holdings
+            .get(key)
+            .and_then(|holding| holding.clusters.iter().find(|held| held.name == cluster));
+        held.map_or(0, |held| held.replicas)
+    }
+
+    /// Number of bindings that hold something.
+    pub fn len(&self) -> usize {
+        self.holdings.len()
+    }
+
+    /// True if nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.holdings.is_empty()
+    }
+
+    fn insert(&mut self, key: &Arc<BindingKey>, holding: Holding) {
+        if holding.clusters.is_empty() {
+            return;
+        }
+        for held in &holding.clusters {
+            if let Some(&row) = self.rows.get(&held.name) {
+                self.ledger.book(row, held.replicas, requests(&holding.requests));
+            }
+        }
+        self.holdings.insert(Arc::clone(key), holding);
+    }
+
+    fn release(&mut self, is_over: impl Fn(&HeldCluster, Instant) -> bool) -> bool {
+        let mut has_released = false;
+        let Self { holdings, ledger, rows } = self;
+        holdings.retain(|_, holding| {
+            let Holding {
+                requests: per_replica,
+                clusters,
+                since,
+            } = holding;
+            clusters.retain(|held| {
+                let over = is_over(held, *since);
+                if over {
+                    has_released = true;
+                    if let Some(&row) = rows.get(&held.name) {
+                        ledger.release(row, held.replicas, requests(per_replica));
+                    }
+                }
+                !over
+            });
+            !clusters.is_empty()
+        });
+        has_released
+    }
+}
+
+fn requests(list: &[(String, i64)]) -> impl Iterator<Item = (&str, i64)> {
+    list.iter().map(|(resource, quantity)| (resource.as_str(), *quantity))
+}
+
+fn fingerprint(aggregated: &[AggregatedStatus], cluster: &str) -> Option<u64> {
+    let entry = aggregated.iter().find(|entry| entry.cluster == cluster);
+    entry.map(|entry| entry.fingerprint)
+}

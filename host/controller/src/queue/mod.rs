@@ -1,0 +1,312 @@
+//! The queue of bindings that wait for a decision, as kube-scheduler has it.
+//!
+//! A binding is in one of three parts. *Active* ones are decided next, the highest priority first, then in the order of
+//! their arrival. *Backing off* are those whose last attempt failed for a reason that time can heal; the wait doubles
+//! from one second to ten. *Parked* are those that fail until something else changes; an event wakes those whose cause
+//! it can have removed, and five minutes wake all.
+//!
+//! The queue reads no clock: every method that depends on time takes it. It knows nothing about bindings but their keys
+//! and the cause of a failure, whose type the caller chooses.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+use std::time::{Duration, Instant};
+
+/// Wait after the first failure.
+pub const BACKOFF_MIN: Duration = Duration::from_secs(1);
+/// Maximum wait after a failure.
+pub const BACKOFF_MAX: Duration = Duration::from_secs(10);
+/// Time after which a parked binding is tried again without an event.
+pub const PARKED_MAX: Duration = Duration::from_secs(300);
+
+/// Bindings that wait for a decision.
+#[derive(Debug)]
+pub struct Queue<K, Cause> {
+    entries: HashMap<K, Entry<Cause>>,
+    active: BTreeSet<(Reverse<i32>, u64, K)>,
+    /// Due times of the bindings that back off.
+    backoff: BTreeSet<(Instant, u64, K)>,
+    /// Times at which the parked bindings are flushed.
+    parked: BTreeSet<(Instant, u64, K)>,
+    arrivals: u64,
+}
+
+#[derive(Debug)]
+struct Entry<Cause> {
+    place: Place<Cause>,
+    priority: i32,
+    arrival: u64,
+    /// Time of arrival in the active part.
+    since: Instant,
+    /// Failed attempts in a row.
+    attempts: u32,
+    /// End of the wait after the last failure.
+    ready: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place<Cause> {
+    Active,
+    Backoff(Instant),
+    Parked(Instant, Cause),
+    /// Taken out for a decision that has not ended.
+    Taken,
+}
+
+/// A binding that was taken out for a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken<K> {
+    /// Key of the binding.
+    pub key: K,
+    /// Time since it became active.
+    pub waited: Duration,
+    /// Failed attempts before this one.
+    pub attempts: u32,
+}
+
+/// Number of bindings in each part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Bindings that are decided next.
+    pub active: usize,
+    /// Bindings that wait after a failure.
+    pub backoff: usize,
+    /// Bindings that wait for an event.
+    pub parked: usize,
+}
+
+impl<K, Cause> Default for Queue<K, Cause> {
+    fn default() -> Self {
+        Self {
+            entries: HashMap::new(),
+            active: BTreeSet::new(),
+            backoff: BTreeSet::new(),
+            parked: BTreeSet::new(),
+            arrivals: 0,
+        }
+    }
+}
+
+impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
+    /// Makes a binding active at once, and forgets its failures: something about the binding itself changed.
+    ///
+    /// A binding that is active already keeps its turn within its priority. One that is [taken](Self::take) is
+    /// active again after this call; the caller must not call it while a decision is under way.
+    pub fn add(&mut self, key: &K, priority: i32, now: Instant) {
+        self.detach(key);
+        let arrival = match self.entries.get(key) {
+            Some(entry) if matches!(entry.place, Place::Active) => entry.arrival,
+            _ => self.next_arrival(),
+        };
+        let since = match self.entries.get(key) {
+            Some(entry) if matches!(entry.place, Place::Active) => entry.since,
+            _ => now,
+        };
+        let entry = Entry {
+            place: Place::Active,
+            priority,
+            arrival,
+            since,
+            attempts: 0,
+            ready: now,
+        };
+        self.active.insert((Reverse(priority), arrival, key.clone()));
+        self.entries.insert(key.clone(), entry);
+    }
+
+    /// Wakes a binding because something around it changed. Its failures count on: if it is still backing off, it
+    /// stays where it is, and a parked one waits for the rest of its backoff.
+    pub fn wake(&mut self, key: &K, priority: i32, now: Instant) {
+        match self.entries.get(key).map(|entry| (entry.place, entry.ready)) {
+            Some((Place::Active | Place::Backoff(_) | Place::Taken, _)) => {}
+            Some((Place::Parked(..), ready)) => self.unpark(key, ready, now),
+            None => self.add(key, priority, now),
+        }
+    }
+
+    /// Wakes the parked bindings that an event may help, as [`Self::wake`] does. Returns their number.
+    pub fn wake_parked(&mut self, now: Instant, mut helps: impl FnMut(&K, Cause) -> bool) -> usize {
+        let woken: Vec<(K, Instant)> = self
+            .parked
+            .iter()
+            .filter_map(|(_, _, key)| {
+                let entry = self.entries.get(key)?;
+                let Place::Parked(_, cause) = entry.place else {
+                    return None;
+                };
+                helps(key, cause).then(|| (key.clone(), entry.ready))
+            })
+            .collect();
+        for (key, ready) in &woken {
+            self.unpark(key, *ready, now);
+        }
+        woken.len()
+    }
+
+    /// Takes out the next active binding. Bindings whose wait has ended become active first.
+    pub fn take(&mut self, now: Instant) -> Option<Taken<K>> {
+        self.advance(now);
+        let (_, _, key) = self.active.pop_first()?;
+        let entry = self.entries.get_mut(&key)?;
+        entry.place = Place::Taken;
+        let taken = Taken {
+            waited: now.saturating_duration_since(entry.since),
+            attempts: entry.attempts,
+            key,
+        };
+        Some(taken)
+    }
+
+    /// Ends a decision for good: the binding leaves the queue.
+    pub fn done(&mut self, key: &K) {
+        self.detach(key);
+        self.entries.remove(key);
+    }
+
+    /// Ends a decision that time can heal: the binding backs off. Returns the wait.
+    pub fn retry(&mut self, key: &K, priority: i32, now: Instant) -> Duration {
+        let wait = self.fail(key, priority, now);
+        let due = now + wait;
+        self.put_into_backoff(key, due);
+        wait
+    }
+
+    /// Puts off a decision for a short while, which does not count as a failure.
+    pub fn postpone(&mut self, key: &K, wait: Duration, now: Instant) {
+        self.detach(key);
+        self.put_into_backoff(key, now + wait);
+    }
+
+    /// Ends a decision that only an event can heal: the binding is parked with the cause of its failure.
+    pub fn park(&mut self, key: &K, priority: i32, cause: Cause, now: Instant) {
+        self.fail(key, priority, now);
+        let flush = now + PARKED_MAX;
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.place = Place::Parked(flush, cause);
+            self.parked.insert((flush, entry.arrival, key.clone()));
+        }
+    }
+
+    /// Time at which a waiting binding becomes active; `None` if none waits.
+    pub fn next_due(&self) -> Option<Instant> {
+        let first = |set: &BTreeSet<(Instant, u64, K)>| set.first().map(|(due, _, _)| *due);
+        first(&self.backoff).into_iter().chain(first(&self.parked)).min()
+    }
+
+    /// True if a binding is ready to be decided.
+    pub fn has_active(&self) -> bool {
+        !self.active.is_empty()
+    }
+
+    /// True if the queue knows the binding, in whatever part.
+    pub fn contains(&self, key: &K) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    /// True if the binding failed and waits.
+    pub fn is_waiting(&self, key: &K) -> bool {
+        let place = self.entries.get(key).map(|entry| entry.place);
+        matches!(place, Some(Place::Backoff(_) | Place::Parked(..)))
+    }
+
+    /// Number of bindings in each part.
+    pub fn depth(&self) -> Depth {
+        Depth {
+            active: self.active.len(),
+            backoff: self.backoff.len(),
+            parked: self.parked.len(),
+        }
+    }
+
+    /// Time for which the next active binding has waited; zero if there is none.
+    pub fn head_age(&self, now: Instant) -> Duration {
+        let head = self.active.first().and_then(|(_, _, key)| self.entries.get(key));
+        head.map_or(Duration::ZERO, |entry| now.saturating_duration_since(entry.since))
+    }
+
+    /// Makes every binding active whose wait has ended.
+    fn advance(&mut self, now: Instant) {
+        while let Some((due, _, _)) = self.backoff.first()
+            && *due <= now
+            && let Some((_, _, key)) = self.backoff.pop_first()
+        {
+            self.activate(&key, now);
+        }
+        while let Some((due, _, _)) = self.parked.first()
+            && *due <= now
+            && let Some((_, _, key)) = self.parked.pop_first()
+        {
+            self.activate(&key, now);
+        }
+    }
+
+    fn activate(&mut self, key: &K, now: Instant) {
+        let arrival = self.next_arrival();
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.place = Place::Active;
+            entry.since = now;
+            entry.arrival = arrival;
+            self.active.insert((Reverse(entry.priority), arrival, key.clone()));
+        }
+    }
+
+    fn unpark(&mut self, key: &K, ready: Instant, now: Instant) {
+        self.detach(key);
+        if ready <= now {
+            self.activate(key, now);
+        } else {
+            self.put_into_backoff(key, ready);
+        }
+    }
+
+    fn put_into_backoff(&mut self, key: &K, due: Instant) {
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.place = Place::Backoff(due);
+            self.backoff.insert((due, entry.arrival, key.clone()));
+        }
+    }
+
+    /// Counts a failure and returns the wait that follows it.
+    fn fail(&mut self, key: &K, priority: i32, now: Instant) -> Duration {
+        self.detach(key);
+        let arrival = self.next_arrival();
+        let entry = self.entries.entry(key.clone()).or_insert(Entry {
+            place: Place::Taken,
+            priority,
+            arrival,
+            since: now,
+            attempts: 0,
+            ready: now,
+        });
+        entry.priority = priority;
+        entry.attempts = entry.attempts.saturating_add(1);
+        let doublings = (entry.attempts - 1).min(16);
+        let wait = BACKOFF_MIN.saturating_mul(1 << doublings).min(BACKOFF_MAX);
+        entry.ready = now + wait;
+        wait
+    }
+
+    /// Removes a binding from its part, but not its entry.
+    fn detach(&mut self, key: &K) {
+        let Some(entry) = self.entries.get(key) else { return };
+        match entry.place {
+            Place::Active => {
+                _ = self
+                    .active
+                    .remove(&(Reverse(entry.priority), entry.arrival, key.clone()))
+            }
+            Place::Backoff(due) => _ = self.backoff.remove(&(due, entry.arrival, key.clone())),
+            Place::Parked(due, _) => _ = self.parked.remove(&(due, entry.arrival, key.clone())),
+            Place::Taken => {}
+        }
+    }
+
+    fn next_arrival(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
+    }
+}

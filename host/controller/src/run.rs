@@ -1,0 +1,410 @@
+//! The running scheduler: watches, the thread that decides, and the tasks that write.
+//!
+//! Everything that waits for the network is a task; the engine has a thread of its own, which is never interrupted. They
+//! meet in two channels: changes and outcomes go to the engine, writes come from it. The channel to the engine is
+//! bounded, so a relist of many objects waits for the engine instead of piling up in memory.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use divvy_estimator::{EstimatorOptions, Estimators};
+use divvy_karmada::api::Timestamp;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, mpsc, watch as signal};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::{Clients, ConnectionError, ConnectionOptions, connect};
+use crate::engine::{ActiveProfile, Engine, Moment, Task};
+use crate::estimates::{Answers, ask};
+use crate::events::EventSender;
+use crate::lease::{BootClock, Elector, Fence, LeaseOptions, LeasesOfCluster, Role, Term, TimingError};
+use crate::lookup::ServicesOfKarmada;
+use crate::objects::{BindingKey, Kind};
+use crate::observe::Metrics;
+use crate::panel::Panel;
+use crate::serve::{ServeError, Server};
+use crate::watch::{Change, watch};
+use crate::write::execute::Writer;
+use crate::write::Written;
+
+/// Messages that wait for the engine.
+const CHANNEL: usize = 1024;
+/// Longest time for which the engine waits without looking at the clock.
+const IDLE_MAX: Duration = Duration::from_secs(1);
+/// Time in which decisions under way are written after the end was requested.
+const SHUTDOWN_MAX: Duration = Duration::from_secs(8);
+
+/// Settings of a running scheduler.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The API server.
+    pub connection: ConnectionOptions,
+    /// The profile that decides.
+    pub profile: ActiveProfile,
+    /// Name of this process, for events and the lease. No other process may have the same.
+    pub identity: String,
+    /// Writes at a time.
+    pub concurrency: usize,
+    /// Address for probes, metrics and explanations.
+    pub listen: SocketAddr,
+    /// The lease; `None` to decide without one.
+    pub lease: Option<LeaseOptions>,
+    /// True to write nothing, and to compare each decision with that of the scheduler in charge.
+    pub dry_run: bool,
+    /// Accurate estimators; `None` for the general estimate alone.
+    pub estimators: Option<EstimatorOptions>,
+    /// Version of the program, for metrics.
+    pub version: &'static str,
+}
+
+/// A scheduler that cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The API server cannot be reached as configured.
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    /// Probes and metrics cannot be served.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// The times of the lease contradict each other.
+    #[error(transparent)]
+    Lease(#[from] TimingError),
+    /// The thread that decides ended without having been asked to.
+    #[error("the deciding thread ended unexpectedly")]
+    EngineEnded,
+    /// The thread that decides cannot be started.
+    #[error("the deciding thread cannot be started")]
+    Thread(#[source] std::io::Error),
+}
+
+/// A message to the engine.
+enum Message {
+    Change(Change),
+    Written(Arc<BindingKey>, Box<Written>),
+    Role(Role),
+    Estimated(Arc<BindingKey>, Answers),
+}
+
+/// Runs the scheduler until `stop` is cancelled. Then decisions under way are written, for at most eight seconds, and the
+/// lease is released.
+///
+/// # Errors
+///
+/// A [`RunError`] if the scheduler cannot be started, or if the thread that decides ends. An API server that is not
+/// there is not an error: the watches try again for ever.
+pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), RunError> {
+    let clients = connect(&options.connection).await?;
+    let server = Server::bind(options.listen).await?;
+    let name = options.profile.profile.scheduler_name().to_owned();
+    tracing::info!(
+        server = clients.server,
+        scheduler = name,
+        profile = options.profile.profile.name(),
+        listen = %server.address(),
+        "starting"
+    );
+    let services = ServicesOfKarmada::new(clients.writing.clone());
+    let estimators = options.estimators.map(|options| Arc::new(Estimators::new(options, Arc::new(services))));
+    let panel = Arc::new(Panel::new(Arc::new(Metrics::new(options.version, estimators.clone()))));
+    let (to_engine, from_tasks) = mpsc::channel(CHANNEL);
+    let (to_workers, jobs) = mpsc::unbounded_channel();
+    // Cancelled after the last write: from then on another scheduler may lead.
+    let written = CancellationToken::new();
+    if options.dry_run {
+        panel.shadowed(serde_json::json!({"agreed": 0, "differed": 0, "waiting": 0, "differences": []}));
+    }
+    let (fence, elector) = match options.lease.filter(|_| !options.dry_run) {
+        Some(lease) => contend(&clients, lease, &to_engine, &written)?,
+        None => {
+            let clock = Arc::new(BootClock);
+            // Nothing may be written in shadow mode, whatever is asked for.
+            let fence = match options.dry_run {
+                true => Fence::new(clock),
+                false => Fence::without_lease(clock),
+            };
+            let role = Role::Leader(fence.term().unwrap_or(Term(1)));
+            let _closed = to_engine.send(Message::Role(role)).await;
+            (fence, None)
+        }
+    };
+    let events = EventSender::start(clients.writing.clone(), name, options.identity);
+    let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, written.clone()));
+    tokio::spawn(watch_plugins(Arc::clone(&panel)));
+    start_watches(&clients, &to_engine);
+    let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics));
+    let asks_estimators = estimators.is_some();
+    let worker = Worker {
+        writer,
+        estimators,
+        metrics: Arc::clone(&panel.metrics),
+        to_engine,
+    };
+    start_workers(worker, options.concurrency, jobs);
+    let (ended, mut has_ended) = signal::channel(false);
+    let thread = Thread {
+        profile: options.profile,
+        panel,
+        inbox: from_tasks,
+        workers: to_workers,
+        asks_estimators,
+        dry_run: options.dry_run,
+        events,
+        stop: stop.clone(),
+        in_flight_max: options.concurrency * 4,
+        handle: Handle::current(),
+    };
+    let joined = std::thread::Builder::new().name("decide".to_owned()).spawn(move || {
+        thread.run();
+        let _ignored = ended.send(true);
+    });
+    let joined = joined.map_err(RunError::Thread)?;
+    let is_clean = tokio::select! {
+        // Ends when the thread has sent its last word, or is gone without one.
+        _ = has_ended.wait_for(|ended| *ended) => joined.join().is_ok() && stop.is_cancelled(),
+        // A plugin that hangs must not hold up the exit.
+        () = overdue(&stop) => {
+            tracing::error!("decisions under way did not end in time");
+            true
+        }
+    };
+    written.cancel();
+    if let Some(elector) = elector {
+        let _ended = elector.await;
+    }
+    let _ended = serving.await;
+    match is_clean {
+        true => Ok(()),
+        false => Err(RunError::EngineEnded),
+    }
+}
+
+/// Ends when decisions have had their time after `stop`.
+async fn overdue(stop: &CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(SHUTDOWN_MAX).await;
+}
+
+/// Contends for the lease in the background, and tells the engine of each change.
+fn contend(
+    clients: &Clients,
+    lease: LeaseOptions,
+    to_engine: &mpsc::Sender<Message>,
+    stop: &CancellationToken,
+) -> Result<(Fence, Option<JoinHandle<()>>), TimingError> {
+    let fence = Fence::new(Arc::new(BootClock));
+    let api = kube::Api::namespaced(clients.writing.clone(), &lease.name.namespace);
+    let api = LeasesOfCluster::new(api, &lease.name.name);
+    let elector = Elector::new(api, lease, fence.clone())?;
+    let mut role = elector.role();
+    let to_engine = to_engine.clone();
+    tokio::spawn(async move {
+        while role.changed().await.is_ok() {
+            let role = role.borrow_and_update().clone();
+            if to_engine.send(Message::Role(role)).await.is_err() {
+                return;
+            }
+        }
+    });
+    Ok((fence, Some(tokio::spawn(elector.run(stop.clone())))))
+}
+
+/// Reports plugin calls that hang.
+async fn watch_plugins(panel: Arc<Panel>) {
+    loop {
+        tokio::time::sleep(IDLE_MAX).await;
+        if let Some(hanging) = panel.watchdog.hanging(Instant::now())
+            && hanging.is_new
+        {
+            tracing::error!(
+                plugin = hanging.plugin,
+                point = hanging.point,
+                "a plugin call does not return; no decision is made until it does"
+            );
+        }
+    }
+}
+
+fn start_watches(clients: &Clients, to_engine: &mpsc::Sender<Message>) {
+    for kind in Kind::ALL {
+        let (clients, to_engine) = (clients.clone(), to_engine.clone());
+        tokio::spawn(watch(clients, kind, to_engine));
+    }
+}
+
+impl crate::watch::Sink for mpsc::Sender<Message> {
+    async fn send(&self, change: Change) -> bool {
+        mpsc::Sender::send(self, Message::Change(change)).await.is_ok()
+    }
+}
+
+/// Carries out the engine's tasks.
+#[derive(Clone)]
+struct Worker {
+    writer: Writer,
+    estimators: Option<Arc<Estimators>>,
+    metrics: Arc<Metrics>,
+    to_engine: mpsc::Sender<Message>,
+}
+
+impl Worker {
+    async fn carry_out(self, task: Task) {
+        let message = match task {
+            Task::Write(job) => {
+                let written = self.writer.write(&job).await;
+                Message::Written(job.key, Box::new(written))
+            }
+            Task::Estimate(job) => {
+                let key = Arc::clone(&job.key);
+                let answers = match &self.estimators {
+                    Some(estimators) => ask(estimators, job, &self.metrics).await,
+                    None => Answers::none(job.request),
+                };
+                Message::Estimated(key, answers)
+            }
+        };
+        // The engine is gone only if the process ends.
+        let _gone = self.to_engine.send(message).await;
+    }
+}
+
+/// Carries out tasks in parallel, at most `concurrency` at a time of each kind: estimators that are slow must not hold up
+/// writes.
+fn start_workers(worker: Worker, concurrency: usize, mut tasks: mpsc::UnboundedReceiver<Task>) {
+    let permits = || Arc::new(Semaphore::new(concurrency.max(1)));
+    let (writes, questions) = (permits(), permits());
+    tokio::spawn(async move {
+        while let Some(task) = tasks.recv().await {
+            let permits = match &task {
+                Task::Write(_) => Arc::clone(&writes),
+                Task::Estimate(_) => Arc::clone(&questions),
+            };
+            let worker = worker.clone();
+            tokio::spawn(async move {
+                let Ok(_permit) = permits.acquire_owned().await else { return };
+                worker.carry_out(task).await;
+            });
+        }
+    });
+}
+
+/// The thread that decides.
+struct Thread {
+    profile: ActiveProfile,
+    panel: Arc<Panel>,
+    inbox: mpsc::Receiver<Message>,
+    workers: mpsc::UnboundedSender<Task>,
+    asks_estimators: bool,
+    dry_run: bool,
+    events: EventSender,
+    stop: CancellationToken,
+    in_flight_max: usize,
+    handle: Handle,
+}
+
+impl Thread {
+    fn run(mut self) {
+        let mut engine = Engine::new(self.profile.clone(), Arc::clone(&self.panel));
+        engine = engine.asking_estimators(self.asks_estimators);
+        if self.dry_run {
+            engine = engine.in_shadow();
+        }
+        let mut stopping_since: Option<Instant> = None;
+        let mut published: Option<Instant> = None;
+        loop {
+            while let Ok(message) = self.inbox.try_recv() {
+                self.take_in(&mut engine, message);
+                // In shadow mode, the decision must come before the other scheduler's write is seen.
+                if self.dry_run {
+                    self.decide(&mut engine);
+                }
+            }
+            let moment = Instant::now();
+            engine.tick(moment);
+            if published.is_none_or(|published| moment.duration_since(published) >= IDLE_MAX) || !engine.is_synced() {
+                published = Some(moment);
+                engine.publish(moment);
+            }
+            if self.stop.is_cancelled() {
+                let since = *stopping_since.get_or_insert_with(Instant::now);
+                if engine.writes_under_way() == 0 || since.elapsed() > SHUTDOWN_MAX {
+                    return;
+                }
+            } else {
+                self.decide(&mut engine);
+            }
+            for announcement in engine.take_announcements() {
+                self.events.send(announcement);
+            }
+            if !self.wait(&mut engine) {
+                return;
+            }
+        }
+    }
+
+    /// Decides until nothing is ready, enough is being written, or messages wait.
+    fn decide(&mut self, engine: &mut Engine) {
+        while engine.tasks_under_way() < self.in_flight_max {
+            let Some(task) = engine.next(&now()) else { return };
+            if self.workers.send(task).is_err() {
+                return;
+            }
+            if !self.inbox.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for a message or for the next due time. Returns false if no message can come any more.
+    fn wait(&mut self, engine: &mut Engine) -> bool {
+        let due = engine
+            .next_due()
+            .map(|due| due.saturating_duration_since(Instant::now()));
+        let can_decide = engine.has_ready() && engine.tasks_under_way() < self.in_flight_max;
+        let wait = match can_decide && !self.stop.is_cancelled() {
+            true => Duration::ZERO,
+            false => due.unwrap_or(IDLE_MAX).min(IDLE_MAX),
+        };
+        let inbox = &mut self.inbox;
+        let stop = &self.stop;
+        let is_stopping = stop.is_cancelled();
+        let received = self.handle.block_on(async {
+            tokio::select! {
+                message = inbox.recv() => Some(message),
+                () = tokio::time::sleep(wait) => None,
+                () = stop.cancelled(), if !is_stopping => None,
+            }
+        });
+        match received {
+            Some(Some(message)) => self.take_in(engine, message),
+            Some(None) => return false,
+            None => {}
+        }
+        true
+    }
+
+    fn take_in(&self, engine: &mut Engine, message: Message) {
+        match message {
+            Message::Change(change) => engine.observe(change, &now()),
+            Message::Written(key, written) => engine.complete(&key, *written, &now()),
+            Message::Role(Role::Leader(term)) => engine.lead(Some(term), &now()),
+            Message::Role(Role::Standby { .. }) => engine.lead(None, &now()),
+            Message::Estimated(key, answers) => {
+                if let Some(task) = engine.estimated(&key, &answers, &now()) {
+                    // The workers are gone only if the process ends.
+                    let _gone = self.workers.send(task);
+                }
+            }
+        }
+    }
+}
+
+/// The present, on both clocks.
+fn now() -> Moment {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Moment {
+        instant: Instant::now(),
+        wall: Timestamp::from_seconds(i64::try_from(since.as_secs()).unwrap_or(i64::MAX)),
+    }
+}

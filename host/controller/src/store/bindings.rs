@@ -1,0 +1,283 @@
+//! Bindings, each as compact JSON with the columns that are read without parsing it.
+//!
+//! A binding is parsed only when it is decided. Its placement and the applied placement are shared texts, since all
+//! bindings of a policy have the same. Together this is about two kilobytes per binding.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use divvy_karmada::api::{BindingScope, PolicyScope, ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::policy::{Claim, claimed_by};
+use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
+
+use super::{Shared, SharedPlacement};
+use crate::decide::rules::{Sum, goes_everywhere};
+use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use crate::objects::{AggregatedStatus, BindingDocument, BindingKey};
+use crate::write::patch::read_metadata;
+
+/// A binding in the store.
+#[derive(Debug)]
+pub struct Record {
+    /// UID.
+    pub uid: Box<str>,
+    /// Generation.
+    pub generation: i64,
+    /// Resource version as a number; 0 if it is not one.
+    pub version: u64,
+    /// Priority in the queue.
+    pub priority: i32,
+    /// True if this scheduler decides it.
+    pub is_ours: bool,
+    /// Time at which a reschedule was requested.
+    pub requested: Option<Timestamp>,
+    /// True if that request has not been answered by a decision.
+    pub is_reschedule_pending: bool,
+    /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
+    /// names a strategy that may send it there.
+    pub follows_clusters: bool,
+    /// True if a cluster changed since its last decision, under a profile that then moves satisfied bindings.
+    pub is_moved_by_clusters: bool,
+    /// The affinity group in use.
+    pub observed_group: Option<Arc<str>>,
+    /// The policy that claims it, as in [`claim_text`].
+    pub claim: Option<Arc<str>>,
+    /// Its placement.
+    pub placement: Option<Arc<SharedPlacement>>,
+    /// The annotation `policy.karmada.io/applied-placement`.
+    pub applied_placement: Option<Arc<str>>,
+    /// State of the resource in each cluster.
+    pub aggregated: Box<[AggregatedStatus]>,
+    /// Hash of its labels and annotations, except those that decisions write.
+    metadata: u64,
+    /// The rest of the object.
+    document: Box<[u8]>,
+    /// Number of the relist that named it last.
+    epoch: u64,
+}
+
+/// The bindings of a control plane.
+#[derive(Debug, Default)]
+pub struct BindingStore {
+    records: HashMap<Arc<BindingKey>, Record>,
+    shared: Shared,
+    /// Number of the last relist, by scope: the two kinds are listed independently.
+    epochs: [u64; 2],
+}
+
+/// What a new version of a binding differs in from the stored one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BindingChange {
+    /// It is new, or another object of the same name.
+    pub is_new: bool,
+    /// Its specification changed.
+    pub generation: bool,
+    /// Its labels or annotations changed, the applied ones aside.
+    pub metadata: bool,
+    /// The state of its resource changed.
+    pub aggregated: bool,
+    /// The version was older than the stored one and was ignored.
+    pub is_stale: bool,
+}
+
+impl BindingStore {
+    /// Inserts a version of a binding and reports what changed. `is_ours` is the answer of
+    /// [`crate::decide::ownership::is_ours`].
+    ///
+    /// An older version than the stored one is ignored: after a write, its answer is stored at once, and the watch
+    /// still has to repeat what came before.
+    /// A relist (`is_listed`) is believed even then, unless the stored version came after it began: versions go back if
+    /// a control plane was restored from a backup.
+    pub fn upsert(
+        &mut self,
+        document: BindingDocument,
+        is_ours: bool,
+        is_listed: bool,
+    ) -> (Arc<BindingKey>, BindingChange) {
+        let key = document.key();
+        let version = version_number(&document.object.metadata.resource_version);
+        let epoch = self.epochs[slot(key.scope)];
+        let known = self.records.get_key_value(&key);
+        let shared_key = known.map_or_else(|| Arc::new(key), |(key, _)| Arc::clone(key));
+        let old = known.map(|(_, record)| record);
+        if let Some(old) = old
+            && version < old.version
+            && *old.uid == document.object.metadata.uid
+            && !(is_listed && old.epoch != epoch)
+        {
+            self.mark_listed(&shared_key);
+            let stale = BindingChange {
+                is_stale: true,
+                ..BindingChange::default()
+            };
+            return (shared_key, stale);
+        }
+        let record = Record::new(document, is_ours, version, epoch, old, &mut self.shared);
+        let change = record.change_from(old);
+        self.records.insert(Arc::clone(&shared_key), record);
+        (shared_key, change)
+    }
+
+    /// The binding with this key.
+    pub fn get(&self, key: &BindingKey) -> Option<&Record> {
+        self.records.get(key)
+    }
+
+    /// The binding with this key, to change its marks.
+    pub fn get_mut(&mut self, key: &BindingKey) -> Option<&mut Record> {
+        self.records.get_mut(key)
+    }
+
+    /// Removes a binding. Returns true if it was there.
+    pub fn remove(&mut self, key: &BindingKey) -> bool {
+        self.records.remove(key).is_some()
+    }
+
+    /// All bindings, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &Record)> {
+        self.records.iter()
+    }
+
+    /// Number of bindings.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// True if there are no bindings.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Begins a relist of one kind: from now on, versions count as named by it.
+    pub fn begin_relist(&mut self, scope: BindingScope) {
+        self.epochs[slot(scope)] += 1;
+    }
+
+    fn mark_listed(&mut self, key: &BindingKey) {
+        let epoch = self.epochs[slot(key.scope)];
+        if let Some(record) = self.records.get_mut(key) {
+            record.epoch = epoch;
+        }
+    }
+
+    /// Keys of the bindings of one kind that the relist did not mention. They are still in the store.
+    pub fn unlisted(&self, scope: BindingScope) -> Vec<Arc<BindingKey>> {
+        let epoch = self.epochs[slot(scope)];
+        let unlisted = self
+            .records
+            .iter()
+            .filter(|(key, record)| key.scope == scope && record.epoch != epoch);
+        unlisted.map(|(key, _)| Arc::clone(key)).collect()
+    }
+}
+
+fn slot(scope: BindingScope) -> usize {
+    match scope {
+        BindingScope::Namespaced => 0,
+        BindingScope::Cluster => 1,
+    }
+}
+
+impl Record {
+    fn new(
+        document: BindingDocument,
+        is_ours: bool,
+        version: u64,
+        epoch: u64,
+        old: Option<&Self>,
+        shared: &mut Shared,
+    ) -> Self {
+        let BindingDocument {
+            mut object,
+            placement,
+            aggregated,
+        } = document;
+        let metadata = read_metadata(&object.metadata);
+        let applied = object.metadata.annotations.remove(APPLIED_PLACEMENT);
+        let requested = object.spec.reschedule_triggered_at;
+        let answered = object.status.last_scheduled_time;
+        // A request is later than the last scheduling, or it arrived while this process watched: then the clocks of
+        // the two times, and their resolution of a second, do not matter.
+        let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
+        let old = old.filter(|old| *old.uid == object.metadata.uid);
+        let is_renewed =
+            answered.is_some() && old.is_some_and(|old| old.is_reschedule_pending || old.requested < requested);
+        let placement = placement.as_deref().map(|text| shared.placement(text));
+        let sum = placement
+            .as_ref()
+            .and_then(|shared| shared.placement.as_ref().ok())
+            .map(Sum::of_placement);
+        let names_strategy = [APPLIED_POLICY, STRATEGY_ANNOTATION]
+            .iter()
+            .any(|key| object.metadata.annotations.contains_key(*key));
+        let observed = object.status.scheduler_observed_affinity_name.as_str();
+        Self {
+            uid: object.metadata.uid.as_str().into(),
+            generation: object.metadata.generation,
+            version,
+            priority: object.spec.schedule_priority.map_or(0, |priority| priority.priority),
+            is_ours,
+            requested,
+            is_reschedule_pending: is_later || is_renewed,
+            follows_clusters: names_strategy || sum.is_none_or(|sum| goes_everywhere(&object, sum)),
+            is_moved_by_clusters: old.is_some_and(|old| old.is_moved_by_clusters),
+            observed_group: (!observed.is_empty()).then(|| shared.text(observed)),
+            claim: claimed_by(&object.metadata).map(|claim| shared.text(&claim_text(claim))),
+            placement,
+            applied_placement: applied.as_deref().map(|text| shared.text(text)),
+            aggregated: aggregated.into(),
+            metadata,
+            document: serde_json::to_vec(&object).unwrap_or_default().into(),
+            epoch,
+        }
+    }
+
+    fn change_from(&self, old: Option<&Self>) -> BindingChange {
+        match old {
+            Some(old) if old.uid == self.uid => BindingChange {
+                is_new: false,
+                generation: old.generation != self.generation,
+                metadata: old.is_ours != self.is_ours || old.metadata != self.metadata,
+                aggregated: old.aggregated != self.aggregated,
+                is_stale: false,
+            },
+            _ => BindingChange {
+                is_new: true,
+                ..BindingChange::default()
+            },
+        }
+    }
+
+    /// The binding without its placement and the annotation of the applied one; `None` if it cannot be parsed, which
+    /// its own serialisation always can.
+    pub fn binding(&self) -> Option<ResourceBinding> {
+        serde_json::from_slice(&self.document).ok()
+    }
+
+    /// The clusters of the result.
+    pub fn targets(&self) -> Vec<TargetCluster> {
+        self.binding().map(|binding| binding.spec.clusters).unwrap_or_default()
+    }
+
+    /// Bytes of the JSON, for figures about memory.
+    pub fn size(&self) -> usize {
+        self.document.len()
+    }
+}
+
+/// A claim as one text, the same for all bindings of a policy.
+pub fn claim_text(claim: Claim<'_>) -> String {
+    let word = |scope| match scope {
+        PolicyScope::Namespaced => "namespaced",
+        PolicyScope::Cluster => "cluster",
+    };
+    match claim {
+        Claim::Name { scope, namespace, name } => format!("{}/name/{namespace}/{name}", word(scope)),
+        Claim::PermanentId { scope, id } => format!("{}/id/{id}", word(scope)),
+    }
+}
+
+/// A resource version as a number, which Kubernetes 1.35 and later guarantee it to be within one kind; 0 otherwise.
+pub fn version_number(version: &str) -> u64 {
+    version.parse().unwrap_or(0)
+}

@@ -1,0 +1,195 @@
+//! What the scheduler has to notice about clusters: which changes concern which bindings.
+//!
+//! The clusters themselves are in the fleet's columns. Here each leaves its properties, a hash of what filters read, and
+//! its free resources, so that the next version can be compared with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use divvy_karmada::api::{Cluster, Quantity};
+
+use crate::decide::affinity::ClusterProperties;
+
+/// The clusters of a control plane.
+#[derive(Debug, Default)]
+pub struct ClusterStore {
+    clusters: BTreeMap<String, Entry>,
+    epoch: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    properties: ClusterProperties,
+    generation: i64,
+    is_deleting: bool,
+    /// True for the sync mode `Pull`.
+    is_pull: bool,
+    /// Hash of APIs, conditions and the presence of a resource summary.
+    offer: u64,
+    /// Free quantity of each resource, in billionths.
+    free: BTreeMap<String, i128>,
+    /// Nodes of each model.
+    models: BTreeMap<u32, i64>,
+    epoch: u64,
+}
+
+/// What a new version of a cluster differs in from the stored one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClusterChange {
+    /// The cluster before the change, if it was known.
+    pub before: Option<ClusterProperties>,
+    /// The cluster was not known.
+    pub is_new: bool,
+    /// Labels or the specification changed, or its deletion began: the changes that wake satisfied bindings, too.
+    pub is_spec: bool,
+    /// Its deletion began.
+    pub deletion_began: bool,
+    /// Filters may judge it otherwise: its APIs or conditions changed.
+    pub offers_otherwise: bool,
+    /// Resources of which more is free than before.
+    pub has_grown: bool,
+}
+
+impl ClusterStore {
+    /// Inserts a version of a cluster and reports what changed.
+    pub fn upsert(&mut self, cluster: &Cluster) -> ClusterChange {
+        let entry = Entry::new(cluster, self.epoch);
+        let change = match self.clusters.get(&cluster.metadata.name) {
+            None => ClusterChange {
+                is_new: true,
+                is_spec: true,
+                has_grown: true,
+                ..ClusterChange::default()
+            },
+            Some(old) => ClusterChange {
+                is_new: false,
+                is_spec: old.properties.labels != entry.properties.labels
+                    || old.generation != entry.generation
+                    || old.is_deleting != entry.is_deleting,
+                deletion_began: entry.is_deleting && !old.is_deleting,
+                offers_otherwise: old.offer != entry.offer,
+                has_grown: entry.has_grown_from(old),
+                before: Some(old.properties.clone()),
+            },
+        };
+        self.clusters.insert(cluster.metadata.name.clone(), entry);
+        change
+    }
+
+    /// Removes a cluster. Returns true if it was there and its deletion had not been announced.
+    pub fn remove(&mut self, name: &str) -> bool {
+        self.clusters.remove(name).is_some_and(|old| !old.is_deleting)
+    }
+
+    /// The properties of a cluster.
+    pub fn properties(&self, name: &str) -> Option<&ClusterProperties> {
+        self.clusters.get(name).map(|entry| &entry.properties)
+    }
+
+    /// True if the cluster is known.
+    pub fn contains(&self, name: &str) -> bool {
+        self.clusters.contains_key(name)
+    }
+
+    /// True if the cluster is being deleted.
+    pub fn is_deleting(&self, name: &str) -> bool {
+        self.clusters.get(name).is_some_and(|entry| entry.is_deleting)
+    }
+
+    /// The clusters that are not being deleted, sorted by name, with true for the sync mode `Pull`.
+    pub fn present(&self) -> impl Iterator<Item = (&ClusterProperties, bool)> {
+        let present = self.clusters.values().filter(|entry| !entry.is_deleting);
+        present.map(|entry| (&entry.properties, entry.is_pull))
+    }
+
+    /// Names of all clusters, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.clusters.keys().map(String::as_str)
+    }
+
+    /// Number of clusters.
+    pub fn len(&self) -> usize {
+        self.clusters.len()
+    }
+
+    /// True if there are no clusters.
+    pub fn is_empty(&self) -> bool {
+        self.clusters.is_empty()
+    }
+
+    /// Begins a relist.
+    pub fn begin_relist(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// Names of the clusters that the relist did not mention. They are still in the store.
+    pub fn unlisted(&self) -> Vec<String> {
+        let unlisted = self.clusters.iter().filter(|(_, entry)| entry.epoch != self.epoch);
+        unlisted.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+impl Entry {
+    fn new(cluster: &Cluster, epoch: u64) -> Self {
+        let Cluster {
+            metadata, spec, status, ..
+        } = cluster;
+        let mut offer = DefaultHasher::new();
+        for api in &status.api_enablements {
+            api.group_version.hash(&mut offer);
+            for resource in &api.resources {
+                resource.kind.hash(&mut offer);
+            }
+        }
+        for condition in &status.conditions {
+            (&condition.kind, &condition.status).hash(&mut offer);
+        }
+        let summary = status.resource_summary.as_ref();
+        summary.is_some().hash(&mut offer);
+        Self {
+            properties: ClusterProperties {
+                name: metadata.name.clone(),
+                labels: metadata.labels.clone(),
+                provider: spec.provider.clone(),
+                region: spec.region.clone(),
+                zones: match spec.zones.as_slice() {
+                    [] if !spec.zone.is_empty() => vec![spec.zone.clone()],
+                    zones => zones.to_vec(),
+                },
+            },
+            generation: metadata.generation,
+            is_deleting: metadata.is_deleting(),
+            is_pull: spec.sync_mode == "Pull",
+            offer: offer.finish(),
+            free: summary.map(free).unwrap_or_default(),
+            models: summary
+                .iter()
+                .flat_map(|summary| &summary.allocatable_modelings)
+                .map(|model| (model.grade, model.count))
+                .collect(),
+            epoch,
+        }
+    }
+
+    /// True if anything is freer than before.
+    fn has_grown_from(&self, old: &Self) -> bool {
+        let more = |resource: &String| self.free.get(resource) > old.free.get(resource);
+        let nodes = |grade: &u32| self.models.get(grade) > old.models.get(grade);
+        self.free.keys().any(more) || self.models.keys().any(nodes)
+    }
+}
+
+/// Free quantity of each resource: allocatable less allocated and allocating.
+fn free(summary: &divvy_karmada::api::ResourceSummary) -> BTreeMap<String, i128> {
+    let names: BTreeSet<&String> = summary.allocatable.keys().collect();
+    let names = names.into_iter();
+    names
+        .map(|name| {
+            let of = |list: &divvy_karmada::api::ResourceList| list.get(name).copied().unwrap_or_default();
+            let left = of(&summary.allocatable)
+                .checked_sub(of(&summary.allocated))
+                .and_then(|left| left.checked_sub(of(&summary.allocating)));
+            (name.clone(), left.map_or(0, Quantity::as_nano))
+        })
+        .collect()
+}

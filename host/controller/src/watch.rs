@@ -1,0 +1,103 @@
+//! Watches of all kinds, as one stream of changes.
+//!
+//! Each kind is listed in pages and then watched; the events pass through as they come, so that a relist needs no second
+//! copy of anything. A watch that fails is begun again after a growing wait, from where it ended if the API server
+//! still can, else with a relist.
+
+use futures::StreamExt;
+use kube::Api;
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
+
+use crate::client::{Clients, WATCH_SECONDS};
+use crate::objects::{Fetched, Kind, Object, ObjectKey};
+
+/// A change of one kind.
+#[derive(Debug)]
+pub enum Change {
+    /// A list begins: every object that exists is named until it ends.
+    ListBegins(Kind),
+    /// An object that the list names.
+    Listed(Kind, Object),
+    /// The list is complete.
+    ListEnds(Kind),
+    /// An object that is new or changed.
+    Applied(Kind, Object),
+    /// An object that is gone.
+    Deleted(Kind, ObjectKey),
+}
+
+/// Receiver of changes.
+pub trait Sink: Send {
+    /// Takes a change, waiting if there are too many. Returns false if no more are wanted.
+    fn send(&self, change: Change) -> impl Future<Output = bool> + Send;
+}
+
+/// Watches a kind for ever and hands each change to `sink`, until that wants no more.
+pub async fn watch(clients: Clients, kind: Kind, sink: impl Sink) {
+    let api: Api<Fetched> = Api::all_with(clients.watching, &kind);
+    let configuration = watcher::Config::default()
+        .timeout(WATCH_SECONDS)
+        .page_size(kind.page_size());
+    let mut events = watcher(api, configuration).default_backoff().boxed();
+    while let Some(event) = events.next().await {
+        let change = match event {
+            Ok(Event::Init) => Some(Change::ListBegins(kind)),
+            Ok(Event::InitApply(fetched)) => read(kind, fetched).map(|object| Change::Listed(kind, object)),
+            Ok(Event::InitDone) => Some(Change::ListEnds(kind)),
+            Ok(Event::Apply(fetched)) => read(kind, fetched).map(|object| Change::Applied(kind, object)),
+            Ok(Event::Delete(fetched)) => Some(Change::Deleted(kind, fetched.key())),
+            Err(error) => {
+                tracing::warn!(
+                    kind = kind.kind(),
+                    error = described(&error),
+                    "watch failed; trying again"
+                );
+                None
+            }
+        };
+        if let Some(change) = change
+            && !sink.send(change).await
+        {
+            return;
+        }
+    }
+}
+
+/// An error of a watch in the API server's words, where it has any.
+fn described(error: &watcher::Error) -> String {
+    use watcher::Error::{InitialListFailed, NoResourceVersion, WatchError, WatchFailed, WatchStartFailed};
+    match error {
+        InitialListFailed(kube::Error::Api(status))
+        | WatchStartFailed(kube::Error::Api(status))
+        | WatchFailed(kube::Error::Api(status))
+        | WatchError(status) => status.message.clone(),
+        InitialListFailed(error) | WatchStartFailed(error) | WatchFailed(error) => with_causes(error),
+        NoResourceVersion => error.to_string(),
+    }
+}
+
+/// An error with its causes, each once.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let own = error.to_string();
+        if !text.contains(&own) {
+            text = format!("{text}: {own}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Reads an object; one that cannot be read is reported and left out.
+fn read(kind: Kind, fetched: Fetched) -> Option<Object> {
+    match Object::read(kind, fetched) {
+        Ok(object) => Some(object),
+        Err(error) => {
+            tracing::error!(%error, "object left out");
+            None
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Watches the calls of plugins: how long they take, how they end, and whether one hangs.
+//!
+//! A plugin runs in this process and cannot be interrupted. A call that does not return stops all decisions, so the
+//! least that can be done is to say so: readiness fails, and the message names the plugin and the call. The thread that
+//! decides only notes the beginning and the end; others look.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use divvy_scheduler::plugin::{Call, CallError, CallObserver};
+
+use crate::observe::{CallOutcome, ExtensionPoint, Metrics, ScheduleStep};
+
+/// Time after which a call counts as hanging. Calls take microseconds.
+pub const HANGING_AFTER: Duration = Duration::from_secs(10);
+
+/// The observer of all plugins' calls.
+pub struct Watchdog {
+    metrics: Arc<Metrics>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Current>,
+    /// Time and worst outcome per extension point since the last decision ended.
+    points: BTreeMap<ExtensionPointOrder, (Duration, CallOutcome)>,
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    plugin: &'static str,
+    call: Call,
+    since: Instant,
+    is_reported: bool,
+}
+
+/// Index of an extension point in [`ExtensionPoint::ALL`], by which the points are sorted.
+type ExtensionPointOrder = usize;
+
+/// A call that does not return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hanging {
+    /// Name of the plugin.
+    pub plugin: &'static str,
+    /// The extension point.
+    pub point: &'static str,
+    /// Time since the call began.
+    pub age: Duration,
+    /// True if it was not reported before.
+    pub is_new: bool,
+}
+
+impl Watchdog {
+    /// A watchdog that counts into `metrics`.
+    pub fn new(metrics: Arc<Metrics>) -> Self {
+        Self {
+            metrics,
+            state: Mutex::default(),
+        }
+    }
+
+    /// The call that hangs; `None` if there is none. Each is counted once.
+    pub fn hanging(&self, now: Instant) -> Option<Hanging> {
+        let mut state = self.lock();
+        let current = state.current.as_mut()?;
+        let age = now.saturating_duration_since(current.since);
+        if age < HANGING_AFTER {
+            return None;
+        }
+        let is_new = !std::mem::replace(&mut current.is_reported, true);
+        if is_new {
+            self.metrics.plugin_hangs(current.plugin);
+        }
+        Some(Hanging {
+            plugin: current.plugin,
+            point: point(current.call).word(),
+            age,
+            is_new,
+        })
+    }
+
+    /// Ends a decision: what its calls took per extension point is counted.
+    pub fn decided(&self) {
+        let points = std::mem::take(&mut self.lock().points);
+        for (index, (duration, outcome)) in points {
+            let Some(&point) = ExtensionPoint::ALL.get(index) else {
+                continue;
+            };
+            self.metrics.extension_point(point, outcome, duration);
+            let step = match point {
+                ExtensionPoint::Filter => ScheduleStep::Filter,
+                ExtensionPoint::Score => ScheduleStep::Score,
+                ExtensionPoint::Select => ScheduleStep::Select,
+                ExtensionPoint::Assign => ScheduleStep::Assign,
+                ExtensionPoint::Prepare => continue,
+            };
+            self.metrics.step(step, duration);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CallObserver for Watchdog {
+    fn begins(&self, plugin: &'static str, call: Call) {
+        self.lock().current = Some(Current {
+            plugin,
+            call,
+            since: Instant::now(),
+            is_reported: false,
+        });
+    }
+
+    fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>) {
+        let mut state = self.lock();
+        let Some(current) = state.current.take() else { return };
+        let duration = current.since.elapsed();
+        let (point, outcome) = (point(call), outcome(error));
+        let index = ExtensionPoint::ALL
+            .iter()
+            .position(|known| *known == point)
+            .unwrap_or(0);
+        let entry = state
+            .points
+            .entry(index)
+            .or_insert((Duration::ZERO, CallOutcome::Success));
+        entry.0 += duration;
+        if outcome != CallOutcome::Success {
+            entry.1 = outcome;
+        }
+        drop(state);
+        if current.is_reported {
+            tracing::warn!(
+                plugin,
+                point = point.word(),
+                ?duration,
+                "a plugin call that hung has returned"
+            );
+        }
+        self.metrics.plugin_call(plugin, point, outcome, duration);
+        if outcome == CallOutcome::Unschedulable {
+            self.metrics.plugin_rejections(plugin, point, 1);
+        }
+    }
+}
+
+fn point(call: Call) -> ExtensionPoint {
+    match call {
+        Call::Prepare => ExtensionPoint::Prepare,
+        Call::Filter => ExtensionPoint::Filter,
+        Call::Score => ExtensionPoint::Score,
+        Call::Select => ExtensionPoint::Select,
+        Call::Assign => ExtensionPoint::Assign,
+    }
+}
+
+fn outcome(error: Option<&CallError>) -> CallOutcome {
+    match error {
+        None => CallOutcome::Success,
+        Some(CallError::Unschedulable { .. }) => CallOutcome::Unschedulable,
+        Some(CallError::Panic { .. }) => CallOutcome::Panic,
+        Some(_) => CallOutcome::Error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_does_not_return_is_named() {
+        let watchdog = Watchdog::new(Arc::new(Metrics::new("test", None)));
+        let now = Instant::now();
+        assert_eq!(watchdog.hanging(now), None);
+        watchdog.begins("average", Call::Assign);
+        assert_eq!(watchdog.hanging(Instant::now()), None);
+        let later = Instant::now() + HANGING_AFTER;
+        let hanging = watchdog.hanging(later).unwrap();
+        assert_eq!(
+            (hanging.plugin, hanging.point, hanging.is_new),
+            ("average", "Assign", true)
+        );
+        assert!(!watchdog.hanging(later).unwrap().is_new);
+        watchdog.ends("average", Call::Assign, None);
+        assert_eq!(watchdog.hanging(later), None);
+    }
+}

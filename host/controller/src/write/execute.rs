@@ -1,0 +1,362 @@
+//! The requests of a write, and what follows from each answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::http::Request as HttpRequest;
+use divvy_karmada::api::TargetCluster;
+use kube::Client;
+use kube::api::{Patch, PatchParams};
+use kube::core::{Request, Status};
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
+
+use super::patch::{is_applied, read_metadata, specification_patch, status_patch};
+use super::{SpecificationPatch, StatusWanted, WriteJob, WriteOutcome, Written};
+use crate::client::REQUEST_DEADLINE;
+use crate::condition::ScheduledReason;
+use crate::lease::Fence;
+use crate::objects::{Fetched, Kind};
+use crate::observe::{Metrics, WriteKind, WriteResult};
+
+/// Attempts of one request before it is given up. The waits between them add up to about seven seconds.
+const ATTEMPTS: u32 = 6;
+/// Wait before the second attempt; it doubles with each further one.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// Maximum wait that the API server may ask for.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// Answer to one request.
+enum Answer {
+    /// It succeeded, with this object.
+    Done(Box<Fetched>),
+    /// The object is not at the expected version.
+    Conflict,
+    /// The object is gone, is another one of that name, or its namespace is being deleted.
+    Gone,
+    /// The API server refuses it for good.
+    Refused(ScheduledReason, String),
+    /// It failed, but may succeed later: after this wait, if the server asked for one.
+    Later(String, Option<Duration>),
+    /// Its outcome is not known: the answer did not come.
+    Unknown(String),
+}
+
+impl Answer {
+    /// The answer, as metrics count it.
+    fn result(&self) -> WriteResult {
+        match self {
+            Self::Done(_) => WriteResult::Written,
+            Self::Conflict => WriteResult::Conflict,
+            Self::Gone | Self::Refused(..) => WriteResult::Refused,
+            Self::Later(..) | Self::Unknown(_) => WriteResult::Failed,
+        }
+    }
+}
+
+/// Writes bindings.
+#[derive(Clone)]
+pub struct Writer {
+    client: Client,
+    fence: Fence,
+    metrics: Arc<Metrics>,
+}
+
+impl Writer {
+    /// A writer that asks `fence` before each request that changes something.
+    pub fn new(client: Client, fence: Fence, metrics: Arc<Metrics>) -> Self {
+        Self { client, fence, metrics }
+    }
+
+    /// Writes a job: the specification, then the status.
+    pub async fn write(&self, job: &WriteJob) -> Written {
+        let mut written = Written {
+            latest: None,
+            wrote_specification: false,
+            wrote_status: false,
+            conflicts: 0,
+            outcome: WriteOutcome::Done,
+        };
+        let mut status = job.status.clone();
+        let mut refusal = None;
+        if let Some(patch) = &job.specification {
+            match self.write_specification(job, patch, &mut written).await {
+                Ok(latest) => {
+                    written.wrote_specification = true;
+                    written.latest = Some(latest);
+                }
+                Err(WriteOutcome::Refused(reason, message)) => {
+                    // The group that was tried is recorded all the same, as in Karmada.
+                    status = StatusWanted {
+                        condition: Some((reason, message.clone())),
+                        observes: false,
+                        scheduled_at: None,
+                        stamps: false,
+                        ..status
+                    };
+                    refusal = Some(WriteOutcome::Refused(reason, message));
+                }
+                Err(outcome) => {
+                    written.outcome = outcome;
+                    return written;
+                }
+            }
+        }
+        let outcome = self.write_status(job, &status, &mut written).await;
+        written.outcome = match (refusal, outcome) {
+            (_, outcome @ (WriteOutcome::Gone | WriteOutcome::Fenced)) => outcome,
+            (Some(refusal), _) => refusal,
+            (None, WriteOutcome::Failed(message)) if written.wrote_specification => WriteOutcome::HalfWritten(message),
+            (None, outcome) => outcome,
+        };
+        written
+    }
+
+    /// Patches the specification. Sends it again if only the status or other metadata moved the version.
+    async fn write_specification(
+        &self,
+        job: &WriteJob,
+        patch: &SpecificationPatch,
+        written: &mut Written,
+    ) -> Result<Fetched, WriteOutcome> {
+        let mut version = job.base.metadata.resource_version.clone();
+        let mut failure = String::new();
+        for attempt in 0..ATTEMPTS {
+            let body = specification_patch(job, patch, &version);
+            let mut is_known = true;
+            match self.patch(job, None, &body).await? {
+                Answer::Done(fetched) => return Ok(*fetched),
+                Answer::Gone => return Err(WriteOutcome::Gone),
+                Answer::Refused(reason, message) => return Err(WriteOutcome::Refused(reason, message)),
+                Answer::Conflict => {
+                    written.conflicts += 1;
+                    "the binding kept changing".clone_into(&mut failure);
+                }
+                Answer::Later(message, wait) => {
+                    failure = message;
+                    self.wait(attempt, wait).await;
+                    continue;
+                }
+                Answer::Unknown(message) => {
+                    failure = message;
+                    is_known = false;
+                    self.wait(attempt, None).await;
+                }
+            }
+            let current = match self.read(job).await {
+                Answer::Done(current) => current,
+                Answer::Gone => return Err(WriteOutcome::Gone),
+                Answer::Later(..) | Answer::Unknown(_) | Answer::Conflict => continue,
+                Answer::Refused(_, message) => return Err(WriteOutcome::Failed(message)),
+            };
+            // The answer was lost, but the request was not.
+            if !is_known
+                && current.metadata.resource_version != version
+                && is_applied(patch, &current.metadata, &current.spec)
+            {
+                return Ok(*current);
+            }
+            let decided = &job.base.metadata;
+            let is_same = current.metadata.generation == decided.generation
+                && read_metadata(&current.metadata) == read_metadata(decided);
+            if !is_same {
+                return Err(WriteOutcome::Superseded);
+            }
+            version.clone_from(&current.metadata.resource_version);
+        }
+        Err(WriteOutcome::Failed(failure))
+    }
+
+    /// Patches the status, beginning with the newest object that is known. Reads the binding again after a conflict: another
+    /// controller wrote its own part.
+    async fn write_status(&self, job: &WriteJob, wanted: &StatusWanted, written: &mut Written) -> WriteOutcome {
+        let mut current = written.latest.clone().unwrap_or_else(|| job.base.clone());
+        // What this decision observed stays so, even if the specification moves on meanwhile.
+        let generation = current.metadata.generation;
+        let mut failure = String::new();
+        for attempt in 0..ATTEMPTS {
+            let version = current.metadata.resource_version.clone();
+            let Some(body) = status_patch(&job.base.metadata.uid, &version, generation, &current.status, wanted) else {
+                return WriteOutcome::Done;
+            };
+            match self.patch(job, Some("status"), &body).await {
+                Err(outcome) => return outcome,
+                Ok(Answer::Done(fetched)) => {
+                    written.latest = Some(*fetched);
+                    written.wrote_status = true;
+                    return WriteOutcome::Done;
+                }
+                Ok(Answer::Gone) => return WriteOutcome::Gone,
+                Ok(Answer::Refused(_, message)) => return WriteOutcome::Failed(message),
+                Ok(Answer::Conflict) => {
+                    written.conflicts += 1;
+                    "the binding kept changing".clone_into(&mut failure);
+                }
+                Ok(Answer::Later(message, wait)) => {
+                    failure = message;
+                    self.wait(attempt, wait).await;
+                    continue;
+                }
+                Ok(Answer::Unknown(message)) => {
+                    failure = message;
+                    self.wait(attempt, None).await;
+                }
+            }
+            match self.read_patiently(job).await {
+                Ok(fetched) => current = fetched,
+                Err(outcome) => return outcome,
+            }
+            if !written.wrote_specification && current.metadata.generation != generation {
+                return WriteOutcome::Superseded;
+            }
+        }
+        WriteOutcome::Failed(failure)
+    }
+
+    async fn read_patiently(&self, job: &WriteJob) -> Result<Fetched, WriteOutcome> {
+        let mut failure = String::new();
+        for attempt in 0..ATTEMPTS {
+            match self.read(job).await {
+                Answer::Done(current) => return Ok(*current),
+                Answer::Gone => return Err(WriteOutcome::Gone),
+                Answer::Refused(_, message) => return Err(WriteOutcome::Failed(message)),
+                Answer::Later(message, wait) => {
+                    failure = message;
+                    self.wait(attempt, wait).await;
+                }
+                Answer::Unknown(message) => {
+                    failure = message;
+                    self.wait(attempt, None).await;
+                }
+                Answer::Conflict => {}
+            }
+        }
+        Err(WriteOutcome::Failed(failure))
+    }
+
+    async fn patch(&self, job: &WriteJob, subresource: Option<&str>, body: &Value) -> Result<Answer, WriteOutcome> {
+        let path = Request::new(Kind::binding(job.key.scope).path(&job.key.namespace));
+        let parameters = PatchParams::default();
+        let body = Patch::Merge(body);
+        let request = match subresource {
+            Some(subresource) => path.patch_subresource(subresource, &job.key.name, &parameters, &body),
+            None => path.patch(&job.key.name, &parameters, &body),
+        };
+        let request = request.map_err(|error| WriteOutcome::Failed(error.to_string()))?;
+        // Right before the request starts: a lease may have ended while the job waited.
+        if !self.fence.allows(job.term) {
+            return Err(WriteOutcome::Fenced);
+        }
+        let started = Instant::now();
+        let answer = self.send(job, request).await;
+        let kind = match subresource {
+            Some(_) => WriteKind::Status,
+            None => WriteKind::Specification,
+        };
+        self.metrics.write(kind, answer.result(), started.elapsed());
+        Ok(answer)
+    }
+
+    async fn read(&self, job: &WriteJob) -> Answer {
+        let path = Request::new(Kind::binding(job.key.scope).path(&job.key.namespace));
+        match path.get(&job.key.name, &kube::api::GetParams::default()) {
+            Ok(request) => self.send(job, request).await,
+            Err(error) => Answer::Refused(ScheduledReason::SchedulerError, error.to_string()),
+        }
+    }
+
+    async fn send(&self, job: &WriteJob, request: HttpRequest<Vec<u8>>) -> Answer {
+        match timeout(REQUEST_DEADLINE, self.client.request::<Fetched>(request)).await {
+            Ok(Ok(fetched)) if fetched.metadata.uid != job.base.metadata.uid => Answer::Gone,
+            Ok(Ok(fetched)) => Answer::Done(Box::new(fetched)),
+            Ok(Err(kube::Error::Api(status))) => judge(&status),
+            Ok(Err(error)) => Answer::Unknown(error.to_string()),
+            Err(_) => Answer::Unknown(format!("no answer within {REQUEST_DEADLINE:?}")),
+        }
+    }
+
+    async fn wait(&self, attempt: u32, asked: Option<Duration>) {
+        let own = FIRST_WAIT.saturating_mul(1 << attempt.min(8));
+        sleep(asked.unwrap_or(own).min(LONGEST_WAIT)).await;
+    }
+}
+
+/// Classifies an error of the API server.
+fn judge(status: &Status) -> Answer {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let has_cause = |reason: &str| status.reason == reason || causes.clone().any(|cause| cause.reason == reason);
+    let asked = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+    let asked = (asked > 0).then(|| Duration::from_secs(asked.into()));
+    match status.code {
+        404 => Answer::Gone,
+        409 => Answer::Conflict,
+        403 if has_cause("NamespaceTerminating") => Answer::Gone,
+        403 if has_cause(ScheduledReason::QuotaExceeded.as_str()) => {
+            Answer::Refused(ScheduledReason::QuotaExceeded, status.message.clone())
+        }
+        // The UID is immutable, so a patch of another object of this name is invalid.
+        422 if causes.clone().any(|cause| cause.field == "metadata.uid") => Answer::Gone,
+        408 | 429 => Answer::Later(status.message.clone(), asked),
+        // The request may have been carried out before the server failed.
+        500..=599 => match asked {
+            Some(_) => Answer::Later(status.message.clone(), asked),
+            None => Answer::Unknown(status.message.clone()),
+        },
+        _ => Answer::Refused(ScheduledReason::SchedulerError, status.message.clone()),
+    }
+}
+
+/// Clusters and replicas for a message: `{m1:2, m2:1}`.
+pub fn described(targets: &[TargetCluster]) -> String {
+    let each: Vec<String> = targets
+        .iter()
+        .map(|target| format!("{}:{}", target.name, target.replicas))
+        .collect();
+    format!("{{{}}}", each.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(answer: &Answer) -> &'static str {
+        match answer {
+            Answer::Done(_) => "done",
+            Answer::Conflict => "conflict",
+            Answer::Gone => "gone",
+            Answer::Refused(ScheduledReason::QuotaExceeded, _) => "quota",
+            Answer::Refused(..) => "refused",
+            Answer::Later(..) => "later",
+            Answer::Unknown(_) => "unknown",
+        }
+    }
+
+    #[test]
+    fn errors_of_the_api_server_are_told_apart() {
+        let cases = [
+            (serde_json::json!({"code": 404}), "gone"),
+            (serde_json::json!({"code": 409, "reason": "Conflict"}), "conflict"),
+            (serde_json::json!({"code": 403, "reason": "QuotaExceeded"}), "quota"),
+            (
+                serde_json::json!({"code": 403, "reason": "Forbidden", "details": {"causes": [{"reason": "NamespaceTerminating"}]}}),
+                "gone",
+            ),
+            (serde_json::json!({"code": 403, "reason": "Forbidden"}), "refused"),
+            (
+                serde_json::json!({"code": 422, "reason": "Invalid", "details": {"causes": [{"field": "metadata.uid"}]}}),
+                "gone",
+            ),
+            (serde_json::json!({"code": 422, "reason": "Invalid"}), "refused"),
+            (
+                serde_json::json!({"code": 429, "details": {"retryAfterSeconds": 1}}),
+                "later",
+            ),
+            (serde_json::json!({"code": 500}), "unknown"),
+            (serde_json::json!({"code": 504}), "unknown"),
+        ];
+        for (status, expected) in cases {
+            let parsed: Status = serde_json::from_value(status.clone()).unwrap();
+            assert_eq!(word(&judge(&parsed)), expected, "{status}");
+        }
+    }
+}

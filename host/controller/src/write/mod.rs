@@ -1,0 +1,100 @@
+//! Writing a decision to its binding: one patch of the specification, one of the status.
+//!
+//! - [`WriteJob`]: what is to be written, made by the engine.
+//! - [`patch`]: the bodies of both patches, as pure functions of the job and the object they meet.
+//! - [`execute`]: the requests, their preconditions, and what follows from each answer.
+//!
+//! The specification's patch carries the UID and the resource version that the decision was made from, so it fails if
+//! anything changed since. If only the status or another controller's metadata changed, it is sent again; if the
+//! specification changed, the decision is dropped. Its answer has the new generation and version, from which the
+//! status is written at once.
+
+pub mod execute;
+pub mod patch;
+#[cfg(test)]
+mod patch_tests;
+
+use std::sync::Arc;
+
+use divvy_karmada::api::{TargetCluster, Timestamp};
+
+use crate::condition::ScheduledReason;
+use crate::lease::Term;
+use crate::objects::{BindingKey, Fetched};
+
+/// A write of one binding.
+#[derive(Debug, Clone)]
+pub struct WriteJob {
+    /// The binding.
+    pub key: Arc<BindingKey>,
+    /// The object that was decided: its metadata and status.
+    pub base: Fetched,
+    /// Term in which it was decided.
+    pub term: Term,
+    /// Change to the specification; `None` if it stays.
+    pub specification: Option<SpecificationPatch>,
+    /// The status that the binding is to have.
+    pub status: StatusWanted,
+}
+
+/// Change to the specification and the annotations that go with it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SpecificationPatch {
+    /// The new result; `None` if it stays.
+    pub clusters: Option<Vec<TargetCluster>>,
+    /// The annotation of the applied placement; `None` if it stays.
+    pub applied_placement: Option<String>,
+    /// The annotation of the applied policy; the inner `None` removes it, the outer one leaves it.
+    pub applied_policy: Option<Option<String>>,
+}
+
+/// Status that a binding is to have after a write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatusWanted {
+    /// The condition `Scheduled`; `None` leaves it.
+    pub condition: Option<(ScheduledReason, String)>,
+    /// True to record the generation as observed.
+    pub observes: bool,
+    /// Time of the last scheduling; `None` leaves it.
+    pub scheduled_at: Option<Timestamp>,
+    /// True to write the time even if nothing else of the status changes.
+    pub stamps: bool,
+    /// Name of the affinity group that fitted; `None` leaves it.
+    pub affinity: Option<String>,
+    /// Now, for the condition's transition.
+    pub now: Timestamp,
+}
+
+/// What became of a write.
+#[derive(Debug)]
+pub struct Written {
+    /// The binding as the last answer had it; `None` if nothing was written.
+    pub latest: Option<Fetched>,
+    /// True if the specification was written.
+    pub wrote_specification: bool,
+    /// True if the status was written.
+    pub wrote_status: bool,
+    /// Conflicts on the way.
+    pub conflicts: u32,
+    /// The outcome.
+    pub outcome: WriteOutcome,
+}
+
+/// Outcome of a write.
+#[derive(Debug)]
+pub enum WriteOutcome {
+    /// Everything is written, or was there already.
+    Done,
+    /// The binding changed since the decision, which is dropped.
+    Superseded,
+    /// The binding is gone, or its namespace is being deleted.
+    Gone,
+    /// The API server refused the specification; the status says why.
+    Refused(ScheduledReason, String),
+    /// The result is written, but the status is not. The next look at the binding repairs it.
+    HalfWritten(String),
+    /// Nothing is known to be written.
+    Failed(String),
+    /// This process may not write any more.
+    Fenced,
+}

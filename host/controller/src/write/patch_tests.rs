@@ -1,0 +1,151 @@
+//! The bodies of patches, as tables.
+
+use std::sync::Arc;
+
+use divvy_karmada::api::{BindingScope, TargetCluster, Timestamp};
+use serde_json::{Value, json};
+
+use super::patch::{is_applied, specification_patch, status_patch};
+use super::{SpecificationPatch, StatusWanted, WriteJob};
+use crate::condition::{SUCCESS_MESSAGE, ScheduledReason};
+use crate::objects::BindingKey;
+
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn success() -> StatusWanted {
+    StatusWanted {
+        condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
+        observes: true,
+        scheduled_at: Some(time("2026-01-01T00:00:10Z")),
+        stamps: false,
+        affinity: None,
+        now: time("2026-01-01T00:00:11Z"),
+    }
+}
+
+fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
+    let patch = SpecificationPatch {
+        clusters: Some(clusters),
+        applied_placement: Some("{}".to_owned()),
+        applied_policy: Some(None),
+    };
+    let job = WriteJob {
+        key: Arc::new(BindingKey {
+            scope: BindingScope::Namespaced,
+            namespace: "default".to_owned(),
+            name: "web".to_owned(),
+        }),
+        base: serde_json::from_value(json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "7"}}))
+            .unwrap(),
+        term: crate::lease::Term(1),
+        specification: Some(patch.clone()),
+        status: success(),
+    };
+    (job, patch)
+}
+
+fn target(name: &str, replicas: i32) -> TargetCluster {
+    TargetCluster {
+        name: name.to_owned(),
+        replicas,
+        ..TargetCluster::default()
+    }
+}
+
+#[test]
+fn a_result_is_one_patch_with_its_annotations_and_preconditions() {
+    let (job, patch) = job(vec![target("m1", 2)]);
+    let expected = json!({
+        "metadata": {
+            "uid": "u",
+            "resourceVersion": "7",
+            "annotations": {"policy.karmada.io/applied-placement": "{}", "divvy.io/applied-policy": null},
+        },
+        "spec": {"clusters": [{"name": "m1", "replicas": 2}]},
+    });
+    assert_eq!(specification_patch(&job, &patch, "7"), expected);
+}
+
+#[test]
+fn no_result_is_null() {
+    let (job, patch) = job(Vec::new());
+    assert_eq!(
+        specification_patch(&job, &patch, "7")["spec"],
+        json!({"clusters": null})
+    );
+}
+
+#[test]
+fn the_status_is_one_patch_that_keeps_the_conditions_of_others() {
+    let current = json!({"conditions": [
+        {"type": "FullyApplied", "status": "True", "reason": "FullyAppliedSuccess", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+        {"type": "Scheduled", "status": "False", "reason": "Unschedulable", "message": "x", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+    ]});
+    let expected = json!({
+        "metadata": {"uid": "u", "resourceVersion": "8"},
+        "status": {
+            "conditions": [
+                current["conditions"][0],
+                {"type": "Scheduled", "status": "True", "reason": "Success", "message": SUCCESS_MESSAGE, "lastTransitionTime": "2026-01-01T00:00:11Z"},
+            ],
+            "schedulerObservedGeneration": 2,
+            "lastScheduledTime": "2026-01-01T00:00:10Z",
+        },
+    });
+    assert_eq!(status_patch("u", "8", 2, &current, &success()), Some(expected));
+}
+
+#[test]
+fn nothing_is_written_that_is_there_already() {
+    let current = json!({
+        "conditions": [{"type": "Scheduled", "status": "True", "reason": "Success", "message": SUCCESS_MESSAGE, "lastTransitionTime": "2025-01-01T00:00:00Z"}],
+        "schedulerObservedGeneration": 2,
+        "lastScheduledTime": "2025-01-01T00:00:00Z",
+    });
+    assert_eq!(status_patch("u", "8", 2, &current, &success()), None);
+    // A request that was answered is recorded even if nothing else changes.
+    let answering = StatusWanted {
+        stamps: true,
+        ..success()
+    };
+    let patch = status_patch("u", "8", 2, &current, &answering).unwrap();
+    assert_eq!(patch["status"], json!({"lastScheduledTime": "2026-01-01T00:00:10Z"}));
+}
+
+#[test]
+fn a_condition_keeps_its_transition_while_its_status_stays() {
+    let current = json!({"conditions": [
+        {"type": "Scheduled", "status": "False", "reason": "Unschedulable", "message": "x", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+    ]});
+    let failed = StatusWanted {
+        condition: Some((ScheduledReason::NoClusterFit, "y".to_owned())),
+        observes: false,
+        scheduled_at: None,
+        ..success()
+    };
+    let patch = status_patch("u", "8", 2, &current, &failed).unwrap();
+    assert_eq!(
+        patch["status"],
+        json!({"conditions": [
+            {"type": "Scheduled", "status": "False", "reason": "NoClusterFit", "message": "y", "lastTransitionTime": "2025-01-01T00:00:00Z"},
+        ]})
+    );
+}
+
+#[test]
+fn a_patch_that_was_applied_is_recognised() {
+    let (_, patch) = job(vec![target("m1", 2)]);
+    let metadata = |annotations: Value| serde_json::from_value(json!({"annotations": annotations})).unwrap();
+    let applied = json!({"policy.karmada.io/applied-placement": "{}"});
+    let clusters = json!({"clusters": [{"name": "m1", "replicas": 2}]});
+    assert!(is_applied(&patch, &metadata(applied.clone()), &clusters));
+    assert!(!is_applied(&patch, &metadata(json!({})), &clusters));
+    assert!(!is_applied(&patch, &metadata(applied.clone()), &json!({})));
+    let mut further = applied.clone();
+    further["divvy.io/applied-policy"] = json!("{}");
+    assert!(!is_applied(&patch, &metadata(further), &clusters));
+    let (_, none) = job(Vec::new());
+    assert!(is_applied(&none, &metadata(applied), &json!({})));
+}

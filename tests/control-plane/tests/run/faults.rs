@@ -1,0 +1,233 @@
+//! Quotas, webhooks, conflicts, lost answers, crashes: every binding ends scheduled, and is moved once.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use divvy_control_plane_tests::objects::BINDING;
+use divvy_control_plane_tests::proxy::{Effect, Fault, FaultProxy, Frequency};
+use divvy_control_plane_tests::scenario::{is_scheduled, result};
+use divvy_control_plane_tests::templates::Cluster;
+use divvy_control_plane_tests::users::SCHEDULER;
+use divvy_control_plane_tests::{Error, Scenario, templates};
+use serde_json::{Value, json};
+
+use crate::{folder, let_time_pass, own_writes, three_clusters};
+
+#[tokio::test]
+async fn a_quota_is_reported_and_tried_again() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    let proxy = FaultProxy::start(&scenario.control_plane, 1).await?;
+    proxy.add(Fault::new(Effect::quota_exceeded(), Frequency::Always, |incoming| {
+        incoming.patches(BINDING.plural) && incoming.path.contains("/web-deployment")
+    }));
+    scenario.start_scheduler_behind(&proxy)?;
+    scenario
+        .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+        .await?;
+    let refused = scenario.wait_for_reason("web", "QuotaExceeded").await?;
+    assert!(result(&refused).is_empty());
+    let_time_pass(&scenario, "other").await?;
+    proxy.clear();
+    scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn writes_survive_refusals_and_lost_answers() -> Result<(), Error> {
+    let effects = [
+        Effect::conflict(),
+        Effect::too_many_requests(),
+        Effect::dead_webhook(),
+        Effect::LoseRequest,
+        Effect::LoseAnswer,
+        Effect::DelayAnswer(Duration::from_secs(2)),
+    ];
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    let proxy = FaultProxy::start(&scenario.control_plane, 1).await?;
+    scenario.start_scheduler_behind(&proxy)?;
+    let_time_pass(&scenario, "first").await?;
+    for (number, effect) in effects.into_iter().enumerate() {
+        for is_status in [false, true] {
+            proxy.clear();
+            let name = format!("web{number}{}", if is_status { "-status" } else { "" });
+            let path = format!("/{name}-deployment");
+            proxy.add(Fault::new(effect.clone(), Frequency::Next(2), move |incoming| {
+                let is_patch = if is_status {
+                    incoming.patches_status(BINDING.plural)
+                } else {
+                    incoming.patches(BINDING.plural)
+                };
+                is_patch && incoming.path.contains(&path)
+            }));
+            scenario
+                .deploy(&name, 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+                .await?;
+            let waited = scenario.wait_for_result(&name, &[("a", 1), ("b", 2)]).await;
+            waited.inspect_err(|_| eprintln!("under {effect:?}, is_status: {is_status}"))?;
+            assert!(proxy.hits()[0] > 0, "{effect:?} hit nothing");
+            // A write whose answer was lost is read before it is repeated.
+            assert_eq!(own_writes(&scenario, &name)?.0, 1, "{effect:?}, is_status: {is_status}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn broken_and_expired_watches_are_resumed() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    let proxy = FaultProxy::start(&scenario.control_plane, 1).await?;
+    proxy.add(Fault::new(Effect::Expire, Frequency::OneIn(3), |incoming| {
+        incoming.is_watch()
+    }));
+    proxy.add(Fault::new(
+        Effect::BreakOff(Duration::from_millis(700)),
+        Frequency::Always,
+        |incoming| incoming.is_watch(),
+    ));
+    scenario.start_scheduler_behind(&proxy)?;
+    for number in 0..8 {
+        let name = format!("web{number}");
+        scenario
+            .deploy(&name, 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+            .await?;
+        scenario.wait_for_result(&name, &[("a", 1), ("b", 2)]).await?;
+        assert_eq!(own_writes(&scenario, &name)?, (1, 1));
+    }
+    assert!(proxy.hits().iter().all(|hits| *hits > 0), "{:?}", proxy.hits());
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_crash_left_half_written_is_completed() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    let proxy = FaultProxy::start(&scenario.control_plane, 1).await?;
+    // The result is written, the status never is.
+    proxy.add(Fault::new(Effect::Hang, Frequency::Always, |incoming| {
+        incoming.patches_status(BINDING.plural)
+    }));
+    scenario.start_scheduler_behind(&proxy)?;
+    scenario
+        .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+        .await?;
+    let half = scenario
+        .wait("web", "half written", |binding| !result(binding).is_empty())
+        .await?;
+    assert_eq!(half["status"], Value::Null);
+    scenario.schedulers.clear();
+    scenario.start_scheduler()?;
+    let binding = scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    assert_eq!(binding["metadata"]["generation"], half["metadata"]["generation"]);
+    assert_eq!(own_writes(&scenario, "web")?.0, 1);
+    Ok(())
+}
+
+/// The rules that hold whatever happens, by the audit log: at most one write of a result per generation that asked for one,
+/// and never more in a cluster than it had.
+fn judge(scenario: &Scenario, capacity: i64) -> Result<(), Error> {
+    let mut moves: BTreeMap<(String, i64), usize> = BTreeMap::new();
+    let mut current: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
+    let mut requests: BTreeMap<String, i64> = BTreeMap::new();
+    for write in scenario.control_plane.audit_log().writes()? {
+        let object = &write.response_object;
+        if write.object_ref.resource != BINDING.plural || !write.object_ref.subresource.is_empty() || !write.succeeded()
+        {
+            continue;
+        }
+        let name = write.name().to_owned();
+        if write.user.username == SCHEDULER.name {
+            let asked = requests.get(&name).copied().unwrap_or_default();
+            let count = moves.entry((name.clone(), asked)).or_default();
+            *count += 1;
+            assert_eq!(*count, 1, "{name} was moved twice for one request: {object:#}");
+        } else {
+            requests.insert(
+                name.clone(),
+                object["metadata"]["generation"].as_i64().unwrap_or_default(),
+            );
+        }
+        current.insert(name, result(object));
+        let mut taken: BTreeMap<&String, i64> = BTreeMap::new();
+        for (cluster, count) in current.values().flatten() {
+            *taken.entry(cluster).or_default() += count;
+        }
+        assert!(taken.values().all(|taken| *taken <= capacity), "{taken:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn under_random_faults_every_binding_is_scheduled_once() -> Result<(), Error> {
+    let seed = std::process::id().into();
+    eprintln!("seed {seed}");
+    let folder = folder()?;
+    let clusters = ["a", "b", "c"].map(|name| Cluster::new(name).cpu(60));
+    let mut scenario = Scenario::new(folder.path(), &clusters).await?;
+    let proxy = FaultProxy::start(&scenario.control_plane, seed).await?;
+    let write = |effect: Effect| Fault::new(effect, Frequency::OneIn(12), |incoming| incoming.is_write());
+    for effect in [
+        Effect::conflict(),
+        Effect::too_many_requests(),
+        Effect::dead_webhook(),
+        Effect::LoseRequest,
+        Effect::LoseAnswer,
+        Effect::DelayAnswer(Duration::from_millis(300)),
+    ] {
+        proxy.add(write(effect));
+    }
+    proxy.add(Fault::new(
+        Effect::BreakOff(Duration::from_secs(2)),
+        Frequency::OneIn(2),
+        |incoming| incoming.is_watch(),
+    ));
+    scenario.start_scheduler_behind(&proxy)?;
+    for number in 0..40 {
+        scenario
+            .deploy(&format!("web{number}"), 4, templates::divided_by_room(json!({})))
+            .await?;
+    }
+    for number in 0..40 {
+        let name = format!("web{number}");
+        let binding = scenario.wait(&name, "scheduled", is_scheduled).await?;
+        assert_eq!(result(&binding).values().sum::<i64>(), 4);
+    }
+    judge(&scenario, 60)
+}
+
+#[tokio::test]
+async fn killed_servers_and_schedulers_lose_nothing() -> Result<(), Error> {
+    let folder = folder()?;
+    let clusters = ["a", "b", "c"].map(|name| Cluster::new(name).cpu(60));
+    let mut scenario = Scenario::new(folder.path(), &clusters).await?;
+    scenario.start_scheduler()?;
+    for number in 0..30 {
+        scenario
+            .deploy(&format!("web{number}"), 4, templates::divided_by_room(json!({})))
+            .await?;
+        match number {
+            8 => {
+                scenario.schedulers.clear();
+                scenario.start_scheduler()?;
+            }
+            16 => {
+                scenario.control_plane.kill_api_server();
+                scenario.control_plane.start_api_server().await?;
+            }
+            24 => {
+                scenario.control_plane.kill_etcd();
+                scenario.control_plane.start_etcd()?;
+                scenario.control_plane.wait_until_ready().await?;
+            }
+            _ => {}
+        }
+    }
+    for number in 0..30 {
+        let name = format!("web{number}");
+        let binding = scenario.wait(&name, "scheduled", is_scheduled).await?;
+        assert_eq!(result(&binding).values().sum::<i64>(), 4);
+    }
+    judge(&scenario, 60)
+}

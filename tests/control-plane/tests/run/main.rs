@@ -1,0 +1,69 @@
+//! `divvy run` against a real API server: each test starts both, and Karmada's other controllers where it needs them.
+//!
+//! No test waits for a fixed time to see something happen. To see that something does *not* happen, a test lets the scheduler
+//! do other work that it can only do afterwards, and then looks.
+
+mod clusters;
+mod faults;
+mod ownership;
+mod placing;
+mod recorded;
+mod replicas_of_scheduler;
+mod status;
+
+use divvy_control_plane_tests::objects::{BINDING, CLUSTER_BINDING};
+use divvy_control_plane_tests::scenario::binding_name;
+use divvy_control_plane_tests::templates::{self, Cluster};
+use divvy_control_plane_tests::users::{SCHEDULER, User};
+use divvy_control_plane_tests::{Error, Scenario};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// A folder for a control plane. Bind it before the scenario, so that it is removed after the processes have ended.
+fn folder() -> Result<TempDir, Error> {
+    tempfile::tempdir().map_err(Error::file("a temporary folder"))
+}
+
+/// Three clusters in two regions.
+fn three_clusters() -> [Cluster; 3] {
+    [
+        Cluster::new("a").region("north").label("tier", "gold"),
+        Cluster::new("b").region("north").label("tier", "gold"),
+        Cluster::new("c").region("south").label("tier", "silver"),
+    ]
+}
+
+/// Has the scheduler place a new binding, and waits for it. Whatever was due before has been decided then, because bindings of
+/// equal priority are decided in the order of their arrival.
+async fn let_time_pass(scenario: &Scenario, name: &str) -> Result<(), Error> {
+    let everywhere = templates::duplicated(json!({}));
+    scenario.deploy(name, 1, everywhere).await?;
+    let expectation = "scheduled";
+    scenario
+        .wait(name, expectation, divvy_control_plane_tests::scenario::is_scheduled)
+        .await?;
+    Ok(())
+}
+
+/// The successful writes of a user to the binding of a Deployment: to the object and to its status.
+fn writes(scenario: &Scenario, user: User, name: &str) -> Result<(usize, usize), Error> {
+    let writes = scenario.control_plane.audit_log().writes_by(user)?;
+    let of_binding = writes.iter().filter(|write| {
+        let resource = write.object_ref.resource.as_str();
+        [BINDING.plural, CLUSTER_BINDING.plural].contains(&resource)
+            && write.name() == binding_name(name)
+            && write.succeeded()
+    });
+    Ok(of_binding.fold((0, 0), |(object, status), write| {
+        if write.object_ref.subresource == "status" {
+            (object, status + 1)
+        } else {
+            (object + 1, status)
+        }
+    }))
+}
+
+/// The writes of the scheduler to the binding of a Deployment.
+fn own_writes(scenario: &Scenario, name: &str) -> Result<(usize, usize), Error> {
+    writes(scenario, SCHEDULER, name)
+}

@@ -1,0 +1,172 @@
+//! What the scheduler reports, and what it must not touch.
+
+use divvy_control_plane_tests::objects::{BINDING, DEPLOYMENT, POLICY};
+use divvy_control_plane_tests::scenario::{condition, result};
+use divvy_control_plane_tests::{Error, Scenario, templates};
+use serde_json::{Value, json};
+
+use crate::{folder, let_time_pass, own_writes, three_clusters};
+
+#[tokio::test]
+async fn conditions_of_other_controllers_are_kept() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    scenario.start_scheduler()?;
+    scenario
+        .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+        .await?;
+    scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    scenario.karmada.report().await?;
+    let reported = scenario.binding("web").await?;
+    assert_eq!(condition(&reported, "FullyApplied")["status"], "True");
+    // Scheduled turns False, then True again: each rewrites the list of conditions.
+    scenario
+        .place("web", templates::divided_by_weight(&[("nowhere", 1)]))
+        .await?;
+    let failed = scenario.wait_for_reason("web", "NoClusterFit").await?;
+    assert_eq!(condition(&failed, "FullyApplied"), condition(&reported, "FullyApplied"));
+    assert_eq!(
+        failed["status"]["aggregatedStatus"],
+        reported["status"]["aggregatedStatus"]
+    );
+    scenario
+        .place("web", templates::divided_by_weight(&[("b", 1), ("a", 2)]))
+        .await?;
+    let binding = scenario.wait_for_result("web", &[("a", 2), ("b", 1)]).await?;
+    assert_eq!(
+        condition(&binding, "FullyApplied"),
+        condition(&reported, "FullyApplied")
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_binding_that_no_cluster_fits_loses_its_result() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    scenario.start_scheduler()?;
+    scenario
+        .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+        .await?;
+    scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    scenario
+        .place("web", templates::divided_by_weight(&[("nowhere", 1)]))
+        .await?;
+    let binding = scenario.wait_for_reason("web", "NoClusterFit").await?;
+    assert!(result(&binding).is_empty(), "{binding:#}");
+    assert_eq!(condition(&binding, "Scheduled")["status"], "False");
+    let event = scenario
+        .wait_for_event(BINDING, "web-deployment", "ScheduleBindingFailed")
+        .await?;
+    assert_eq!(event["type"], "Warning");
+    scenario
+        .wait_for_event(DEPLOYMENT, "web", "ScheduleBindingFailed")
+        .await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_to_reschedule_is_answered_once_even_by_a_slow_clock() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    scenario.start_scheduler()?;
+    scenario
+        .deploy("web", 4, templates::divided_by_room(json!({"clusterNames": ["a"]})))
+        .await?;
+    scenario.wait_for_result("web", &[("a", 4)]).await?;
+    // The request is from an API server whose clock is years ahead.
+    let request = "2036-01-01T00:00:00Z";
+    let patch = json!({"spec": {"rescheduleTriggeredAt": request}});
+    scenario
+        .objects()
+        .merge(BINDING, "default", "web-deployment", &patch)
+        .await?;
+    let answered = scenario
+        .wait("web", "rescheduled", |binding| {
+            binding["status"]["lastScheduledTime"] == request
+        })
+        .await?;
+    let writes = own_writes(&scenario, "web")?;
+    let_time_pass(&scenario, "later").await?;
+    assert_eq!(own_writes(&scenario, "web")?, writes, "{answered:#}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_invalid_annotation_is_reported_and_changes_nothing() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    scenario.start_scheduler()?;
+    scenario
+        .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+        .await?;
+    let before = scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    let annotated = |text: Value| json!({"metadata": {"annotations": {"divvy.io/preferences": text}}});
+    scenario
+        .objects()
+        .merge(POLICY, "default", "web", &annotated(json!("{not: [json")))
+        .await?;
+    let refused = scenario
+        .wait("web", "refused", |binding| {
+            condition(binding, "Scheduled")["status"] == "False"
+        })
+        .await?;
+    assert_eq!(refused["spec"], before["spec"]);
+    let message = condition(&refused, "Scheduled")["message"].as_str().unwrap_or_default();
+    assert!(message.contains("divvy.io/preferences"), "{message}");
+    scenario
+        .wait_for_event(BINDING, "web-deployment", "ScheduleBindingFailed")
+        .await?;
+    scenario
+        .objects()
+        .merge(POLICY, "default", "web", &annotated(Value::Null))
+        .await?;
+    scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn groups_of_workloads_are_refused_visibly() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    scenario.start_scheduler()?;
+    scenario
+        .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+        .await?;
+    let before = scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    let patch = json!({"spec": {"workloadAffinityGroups": {"affinityGroup": "shop"}, "replicas": 6}});
+    scenario
+        .objects()
+        .merge(BINDING, "default", "web-deployment", &patch)
+        .await?;
+    let refused = scenario
+        .wait("web", "refused", |binding| {
+            condition(binding, "Scheduled")["status"] == "False"
+        })
+        .await?;
+    assert_eq!(refused["spec"]["clusters"], before["spec"]["clusters"]);
+    scenario
+        .wait_for_event(BINDING, "web-deployment", "ScheduleBindingFailed")
+        .await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_eviction_ends_when_its_replacement_is_healthy() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    scenario.start_scheduler()?;
+    scenario
+        .deploy("web", 4, templates::divided_by_weight(&[("a", 1), ("b", 1)]))
+        .await?;
+    scenario.wait_for_result("web", &[("a", 2), ("b", 2)]).await?;
+    let _running = scenario.karmada.run();
+    scenario.karmada.evict("default", "web-deployment", "a").await?;
+    scenario.wait_for_result("web", &[("b", 4)]).await?;
+    scenario
+        .wait("web", "free of evictions", |binding| {
+            binding["spec"]["gracefulEvictionTasks"].is_null()
+        })
+        .await?;
+    Ok(())
+}
