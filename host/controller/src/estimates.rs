@@ -61,7 +61,9 @@ pub fn request(binding: &ResourceBinding, in_sets: bool) -> Option<Request> {
     } else {
         return None;
     };
-    request.inspect_err(|error| tracing::warn!(%error, "no estimator is asked")).ok()
+    request
+        .inspect_err(|error| tracing::warn!(%error, "no estimator is asked"))
+        .ok()
 }
 
 /// Asks the estimators of a job's clusters.
@@ -80,6 +82,8 @@ pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -
     let fits = job.clusters.into_iter().zip(&estimates);
     Answers {
         request: job.request,
-        fits: fits.filter_map(|((cluster, _), estimate)| Some((cluster, estimate.count()?))).collect(),
+        fits: fits
+            .filter_map(|((cluster, _), estimate)| Some((cluster, estimate.count()?)))
+            .collect(),
     }
 }

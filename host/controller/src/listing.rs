@@ -62,9 +62,13 @@ pub async fn list(clients: &Clients, namespace: Option<&str>) -> Result<Vec<(Str
                 kind: kind.kind(),
                 source: Box::new(source),
             };
-            let page = request.list(&parameters).map_err(|error| failed(kube::Error::BuildRequest(error)))?;
+            let page = request
+                .list(&parameters)
+                .map_err(|error| failed(kube::Error::BuildRequest(error)))?;
             let page = timeout(REQUEST_DEADLINE, clients.watching.request::<Value>(page)).await;
-            let mut page = page.map_err(|_| ListError::Deadline { kind: kind.kind() })?.map_err(failed)?;
+            let mut page = page
+                .map_err(|_| ListError::Deadline { kind: kind.kind() })?
+                .map_err(failed)?;
             let items = page["items"].take();
             lists.push((format!("{} at {}", kind.plural(), clients.server), as_list(kind, items)));
             match page["metadata"]["continue"].as_str() {

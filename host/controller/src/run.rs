@@ -26,8 +26,8 @@ use crate::observe::Metrics;
 use crate::panel::Panel;
 use crate::serve::{ServeError, Server};
 use crate::watch::{Change, watch};
-use crate::write::execute::Writer;
 use crate::write::Written;
+use crate::write::execute::Writer;
 
 /// Messages that wait for the engine.
 const CHANNEL: usize = 1024;
@@ -106,7 +106,9 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         "starting"
     );
     let services = ServicesOfKarmada::new(clients.writing.clone());
-    let estimators = options.estimators.map(|options| Arc::new(Estimators::new(options, Arc::new(services))));
+    let estimators = options
+        .estimators
+        .map(|options| Arc::new(Estimators::new(options, Arc::new(services))));
     let panel = Arc::new(Panel::new(Arc::new(Metrics::new(options.version, estimators.clone()))));
     let (to_engine, from_tasks) = mpsc::channel(CHANNEL);
     let (to_workers, jobs) = mpsc::unbounded_channel();
@@ -282,7 +284,9 @@ fn start_workers(worker: Worker, concurrency: usize, mut tasks: mpsc::UnboundedR
             };
             let worker = worker.clone();
             tokio::spawn(async move {
-                let Ok(_permit) = permits.acquire_owned().await else { return };
+                let Ok(_permit) = permits.acquire_owned().await else {
+                    return;
+                };
                 worker.carry_out(task).await;
             });
         }

@@ -91,7 +91,9 @@ impl EstimatorArguments {
                 namespace: self.estimator_namespace.clone(),
                 port: self.estimator_port,
             },
-            transport: verification.map_or(Transport::Plaintext, |verification| Transport::Tls(Tls { verification, client })),
+            transport: verification.map_or(Transport::Plaintext, |verification| {
+                Transport::Tls(Tls { verification, client })
+            }),
             deadline: self.estimator_timeout,
             last_known_age_max: self.estimator_age,
             exclude_pull_clusters: self.estimator_exclude_pull,
@@ -109,7 +111,9 @@ pub(super) fn connection_failure(error: &ConnectionError) -> Failure {
 
 /// Parses a duration such as `500ms`, `3s` or `5m`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let split = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let split = text
+        .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let seconds = match unit {
         "ms" => 0.001,
@@ -118,7 +122,9 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err("expected a duration such as `500ms`, `3s` or `5m`".to_owned()),
     };
-    let number: f64 = number.parse().map_err(|_| "expected a duration such as `500ms`, `3s` or `5m`".to_owned())?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| "expected a duration such as `500ms`, `3s` or `5m`".to_owned())?;
     Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())
 }
 

@@ -62,7 +62,13 @@ pub(super) struct ScheduleArguments {
     #[command(flatten)]
     connection: ConnectionArguments,
     /// Namespace of the control plane's bindings; all namespaces by default
-    #[arg(long, short, value_name = "NAMESPACE", requires = "control plane", help_heading = "Control plane")]
+    #[arg(
+        long,
+        short,
+        value_name = "NAMESPACE",
+        requires = "control plane",
+        help_heading = "Control plane"
+    )]
     namespace: Option<String>,
     #[command(flatten)]
     profile: ProfileArguments,
@@ -178,11 +184,16 @@ fn live_lists(arguments: &ScheduleArguments) -> Result<Vec<Input>, Failure> {
         Failure::internal(Diagnostic::new("the runtime cannot be started").with_cause(error.to_string()))
     })?;
     let lists = runtime.block_on(async {
-        let clients = connect(&connection.options("schedule")).await.map_err(|error| connection_failure(&error))?;
+        let clients = connect(&connection.options("schedule"))
+            .await
+            .map_err(|error| connection_failure(&error))?;
         let lists = list(&clients, arguments.namespace.as_deref()).await;
         lists.map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
     })?;
-    Ok(lists.into_iter().map(|(name, text)| Input::Text(name.into(), text)).collect())
+    Ok(lists
+        .into_iter()
+        .map(|(name, text)| Input::Text(name.into(), text))
+        .collect())
 }
 
 /// Reads the manifests and detects their bindings. Problems are collected in the manifests, not returned as an error.

@@ -36,7 +36,10 @@ pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
         }
         None => {
             for (cluster, replicas) in replicas_by_cluster(&answer["outcome"]["clusters"]) {
-                let before = last.iter().find(|(name, _)| *name == cluster).map_or(0, |(_, replicas)| *replicas);
+                let before = last
+                    .iter()
+                    .find(|(name, _)| *name == cluster)
+                    .map_or(0, |(_, replicas)| *replicas);
                 let change = match replicas - before {
                     0 => String::new(),
                     change => format!(" ({change:+})"),
@@ -53,7 +56,13 @@ pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
         let name = printable(candidate["name"].as_str().unwrap_or_default()).to_string();
         write!(out, "  {name}: ")?;
         let mut facts = Vec::new();
-        for (key, label) in [("score", "score"), ("fitsNow", "fits now"), ("last", "last"), ("tier", "tier"), ("replicas", "assigned")] {
+        for (key, label) in [
+            ("score", "score"),
+            ("fitsNow", "fits now"),
+            ("last", "last"),
+            ("tier", "tier"),
+            ("replicas", "assigned"),
+        ] {
             if let Some(number) = candidate[key].as_i64() {
                 facts.push(format!("{label} {number}"));
             }
@@ -72,11 +81,23 @@ pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
         let names: Vec<&str> = list(&entry["clusters"]).iter().filter_map(Value::as_str).collect();
         let count = entry["count"].as_u64().unwrap_or(0);
         let more = count.saturating_sub(names.len() as u64);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
         let reason = printable(entry["reason"].as_str().unwrap_or_default()).to_string();
         let plugin = entry["plugin"].as_str().unwrap_or_default();
-        let plugin = if plugin.is_empty() { String::new() } else { format!(" ({plugin})") };
-        writeln!(out, "  {count} {reason}{plugin}: {}{more}", printable(&names.join(", ")))?;
+        let plugin = if plugin.is_empty() {
+            String::new()
+        } else {
+            format!(" ({plugin})")
+        };
+        writeln!(
+            out,
+            "  {count} {reason}{plugin}: {}{more}",
+            printable(&names.join(", "))
+        )?;
     }
     for note in list(&answer["notes"]) {
         let plugin = note["plugin"].as_str().unwrap_or_default();
@@ -93,6 +114,11 @@ fn list(value: &Value) -> &[Value] {
 fn replicas_by_cluster(targets: &Value) -> Vec<(&str, i64)> {
     list(targets)
         .iter()
-        .map(|target| (target["name"].as_str().unwrap_or_default(), target["replicas"].as_i64().unwrap_or(0)))
+        .map(|target| {
+            (
+                target["name"].as_str().unwrap_or_default(),
+                target["replicas"].as_i64().unwrap_or(0),
+            )
+        })
         .collect()
 }

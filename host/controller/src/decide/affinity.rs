@@ -46,7 +46,9 @@ pub fn selects(placement: &Placement, cluster: &ClusterProperties) -> bool {
     let groups = &placement.cluster_affinities;
     let in_group = groups.iter().any(|group| {
         let tiers = group.overflow_affinities.iter().map(|tier| &tier.affinity);
-        std::iter::once(&group.affinity).chain(tiers).any(|affinity| matches(affinity, cluster))
+        std::iter::once(&group.affinity)
+            .chain(tiers)
+            .any(|affinity| matches(affinity, cluster))
     });
     match &placement.cluster_affinity {
         Some(affinity) => matches(affinity, cluster),

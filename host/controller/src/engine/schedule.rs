@@ -113,7 +113,8 @@ impl Engine {
                     self.estimating.insert(Arc::clone(key), false);
                     return Some(Task::Estimate(job));
                 }
-                self.decide(&candidate, placement, reason, answers, moment).map(Task::of_write)
+                self.decide(&candidate, placement, reason, answers, moment)
+                    .map(Task::of_write)
             }
         }
     }
@@ -129,7 +130,10 @@ impl Engine {
         if answers.is_some_and(|answers| answers.request == request) {
             return None;
         }
-        let clusters = self.clusters.present().filter(|(cluster, _)| selects(placement, cluster));
+        let clusters = self
+            .clusters
+            .present()
+            .filter(|(cluster, _)| selects(placement, cluster));
         let clusters: Vec<(String, bool)> = clusters.map(|(cluster, pull)| (cluster.name.clone(), pull)).collect();
         (!clusters.is_empty()).then(|| EstimateJob {
             key: Arc::clone(&candidate.key),

@@ -113,7 +113,9 @@ impl Engine {
         if !has_decided {
             return;
         }
-        let Some(waiting) = shadow.waiting.remove(key) else { return };
+        let Some(waiting) = shadow.waiting.remove(key) else {
+            return;
+        };
         let agrees = waiting.agrees(&after);
         self.panel.metrics.shadow(&waiting.strategy, agrees);
         match agrees {
@@ -136,7 +138,8 @@ impl Engine {
         self.panel.shadowed(page);
         let (before, requests) = (&waiting.before.clusters, &waiting.requests);
         let aggregated = record.aggregated.clone();
-        self.holdings.take(key, &after.clusters, before, &aggregated, requests, moment.instant);
+        self.holdings
+            .take(key, &after.clusters, before, &aggregated, requests, moment.instant);
     }
 
     /// Forgets a decision about a binding that is gone.
@@ -150,7 +153,10 @@ impl Engine {
 impl Waiting {
     fn agrees(&self, after: &Mark) -> bool {
         let sorted = |targets: &[TargetCluster]| {
-            let mut sorted: Vec<(String, i32)> = targets.iter().map(|target| (target.name.clone(), target.replicas)).collect();
+            let mut sorted: Vec<(String, i32)> = targets
+                .iter()
+                .map(|target| (target.name.clone(), target.replicas))
+                .collect();
             sorted.sort();
             sorted
         };

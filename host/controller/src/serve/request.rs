@@ -29,9 +29,15 @@ pub fn get(address: SocketAddr, path: &str, deadline: Duration) -> io::Result<Re
     stream.set_write_timeout(Some(deadline))?;
     // A path with a space or a line break would be another request.
     if path.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{path}` is not a path")));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("`{path}` is not a path"),
+        ));
     }
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    write!(
+        stream,
+        "GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+    )?;
     let mut text = Vec::new();
     stream.take(RESPONSE_MAX).read_to_end(&mut text)?;
     parse(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP"))
@@ -56,7 +62,12 @@ mod tests {
     fn a_response_has_a_status_and_a_body() {
         let parsed = parse(b"HTTP/1.1 404 Not Found\r\ncontent-length: 5\r\n\r\nabc\r\n").unwrap();
         assert_eq!((parsed.status, parsed.body.as_slice()), (404, b"abc\r\n".as_slice()));
-        for wrong in [b"".as_slice(), b"HTTP/1.1 200 OK\r\n", b"SSH-2.0\r\n\r\n", b"HTTP/1.1 x\r\n\r\n"] {
+        for wrong in [
+            b"".as_slice(),
+            b"HTTP/1.1 200 OK\r\n",
+            b"SSH-2.0\r\n\r\n",
+            b"HTTP/1.1 x\r\n\r\n",
+        ] {
             assert_eq!(parse(wrong), None);
         }
     }
