@@ -130,10 +130,12 @@ fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
     let runtimes = ["kube", "k8s-openapi", "tokio", "async-std", "hyper"];
     let terminals = ["clap", "indicatif", "anstream", "terminal_size", "console"];
     let mut broken = Vec::new();
-    for (name, _) in CRATES
-        .iter()
-        .filter(|(name, _)| !matches!(*name, "divvy-cli" | "divvy-tests" | "divvy-plugin"))
-    {
+    for (name, _) in CRATES.iter().filter(|(name, _)| {
+        !matches!(
+            *name,
+            "divvy-cli" | "divvy-control-plane-tests" | "divvy-tests" | "divvy-plugin"
+        )
+    }) {
         let pulled = closure(name).into_iter();
         let forbidden = pulled
             .filter(|pulled| runtimes.iter().any(|prefix| pulled.starts_with(prefix)) || terminals.contains(pulled));
