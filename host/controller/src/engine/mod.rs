@@ -79,6 +79,10 @@ pub struct Engine {
     fleet: Fleet,
     /// The snapshot of the fleet, until a cluster changes.
     snapshot: Option<FleetSnapshot>,
+    /// Changes of the set of clusters.
+    cluster_sets: u64,
+    /// Time of the last look at what only time changes.
+    ticked: Option<Instant>,
     queue: Queue<Arc<BindingKey>, Cause>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     holdings: Holdings,
@@ -176,6 +180,8 @@ impl Engine {
             clusters: ClusterStore::default(),
             policies: PolicyStore::default(),
             snapshot: None,
+            cluster_sets: 0,
+            ticked: None,
             queue: Queue::default(),
             in_flight: HashMap::new(),
             holdings: Holdings::default(),

@@ -28,6 +28,13 @@ use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
 /// Time that a binding waits once for its policy, whose watch may be behind.
 const POLICY_WAIT: Duration = Duration::from_millis(250);
 
+/// Bindings that may wait while decisions are explained in full, in a fleet of more clusters than
+/// [`EXPLAINED_CLUSTERS`].
+const EXPLAINED_BACKLOG: usize = 16;
+
+/// Clusters up to which each decision is explained in full.
+const EXPLAINED_CLUSTERS: usize = 200;
+
 /// A binding that was taken out of the queue, with everything that its decision reads.
 struct Candidate {
     key: Arc<BindingKey>,
@@ -162,6 +169,8 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         let binding = candidate.for_plugins(placement);
+        // An explanation lists every cluster. In a burst over many, time goes to decisions first.
+        let explains = self.clusters.len() <= EXPLAINED_CLUSTERS || self.queue.depth().active <= EXPLAINED_BACKLOG;
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
         let decision = decide(
             &mut self.cycle,
@@ -169,10 +178,10 @@ impl Engine {
                 profile: &self.active.profile,
                 binding: &binding,
                 fleet: &snapshot,
-                ledger: self.holdings.ledger(&snapshot),
+                ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
                 estimates: answers.map_or(&GeneralOnly, |answers| answers),
                 fresh: candidate.is_reschedule_pending,
-                explains: true,
+                explains,
             },
         );
         drop(snapshot);
