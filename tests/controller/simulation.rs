@@ -164,7 +164,10 @@ impl Simulation {
 
     /// The result of a binding.
     pub(super) fn result(&self, name: &str) -> BTreeMap<String, i64> {
-        let targets = self.bindings[name]["spec"]["clusters"].as_array().cloned().unwrap_or_default();
+        let targets = self.bindings[name]["spec"]["clusters"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let pair = |target: &Value| {
             let replicas = target["replicas"].as_i64().unwrap_or(0);
             (target["name"].as_str().unwrap_or_default().to_owned(), replicas)
@@ -174,8 +177,13 @@ impl Simulation {
 
     /// Status and reason of the condition `Scheduled`.
     pub(super) fn condition(&self, name: &str) -> (String, String) {
-        let conditions = self.bindings[name]["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let found = conditions.into_iter().find(|condition| condition["type"] == "Scheduled");
+        let conditions = self.bindings[name]["status"]["conditions"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let found = conditions
+            .into_iter()
+            .find(|condition| condition["type"] == "Scheduled");
         let text = |key: &str| {
             let found = found.as_ref().and_then(|condition| condition[key].as_str());
             found.unwrap_or_default().to_owned()
@@ -233,7 +241,9 @@ impl Simulation {
         loop {
             let moment = self.moment();
             let Some(task) = self.engine.next(&moment) else { break };
-            let Task::Write(job) = task else { panic!("no estimators are asked") };
+            let Task::Write(job) = task else {
+                panic!("no estimators are asked")
+            };
             let key = Arc::clone(&job.key);
             let written = self.write(&job);
             let moment = self.moment();
@@ -256,10 +266,19 @@ impl Simulation {
         }
         let BindingKey { name, .. } = &*job.key;
         if let Some(patch) = &job.specification {
-            let version = self.bindings[name]["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
-            assert_eq!(version, job.base.metadata.resource_version, "decided from an old version");
+            let version = self.bindings[name]["metadata"]["resourceVersion"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
+            assert_eq!(
+                version, job.base.metadata.resource_version,
+                "decided from an old version"
+            );
             let mut body = specification_patch(job, patch, &version);
-            body["metadata"].as_object_mut().expect("metadata").remove("resourceVersion");
+            body["metadata"]
+                .as_object_mut()
+                .expect("metadata")
+                .remove("resourceVersion");
             self.apply(name, &body);
             self.echo(name);
             self.writes.entry(name.clone()).or_default().0 += 1;

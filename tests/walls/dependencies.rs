@@ -98,7 +98,9 @@ const CRATES: [(&str, &[&str]); 15] = [
         "divvy-cli",
         &[
             "divvy-controller",
+            "divvy-documents",
             "divvy-estimator",
+            "divvy-framework",
             "divvy-framework-view",
             "divvy-karmada",
             "divvy-manifests",

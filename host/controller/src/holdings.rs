@@ -167,8 +167,7 @@ impl Holdings {
     /// given back.
     pub fn reported(&mut self, cluster: &str) -> bool {
         // Clusters report often, and nearly always without anything to give back.
-        self.shown_next.remove(cluster)
-            && self.release(|held, _| held.name == cluster && held.healthy_since.is_some())
+        self.shown_next.remove(cluster) && self.release(|held, _| held.name == cluster && held.healthy_since.is_some())
     }
 
     /// Gives back what was held too long. Returns true if anything was given back.
@@ -268,5 +267,4 @@ fn fingerprint(aggregated: &[AggregatedStatus], cluster: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[path = "holdings_tests.rs"]
 mod tests;

@@ -9,6 +9,7 @@
 //! - `complete`: what follows from the outcome of a write.
 //! - `shadow`: deciding beside another scheduler without writing.
 
+mod candidate;
 mod complete;
 mod observe;
 mod schedule;

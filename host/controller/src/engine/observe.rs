@@ -49,7 +49,9 @@ impl Engine {
     /// Takes in the passing of time.
     pub fn tick(&mut self, now: Instant) {
         // Holdings are many, and a second more or less does not matter to them.
-        let is_due = self.ticked.is_none_or(|ticked| now.saturating_duration_since(ticked) >= TICK);
+        let is_due = self
+            .ticked
+            .is_none_or(|ticked| now.saturating_duration_since(ticked) >= TICK);
         if !is_due {
             return;
         }

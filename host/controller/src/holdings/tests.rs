@@ -51,7 +51,14 @@ fn cpu() -> Vec<(String, i64)> {
 #[test]
 fn only_growth_is_held() {
     let (mut holdings, key, now) = (Holdings::default(), key(), Instant::now());
-    holdings.take(&key, &targets(&[("a", 5), ("b", 1)]), &targets(&[("a", 3), ("b", 4)]), &[], &cpu(), now);
+    holdings.take(
+        &key,
+        &targets(&[("a", 5), ("b", 1)]),
+        &targets(&[("a", 3), ("b", 4)]),
+        &[],
+        &cpu(),
+        now,
+    );
     assert_eq!((holdings.held(&key, "a"), holdings.held(&key, "b")), (2, 0));
     // A further decision adds to what is still not reported, or takes it away again.
     holdings.take(&key, &targets(&[("a", 6)]), &targets(&[("a", 5)]), &[], &cpu(), now);
