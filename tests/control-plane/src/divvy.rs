@@ -1,5 +1,6 @@
 //! The real `divvy` binary, running as a scheduler.
 
+use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -38,6 +39,8 @@ impl Configuration {
 pub struct Divvy {
     /// The process.
     pub process: Process,
+    /// The address of probes and metrics.
+    pub address: String,
 }
 
 impl Divvy {
@@ -46,6 +49,7 @@ impl Divvy {
         let build = BUILD
             .as_ref()
             .map_err(|output| Error::Build { output: output.clone() })?;
+        let address = free_address()?;
         let mut command = Command::new(&build.binary);
         command
             .current_dir(repository())
@@ -56,6 +60,7 @@ impl Divvy {
             .arg(&build.plugins)
             .arg("--kubeconfig")
             .arg(&configuration.kubeconfig)
+            .arg(format!("--listen={address}"))
             .args(&configuration.further);
         // SAFETY: between fork and exec only this one system call is made, which allocates nothing and takes no lock.
         unsafe {
@@ -63,7 +68,7 @@ impl Divvy {
             command.pre_exec(|| set_parent_process_death_signal(Some(Signal::KILL)).map_err(Into::into));
         }
         let process = Process::spawn("divvy", &mut command, &folder.join("divvy.log"), Input::Empty)?;
-        Ok(Self { process })
+        Ok(Self { process, address })
     }
 }
 
@@ -128,4 +133,12 @@ fn build() -> Result<Build, String> {
 /// The root of the repository.
 fn repository() -> &'static Path {
     source_folder().ancestors().nth(2).unwrap_or_else(source_folder)
+}
+
+/// An address of the loopback interface that nothing listens on.
+fn free_address() -> Result<String, Error> {
+    let address = "127.0.0.1:0";
+    let listener = TcpListener::bind(address).map_err(Error::file(address))?;
+    let address = listener.local_addr().map_err(Error::file(address))?;
+    Ok(address.to_string())
 }

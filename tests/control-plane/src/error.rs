@@ -91,6 +91,12 @@ pub enum Error {
         /// The object as it was last.
         last: String,
     },
+    /// The scheduler broke rules that hold whatever fails.
+    #[error("{}", violations.join("\n"))]
+    Broken {
+        /// The breaches, as sentences.
+        violations: Vec<String>,
+    },
     /// A kubeconfig could not be used.
     #[error("the kubeconfig {} is unusable", path.display())]
     Kubeconfig {

@@ -5,14 +5,17 @@
 //! - [`karmada`] plays Karmada's other controllers.
 //! - [`proxy`] injects faults between a scheduler and the API server.
 //! - [`Divvy`] runs the real binary; [`Scenario`] puts everything together.
-//! - [`AuditLog`] reads who wrote what and when.
+//! - [`AuditLog`] reads who wrote what and when; the [`judge`] knows the rules that hold whatever fails; [`soak`] makes
+//!   everything fail, and [`churn`] goes on for hours.
 //!
 //! For a person there are the scripts `tests/control-plane/up DIR` and `down DIR`.
 
 pub mod audit;
+pub mod churn;
 pub mod crds;
 pub mod divvy;
 mod error;
+pub mod judge;
 pub mod karmada;
 pub mod objects;
 pub mod process;
@@ -20,6 +23,7 @@ pub mod proxy;
 pub mod roles;
 pub mod scenario;
 mod server;
+pub mod soak;
 pub mod templates;
 pub mod users;
 

@@ -1,12 +1,14 @@
-//! `up DIR` and `down DIR` start and end a control plane for a person; `crds` writes the definitions of Karmada's resources.
+//! `up DIR` and `down DIR` start and end a control plane for a person; `soak` runs rounds of failures and churn; `crds` writes
+//! the definitions of Karmada's resources.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use divvy_control_plane_tests::process::Input;
+use divvy_control_plane_tests::soak::Round;
 use divvy_control_plane_tests::users::{ADMIN, ALL};
-use divvy_control_plane_tests::{ControlPlane, Error, Ports, crds, source_folder};
+use divvy_control_plane_tests::{ControlPlane, Error, Ports, churn, crds, source_folder};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,7 @@ struct Started {
     ports: Ports,
 }
 
-const USAGE: &str = "usage: control-plane up DIR [PORT] | down DIR | crds";
+const USAGE: &str = "usage: control-plane up DIR [PORT] | down DIR | soak [ROUNDS [BINDINGS [MINUTES [SEED]]]] | crds";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -34,6 +36,17 @@ async fn main() -> ExitCode {
             }
         },
         ["down", folder] => down(Path::new(folder)),
+        ["soak", ref numbers @ ..] if numbers.len() <= 4 => {
+            let Ok(numbers) = numbers
+                .iter()
+                .map(|number| number.parse())
+                .collect::<Result<Vec<u64>, _>>()
+            else {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            };
+            soak(&numbers).await
+        }
         ["crds"] => write_definitions(),
         _ => {
             eprintln!("{USAGE}");
@@ -135,6 +148,55 @@ fn is_ours(id: u32, folder: &Path) -> bool {
     };
     let command = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&command).contains(&folder.display().to_string())
+}
+
+/// Runs rounds of failures, then churn, and fails if a rule is broken or the memory grows.
+async fn soak(numbers: &[u64]) -> Result<(), Error> {
+    let number = |index: usize, default: u64| numbers.get(index).copied().unwrap_or(default);
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    let (rounds, bindings, minutes, seed) = (number(0, 20), number(1, 2_000), number(2, 60), number(3, now));
+    let mut violations = Vec::new();
+    for seed in seed..seed + rounds {
+        let folder = tempfile::tempdir().map_err(Error::file("a temporary folder"))?;
+        let round = Round {
+            seed,
+            bindings: usize::try_from(bindings).unwrap_or(usize::MAX),
+            failures: 10,
+            schedulers: 2,
+            lease: Some("karmada-scheduler"),
+        };
+        let report = round.run(folder.path()).await?;
+        println!(
+            "seed {seed}: {bindings} bindings, {} faults, {} violations in {:.0?}: {}",
+            report.faults,
+            report.violations.len(),
+            report.duration,
+            report.failures.join(", ")
+        );
+        violations.extend(report.violations);
+    }
+    if minutes > 0 {
+        let folder = tempfile::tempdir().map_err(Error::file("a temporary folder"))?;
+        let memory = churn::run(folder.path(), Duration::from_secs(minutes * 60)).await?;
+        let step = (memory.samples.len() / 12).max(1);
+        for (time, bytes) in memory.samples.iter().step_by(step) {
+            println!("churn after {:>4} s: {:>4} MiB", time.as_secs(), bytes / (1 << 20));
+        }
+        println!(
+            "churn: {} changes, memory {}",
+            memory.changes,
+            if memory.is_flat() { "flat" } else { "grows" }
+        );
+        if !memory.is_flat() {
+            violations.push("the scheduler's memory grows".to_owned());
+        }
+    }
+    match violations.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Broken { violations }),
+    }
 }
 
 /// Writes the definitions of Karmada's resources to `crds/`.

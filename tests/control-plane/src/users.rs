@@ -40,6 +40,8 @@ pub const SCHEDULER_B: User = User {
     name: "scheduler-b",
     groups: &[SCHEDULERS],
 };
+/// Names of all users that schedule.
+pub const SCHEDULERS_USERS: [&str; 2] = [SCHEDULER.name, SCHEDULER_B.name];
 /// A user without any rights.
 pub const STRANGER: User = User {
     name: "stranger",

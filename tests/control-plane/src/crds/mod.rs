@@ -9,7 +9,7 @@ pub mod fields;
 pub mod own;
 pub mod text;
 
-use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, Patch, PatchParams};
 use kube::{Client, ResourceExt};
 use serde_json::{Value, json};
 
@@ -123,7 +123,30 @@ pub async fn install(client: &Client) -> Result<(), Error> {
                 .map_err(Error::request(format!("cannot read {name}")))?;
         }
     }
+    for resource in resources()? {
+        wait_until_served(client, &resource).await?;
+    }
     Ok(())
+}
+
+/// Waits until objects of a resource can be listed: for a moment after its definition is established, its storage is still
+/// being initialised.
+async fn wait_until_served(client: &Client, resource: &Resource) -> Result<(), Error> {
+    let start = std::time::Instant::now();
+    let kind = kube::core::GroupVersionKind::gvk(&resource.group, &resource.version, &resource.kind);
+    let api: Api<DynamicObject> = Api::all_with(
+        client.clone(),
+        &ApiResource::from_gvk_with_plural(&kind, &resource.plural),
+    );
+    loop {
+        match api.list(&ListParams::default().limit(1)).await {
+            Ok(_) => return Ok(()),
+            Err(error) if start.elapsed() > crate::objects::PATIENCE => {
+                return Err(Error::request(format!("cannot list {}", resource.plural))(error));
+            }
+            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+        }
+    }
 }
 
 fn is_established(definition: &DynamicObject) -> bool {

@@ -1,14 +1,14 @@
 //! Quotas, webhooks, conflicts, lost answers, crashes: every binding ends scheduled, and is moved once.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
+use divvy_control_plane_tests::judge::{self, Rules};
 use divvy_control_plane_tests::objects::BINDING;
 use divvy_control_plane_tests::proxy::{Effect, Fault, FaultProxy, Frequency};
 use divvy_control_plane_tests::scenario::{is_scheduled, result};
 use divvy_control_plane_tests::templates::Cluster;
-use divvy_control_plane_tests::users::SCHEDULER;
 use divvy_control_plane_tests::{Error, Scenario, templates};
+use divvy_karmada::api::Quantity;
 use serde_json::{Value, json};
 
 use crate::{folder, let_time_pass, own_writes, three_clusters};
@@ -125,37 +125,17 @@ async fn what_a_crash_left_half_written_is_completed() -> Result<(), Error> {
     Ok(())
 }
 
-/// The rules that hold whatever happens, by the audit log: at most one write of a result per generation that asked for one,
-/// and never more in a cluster than it had.
-fn judge(scenario: &Scenario, capacity: i64) -> Result<(), Error> {
-    let mut moves: BTreeMap<(String, i64), usize> = BTreeMap::new();
-    let mut current: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
-    let mut requests: BTreeMap<String, i64> = BTreeMap::new();
-    for write in scenario.control_plane.audit_log().writes()? {
-        let object = &write.response_object;
-        if write.object_ref.resource != BINDING.plural || !write.object_ref.subresource.is_empty() || !write.succeeded()
-        {
-            continue;
-        }
-        let name = write.name().to_owned();
-        if write.user.username == SCHEDULER.name {
-            let asked = requests.get(&name).copied().unwrap_or_default();
-            let count = moves.entry((name.clone(), asked)).or_default();
-            *count += 1;
-            assert_eq!(*count, 1, "{name} was moved twice for one request: {object:#}");
-        } else {
-            requests.insert(
-                name.clone(),
-                object["metadata"]["generation"].as_i64().unwrap_or_default(),
-            );
-        }
-        current.insert(name, result(object));
-        let mut taken: BTreeMap<&String, i64> = BTreeMap::new();
-        for (cluster, count) in current.values().flatten() {
-            *taken.entry(cluster).or_default() += count;
-        }
-        assert!(taken.values().all(|taken| *taken <= capacity), "{taken:?}");
-    }
+/// Fails if the log breaks a rule. Every cluster has `cpu` CPUs.
+fn judge(scenario: &Scenario, cpu: u32) -> Result<(), Error> {
+    let rules = Rules {
+        cpu: ["a", "b", "c"]
+            .into_iter()
+            .map(|cluster| (cluster.to_owned(), Quantity::from_units(cpu.into())))
+            .collect(),
+        lease: None,
+    };
+    let found = judge::violations(&scenario.control_plane.audit_log().writes()?, &rules);
+    assert!(found.is_empty(), "{}", found.join("\n"));
     Ok(())
 }
 

@@ -7,8 +7,10 @@ mod clusters;
 mod faults;
 mod ownership;
 mod placing;
+mod plugins;
 mod recorded;
 mod replicas_of_scheduler;
+mod soak;
 mod status;
 
 use divvy_control_plane_tests::objects::{BINDING, CLUSTER_BINDING};

@@ -126,15 +126,16 @@ async fn a_lazy_policy_waits_for_its_workload() -> Result<(), Error> {
     let folder = folder()?;
     let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
     scenario.start_scheduler()?;
-    scenario
-        .deploy("web", 8, templates::divided_by_weight(&[("a", 1), ("b", 3)]))
-        .await?;
+    let placement = templates::divided_by_weight(&[("a", 1), ("b", 3)]);
+    let mut policy = templates::policy("default", "web", ("apps/v1", "Deployment", "web"), placement);
+    policy["spec"]["activationPreference"] = "Lazy".into();
+    scenario.objects().create(POLICY, &policy).await?;
+    let workload = templates::deployment("default", "web", 8);
+    scenario.objects().create(DEPLOYMENT, &workload).await?;
+    scenario.karmada.detect().await?;
     scenario.wait_for_result("web", &[("a", 2), ("b", 6)]).await?;
-    let lazy = json!({
-        "metadata": {"annotations": {"divvy.io/strategy": "Average"}},
-        "spec": {"activationPreference": "Lazy"},
-    });
-    scenario.objects().merge(POLICY, "default", "web", &lazy).await?;
+    let average = json!({"metadata": {"annotations": {"divvy.io/strategy": "Average"}}});
+    scenario.objects().merge(POLICY, "default", "web", &average).await?;
     let_time_pass(&scenario, "later").await?;
     assert_eq!(own_writes(&scenario, "web")?.0, 1);
     scenario.scale("web", 10).await?;

@@ -132,7 +132,7 @@ async fn recorded_cases_end_in_the_recorded_clusters() -> Result<(), Error> {
     let mut scenario = Scenario::new(folder.path(), &[]).await?;
     scenario.start_scheduler()?;
     let mut namespaces = BTreeSet::from(["default".to_owned()]);
-    let (mut decided, mut different) = (0, Vec::new());
+    let (mut decided, mut with_clusters, mut different) = (0, 0, Vec::new());
     for (fleet, cases) in recorded.cases.iter().take(FLEETS) {
         create_fleet(&scenario, &recorded.fleets[fleet]).await?;
         for case in cases {
@@ -144,12 +144,16 @@ async fn recorded_cases_end_in_the_recorded_clusters() -> Result<(), Error> {
             let binding = decide(&scenario, case).await?;
             different.extend(difference(case, &binding));
             decided += 1;
+            with_clusters += usize::from(!result(&binding).is_empty());
         }
         delete_fleet(&scenario).await?;
     }
     let total: usize = recorded.cases.values().map(Vec::len).sum();
     eprintln!("{decided} of {total} recorded cases with one affinity group were decided");
-    assert!(decided > 400, "{decided}");
+    assert!(
+        decided > 400 && with_clusters > 200,
+        "{decided}, {with_clusters} with clusters"
+    );
     assert!(
         different.is_empty(),
         "{} of {decided} differ:\n{}",
@@ -157,4 +161,29 @@ async fn recorded_cases_end_in_the_recorded_clusters() -> Result<(), Error> {
         different.join("\n")
     );
     Ok(())
+}
+
+#[test]
+fn a_decision_that_differs_from_the_recorded_one_is_noticed() {
+    let decided = |reason: &str, clusters: Value| {
+        json!({
+            "spec": {"clusters": clusters},
+            "status": {"conditions": [{"type": "Scheduled", "reason": reason}]},
+        })
+    };
+    let result = json!([{"name": "a", "replicas": 2}]);
+    let before = json!({"spec": {"clusters": [{"name": "z", "replicas": 1}]}});
+    let success = json!({"binding": before, "expect": {"clusters": result}});
+    assert_eq!(difference(&success, &decided("Success", result.clone())), None);
+    assert!(difference(&success, &decided("Success", json!([{"name": "a", "replicas": 3}]))).is_some());
+    assert!(difference(&success, &decided("Unschedulable", result.clone())).is_some());
+    let failure = json!({"binding": before, "expect": {"error": "Unschedulable"}});
+    assert_eq!(
+        difference(&failure, &decided("Unschedulable", before["spec"]["clusters"].clone())),
+        None
+    );
+    assert!(difference(&failure, &decided("Unschedulable", Value::Null)).is_some());
+    let nowhere = json!({"binding": before, "expect": {"error": "NoClusterFit"}});
+    assert_eq!(difference(&nowhere, &decided("NoClusterFit", Value::Null)), None);
+    assert!(difference(&nowhere, &decided("NoClusterFit", result)).is_some());
 }

@@ -1,0 +1,116 @@
+//! Other profiles: a plugin that is not bundled, components, and a scheduler that only watches.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use divvy_control_plane_tests::objects::{BINDING, DEPLOYMENT, POLICY};
+use divvy_control_plane_tests::scenario::is_scheduled;
+use divvy_control_plane_tests::templates::Cluster;
+use divvy_control_plane_tests::users::{SCHEDULER, SCHEDULER_B};
+use divvy_control_plane_tests::{Error, Scenario, source_folder, templates};
+use serde_json::json;
+
+use crate::{folder, three_clusters};
+
+/// Builds the plugin outside the workspace as its author would. Returns the folder with the library.
+fn out_of_tree_plugin() -> PathBuf {
+    let root = source_folder().join("../..");
+    let target = root.join("target/out-of-tree-plugin");
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--quiet", "--locked", "--manifest-path"])
+        .arg(root.join("examples/out-of-tree-plugin/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        .stdin(Stdio::null())
+        .status()
+        .expect("cargo runs");
+    assert!(status.success(), "the plugin does not build");
+    target.join("debug")
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_not_bundled_decides() -> Result<(), Error> {
+    let folder = folder()?;
+    let library = out_of_tree_plugin();
+    let mut scenario = Scenario::new(folder.path(), &[]).await?;
+    for (name, price) in [("cheap", "0.01"), ("dear", "0.04"), ("luxury", "0.9")] {
+        let mut cluster = Cluster::new(name).cpu(10).object().clone();
+        cluster["metadata"]["annotations"] = json!({"example.com/price-per-core-hour": price});
+        scenario
+            .objects()
+            .create(divvy_control_plane_tests::objects::CLUSTER, &cluster)
+            .await?;
+    }
+    let mut configuration = scenario.configuration(SCHEDULER);
+    configuration.profile = "examples/out-of-tree-plugin/profile.toml".into();
+    configuration.further = vec![format!("--plugin-directory={}", library.display())];
+    scenario.start_scheduler_with(&configuration)?;
+    let placement = templates::divided_by_room(json!({}));
+    let mut policy = templates::policy("default", "web", ("apps/v1", "Deployment", "web"), placement);
+    policy["metadata"]["annotations"] = json!({
+        "divvy.io/strategy": "CheapestFirst",
+        "divvy.io/preferences": r#"{"maximumPrice": 0.5}"#,
+    });
+    scenario.objects().create(POLICY, &policy).await?;
+    let workload = templates::deployment("default", "web", 14);
+    scenario.objects().create(DEPLOYMENT, &workload).await?;
+    scenario.karmada.detect().await?;
+    scenario.wait_for_result("web", &[("cheap", 10), ("dear", 4)]).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn all_components_go_to_one_cluster_with_room_for_them() -> Result<(), Error> {
+    let folder = folder()?;
+    let clusters = [Cluster::new("small").cpu(3), Cluster::new("large").cpu(20)];
+    let mut scenario = Scenario::new(folder.path(), &clusters).await?;
+    let mut configuration = scenario.configuration(SCHEDULER);
+    configuration.profile = "examples/profiles/karmada-alpha.toml".into();
+    scenario.start_scheduler_with(&configuration)?;
+    let component = |name: &str, replicas: u32| json!({"name": name, "replicas": replicas, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}});
+    let mut placement = templates::divided_by_room(json!({}));
+    placement["spreadConstraints"] = json!([{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]);
+    let resource = json!({"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": "job"});
+    let binding = json!({
+        "metadata": {
+            "namespace": "default",
+            "name": "job",
+            "labels": {"propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-0000-4000-8000-000000000000"},
+        },
+        "spec": {
+            "resource": resource,
+            "schedulerName": "default-scheduler",
+            "placement": placement,
+            "components": [component("manager", 1), component("worker", 4)],
+        },
+    });
+    scenario.objects().create(BINDING, &binding).await?;
+    let binding = scenario
+        .objects()
+        .wait(BINDING, "default", "job", "scheduled", is_scheduled)
+        .await?;
+    let clusters = binding["spec"]["clusters"].as_array().map_or(&[][..], Vec::as_slice);
+    assert_eq!(clusters.len(), 1, "{binding:#}");
+    assert_eq!(clusters[0]["name"], "large");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dry_run_writes_nothing() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    let mut watching = scenario.configuration(SCHEDULER_B);
+    watching.further = vec!["--dry-run".to_owned()];
+    scenario.start_scheduler_with(&watching)?;
+    scenario.start_scheduler()?;
+    for number in 0..5 {
+        let name = format!("web{number}");
+        let placement = templates::divided_by_weight(&[("a", 1), ("b", 2)]);
+        scenario.deploy(&name, 3, placement).await?;
+        scenario.wait_for_result(&name, &[("a", 1), ("b", 2)]).await?;
+    }
+    assert!(scenario.schedulers[0].process.exit_status().is_none());
+    let log = scenario.control_plane.audit_log();
+    assert_eq!(log.writes_by(SCHEDULER_B)?.len(), 0);
+    Ok(())
+}
