@@ -18,6 +18,7 @@
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
 //!   plugins.
+//! - [`controller`]: the scheduler of a control plane, against an API server in memory.
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
@@ -29,6 +30,7 @@ mod changed_sdk;
 mod command_line;
 mod compatibility;
 mod conformance;
+mod controller;
 mod discovery;
 mod extremes;
 mod loading;

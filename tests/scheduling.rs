@@ -55,6 +55,11 @@ impl Host {
         })
     }
 
+    /// The profile with its constructed plugins, to keep.
+    pub(crate) fn shared(&self) -> Arc<Profile> {
+        Arc::clone(&self.profile)
+    }
+
     /// The profile with its constructed plugins.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile

@@ -7,7 +7,7 @@
 //! Holdings are by cluster name. The ledger that estimates read is by row of a snapshot, and is made anew when the rows
 //! change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,10 @@ pub struct Holdings {
     holdings: HashMap<Arc<BindingKey>, Holding>,
     ledger: Ledger,
     rows: HashMap<String, usize>,
+    /// Number of the set of clusters that `rows` was made for.
+    clusters: u64,
+    /// Clusters on which something is held that is healthy there, so that their next report gives it back.
+    shown_next: HashSet<String>,
 }
 
 /// What one binding holds.
@@ -49,13 +53,14 @@ struct HeldCluster {
 }
 
 impl Holdings {
-    /// The ledger for a snapshot, rebuilt if its rows are others than before.
-    pub fn ledger(&mut self, fleet: &FleetSnapshot) -> &Ledger {
-        let is_same = self.rows.len() == fleet.len()
-            && (0..fleet.len()).all(|row| self.rows.get(fleet.name(row as u32)) == Some(&row));
-        if !is_same {
-            self.rows = (0..fleet.len())
-                .map(|row| (fleet.name(row as u32).to_owned(), row))
+    /// The ledger for a snapshot. `clusters` counts the changes of the set of clusters; with another count than the last,
+    /// the rows are others, and the ledger is rebuilt.
+    pub fn ledger(&mut self, fleet: &FleetSnapshot, clusters: u64) -> &Ledger {
+        if self.clusters != clusters || self.rows.len() != fleet.len() {
+            self.clusters = clusters;
+            self.rows = (0_u32..)
+                .zip(0..fleet.len())
+                .map(|(row, index)| (fleet.name(row).to_owned(), index))
                 .collect();
             self.rebuild();
         }
@@ -148,7 +153,10 @@ impl Holdings {
             let is_healthy = entry
                 .is_some_and(|entry| entry.health == Health::Healthy && Some(entry.fingerprint) != held.fingerprint);
             match is_healthy {
-                true if held.healthy_since.is_none() => held.healthy_since = Some(now),
+                true if held.healthy_since.is_none() => {
+                    held.healthy_since = Some(now);
+                    self.shown_next.insert(held.name.clone());
+                }
                 true => {}
                 false => held.healthy_since = None,
             }
@@ -158,7 +166,8 @@ impl Holdings {
     /// Gives back what a cluster has shown by now: it has just reported its resources. Returns true if anything was
     /// given back.
     pub fn reported(&mut self, cluster: &str) -> bool {
-        self.release(|held, _| held.name == cluster && held.healthy_since.is_some())
+        // Clusters report often, and nearly always without anything to give back.
+        self.shown_next.remove(cluster) && self.release(|held, _| held.name == cluster && held.healthy_since.is_some())
     }
 
     /// Gives back what was held too long. Returns true if anything was given back.
@@ -186,6 +195,7 @@ impl Holdings {
     /// Gives back everything.
     pub fn clear(&mut self) {
         self.holdings.clear();
+        self.shown_next.clear();
         self.rebuild();
     }
 
@@ -222,7 +232,9 @@ impl Holdings {
 
     fn release(&mut self, is_over: impl Fn(&HeldCluster, Instant) -> bool) -> bool {
         let mut has_released = false;
-        let Self { holdings, ledger, rows } = self;
+        let Self {
+            holdings, ledger, rows, ..
+        } = self;
         holdings.retain(|_, holding| {
             let Holding {
                 requests: per_replica,
@@ -253,3 +265,6 @@ fn fingerprint(aggregated: &[AggregatedStatus], cluster: &str) -> Option<u64> {
     let entry = aggregated.iter().find(|entry| entry.cluster == cluster);
     entry.map(|entry| entry.fingerprint)
 }
+
+#[cfg(test)]
+mod tests;

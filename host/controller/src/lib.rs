@@ -15,7 +15,7 @@
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
 //! - [`holdings`], [`guard`]: capacity that is taken but not reported, and protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
-//! - [`write`], [`events`]: patches and events.
+//! - [`mod@write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
 //! - [`panel`], [`explanations`], [`watchdog`]: what is shown there.
 //! - [`listing`]: a control plane as manifests, for commands that look once.

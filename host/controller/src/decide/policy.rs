@@ -234,7 +234,7 @@ mod tests {
             ..TargetCluster::default()
         };
         let result = [target("m1", 1), target("m2", 2)];
-        let text = applied("Average", None).write(&result).unwrap();
+        let text = applied("one", None).write(&result).unwrap();
         let reordered = [target("m2", 2), target("m1", 1)];
         assert!(AppliedPolicy::read(Some(&text), &reordered).is_some());
         assert_eq!(AppliedPolicy::read(Some(&text), &[target("m1", 1)]), None);

@@ -172,5 +172,4 @@ pub fn goes_everywhere(binding: &ResourceBinding, sum: Sum) -> bool {
 }
 
 #[cfg(test)]
-#[path = "rules_tests.rs"]
 mod tests;

@@ -9,6 +9,7 @@
 //! - `complete`: what follows from the outcome of a write.
 //! - `shadow`: deciding beside another scheduler without writing.
 
+mod candidate;
 mod complete;
 mod observe;
 mod schedule;
@@ -79,6 +80,10 @@ pub struct Engine {
     fleet: Fleet,
     /// The snapshot of the fleet, until a cluster changes.
     snapshot: Option<FleetSnapshot>,
+    /// Changes of the set of clusters.
+    cluster_sets: u64,
+    /// Time of the last look at what only time changes.
+    ticked: Option<Instant>,
     queue: Queue<Arc<BindingKey>, Cause>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     holdings: Holdings,
@@ -176,6 +181,8 @@ impl Engine {
             clusters: ClusterStore::default(),
             policies: PolicyStore::default(),
             snapshot: None,
+            cluster_sets: 0,
+            ticked: None,
             queue: Queue::default(),
             in_flight: HashMap::new(),
             holdings: Holdings::default(),

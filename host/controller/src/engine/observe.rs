@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy};
 use divvy_scheduler::profile::WhenClustersChange;
@@ -17,6 +17,9 @@ use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
 use crate::observe::IncomingEvent;
 use crate::store::{ClusterChange, Record};
 use crate::watch::Change;
+
+/// Time between two looks at what only time changes.
+const TICK: Duration = Duration::from_secs(1);
 
 impl Engine {
     /// Takes in a change of an object.
@@ -45,6 +48,14 @@ impl Engine {
 
     /// Takes in the passing of time.
     pub fn tick(&mut self, now: Instant) {
+        // Holdings are many, and a second more or less does not matter to them.
+        let is_due = self
+            .ticked
+            .is_none_or(|ticked| now.saturating_duration_since(ticked) >= TICK);
+        if !is_due {
+            return;
+        }
+        self.ticked = Some(now);
         let gone = self.guard.expire(now);
         if !gone.is_empty() {
             tracing::warn!(
@@ -232,6 +243,7 @@ impl Engine {
         // The snapshot must be gone before the fleet changes, or the fleet would be copied.
         self.snapshot = None;
         self.fleet.upsert(cluster);
+        self.cluster_sets += u64::from(change.is_new);
         let was_missing = self.guard.appeared(name);
         let has_room = self.holdings.reported(name) || change.has_grown;
         if !self.is_deciding() {
@@ -286,6 +298,7 @@ impl Engine {
     fn cluster_gone(&mut self, name: &str, now: Instant) {
         let is_unannounced = self.clusters.remove(name);
         self.snapshot = None;
+        self.cluster_sets += 1;
         self.fleet.remove(name);
         if is_unannounced {
             self.guard.vanished(name, now);

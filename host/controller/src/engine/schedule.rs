@@ -4,23 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster, Timestamp};
-use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_scheduler::profile::WhenNoClusterFits;
 use serde_json::Value;
 
-use super::{Announcement, Engine, InFlight, Moment, Task};
+use super::candidate::Candidate;
+use super::{Engine, InFlight, Moment, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
 use crate::decide::affinity::selects;
-use crate::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
+use crate::decide::policy::{Request, is_lazy};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
-use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
 use crate::estimates::{Answers, EstimateJob, request};
 use crate::explanations::describe;
 use crate::guard::takes_away;
-use crate::objects::{BindingKey, Fetched};
+use crate::objects::BindingKey;
 use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
-use crate::store::{Record, SharedPlacement};
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
 use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
@@ -28,20 +26,12 @@ use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
 /// Time that a binding waits once for its policy, whose watch may be behind.
 const POLICY_WAIT: Duration = Duration::from_millis(250);
 
-/// A binding that was taken out of the queue, with everything that its decision reads.
-struct Candidate {
-    key: Arc<BindingKey>,
-    /// The binding, without its placement and without the annotation of the applied placement.
-    binding: ResourceBinding,
-    placement: Arc<SharedPlacement>,
-    applied_placement: Option<Arc<str>>,
-    policy: Option<Arc<PolicyFacts>>,
-    applied: Option<AppliedPolicy>,
-    /// The policy's request that is in force.
-    request: Request,
-    is_reschedule_pending: bool,
-    is_moved_by_clusters: bool,
-}
+/// Bindings that may wait while decisions are explained in full, in a fleet of more clusters than
+/// [`EXPLAINED_CLUSTERS`].
+const EXPLAINED_BACKLOG: usize = 16;
+
+/// Clusters up to which each decision is explained in full.
+const EXPLAINED_CLUSTERS: usize = 200;
 
 impl Engine {
     /// Takes bindings out of the queue until one needs a write or estimates, which is returned; `None` if no binding is
@@ -162,6 +152,8 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         let binding = candidate.for_plugins(placement);
+        // An explanation lists every cluster. In a burst over many, time goes to decisions first.
+        let explains = self.clusters.len() <= EXPLAINED_CLUSTERS || self.queue.depth().active <= EXPLAINED_BACKLOG;
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
         let decision = decide(
             &mut self.cycle,
@@ -169,10 +161,10 @@ impl Engine {
                 profile: &self.active.profile,
                 binding: &binding,
                 fleet: &snapshot,
-                ledger: self.holdings.ledger(&snapshot),
+                ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
                 estimates: answers.map_or(&GeneralOnly, |answers| answers),
                 fresh: candidate.is_reschedule_pending,
-                explains: true,
+                explains,
             },
         );
         drop(snapshot);
@@ -385,13 +377,10 @@ impl Engine {
             return None;
         }
         let base = candidate.base();
-        let ObjectVersion {
-            uid,
-            version,
-            generation,
-        } = ObjectVersion::of(&base);
+        let metadata = &base.metadata;
+        let (uid, version) = (metadata.uid.as_str(), metadata.resource_version.as_str());
         let is_current =
-            specification.is_none() && status_patch(uid, version, generation, &base.status, &wanted).is_none();
+            specification.is_none() && status_patch(uid, version, metadata.generation, &base.status, &wanted).is_none();
         if is_current {
             self.end(&candidate.key, in_flight, moment);
             return None;
@@ -446,112 +435,6 @@ impl Task {
     }
 }
 
-/// Identity of one version of an object.
-struct ObjectVersion<'a> {
-    uid: &'a str,
-    version: &'a str,
-    generation: i64,
-}
-
-impl<'a> ObjectVersion<'a> {
-    fn of(fetched: &'a Fetched) -> Self {
-        Self {
-            uid: &fetched.metadata.uid,
-            version: &fetched.metadata.resource_version,
-            generation: fetched.metadata.generation,
-        }
-    }
-}
-
-impl Candidate {
-    fn new(key: &Arc<BindingKey>, record: &Record, engine: &Engine) -> Option<Self> {
-        let placement = Arc::clone(record.placement.as_ref()?);
-        let binding = record.binding()?;
-        let policy = engine.policies.of(&binding.metadata).ok().flatten().cloned();
-        let text = binding.metadata.annotations.get(APPLIED_POLICY).map(String::as_str);
-        let applied = AppliedPolicy::read(text, &binding.spec.clusters);
-        let awaited = Awaited {
-            workload_version: &binding.spec.resource.resource_version,
-            was_scheduled: record.applied_placement.is_some(),
-            has_changed: binding.status.scheduler_observed_generation != record.generation,
-        };
-        Some(Self {
-            key: Arc::clone(key),
-            request: request_in_force(policy.as_deref(), applied.as_ref(), awaited),
-            placement,
-            applied_placement: record.applied_placement.clone(),
-            policy,
-            applied,
-            is_reschedule_pending: record.is_reschedule_pending,
-            is_moved_by_clusters: record.is_moved_by_clusters,
-            binding,
-        })
-    }
-
-    /// The binding as plugins see it: with its placement and the request in force, without what decisions wrote.
-    fn for_plugins(&self, placement: &Placement) -> Binding {
-        let mut object = self.binding.clone();
-        object.spec.placement = Some(placement.clone());
-        object.metadata.annotations.remove(APPLIED_PLACEMENT);
-        object.metadata.annotations.remove(APPLIED_POLICY);
-        let mut policy = self.policy.as_deref().cloned();
-        if policy.is_none() && self.request != Request::default() {
-            policy = Some(PolicyFacts::default());
-        }
-        if let Some(policy) = &mut policy {
-            self.request.put_into(policy);
-        }
-        Binding {
-            object,
-            policy,
-            source: None,
-        }
-    }
-
-    /// The patch of the specification for a result; `None` if everything is as it is to be.
-    fn specification(&self, result: &[TargetCluster], is_same: bool, affinity: &str) -> Option<SpecificationPatch> {
-        let workload_version = &self.binding.spec.resource.resource_version;
-        let applied = AppliedPolicy {
-            policy: self.request.clone(),
-            binding: Request::of_annotations(&self.binding.metadata.annotations),
-            workload_version: is_lazy(self.policy.as_deref()).then(|| workload_version.clone()),
-            affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
-            result: String::new(),
-        };
-        // The result is hashed as it will be read back.
-        let shown = if is_same { &self.binding.spec.clusters } else { result };
-        let applied = applied.write(shown);
-        let current = self.binding.metadata.annotations.get(APPLIED_POLICY);
-        let text = &self.placement.text;
-        let is_applied = self
-            .applied_placement
-            .as_deref()
-            .is_some_and(|applied| is_same_json(applied, text));
-        let patch = SpecificationPatch {
-            clusters: (!is_same).then(|| result.to_vec()),
-            applied_placement: (!is_applied).then(|| text.to_string()),
-            applied_policy: (current != applied.as_ref()).then_some(applied),
-        };
-        (patch != SpecificationPatch::default()).then_some(patch)
-    }
-
-    /// The object as it is written from: its metadata and status.
-    fn base(&self) -> Fetched {
-        let status = serde_json::to_value(&self.binding.status).unwrap_or_default();
-        Fetched::new(self.binding.metadata.clone(), status)
-    }
-
-    fn announcement(&self, is_success: bool, message: String) -> Announcement {
-        Announcement {
-            key: Arc::clone(&self.key),
-            uid: self.binding.metadata.uid.clone(),
-            resource: self.binding.spec.resource.clone(),
-            is_success,
-            message,
-        }
-    }
-}
-
 /// The failure of a binding that asks for something that Divvy does not do. Ignoring it would place replicas where they
 /// must not be.
 fn unsupported(binding: &ResourceBinding, placement: &Placement) -> Option<Failure> {
@@ -589,10 +472,4 @@ fn moved(last: &[TargetCluster], result: &[TargetCluster]) -> u64 {
         u64::try_from(after.replicas - before.map_or(0, |before| before.replicas)).unwrap_or(0)
     });
     taken.sum::<u64>().min(given.sum())
-}
-
-/// True if two texts are the same JSON.
-fn is_same_json(left: &str, right: &str) -> bool {
-    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
-    left == right || value(left).is_some_and(|left| Some(left) == value(right))
 }

@@ -15,6 +15,7 @@ use crate::condition::SCHEDULED;
 use crate::decide::rules::Reason;
 use crate::decision::Decision;
 use crate::explanations::describe;
+use crate::holdings::Holding;
 use crate::objects::BindingKey;
 use crate::store::Record;
 
@@ -40,6 +41,8 @@ struct Waiting {
     strategy: String,
     requests: Vec<(String, i64)>,
     explanation: Value,
+    /// What the binding held before the decision; `None` if the decision failed.
+    holding: Option<Option<Holding>>,
 }
 
 /// What a scheduler's write changes.
@@ -82,7 +85,15 @@ impl Engine {
         moment: &Moment,
     ) {
         let Some(shadow) = &mut self.shadow else { return };
+        // Until the other's result is seen, the own one is the best guess at what is taken.
+        let aggregated = self.bindings.get(key).map(|record| record.aggregated.clone());
+        let holding = decision.result.as_ref().ok().map(|result| {
+            let (last, aggregated) = (&binding.spec.clusters, aggregated.unwrap_or_default());
+            self.holdings
+                .take(key, result, last, &aggregated, &decision.requests, moment.instant)
+        });
         let waiting = Waiting {
+            holding,
             uid: binding.metadata.uid.clone(),
             before: Mark::of(binding),
             result: match &decision.result {
@@ -113,7 +124,7 @@ impl Engine {
         if !has_decided {
             return;
         }
-        let Some(waiting) = shadow.waiting.remove(key) else {
+        let Some(mut waiting) = shadow.waiting.remove(key) else {
             return;
         };
         let agrees = waiting.agrees(&after);
@@ -138,6 +149,9 @@ impl Engine {
         self.panel.shadowed(page);
         let (before, requests) = (&waiting.before.clusters, &waiting.requests);
         let aggregated = record.aggregated.clone();
+        if let Some(holding) = waiting.holding.take() {
+            self.holdings.give_back(key, holding);
+        }
         self.holdings
             .take(key, &after.clusters, before, &aggregated, requests, moment.instant);
     }

@@ -11,8 +11,6 @@
 
 pub mod execute;
 pub mod patch;
-#[cfg(test)]
-mod patch_tests;
 
 use std::sync::Arc;
 

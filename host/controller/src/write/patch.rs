@@ -128,3 +128,6 @@ pub fn read_metadata(metadata: &ObjectMeta) -> u64 {
     }
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use divvy_karmada::api::{BindingScope, TargetCluster, Timestamp};
 use serde_json::{Value, json};
 
-use super::patch::{is_applied, specification_patch, status_patch};
-use super::{SpecificationPatch, StatusWanted, WriteJob};
+use super::{is_applied, specification_patch, status_patch};
 use crate::condition::{SUCCESS_MESSAGE, ScheduledReason};
 use crate::objects::BindingKey;
+use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
 
 fn time(text: &str) -> Timestamp {
     text.parse().unwrap()

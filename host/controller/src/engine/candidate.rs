@@ -1,0 +1,129 @@
+//! A binding that was taken out of the queue, and what is written for a result of it.
+
+use std::sync::Arc;
+
+use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
+use divvy_karmada::detector::{Binding, PolicyFacts};
+use serde_json::Value;
+
+use super::{Announcement, Engine};
+use crate::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
+use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use crate::objects::{BindingKey, Fetched};
+use crate::store::{Record, SharedPlacement};
+use crate::write::SpecificationPatch;
+
+/// A binding that was taken out of the queue, with everything that its decision reads.
+pub(super) struct Candidate {
+    pub(super) key: Arc<BindingKey>,
+    /// The binding, without its placement and without the annotation of the applied placement.
+    pub(super) binding: ResourceBinding,
+    pub(super) placement: Arc<SharedPlacement>,
+    pub(super) applied_placement: Option<Arc<str>>,
+    pub(super) policy: Option<Arc<PolicyFacts>>,
+    pub(super) applied: Option<AppliedPolicy>,
+    /// The policy's request that is in force.
+    pub(super) request: Request,
+    pub(super) is_reschedule_pending: bool,
+    pub(super) is_moved_by_clusters: bool,
+}
+
+impl Candidate {
+    pub(super) fn new(key: &Arc<BindingKey>, record: &Record, engine: &Engine) -> Option<Self> {
+        let placement = Arc::clone(record.placement.as_ref()?);
+        let binding = record.binding()?;
+        let policy = engine.policies.of(&binding.metadata).ok().flatten().cloned();
+        let text = binding.metadata.annotations.get(APPLIED_POLICY).map(String::as_str);
+        let applied = AppliedPolicy::read(text, &binding.spec.clusters);
+        let awaited = Awaited {
+            workload_version: &binding.spec.resource.resource_version,
+            was_scheduled: record.applied_placement.is_some(),
+            has_changed: binding.status.scheduler_observed_generation != record.generation,
+        };
+        Some(Self {
+            key: Arc::clone(key),
+            request: request_in_force(policy.as_deref(), applied.as_ref(), awaited),
+            placement,
+            applied_placement: record.applied_placement.clone(),
+            policy,
+            applied,
+            is_reschedule_pending: record.is_reschedule_pending,
+            is_moved_by_clusters: record.is_moved_by_clusters,
+            binding,
+        })
+    }
+
+    /// The binding as plugins see it: with its placement and the request in force, without what decisions wrote.
+    pub(super) fn for_plugins(&self, placement: &Placement) -> Binding {
+        let mut object = self.binding.clone();
+        object.spec.placement = Some(placement.clone());
+        object.metadata.annotations.remove(APPLIED_PLACEMENT);
+        object.metadata.annotations.remove(APPLIED_POLICY);
+        let mut policy = self.policy.as_deref().cloned();
+        if policy.is_none() && self.request != Request::default() {
+            policy = Some(PolicyFacts::default());
+        }
+        if let Some(policy) = &mut policy {
+            self.request.put_into(policy);
+        }
+        Binding {
+            object,
+            policy,
+            source: None,
+        }
+    }
+
+    /// The patch of the specification for a result; `None` if everything is as it is to be.
+    pub(super) fn specification(
+        &self,
+        result: &[TargetCluster],
+        is_same: bool,
+        affinity: &str,
+    ) -> Option<SpecificationPatch> {
+        let workload_version = &self.binding.spec.resource.resource_version;
+        let applied = AppliedPolicy {
+            policy: self.request.clone(),
+            binding: Request::of_annotations(&self.binding.metadata.annotations),
+            workload_version: is_lazy(self.policy.as_deref()).then(|| workload_version.clone()),
+            affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
+            result: String::new(),
+        };
+        // The result is hashed as it will be read back.
+        let shown = if is_same { &self.binding.spec.clusters } else { result };
+        let applied = applied.write(shown);
+        let current = self.binding.metadata.annotations.get(APPLIED_POLICY);
+        let text = &self.placement.text;
+        let is_applied = self
+            .applied_placement
+            .as_deref()
+            .is_some_and(|applied| is_same_json(applied, text));
+        let patch = SpecificationPatch {
+            clusters: (!is_same).then(|| result.to_vec()),
+            applied_placement: (!is_applied).then(|| text.to_string()),
+            applied_policy: (current != applied.as_ref()).then_some(applied),
+        };
+        (patch != SpecificationPatch::default()).then_some(patch)
+    }
+
+    /// The object as it is written from: its metadata and status.
+    pub(super) fn base(&self) -> Fetched {
+        let status = serde_json::to_value(&self.binding.status).unwrap_or_default();
+        Fetched::new(self.binding.metadata.clone(), status)
+    }
+
+    pub(super) fn announcement(&self, is_success: bool, message: String) -> Announcement {
+        Announcement {
+            key: Arc::clone(&self.key),
+            uid: self.binding.metadata.uid.clone(),
+            resource: self.binding.spec.resource.clone(),
+            is_success,
+            message,
+        }
+    }
+}
+
+/// True if two texts are the same JSON.
+fn is_same_json(left: &str, right: &str) -> bool {
+    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+    left == right || value(left).is_some_and(|left| Some(left) == value(right))
+}

@@ -1,0 +1,114 @@
+//! What is held, and what gives it back.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use divvy_karmada::api::{BindingScope, Cluster, TargetCluster};
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+
+use super::{HOLD_MAX, Holdings, REPORT_MAX};
+use crate::objects::{AggregatedStatus, BindingKey, Health};
+
+fn key() -> Arc<BindingKey> {
+    Arc::new(BindingKey {
+        scope: BindingScope::Namespaced,
+        namespace: "default".to_owned(),
+        name: "web".to_owned(),
+    })
+}
+
+fn targets(list: &[(&str, i32)]) -> Vec<TargetCluster> {
+    let target = |(name, replicas): &(&str, i32)| TargetCluster {
+        name: (*name).to_owned(),
+        replicas: *replicas,
+        ..TargetCluster::default()
+    };
+    list.iter().map(target).collect()
+}
+
+fn status(cluster: &str, health: Health, fingerprint: u64) -> AggregatedStatus {
+    AggregatedStatus {
+        cluster: cluster.to_owned(),
+        health,
+        fingerprint,
+    }
+}
+
+fn fleet(names: &[&str]) -> FleetSnapshot {
+    let mut fleet = Fleet::new(false);
+    for name in names {
+        let mut cluster = Cluster::default();
+        cluster.metadata.name = (*name).to_owned();
+        fleet.upsert(&cluster);
+    }
+    fleet.snapshot()
+}
+
+fn cpu() -> Vec<(String, i64)> {
+    vec![("cpu".to_owned(), 1000)]
+}
+
+#[test]
+fn only_growth_is_held() {
+    let (mut holdings, key, now) = (Holdings::default(), key(), Instant::now());
+    holdings.take(
+        &key,
+        &targets(&[("a", 5), ("b", 1)]),
+        &targets(&[("a", 3), ("b", 4)]),
+        &[],
+        &cpu(),
+        now,
+    );
+    assert_eq!((holdings.held(&key, "a"), holdings.held(&key, "b")), (2, 0));
+    // A further decision adds to what is still not reported, or takes it away again.
+    holdings.take(&key, &targets(&[("a", 6)]), &targets(&[("a", 5)]), &[], &cpu(), now);
+    assert_eq!(holdings.held(&key, "a"), 3);
+    holdings.take(&key, &targets(&[("a", 4)]), &targets(&[("a", 6)]), &[], &cpu(), now);
+    assert_eq!(holdings.held(&key, "a"), 1);
+}
+
+#[test]
+fn the_ledger_follows_the_rows() {
+    let (mut holdings, key, now) = (Holdings::default(), key(), Instant::now());
+    holdings.take(&key, &targets(&[("b", 2)]), &[], &[], &cpu(), now);
+    let ledger = holdings.ledger(&fleet(&["a", "b"]), 1);
+    assert_eq!((ledger.taken("cpu", 1), ledger.taken("pods", 1)), (2000, 2));
+    let ledger = holdings.ledger(&fleet(&["b"]), 2);
+    assert_eq!((ledger.taken("cpu", 0), ledger.taken("pods", 0)), (2000, 2));
+    let before = holdings.take(&key, &targets(&[("b", 3)]), &targets(&[("b", 2)]), &[], &cpu(), now);
+    assert_eq!(holdings.ledger(&fleet(&["b"]), 2).taken("cpu", 0), 3000);
+    // The write failed.
+    holdings.give_back(&key, before);
+    assert_eq!(holdings.ledger(&fleet(&["b"]), 2).taken("cpu", 0), 2000);
+    holdings.remove(&key);
+    assert_eq!(holdings.ledger(&fleet(&["b"]), 2).taken("cpu", 0), 0);
+}
+
+#[test]
+fn a_report_after_health_gives_back() {
+    let (mut holdings, key, now) = (Holdings::default(), key(), Instant::now());
+    let before = [status("a", Health::Healthy, 1)];
+    holdings.take(&key, &targets(&[("a", 5)]), &targets(&[("a", 3)]), &before, &cpu(), now);
+    // The entry is the one from before the decision.
+    holdings.observe(&key, &before, now);
+    assert!(!holdings.reported("a"));
+    holdings.observe(&key, &[status("a", Health::Unhealthy, 2)], now);
+    assert!(!holdings.reported("a"));
+    holdings.observe(&key, &[status("a", Health::Healthy, 3)], now);
+    assert!(!holdings.reported("b"));
+    assert!(holdings.reported("a"));
+    assert!(holdings.is_empty());
+}
+
+#[test]
+fn time_gives_back() {
+    let (mut holdings, key, now) = (Holdings::default(), key(), Instant::now());
+    holdings.take(&key, &targets(&[("a", 5)]), &[], &[], &cpu(), now);
+    assert!(!holdings.expire(now + HOLD_MAX - Duration::from_secs(1)));
+    assert!(holdings.expire(now + HOLD_MAX));
+
+    holdings.take(&key, &targets(&[("a", 5)]), &[], &[], &cpu(), now);
+    holdings.observe(&key, &[status("a", Health::Healthy, 1)], now);
+    assert!(!holdings.expire(now + REPORT_MAX - Duration::from_secs(1)));
+    assert!(holdings.expire(now + REPORT_MAX));
+}

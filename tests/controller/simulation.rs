@@ -1,0 +1,337 @@
+//! An API server in memory, as far as one scheduler notices: generations, resource versions, merge patches.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use divvy_controller::engine::{ActiveProfile, Announcement, Engine, Moment, Task};
+use divvy_controller::lease::Term;
+use divvy_controller::objects::{BindingKey, Fetched, Kind, Object, ObjectKey};
+use divvy_controller::observe::Metrics;
+use divvy_controller::panel::Panel;
+use divvy_controller::watch::Change;
+use divvy_controller::write::patch::{specification_patch, status_patch};
+use divvy_controller::write::{WriteJob, WriteOutcome, Written};
+use divvy_karmada::api::Timestamp;
+use divvy_scheduler::profile::ProfileConfiguration;
+use serde_json::{Value, json};
+
+use crate::scheduling::Host;
+
+/// A control plane with one scheduler.
+pub(super) struct Simulation {
+    engine: Engine,
+    bindings: BTreeMap<String, Value>,
+    version: u64,
+    start: Instant,
+    elapsed: Duration,
+    /// Patches that were written, by binding: of the specification and of the status.
+    writes: BTreeMap<String, (usize, usize)>,
+    announcements: Vec<Announcement>,
+    /// Outcome of the next writes instead of success.
+    failures: Vec<WriteOutcome>,
+}
+
+/// Seconds since 1970 at which simulations begin.
+const EPOCH: i64 = 1_800_000_000;
+
+impl Simulation {
+    /// A scheduler that leads, over these clusters.
+    pub(super) fn new(clusters: &[Value]) -> Self {
+        Self::with_profile("", clusters)
+    }
+
+    /// A scheduler whose profile has these lines of TOML added.
+    pub(super) fn with_profile(lines: &str, clusters: &[Value]) -> Self {
+        let profile = Host::extending(lines).shared();
+        let configuration: ProfileConfiguration =
+            toml::from_str(&format!("name = \"test\"\n{lines}")).expect("a profile");
+        let active = ActiveProfile::new(profile, &configuration);
+        let panel = Arc::new(Panel::new(Arc::new(Metrics::new("test", None))));
+        let mut simulation = Self {
+            engine: Engine::new(active, panel),
+            bindings: BTreeMap::new(),
+            version: 0,
+            start: Instant::now(),
+            elapsed: Duration::ZERO,
+            writes: BTreeMap::new(),
+            announcements: Vec::new(),
+            failures: Vec::new(),
+        };
+        for kind in Kind::ALL {
+            simulation.observe(Change::ListBegins(kind));
+            match kind {
+                Kind::Cluster => clusters.iter().for_each(|cluster| simulation.cluster(cluster)),
+                Kind::Policy => simulation.policy(&plain_policy()),
+                _ => {}
+            }
+            simulation.observe(Change::ListEnds(kind));
+        }
+        simulation.lead(1);
+        simulation
+    }
+
+    /// Lets the scheduler lead in a term, as after a restart.
+    pub(super) fn lead(&mut self, term: u64) {
+        let moment = self.moment();
+        self.engine.lead(Some(Term(term)), &moment);
+        self.run();
+    }
+
+    /// Lets time pass.
+    pub(super) fn pass(&mut self, time: Duration) {
+        self.elapsed += time;
+        self.engine.tick(self.moment().instant);
+        self.run();
+    }
+
+    /// Creates or replaces a cluster.
+    pub(super) fn cluster(&mut self, cluster: &Value) {
+        let object = Object::read(Kind::Cluster, fetched(cluster)).expect("a cluster");
+        self.observe(Change::Applied(Kind::Cluster, object));
+    }
+
+    /// Removes a cluster.
+    pub(super) fn remove_cluster(&mut self, name: &str) {
+        let key = ObjectKey {
+            namespace: String::new(),
+            name: name.to_owned(),
+        };
+        self.observe(Change::Deleted(Kind::Cluster, key));
+    }
+
+    /// Creates or replaces a policy.
+    pub(super) fn policy(&mut self, policy: &Value) {
+        let object = Object::read(Kind::Policy, fetched(policy)).expect("a policy");
+        self.observe(Change::Applied(Kind::Policy, object));
+    }
+
+    /// Creates a binding, and lets the scheduler act.
+    pub(super) fn create(&mut self, name: &str, specification: Value) {
+        let mut binding = json!({
+            "metadata": {
+                "name": name,
+                "namespace": "default",
+                "uid": format!("uid-{name}"),
+                "generation": 1,
+                "labels": {"propagationpolicy.karmada.io/permanent-id": "policy"},
+            },
+            "spec": {
+                "schedulerName": "default-scheduler",
+                "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name},
+            },
+        });
+        merge(&mut binding["spec"], &specification);
+        self.bindings.insert(name.to_owned(), binding);
+        self.changed(name);
+    }
+
+    /// Changes a binding by a merge patch as another controller would, and lets the scheduler act.
+    pub(super) fn patch(&mut self, name: &str, patch: &Value) {
+        self.apply(name, patch);
+        self.changed(name);
+    }
+
+    /// Makes the next write end like this, before it changes anything.
+    pub(super) fn fail_next_write(&mut self, outcome: WriteOutcome) {
+        self.failures.push(outcome);
+    }
+
+    /// The scheduler's state.
+    pub(super) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The scheduler's state, to change it.
+    pub(super) fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    /// Now.
+    pub(super) fn now(&self) -> Instant {
+        self.start + self.elapsed
+    }
+
+    /// Now, in seconds since 1970.
+    pub(super) fn seconds(&self) -> i64 {
+        EPOCH + i64::try_from(self.elapsed.as_secs()).expect("a short test")
+    }
+
+    /// A binding.
+    pub(super) fn binding(&self, name: &str) -> &Value {
+        &self.bindings[name]
+    }
+
+    /// The result of a binding.
+    pub(super) fn result(&self, name: &str) -> BTreeMap<String, i64> {
+        let targets = self.bindings[name]["spec"]["clusters"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let pair = |target: &Value| {
+            let replicas = target["replicas"].as_i64().unwrap_or(0);
+            (target["name"].as_str().unwrap_or_default().to_owned(), replicas)
+        };
+        targets.iter().map(pair).collect()
+    }
+
+    /// Status and reason of the condition `Scheduled`.
+    pub(super) fn condition(&self, name: &str) -> (String, String) {
+        let conditions = self.bindings[name]["status"]["conditions"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let found = conditions
+            .into_iter()
+            .find(|condition| condition["type"] == "Scheduled");
+        let text = |key: &str| {
+            let found = found.as_ref().and_then(|condition| condition[key].as_str());
+            found.unwrap_or_default().to_owned()
+        };
+        (text("status"), text("reason"))
+    }
+
+    /// Patches that were written to a binding: of the specification and of the status.
+    pub(super) fn writes(&self, name: &str) -> (usize, usize) {
+        self.writes.get(name).copied().unwrap_or_default()
+    }
+
+    /// Events so far.
+    pub(super) fn announcements(&self) -> &[Announcement] {
+        &self.announcements
+    }
+
+    fn moment(&self) -> Moment {
+        Moment {
+            instant: self.now(),
+            wall: Timestamp::from_seconds(self.seconds()),
+        }
+    }
+
+    /// Raises versions after a change by someone else, and tells the scheduler.
+    fn changed(&mut self, name: &str) {
+        self.version += 1;
+        let version = self.version;
+        let binding = self.bindings.get_mut(name).expect("a binding");
+        binding["metadata"]["resourceVersion"] = json!(version.to_string());
+        let object = Object::read(Kind::Binding, fetched(binding)).expect("a binding");
+        self.observe(Change::Applied(Kind::Binding, object));
+    }
+
+    fn observe(&mut self, change: Change) {
+        let moment = self.moment();
+        self.engine.observe(change, &moment);
+        self.run();
+    }
+
+    /// Applies a merge patch. A changed specification raises the generation.
+    fn apply(&mut self, name: &str, patch: &Value) {
+        let binding = self.bindings.get_mut(name).expect("a binding");
+        let before = binding["spec"].clone();
+        merge(binding, patch);
+        if binding["spec"] != before {
+            let generation = binding["metadata"]["generation"].as_i64().unwrap_or(0);
+            binding["metadata"]["generation"] = json!(generation + 1);
+        }
+    }
+
+    /// Carries out everything that the scheduler wants. The watch repeats each write before its answer arrives, which is
+    /// the harder order.
+    fn run(&mut self) {
+        loop {
+            let moment = self.moment();
+            let Some(task) = self.engine.next(&moment) else { break };
+            let Task::Write(job) = task else {
+                panic!("no estimators are asked")
+            };
+            let key = Arc::clone(&job.key);
+            let written = self.write(&job);
+            let moment = self.moment();
+            self.engine.complete(&key, written, &moment);
+        }
+        self.announcements.extend(self.engine.take_announcements());
+    }
+
+    fn write(&mut self, job: &WriteJob) -> Written {
+        let mut written = Written {
+            latest: None,
+            wrote_specification: false,
+            wrote_status: false,
+            conflicts: 0,
+            outcome: WriteOutcome::Done,
+        };
+        if !self.failures.is_empty() {
+            written.outcome = self.failures.remove(0);
+            return written;
+        }
+        let BindingKey { name, .. } = &*job.key;
+        if let Some(patch) = &job.specification {
+            let version = self.bindings[name]["metadata"]["resourceVersion"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
+            assert_eq!(
+                version, job.base.metadata.resource_version,
+                "decided from an old version"
+            );
+            let mut body = specification_patch(job, patch, &version);
+            body["metadata"]
+                .as_object_mut()
+                .expect("metadata")
+                .remove("resourceVersion");
+            self.apply(name, &body);
+            self.echo(name);
+            self.writes.entry(name.clone()).or_default().0 += 1;
+            written.wrote_specification = true;
+        }
+        let binding = &self.bindings[name];
+        let generation = binding["metadata"]["generation"].as_i64().unwrap_or(0);
+        let uid = &job.base.metadata.uid;
+        if let Some(body) = status_patch(uid, "", generation, &binding["status"], &job.status) {
+            self.apply(name, &json!({"status": body["status"]}));
+            self.echo(name);
+            self.writes.entry(name.clone()).or_default().1 += 1;
+            written.wrote_status = true;
+        }
+        written.latest = Some(fetched(&self.bindings[name]));
+        written
+    }
+
+    /// Tells the scheduler of its own write.
+    fn echo(&mut self, name: &str) {
+        self.version += 1;
+        let version = self.version;
+        let binding = self.bindings.get_mut(name).expect("a binding");
+        binding["metadata"]["resourceVersion"] = json!(version.to_string());
+        let object = Object::read(Kind::Binding, fetched(binding)).expect("a binding");
+        let moment = self.moment();
+        self.engine.observe(Change::Applied(Kind::Binding, object), &moment);
+    }
+}
+
+/// The policy that claims every binding: without it, each would be put off once, to wait for it.
+fn plain_policy() -> Value {
+    let labels = json!({"propagationpolicy.karmada.io/permanent-id": "policy"});
+    json!({"metadata": {"name": "p", "namespace": "default", "labels": labels}})
+}
+
+fn fetched(object: &Value) -> Fetched {
+    serde_json::from_value(object.clone()).expect("an object")
+}
+
+/// Applies a merge patch (RFC 7386).
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(fields) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    for (key, value) in fields {
+        match value {
+            Value::Null => _ = target.as_object_mut().and_then(|target| target.remove(key)),
+            value => merge(&mut target[key.as_str()], value),
+        }
+    }
+}
