@@ -299,7 +299,7 @@ fn a_change_without_a_new_version_is_refused() {
 /// The certificate is a feature of the SDK, which changes no layout. Without it a plugin loads where its profile allows.
 #[test]
 fn a_plugin_without_certificate_schedules_where_its_profile_allows_it() {
-    let library = changed_sdk::plain_plugin_of("uncertified", SOURCE);
+    let library = changed_sdk::plain_plugin_of("plain", SOURCE);
     let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("nothing allows it");
     let message = error.to_string().replace(&library.display().to_string(), "<file>");
     assert_eq!(

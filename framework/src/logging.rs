@@ -55,8 +55,12 @@ impl Subscriber for Forwarder {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event()
-            && services().is_some_and(|services| level_number(*metadata.level()) <= services.recorded_level())
+        let Some(services) = services().filter(|_| metadata.is_event()) else {
+            return false;
+        };
+        // SAFETY: the services are those that the host offered when it constructed an instance.
+        let recorded = unsafe { services.recorded_level() };
+        level_number(*metadata.level()) <= recorded
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -76,11 +80,9 @@ impl Subscriber for Forwarder {
         let mut line = Line::default();
         event.record(&mut line);
         let text = line.message + &line.fields;
-        services.record(
-            level_number(*event.metadata().level()),
-            event.metadata().target(),
-            &text,
-        );
+        let (severity, module) = (level_number(*event.metadata().level()), event.metadata().target());
+        // SAFETY: the services are those that the host offered when it constructed an instance.
+        unsafe { services.record(severity, module, &text) };
     }
 
     fn enter(&self, _: &Id) {}

@@ -132,15 +132,23 @@ unsafe impl Sync for Services {}
 
 impl Services {
     /// Adds to one of the plugin's counters.
-    pub fn add(&self, counter: &str, amount: u64) {
+    ///
+    /// # Safety
+    ///
+    /// The table is one that a host offers, or a copy of it.
+    pub unsafe fn add(&self, counter: &str, amount: u64) {
         if let Some(count) = self.count.get() {
-            // SAFETY: the host offers the function for this context.
+            // SAFETY: the host offers the function for this context, as the caller promises.
             unsafe { count(self.context.get(), PluginText::new(counter), amount) };
         }
     }
 
     /// The most verbose level of [`level`] that is recorded.
-    pub fn recorded_level(&self) -> u32 {
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::add`].
+    pub unsafe fn recorded_level(&self) -> u32 {
         match self.log_level.get() {
             // SAFETY: the host offers the function for this context.
             Some(log_level) => unsafe { log_level(self.context.get()) },
@@ -149,7 +157,11 @@ impl Services {
     }
 
     /// Hands a log record to the host.
-    pub fn record(&self, level: u32, target: &str, message: &str) {
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::add`].
+    pub unsafe fn record(&self, level: u32, target: &str, message: &str) {
         if let Some(log) = self.log.get() {
             // SAFETY: the host offers the function for this context.
             unsafe {
