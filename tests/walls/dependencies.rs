@@ -107,16 +107,6 @@ const CRATES: [(&str, &[&str]); 15] = [
             "divvy-scheduler",
         ],
     ),
-    ("divvy-estimator", &["divvy-karmada"]),
-    (
-        "divvy-controller",
-        &[
-            "divvy-estimator",
-            "divvy-framework-view",
-            "divvy-karmada",
-            "divvy-scheduler",
-        ],
-    ),
     ("divvy-tests", &[]),
     ("divvy-control-plane-tests", &["divvy-documents", "divvy-karmada"]),
     ("divvy-plugin", &["divvy-framework"]),
