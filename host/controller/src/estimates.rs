@@ -7,11 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use divvy_estimator::{Address, Estimators, LookupError, Request, ServiceLookup, Target};
+use divvy_estimator::{Estimators, Request, Target};
 use divvy_karmada::api::ResourceBinding;
-use futures::future::BoxFuture;
-use k8s_openapi::api::core::v1::Service;
-use kube::Api;
 
 use crate::decision::Estimates;
 use crate::objects::BindingKey;
@@ -89,60 +86,4 @@ pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -
             .filter_map(|((cluster, _), estimate)| Some((cluster, estimate.count()?)))
             .collect(),
     }
-}
-
-/// Services in Karmada's API, read when an estimator is connected.
-pub struct ServicesOfKarmada {
-    client: kube::Client,
-}
-
-impl ServicesOfKarmada {
-    /// Services as this client sees them.
-    pub fn new(client: kube::Client) -> Self {
-        Self { client }
-    }
-}
-
-impl ServiceLookup for ServicesOfKarmada {
-    fn external_name<'a>(
-        &'a self,
-        namespace: &'a str,
-        service: &'a str,
-        port: u16,
-    ) -> BoxFuture<'a, Result<Option<Address>, LookupError>> {
-        Box::pin(async move {
-            let failed = |cause: String| LookupError {
-                namespace: namespace.to_owned(),
-                service: service.to_owned(),
-                cause,
-            };
-            let api: Api<Service> = Api::namespaced(self.client.clone(), namespace);
-            let found = api.get_opt(service).await.map_err(|error| failed(error.to_string()))?;
-            found.map(|found| address(&found, port)).transpose().map_err(failed)
-        })
-    }
-}
-
-/// The address that an ExternalName Service names.
-fn address(service: &Service, port: u16) -> Result<Address, String> {
-    let spec = service.spec.clone().unwrap_or_default();
-    let host = spec
-        .external_name
-        .filter(|_| spec.type_.as_deref() == Some("ExternalName"));
-    let Some(host) = host else {
-        return Err(format!(
-            "its type is {}, not ExternalName",
-            spec.type_.as_deref().unwrap_or("ClusterIP")
-        ));
-    };
-    let listed = spec.ports.unwrap_or_default();
-    let listed = listed.iter().find(|listed| u16::try_from(listed.port) == Ok(port));
-    let target = listed.and_then(|listed| match &listed.target_port {
-        Some(k8s_openapi::apimachinery::pkg::util::intstr::IntOrString::Int(target)) => u16::try_from(*target).ok(),
-        _ => None,
-    });
-    Ok(Address {
-        host,
-        port: target.filter(|target| *target != 0).unwrap_or(port),
-    })
 }

@@ -12,7 +12,7 @@
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decide`]: which bindings are ours, and when one of them is decided.
-//! - [`decision`], [`estimates`]: one decision, and the estimates that it reads.
+//! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
 //! - [`holdings`], [`guard`]: capacity that is taken but not reported, and protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`mod@write`], [`events`]: patches and events.
@@ -33,6 +33,7 @@ pub mod guard;
 pub mod holdings;
 pub mod lease;
 pub mod listing;
+pub mod lookup;
 pub mod objects;
 pub mod observe;
 pub mod panel;

@@ -17,9 +17,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{Clients, ConnectionError, ConnectionOptions, connect};
 use crate::engine::{ActiveProfile, Engine, Moment, Task};
-use crate::estimates::{Answers, ServicesOfKarmada, ask};
+use crate::estimates::{Answers, ask};
 use crate::events::EventSender;
 use crate::lease::{BootClock, Elector, Fence, LeaseOptions, LeasesOfCluster, Role, Term, TimingError};
+use crate::lookup::ServicesOfKarmada;
 use crate::objects::{BindingKey, Kind};
 use crate::observe::Metrics;
 use crate::panel::Panel;

@@ -72,6 +72,10 @@ pub const CLUSTER_ROLE_BINDING: Kind = Kind::new(
     "ClusterRoleBinding",
     "clusterrolebindings",
 );
+/// `Role`.
+pub const ROLE: Kind = Kind::new("rbac.authorization.k8s.io/v1", "Role", "roles");
+/// `RoleBinding`.
+pub const ROLE_BINDING: Kind = Kind::new("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings");
 /// `Namespace`.
 pub const NAMESPACE: Kind = Kind::new("v1", "Namespace", "namespaces");
 /// `Event` of the core API.

@@ -342,4 +342,6 @@ fn holder(lease: &Lease) -> Option<String> {
 }
 
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod tests;

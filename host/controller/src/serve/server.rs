@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Insight, answers};
 
 /// Time that requests under way have after the end was asked for. A client that reads slowly must not hold up the exit.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_secs(1);
 
 /// A server that cannot start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ impl Server {
         self.address
     }
 
-    /// Serves until `stop` is cancelled. Requests under way are answered, for at most 2 seconds.
+    /// Serves until `stop` is cancelled. Requests under way are answered, for at most one second.
     ///
     /// # Errors
     ///

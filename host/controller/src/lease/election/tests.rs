@@ -20,7 +20,7 @@ enum Fault {
 
 /// Leases of a cluster, with resourceVersions.
 #[derive(Debug, Default)]
-struct Server {
+pub(super) struct Server {
     lease: Option<Lease>,
     version: u64,
     /// Requests so far, as words.
@@ -36,7 +36,7 @@ impl Server {
         Answer::Lease(Box::new(stored))
     }
 
-    fn handle(&mut self, request: &Request) -> Answer {
+    pub(super) fn handle(&mut self, request: &Request) -> Answer {
         match request {
             Request::Get => {
                 self.log.push("get");
