@@ -392,3 +392,20 @@ fn the_policys_strategy_is_remembered_and_compared() {
     // Aggregated leaves replicas that add up where they are, but the decision was made by it.
     assert_eq!(applied(&simulation), Value::Null);
 }
+
+#[test]
+fn a_changed_profile_is_tried_before_it_decides() {
+    let mut simulation = Simulation::new(&[cluster("a", 10)]);
+    simulation.create("web", divided(3));
+    let nowhere = json!({"spec": {"placement": {"clusterAffinity": {"clusterNames": ["nowhere"]}}}});
+    // It serves no strategy that the last binding can be divided by.
+    let trial = simulation.exchange("assign = ['duplicated']");
+    assert_eq!(trial.decisions, 1);
+    assert!(trial.refusal.is_some_and(|refusal| refusal.contains("default/web")));
+    let trial = simulation.exchange("scheduler-name = 'other'");
+    assert!(trial.refusal.is_some_and(|refusal| refusal.contains("restarted")));
+    let trial = simulation.exchange("when-no-cluster-fits = 'keep'");
+    assert_eq!((trial.decisions, trial.differences, trial.refusal), (1, 0, None));
+    simulation.patch("web", &nowhere);
+    assert_eq!(simulation.result("web"), clusters(&[("a", 3)]));
+}

@@ -9,6 +9,7 @@ use divvy_controller::lease::Term;
 use divvy_controller::objects::{BindingKey, Fetched, Kind, Object, ObjectKey};
 use divvy_controller::observe::Metrics;
 use divvy_controller::panel::Panel;
+use divvy_controller::reload::Trial;
 use divvy_controller::watch::Change;
 use divvy_controller::write::patch::{specification_patch, status_patch};
 use divvy_controller::write::{WriteJob, WriteOutcome, Written};
@@ -43,10 +44,7 @@ impl Simulation {
 
     /// A scheduler whose profile has these lines of TOML added.
     pub(super) fn with_profile(lines: &str, clusters: &[Value]) -> Self {
-        let profile = Host::extending(lines).shared();
-        let configuration: ProfileConfiguration =
-            toml::from_str(&format!("name = \"test\"\n{lines}")).expect("a profile");
-        let active = ActiveProfile::new(profile, &configuration);
+        let active = active_profile(lines);
         let panel = Arc::new(Panel::new(Arc::new(Metrics::new("test", None))));
         let mut simulation = Self {
             engine: Engine::new(active, panel),
@@ -140,6 +138,14 @@ impl Simulation {
     /// The scheduler's state.
     pub(super) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Tries another profile, which decides from then on unless it is refused.
+    pub(super) fn exchange(&mut self, lines: &str) -> Trial {
+        let now = self.now();
+        let trial = self.engine.exchange(active_profile(lines), now);
+        self.run();
+        trial
     }
 
     /// The scheduler's state, to change it.
@@ -307,6 +313,13 @@ impl Simulation {
         let moment = self.moment();
         self.engine.observe(Change::Applied(Kind::Binding, object), &moment);
     }
+}
+
+/// The built-in profile with these lines of TOML added.
+fn active_profile(lines: &str) -> ActiveProfile {
+    let configuration: ProfileConfiguration =
+        toml::from_str(&format!("name = \"test\"\n{lines}")).expect("a profile");
+    ActiveProfile::new(Host::extending(lines).shared(), &configuration)
 }
 
 /// The policy that claims every binding: without it, each would be put off once, to wait for it.

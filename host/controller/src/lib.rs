@@ -19,6 +19,7 @@
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
 //! - [`panel`], [`explanations`], [`watchdog`]: what is shown there.
 //! - [`listing`]: a control plane as manifests, for commands that look once.
+//! - [`reload`]: changed profiles and plugins.
 //! - [`run`]: the threads and tasks around the engine.
 
 pub mod client;
@@ -38,6 +39,7 @@ pub mod objects;
 pub mod observe;
 pub mod panel;
 pub mod queue;
+pub mod reload;
 pub mod run;
 pub mod serve;
 pub mod store;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use divvy_estimator::{EstimatorOptions, Estimators};
 use divvy_karmada::api::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, watch as signal};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch as signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,7 @@ use crate::lookup::ServicesOfKarmada;
 use crate::objects::{BindingKey, Kind};
 use crate::observe::Metrics;
 use crate::panel::Panel;
+use crate::reload::{self, ProfileLoader, Trial};
 use crate::serve::{ServeError, Server};
 use crate::watch::{Change, watch};
 use crate::write::Written;
@@ -37,7 +38,7 @@ const IDLE_MAX: Duration = Duration::from_secs(1);
 const SHUTDOWN_MAX: Duration = Duration::from_secs(8);
 
 /// Settings of a running scheduler.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RunOptions {
     /// The API server.
     pub connection: ConnectionOptions,
@@ -55,6 +56,8 @@ pub struct RunOptions {
     pub dry_run: bool,
     /// Accurate estimators; `None` for the general estimate alone.
     pub estimators: Option<EstimatorOptions>,
+    /// Loads the profile again when its files change; `None` to keep it as it is.
+    pub loader: Option<Arc<dyn ProfileLoader>>,
     /// Version of the program, for metrics.
     pub version: &'static str,
 }
@@ -85,6 +88,7 @@ enum Message {
     Written(Arc<BindingKey>, Box<Written>),
     Role(Role),
     Estimated(Arc<BindingKey>, Answers),
+    Profile(Box<ActiveProfile>, oneshot::Sender<Trial>),
 }
 
 /// Runs the scheduler until `stop` is cancelled. Then decisions under way are written, for at most eight seconds, and the
@@ -135,6 +139,9 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
     let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, written.clone()));
     tokio::spawn(watch_plugins(Arc::clone(&panel)));
     start_watches(&clients, &to_engine);
+    if let Some(loader) = options.loader {
+        start_reloads(loader, options.profile.clone(), &panel, &to_engine);
+    }
     let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics));
     let asks_estimators = estimators.is_some();
     let worker = Worker {
@@ -233,6 +240,25 @@ fn start_watches(clients: &Clients, to_engine: &mpsc::Sender<Message>) {
         let (clients, to_engine) = (clients.clone(), to_engine.clone());
         tokio::spawn(watch(clients, kind, to_engine));
     }
+}
+
+/// Watches the files of the profile, and has the engine try each changed set.
+fn start_reloads(
+    loader: Arc<dyn ProfileLoader>,
+    current: ActiveProfile,
+    panel: &Panel,
+    to_engine: &mpsc::Sender<Message>,
+) {
+    let to_engine = to_engine.clone();
+    let reloads = reload::watch(loader, current, Arc::clone(&panel.metrics), move |profile| {
+        let to_engine = to_engine.clone();
+        async move {
+            let (tried, trial) = oneshot::channel();
+            to_engine.send(Message::Profile(Box::new(profile), tried)).await.ok()?;
+            trial.await.ok()
+        }
+    });
+    tokio::spawn(reloads);
 }
 
 impl crate::watch::Sink for mpsc::Sender<Message> {
@@ -394,6 +420,10 @@ impl Thread {
             Message::Written(key, written) => engine.complete(&key, *written, &now()),
             Message::Role(Role::Leader(term)) => engine.lead(Some(term), &now()),
             Message::Role(Role::Standby { .. }) => engine.lead(None, &now()),
+            Message::Profile(profile, tried) => {
+                // The one who asks is gone only if the process ends.
+                let _gone = tried.send(engine.exchange(*profile, Instant::now()));
+            }
             Message::Estimated(key, answers) => {
                 if let Some(task) = engine.estimated(&key, &answers, &now()) {
                     // The workers are gone only if the process ends.

@@ -1,11 +1,13 @@
 //! `divvy run`: schedules the bindings of a live control plane until it is stopped.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use divvy_controller::engine::ActiveProfile;
 use divvy_controller::lease::{LeaseName, LeaseOptions, LeaseTiming, unique_identity};
+use divvy_controller::reload::ProfileLoader;
 use divvy_controller::run::{RunError, RunOptions};
 use divvy_controller::serve::ServeError;
 use tokio::signal::unix::{SignalKind, signal};
@@ -32,6 +34,9 @@ the condition `Scheduled`, and events.
 Before it decides anything, it holds a lease. With the scheduler name `default-scheduler` that is \
 karmada-scheduler's own, so that the two never decide at the same time; any other name has a lease of its own. \
 A second process waits as a standby.
+
+A changed profile or plugin file is loaded, tried on the last decisions, and used from then on; one that \
+fails is refused, and the old one stays.
 
 SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds, and the lease is \
 released.";
@@ -73,12 +78,12 @@ pub(super) struct RunArguments {
 /// A profile that cannot be used, and a kubeconfig that cannot be read, end it with exit code 2 before anything is
 /// watched. An API server that does not answer does not end it.
 pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, Failure> {
-    let directories = arguments.profile.directories()?;
-    let mut chosen = arguments.profile.read()?;
-    if let Some(name) = &arguments.scheduler_name {
-        chosen.configuration.scheduler_name = Some(name.clone());
-    }
-    let profile = Arc::new(chosen.build(&directories)?);
+    let loader = Loader {
+        arguments: arguments.profile.clone(),
+        scheduler_name: arguments.scheduler_name.clone(),
+    };
+    let active = loader.profile()?;
+    let profile = &active.profile;
     let identity = unique_identity();
     let lease = (!arguments.no_lease).then(|| LeaseOptions {
         name: LeaseName::for_scheduler(profile.scheduler_name()),
@@ -92,7 +97,8 @@ pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, 
         estimators: arguments.estimators.options(),
         version: env!("CARGO_PKG_VERSION"),
         connection: arguments.connection.options(&identity),
-        profile: ActiveProfile::new(profile, &chosen.configuration),
+        profile: active,
+        loader: Some(Arc::new(loader)),
         identity,
         concurrency: usize::from(arguments.write_concurrency),
     };
@@ -109,6 +115,34 @@ pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, 
     // Watches that still wait for an answer must not delay the end.
     runtime.shutdown_background();
     Ok(Exit::Success)
+}
+
+/// Loads the profile that the arguments name, at the start and when its files change.
+struct Loader {
+    arguments: ProfileArguments,
+    scheduler_name: Option<String>,
+}
+
+impl Loader {
+    fn profile(&self) -> Result<ActiveProfile, Failure> {
+        let directories = self.arguments.directories()?;
+        let mut chosen = self.arguments.read()?;
+        if let Some(name) = &self.scheduler_name {
+            chosen.configuration.scheduler_name = Some(name.clone());
+        }
+        let profile = Arc::new(chosen.build(&directories)?);
+        Ok(ActiveProfile::new(profile, &chosen.configuration))
+    }
+}
+
+impl ProfileLoader for Loader {
+    fn load(&self) -> Result<ActiveProfile, String> {
+        self.profile().map_err(|failure| failure.text())
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        self.arguments.file()
+    }
 }
 
 fn stop_on_signals(stop: CancellationToken) -> std::io::Result<()> {

@@ -11,7 +11,7 @@ use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
 use crate::report::errors::{Diagnostic, Failure};
 
 /// Arguments that select the profile and the folders of its plugins.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct ProfileArguments {
     /// Profile: a file, `FILE#NAME` for one of several in it, or the built-in `default`
     #[arg(long, value_name = "PROFILE")]
@@ -43,6 +43,16 @@ impl ProfileArguments {
         let configuration = source.profile(name.as_deref())?;
         tracing::info!(profile = configuration.name, file = source.name(), "profile read");
         Ok(ChosenProfile { source, configuration })
+    }
+
+    /// The file that the requested profile is in; `None` for the built-in one.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        let argument = self.profile.as_deref()?;
+        if Path::new(argument).is_file() {
+            return Some(argument.into());
+        }
+        let (file, _) = argument.rsplit_once('#')?;
+        Some(file.into())
     }
 
     /// Reads every requested profile: all profiles of the file unless one is named. Fails like [`Self::read`].

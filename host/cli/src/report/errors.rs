@@ -137,6 +137,14 @@ impl Failure {
         }
     }
 
+    /// Every error and the conclusion as one text without colour, for logs.
+    pub(crate) fn text(&self) -> String {
+        let mut text = Vec::new();
+        // Writing to memory cannot fail.
+        let _infallible = self.write(&mut anstream::StripStream::new(&mut text), 0);
+        String::from_utf8_lossy(&text).trim_end().to_owned()
+    }
+
     /// Prints every error, then the conclusion, to standard error.
     pub(crate) fn tell(&self, console: &Console) {
         console.tell(|out| self.write(out, console.verbosity()));

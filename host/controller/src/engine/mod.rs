@@ -7,10 +7,12 @@
 //! - [`observe`](self): changes of objects, and which bindings they wake.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
 //! - `complete`: what follows from the outcome of a write.
+//! - `exchange`: another profile, between two decisions.
 //! - `shadow`: deciding beside another scheduler without writing.
 
 mod candidate;
 mod complete;
+mod exchange;
 mod observe;
 mod schedule;
 mod shadow;
@@ -19,6 +21,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::exchange::Recent;
 use self::shadow::Shadow;
 use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
 use divvy_scheduler::cycle::Cycle;
@@ -103,6 +106,8 @@ pub struct Engine {
     asks_estimators: bool,
     /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
     estimating: HashMap<Arc<BindingKey>, bool>,
+    /// The last decisions, for the trial of a new profile.
+    recent: Recent,
     /// Decisions to compare, in shadow mode.
     shadow: Option<Shadow>,
 }
@@ -192,6 +197,7 @@ impl Engine {
             term: None,
             asks_estimators: false,
             estimating: HashMap::new(),
+            recent: Recent::default(),
             shadow: None,
             refused_by_quota: HashMap::new(),
             awaited_policy: HashSet::new(),

@@ -169,6 +169,7 @@ impl Engine {
         );
         drop(snapshot);
         self.panel.watchdog.decided();
+        self.recent.push(binding, candidate.is_reschedule_pending);
         let last = &candidate.binding.spec.clusters;
         let explanation = describe(&decision, reason, last, &moment.wall.to_string());
         self.panel.explained(&candidate.key, &explanation);

@@ -1,0 +1,104 @@
+//! Exchanging the profile between two decisions, after a trial on the last ones.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use divvy_karmada::api::TargetCluster;
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::plugin::CallObserver;
+use divvy_scheduler::scheduler::Profile;
+
+use super::{ActiveProfile, Engine};
+use crate::condition::{Cause, Failure, Retry};
+use crate::decision::{DecisionInput, GeneralOnly, decide};
+use crate::reload::Trial;
+
+/// Decisions that are remembered for a trial.
+const REMEMBERED_MAX: usize = 64;
+
+/// The last bindings that were decided, as plugins saw them.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    decisions: VecDeque<(Binding, bool)>,
+}
+
+impl Recent {
+    /// Remembers a decision: the binding, and true if it was divided from scratch.
+    pub(super) fn push(&mut self, binding: Binding, fresh: bool) {
+        if self.decisions.len() >= REMEMBERED_MAX {
+            self.decisions.pop_front();
+        }
+        self.decisions.push_back((binding, fresh));
+    }
+}
+
+impl Engine {
+    /// Tries a new profile on the last decisions, against the clusters as they are now, and lets it decide from now on
+    /// unless it fails where the old one does not.
+    pub fn exchange(&mut self, new: ActiveProfile, now: Instant) -> Trial {
+        let old = Arc::clone(&self.active.profile);
+        let mut trial = Trial {
+            refusal: self.mismatch(&new.profile),
+            ..Trial::default()
+        };
+        let recent = std::mem::take(&mut self.recent);
+        for (binding, fresh) in &recent.decisions {
+            if trial.refusal.is_some() {
+                break;
+            }
+            trial.decisions += 1;
+            let before = self.repeat(&old, binding, *fresh);
+            let after = self.repeat(&new.profile, binding, *fresh);
+            trial.differences += usize::from(before.as_ref().ok() != after.as_ref().ok());
+            let has_failed = |result: &Result<_, Failure>| result.as_ref().err().is_some_and(is_fault);
+            if let (Err(failure), false) = (&after, has_failed(&before))
+                && is_fault(failure)
+            {
+                trial.refusal = Some(format!("binding `{}`: {}", binding.key(), failure.message));
+            }
+        }
+        self.recent = recent;
+        if trial.refusal.is_none() {
+            let observer: Arc<dyn CallObserver> = Arc::clone(&self.panel.watchdog) as _;
+            new.profile.observe(&observer);
+            self.active = new;
+            // Whatever failed may fail no longer.
+            self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);
+        }
+        trial
+    }
+
+    /// What the new profile needs that only a restart can give.
+    fn mismatch(&self, new: &Profile) -> Option<String> {
+        let old = &self.active.profile;
+        if new.scheduler_name() != old.scheduler_name() {
+            return Some(format!(
+                "its scheduler name is `{}` instead of `{}`, for which the scheduler must be restarted",
+                new.scheduler_name(),
+                old.scheduler_name()
+            ));
+        }
+        let needs_raw = new.needs_raw_clusters() && !old.needs_raw_clusters();
+        needs_raw.then(|| "a plugin needs the clusters' JSON, for which the scheduler must be restarted".to_owned())
+    }
+
+    fn repeat(&mut self, profile: &Profile, binding: &Binding, fresh: bool) -> Result<Vec<TargetCluster>, Failure> {
+        let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let input = DecisionInput {
+            profile,
+            binding,
+            fleet: &snapshot,
+            ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
+            estimates: &GeneralOnly,
+            fresh,
+            explains: false,
+        };
+        decide(&mut self.cycle, &input).result
+    }
+}
+
+/// True for failures of plugins and of requests that no plugin understands, rather than of clusters that do not fit.
+fn is_fault(failure: &Failure) -> bool {
+    matches!(failure.retry, Retry::Backoff | Retry::After(Cause::Binding))
+}

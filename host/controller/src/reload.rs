@@ -1,0 +1,153 @@
+//! A changed profile or plugin file becomes effective without a restart.
+//!
+//! The files are looked at every few seconds, through symbolic links, because a mounted ConfigMap is exchanged by
+//! exchanging a link. A changed set is loaded beside the old one, tried on the last decisions, and takes its place between
+//! two decisions. A set that cannot be loaded, or that fails where the old one does not, is refused, and the old one
+//! stays.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::engine::ActiveProfile;
+use crate::observe::{Metrics, ReloadResult};
+
+/// Time between two looks at the files.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// Loads the profile as at the start.
+pub trait ProfileLoader: Send + Sync {
+    /// Reads the profile, and finds, opens and constructs its plugins.
+    ///
+    /// # Errors
+    ///
+    /// Every problem, as a text for the log.
+    fn load(&self) -> Result<ActiveProfile, String>;
+
+    /// The profile's file; `None` for the built-in profile.
+    fn file(&self) -> Option<PathBuf>;
+}
+
+/// How a new set of plugins did on the last decisions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trial {
+    /// Decisions that were repeated.
+    pub decisions: usize,
+    /// Those with another result than under the old set.
+    pub differences: usize,
+    /// Why the set is refused; `None` if it decides from now on.
+    pub refusal: Option<String>,
+}
+
+/// Looks at the files for ever, and hands each changed set to `apply`, which tries it.
+pub async fn watch<Applied>(
+    loader: Arc<dyn ProfileLoader>,
+    mut current: ActiveProfile,
+    metrics: Arc<Metrics>,
+    mut apply: impl FnMut(ActiveProfile) -> Applied,
+) where
+    Applied: Future<Output = Option<Trial>>,
+{
+    let mut known = fingerprints(&files(&*loader, &current));
+    let mut unsettled = None;
+    loop {
+        tokio::time::sleep(INTERVAL).await;
+        let seen = fingerprints(&files(&*loader, &current));
+        if seen == known {
+            unsettled = None;
+            continue;
+        }
+        // A file that is being written changes again: it is loaded once it has been the same for an interval.
+        if unsettled.as_ref() != Some(&seen) {
+            unsettled = Some(seen);
+            continue;
+        }
+        known = seen;
+        let loading = Arc::clone(&loader);
+        let loaded = tokio::task::spawn_blocking(move || loading.load()).await;
+        let loaded = loaded.unwrap_or_else(|_| Err("the profile's loader panicked".to_owned()));
+        let trial = match loaded {
+            Ok(profile) => {
+                let Some(trial) = apply(profile.clone()).await else {
+                    return;
+                };
+                if trial.refusal.is_none() {
+                    current = profile;
+                    known = fingerprints(&files(&*loader, &current));
+                }
+                trial
+            }
+            Err(problems) => Trial {
+                refusal: Some(problems),
+                ..Trial::default()
+            },
+        };
+        report(&trial, &metrics);
+    }
+}
+
+fn report(trial: &Trial, metrics: &Metrics) {
+    let Trial {
+        decisions,
+        differences,
+        refusal,
+    } = trial;
+    match refusal {
+        None => {
+            metrics.reload(ReloadResult::Applied);
+            tracing::info!(
+                decisions,
+                differences,
+                "the changed profile decides from now on; tried on the last decisions"
+            );
+        }
+        Some(problem) => {
+            metrics.reload(ReloadResult::Refused);
+            tracing::error!(problem, "the changed profile is refused; the old one stays");
+        }
+    }
+}
+
+/// The profile's file and the libraries of its plugins.
+fn files(loader: &dyn ProfileLoader, current: &ActiveProfile) -> Vec<PathBuf> {
+    let plugins = current
+        .profile
+        .plugins()
+        .map(|plugin| plugin.library().path().to_owned());
+    loader.file().into_iter().chain(plugins).collect()
+}
+
+/// What tells a version of a file from another: where its links lead, its size, and its time.
+type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
+
+fn fingerprints(files: &[PathBuf]) -> Vec<Fingerprint> {
+    files.iter().map(|file| fingerprint(file)).collect()
+}
+
+fn fingerprint(file: &Path) -> Fingerprint {
+    let target = std::fs::canonicalize(file).ok()?;
+    let metadata = std::fs::metadata(&target).ok()?;
+    Some((target, metadata.len(), metadata.modified().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exchanged_link_is_a_change() {
+        let folder = std::env::temp_dir().join(format!("divvy-reload-{}", std::process::id()));
+        let path = |name: &str| folder.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(path("one"), "same").unwrap();
+        std::fs::write(path("two"), "same").unwrap();
+        std::os::unix::fs::symlink(path("one"), path("link")).unwrap();
+        let before = fingerprint(&path("link"));
+        assert_eq!(fingerprint(&path("link")), before);
+        std::os::unix::fs::symlink(path("two"), path("next")).unwrap();
+        std::fs::rename(path("next"), path("link")).unwrap();
+        assert_ne!(fingerprint(&path("link")), before);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(fingerprint(&path("link")), None);
+    }
+}
