@@ -317,8 +317,7 @@ impl Simulation {
 
 /// The built-in profile with these lines of TOML added.
 fn active_profile(lines: &str) -> ActiveProfile {
-    let configuration: ProfileConfiguration =
-        toml::from_str(&format!("name = \"test\"\n{lines}")).expect("a profile");
+    let configuration: ProfileConfiguration = toml::from_str(&format!("name = \"test\"\n{lines}")).expect("a profile");
     ActiveProfile::new(Host::extending(lines).shared(), &configuration)
 }
 
