@@ -137,28 +137,28 @@ const NEWER_MINOR: [Edit; 26] = [
     // What an older host lacks reads as its default.
     Edit {
         file: "src/export/calls.rs",
-        from: "    let call: PrepareCall<'_> = unsafe { read(arguments) }?;\n",
-        to: "    let call: PrepareCall<'_> = unsafe { read(arguments) }?;\n    assert_eq!(call.appended, 11);\n",
+        from: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
+        to: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    assert_eq!(call.appended, 11);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let call: FilterCall<'_> = unsafe { read(arguments) }?;\n",
-        to: "    let call: FilterCall<'_> = unsafe { read(arguments) }?;\n    assert_eq!(call.appended, 12);\n",
+        from: "    let (call, cycle, state): (FilterCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
+        to: "    let (call, cycle, state): (FilterCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    assert_eq!(call.appended, 12);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let call: ScoreCall<'_> = unsafe { read(arguments) }?;\n",
-        to: "    let call: ScoreCall<'_> = unsafe { read(arguments) }?;\n    assert_eq!(call.appended, 13);\n",
+        from: "    let (call, cycle, state): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
+        to: "    let (call, cycle, state): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    assert_eq!(call.appended, 13);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let call: SelectCall<'_> = unsafe { read(arguments) }?;\n",
-        to: "    let call: SelectCall<'_> = unsafe { read(arguments) }?;\n    assert_eq!(call.appended, 14);\n",
+        from: "    let (call, cycle, state): (SelectCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
+        to: "    let (call, cycle, state): (SelectCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    assert_eq!(call.appended, 14);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let call: AssignCall<'_> = unsafe { read(arguments) }?;\n",
-        to: "    let call: AssignCall<'_> = unsafe { read(arguments) }?;\n    \
+        from: "    let (call, cycle, state): (AssignCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
+        to: "    let (call, cycle, state): (AssignCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    \
              assert_eq!((call.appended, arguments.services.appended), (15, 19));\n",
     },
     Edit {

@@ -81,6 +81,42 @@ unsafe fn state_of<'a>(arguments: Arguments<'a>) -> State<'a> {
     State::new(kept.map(|kept| &**kept))
 }
 
+/// Reads a call of one of the extension points, with its cycle and the state that was prepared for it.
+///
+/// # Safety
+///
+/// As for [`read`]. The call lives as long as `storage`.
+unsafe fn enter<'s, 'v: 's, T: Call>(
+    arguments: Arguments<'v>,
+    storage: &'s mut Storage<'v>,
+) -> Result<(T, Cycle<'s>, State<'v>), Failed> {
+    // SAFETY: the caller upholds the contract.
+    let call = unsafe { read(arguments) }?;
+    // SAFETY: as above.
+    let cycle = unsafe { cycle_of(arguments, storage) };
+    // SAFETY: as above.
+    let state = unsafe { state_of(arguments) };
+    Ok((call, cycle, state))
+}
+
+/// The common part of the contexts of Score, Select and Assign, from a call that begins with the columns of clusters.
+macro_rules! call_context {
+    ($plugin:ident, $cycle:ident, $state:ident, $call:ident) => {
+        CallContext {
+            plugin: $plugin,
+            cycle: $cycle,
+            state: $state,
+            rows: $call.rows.as_slice(),
+            scores: $call.scores.as_slice(),
+            last: $call.last.as_slice(),
+            last_index: $call.last_index.as_slice(),
+            fits_now: $call.fits_now.as_slice(),
+            capacity: $call.capacity.as_slice(),
+            tiers: $call.tiers.as_slice(),
+        }
+    };
+}
+
 /// Counts entries of a result that were out of range.
 fn count_dropped(services: &Services, dropped: u64) {
     if dropped > 0 {
@@ -110,11 +146,9 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
         // A panic must not cross the boundary, and no call is in progress that could report it.
         let _ = panics::caught(&Services::DEFAULT, move || drop(state));
     }
-    // SAFETY: the caller upholds the contract.
-    let call: PrepareCall<'_> = unsafe { read(arguments) }?;
     let mut storage = Storage::default();
-    // SAFETY: as above; the storage outlives the cycle.
-    let cycle = unsafe { cycle_of(arguments, &mut storage) };
+    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
+    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
     let preferences = match call.point {
         kind::ASSIGN => P::read_preferences(cycle.binding().preferences_json())?,
         _ => None,
@@ -135,13 +169,9 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
 ///
 /// As for [`prepare`].
 pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
-    // SAFETY: the caller upholds the contract.
-    let call: FilterCall<'_> = unsafe { read(arguments) }?;
     let mut storage = Storage::default();
-    // SAFETY: as above; the storage outlives the cycle.
-    let cycle = unsafe { cycle_of(arguments, &mut storage) };
-    // SAFETY: as above.
-    let state = unsafe { state_of(arguments) };
+    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
+    let (call, cycle, state): (FilterCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
     // SAFETY: the host lends the column to this call alone.
     let codes = unsafe { call.codes.as_mut_slice() };
     let mut result = FilterResult::new(cycle, codes, call.code);
@@ -156,26 +186,11 @@ pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
 ///
 /// As for [`prepare`].
 pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
-    // SAFETY: the caller upholds the contract.
-    let call: ScoreCall<'_> = unsafe { read(arguments) }?;
     let mut storage = Storage::default();
-    // SAFETY: as above; the storage outlives the cycle.
-    let cycle = unsafe { cycle_of(arguments, &mut storage) };
-    // SAFETY: as above.
-    let state = unsafe { state_of(arguments) };
+    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
+    let (call, cycle, state): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
     let context = ScoreContext {
-        call: CallContext {
-            plugin,
-            cycle,
-            state,
-            rows: call.rows.as_slice(),
-            scores: call.scores.as_slice(),
-            last: call.last.as_slice(),
-            last_index: call.last_index.as_slice(),
-            fits_now: call.fits_now.as_slice(),
-            capacity: call.capacity.as_slice(),
-            tiers: call.tiers.as_slice(),
-        },
+        call: call_context!(plugin, cycle, state, call),
     };
     // SAFETY: the host lends the column to this call alone.
     let mut result = ScoreResult::new(unsafe { call.result.as_mut_slice() });
@@ -191,26 +206,11 @@ pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Res
 ///
 /// As for [`prepare`].
 pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
-    // SAFETY: the caller upholds the contract.
-    let call: SelectCall<'_> = unsafe { read(arguments) }?;
     let mut storage = Storage::default();
-    // SAFETY: as above; the storage outlives the cycle.
-    let cycle = unsafe { cycle_of(arguments, &mut storage) };
-    // SAFETY: as above.
-    let state = unsafe { state_of(arguments) };
+    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
+    let (call, cycle, state): (SelectCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
     let context = SelectContext {
-        call: CallContext {
-            plugin,
-            cycle,
-            state,
-            rows: call.rows.as_slice(),
-            scores: call.scores.as_slice(),
-            last: call.last.as_slice(),
-            last_index: call.last_index.as_slice(),
-            fits_now: call.fits_now.as_slice(),
-            capacity: call.capacity.as_slice(),
-            tiers: call.tiers.as_slice(),
-        },
+        call: call_context!(plugin, cycle, state, call),
         needed: call.needed,
     };
     // SAFETY: the host lends the column to this call alone.
@@ -228,29 +228,14 @@ pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
 ///
 /// As for [`prepare`].
 pub unsafe fn assign<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
-    // SAFETY: the caller upholds the contract.
-    let call: AssignCall<'_> = unsafe { read(arguments) }?;
     let mut storage = Storage::default();
-    // SAFETY: as above; the storage outlives the cycle.
-    let cycle = unsafe { cycle_of(arguments, &mut storage) };
-    // SAFETY: as above.
-    let state = unsafe { state_of(arguments) };
+    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
+    let (call, cycle, state): (AssignCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
     // Invalid preferences never reach the plugin.
     let preferences: Option<P::Preferences> =
         preferences(cycle.binding().preferences_json()).map_err(Failure::Preferences)?;
     let context = AssignContext {
-        call: CallContext {
-            plugin,
-            cycle,
-            state,
-            rows: call.rows.as_slice(),
-            scores: call.scores.as_slice(),
-            last: call.last.as_slice(),
-            last_index: call.last_index.as_slice(),
-            fits_now: call.fits_now.as_slice(),
-            capacity: call.capacity.as_slice(),
-            tiers: call.tiers.as_slice(),
-        },
+        call: call_context!(plugin, cycle, state, call),
         preferences: preferences.as_ref(),
         replicas: call.replicas,
         policy_index: call.policy_index.as_slice(),

@@ -5,8 +5,7 @@
 //! replica.
 //!
 //! - [`Cycle`]: runs the steps and reuses its memory from binding to binding.
-//! - [`Cycle::filter_and_score`] and [`Cycle::select_and_assign`]: the two halves, for callers with their own
-//!   estimates.
+//! - [`Cycle::run_with_estimates`]: for callers with their own estimates, which are filled in after Score.
 //! - [`verify`]: the rules that a plugin's result must satisfy.
 //! - [`explanation`]: why each cluster got its replicas.
 

@@ -190,7 +190,7 @@ impl Cycle {
         (result, explanation.unwrap_or_default())
     }
 
-    /// Runs both halves with one view, so that it is built only once.
+    /// Runs both halves, the estimate between them, with one view, so that it is built only once.
     fn halves(
         &mut self,
         input: &CycleInput<'_>,
@@ -208,42 +208,6 @@ impl Cycle {
             cycle.second_half(input, strategy, views)
         });
         self.with_reasons(input, outcome)
-    }
-
-    /// Runs the first half, Filter and Score, and returns the rows of the feasible clusters in ascending order.
-    ///
-    /// The caller estimates the replicas that fit in these and passes them to [`Self::select_and_assign`].
-    ///
-    /// # Errors
-    ///
-    /// A [`CycleError`]. An error aborts this cycle, so the second half must not follow.
-    pub fn filter_and_score(&mut self, input: &CycleInput<'_>) -> Result<&[u32], CycleError> {
-        self.begin(input);
-        let outcome = self.with_view(input, |cycle, _, views, resolution| {
-            cycle.first_half(input, views, resolution)
-        });
-        self.with_reasons(input, outcome)?;
-        Ok(&self.feasible.rows)
-    }
-
-    /// Runs the second half, Select and Assign, after [`Self::filter_and_score`] with the same input, and returns the
-    /// targets.
-    ///
-    /// `estimates` holds the replicas that fit now, one count per row that the first half returned. A missing or
-    /// negative count means that nothing fits.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::run`].
-    pub fn select_and_assign(&mut self, input: &CycleInput<'_>, estimates: &[i64]) -> Result<&[Target], CycleError> {
-        let Feasible { rows, fits_now, .. } = &mut self.feasible;
-        fits_now.clear();
-        fits_now.extend(estimates.iter().take(rows.len()).map(|fits| (*fits).max(0)));
-        fits_now.resize(rows.len(), 0);
-        self.with_view(input, |cycle, strategy, views, _| {
-            cycle.second_half(input, strategy, views)
-        })?;
-        Ok(&self.targets)
     }
 
     fn begin(&mut self, input: &CycleInput<'_>) {
