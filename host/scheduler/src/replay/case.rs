@@ -135,6 +135,12 @@ pub(super) enum Line {
     Recording(RecordingHeader),
 }
 
+/// Maximum size of a line, in bytes. For comparison, a fleet of 5,000 clusters is 50 MB.
+const LINE_BYTES_MAX: u64 = 256 << 20;
+
+/// Maximum size of a recording once it is unpacked, in bytes.
+const RECORDING_BYTES_MAX: u64 = 1 << 30;
+
 /// The kind of a line, read before the rest. A tagged enum would first be read into a tree, which is too slow for
 /// fleets of thousands of clusters.
 #[derive(Deserialize)]
@@ -167,16 +173,65 @@ pub fn read_recording(path: &Path) -> Result<Recording, RecordingError> {
         Box::new(whole)
     };
     let mut recording = Recording::default();
-    for (number, line) in BufReader::new(reader).lines().enumerate() {
-        let line = line.map_err(unreadable)?;
+    let mut lines = Lines::new(BufReader::new(reader));
+    while let Some(line) = lines.next_line(path)? {
         if !line.trim().is_empty() {
-            read_line(path, number + 1, &line, &mut recording)?;
+            read_line(path, lines.number, &line, &mut recording)?;
         }
     }
     if recording.cases.is_empty() {
         return Err(RecordingError::Empty { file: path.to_owned() });
     }
     Ok(recording)
+}
+
+/// The lines of a recording. Limits are checked while reading, because a small file may unpack to an enormous one.
+struct Lines<R> {
+    reader: R,
+    /// Number of the last line, starting at 1.
+    number: usize,
+    /// Bytes so far.
+    bytes: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn new(reader: R) -> Self {
+        Self {
+            reader,
+            number: 0,
+            bytes: 0,
+        }
+    }
+
+    /// The next line; `None` at the end.
+    fn next_line(&mut self, path: &Path) -> Result<Option<String>, RecordingError> {
+        self.number += 1;
+        let mut line = Vec::new();
+        let read = Read::by_ref(&mut self.reader)
+            .take(LINE_BYTES_MAX + 1)
+            .read_until(b'\n', &mut line)
+            .map_err(|source| RecordingError::Unreadable {
+                file: path.to_owned(),
+                source,
+            })?;
+        let read = read as u64;
+        self.bytes += read;
+        for (bytes, bytes_max) in [(read, LINE_BYTES_MAX), (self.bytes, RECORDING_BYTES_MAX)] {
+            if bytes > bytes_max {
+                return Err(RecordingError::TooLarge {
+                    file: path.to_owned(),
+                    line: self.number,
+                    bytes_max,
+                });
+            }
+        }
+        let text = String::from_utf8(line).map_err(|error| RecordingError::Record {
+            file: path.to_owned(),
+            line: self.number,
+            message: error.to_string(),
+        })?;
+        Ok((read > 0).then_some(text))
+    }
 }
 
 fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) -> Result<(), RecordingError> {

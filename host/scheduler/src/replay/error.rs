@@ -14,6 +14,16 @@ pub enum RecordingError {
         #[source]
         source: std::io::Error,
     },
+    /// A line is too long, or the whole recording too large once it is unpacked.
+    #[error("{file}:{line}: larger than {bytes_max} bytes", file = .file.display())]
+    TooLarge {
+        /// Path of the file.
+        file: PathBuf,
+        /// Line number, starting at 1.
+        line: usize,
+        /// The limit, in bytes.
+        bytes_max: u64,
+    },
     /// A line is not a valid record.
     #[error("{file}:{line}: {message}", file = .file.display())]
     Record {
