@@ -1,10 +1,12 @@
 //! `divvy schedule --record`: writes the decisions of a run to a recording.
 //!
-//! The recording is written to a temporary file in the same folder and renamed once complete, so that it is never half
-//! written.
+//! A recording in a regular file is written to a temporary file beside it and renamed once complete, so that it is never
+//! half written. Links are followed, and anything else (a pipe, a device) is opened and written as it is.
 
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use divvy_manifests::Manifests;
 use divvy_scheduler::profile::ProfileConfiguration;
@@ -39,10 +41,14 @@ pub(super) fn write(
     let cases: Vec<String> = report.entries.iter().filter_map(case).collect();
     let left_out = report.entries.len() - cases.len();
     lines.extend(cases);
-    store(file, &lines).map_err(|error| {
-        let message = format!("recording `{}` cannot be written", file.display());
-        Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
-    })?;
+    if is_standard_output(file) {
+        console.print(|out| write_lines(&lines, out, false))?;
+    } else {
+        store(file, &lines).map_err(|error| {
+            let message = format!("recording `{}` cannot be written", file.display());
+            Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
+        })?;
+    }
     if left_out > 0 {
         let all = report.entries.len();
         let reason = "skipped, or not decided by a cycle";
@@ -54,6 +60,14 @@ pub(super) fn write(
         });
     }
     Ok(())
+}
+
+/// True if a recording goes to standard output. The system's names for it are included, because descriptor 1 belongs to the
+/// plugins' prints.
+pub(super) fn is_standard_output(file: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+        .map(Path::new)
+        .contains(&file)
 }
 
 /// The recorded case of a decision; `None` if no cycle decided the binding or a plugin failed in it.
@@ -71,33 +85,58 @@ fn case(Entry { binding, decision }: &Entry<'_>) -> Option<String> {
     Some(recorded_case(binding, decision, FLEET, expect))
 }
 
-/// Writes all lines or none, gzipped if the file's name ends in `.gz`.
-fn store(file: &Path, lines: &[String]) -> std::io::Result<()> {
+/// Permissions of a new file, from which the system takes the umask.
+const MODE: u32 = 0o666;
+
+/// Maximum number of links that are followed, as in Linux.
+const LINKS_MAX: usize = 40;
+
+/// Writes all lines, gzipped if the file's name ends in `.gz`: all or none to a regular file.
+fn store(file: &Path, lines: &[String]) -> io::Result<()> {
+    let is_gzip = file.extension().is_some_and(|extension| extension == "gz");
+    let file = target(file)?;
+    let existing = fs::metadata(&file).ok();
+    if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
+        return write_lines(lines, File::options().write(true).open(&file)?, is_gzip);
+    }
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     // In the same folder, since a file cannot be renamed onto another file system.
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-    let is_gzip = file.extension().is_some_and(|extension| extension == "gz");
-    if is_gzip {
-        let mut out = GzEncoder::new(BufWriter::new(&mut beside), Compression::default());
-        write_lines(lines, &mut out)?;
-        out.finish()?.flush()?;
-    } else {
-        let mut out = BufWriter::new(&mut beside);
-        write_lines(lines, &mut out)?;
-        out.flush()?;
+    let mut beside = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(MODE))
+        .tempfile_in(folder)?;
+    if let Some(existing) = existing {
+        beside.as_file().set_permissions(existing.permissions())?;
     }
+    write_lines(lines, beside.as_file_mut(), is_gzip)?;
     // Sync before the rename: after a crash the name must not refer to a file without content.
     beside.as_file().sync_all()?;
-    beside.persist(file).map_err(|error| error.error)?;
+    beside.persist(&file).map_err(|error| error.error)?;
     Ok(())
 }
 
-fn write_lines(lines: &[String], out: &mut dyn Write) -> std::io::Result<()> {
-    for line in lines {
-        writeln!(out, "{line}")?;
+/// The file that a path leads to, which need not exist yet.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(link) = fs::read_link(&path) else {
+            return Ok(path);
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(link);
     }
-    Ok(())
+    Err(io::Error::other("too many symbolic links"))
+}
+
+fn write_lines<W: Write>(lines: &[String], out: W, is_gzip: bool) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    if is_gzip {
+        let mut packed = GzEncoder::new(&mut out, Compression::default());
+        lines.iter().try_for_each(|line| writeln!(packed, "{line}"))?;
+        packed.finish()?;
+    } else {
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    out.flush()
 }
