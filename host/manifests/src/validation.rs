@@ -11,7 +11,7 @@ use serde_json::Value;
 use divvy_karmada::api::{
     Cluster, ClusterAffinity, ClusterPreference, ClusterPreferences, Enumeration, FieldSelector, LabelSelector,
     ObjectMeta, Placement, PreferenceEntries, PropagationPolicy, ResourceBinding, SelectorOperator,
-    SelectorRequirement, SpreadConstraint, Toleration, TolerationOperator, Word,
+    SelectorRequirement, SpreadConstraint, Toleration, Word,
 };
 
 /// Maximum length of the name of an affinity group in Karmada, in characters.
@@ -249,16 +249,11 @@ fn refuse_operator(requirement: &SelectorRequirement, allowed: &[&str], path: &F
     );
 }
 
+/// As Karmada, which accepts every combination of fields: an empty key matches any taint with the value, and `Exists` ignores
+/// the value.
 fn validate_toleration(toleration: &Toleration, path: &FieldPath, findings: &mut Findings) {
     findings.optional(path.key("operator"), toleration.operator.as_ref());
     findings.optional(path.key("effect"), toleration.effect.as_ref());
-    let tolerates_any_value = toleration.operator == Some(TolerationOperator::Exists.into());
-    if tolerates_any_value && !toleration.value.is_empty() {
-        findings.invalid(path.key("value"), "the operator `Exists` takes no value");
-    }
-    if toleration.key.is_empty() && !tolerates_any_value {
-        findings.invalid(path.key("operator"), "without a key the operator must be `Exists`");
-    }
 }
 
 fn validate_spread(constraint: &SpreadConstraint, path: &FieldPath, findings: &mut Findings) {

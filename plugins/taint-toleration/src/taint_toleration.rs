@@ -47,7 +47,7 @@ impl Compiled {
             key => Some(clusters.symbol(key)?),
         };
         let value = match toleration.operator {
-            // Kubernetes' API rejects an empty key here, but its code still compares the value.
+            // Also with an empty key, which Karmada accepts and Kubernetes compares in the same way.
             TolerationOperator::Equal => Some(clusters.symbol(toleration.value)?),
             TolerationOperator::Exists => None,
             _ => return None,
