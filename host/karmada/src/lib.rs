@@ -4,10 +4,12 @@
 //! - [`policy`]: which policy claims a resource, names of bindings, defaults, and Karmada's names for ways to divide.
 //! - [`workloads`]: replicas and requests of a workload, by kind.
 //! - [`detector`]: bindings from policies, workloads and bindings, one object at a time.
+//! - [`fields`]: every field of Karmada's resources, to recognise misspelt ones.
 //!
 //! Nothing here depends on plugins, files or networks: every function works on objects in memory.
 
 pub mod api;
 pub mod detector;
+pub mod fields;
 pub mod policy;
 pub mod workloads;

@@ -1,8 +1,8 @@
 //! Definitions of Karmada's resources, and their installation.
 //!
 //! Karmada is in no package registry, and neither are its definitions. These are generated: Divvy's own types must agree with
-//! the list of Karmada's fields in `schemas/`, which adds the constraints that a reader does not need, and the fields that only
-//! other controllers read and write. So the API server here accepts, defaults, refuses and prunes exactly what Karmada's does.
+//! the list of Karmada's fields in `host/karmada/schemas/`, which adds the constraints that a reader does not need, and the
+//! fields that only other controllers read and write. So the API server here accepts, defaults, refuses and prunes exactly what Karmada's does.
 //! The generated definitions are committed under `crds/`.
 
 pub mod fields;
@@ -18,8 +18,14 @@ use text::Resource;
 
 /// The lists of fields, with their file names.
 pub const SCHEMAS: [(&str, &str); 2] = [
-    ("schemas/karmada.txt", include_str!("../../schemas/karmada.txt")),
-    ("schemas/cluster.txt", include_str!("../../schemas/cluster.txt")),
+    (
+        "host/karmada/schemas/karmada.txt",
+        include_str!("../../../../host/karmada/schemas/karmada.txt"),
+    ),
+    (
+        "host/karmada/schemas/cluster.txt",
+        include_str!("../../../../host/karmada/schemas/cluster.txt"),
+    ),
 ];
 
 /// All resources. An error names the file and the line.

@@ -1,29 +1,12 @@
 //! Divvy's own types as fields, and their comparison with Karmada's.
 
 use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};
+use divvy_karmada::fields::EXTENSIONS;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::fields::{Field, Fields};
-
-/// Fields of Divvy's types that Karmada's resources lack: the end of the kind, the path, the reason. Karmada's API server prunes
-/// them, so they occur in files only.
-pub const EXTENSIONS: [(&str, &str, &str); 6] = [
-    (
-        "Binding",
-        "spec.components[].replicaRequirements.namespace",
-        "one type serves replicas with and without components",
-    ),
-    ("Binding", "spec.placement.clusterPriority", PRIORITIES),
-    ("Policy", "spec.placement.clusterPriority", PRIORITIES),
-    ("Binding", EXTENDED_PREFERENCE, STRATEGY),
-    ("Policy", EXTENDED_PREFERENCE, STRATEGY),
-    ("Policy", "spec.replicas", "a proposal for a policy's own total"),
-];
-const PRIORITIES: &str = "a proposal for priorities of clusters beside any strategy";
-const EXTENDED_PREFERENCE: &str = "spec.placement.replicaScheduling.extendReplicaDivisionPreference";
-const STRATEGY: &str = "a proposal for the name of any strategy";
 
 /// True if only Divvy's type of that kind has a field, on purpose.
 fn is_extension(kind: &str, path: &str) -> bool {

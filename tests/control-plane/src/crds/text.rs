@@ -1,4 +1,4 @@
-//! Reading `schemas/*.txt`: resources and their fields as Karmada's API server has them.
+//! Reading `host/karmada/schemas/*.txt`: resources and their fields as Karmada's API server has them.
 
 use serde_json::{Value, json};
 

@@ -1,0 +1,199 @@
+//! Every field of Karmada's resources, by which misspelt ones are recognised.
+//!
+//! The types of [`crate::api`] list only what a scheduler reads, so they cannot distinguish a misspelt field from one that
+//! other controllers read. `schemas/` has all of them, as Karmada v1.19-rc defines them.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The lists of fields. Each resource begins with a line `## KIND GROUP/VERSION …`; `As KIND, …` repeats another one's fields.
+const TEXTS: [&str; 2] = [
+    include_str!("../schemas/karmada.txt"),
+    include_str!("../schemas/cluster.txt"),
+];
+
+/// Fields that Divvy reads and Karmada's API server prunes, so that they occur in files only: the end of the kind, the path,
+/// the reason.
+pub const EXTENSIONS: [(&str, &str, &str); 6] = [
+    (
+        "Binding",
+        "spec.components[].replicaRequirements.namespace",
+        "one type serves replicas with and without components",
+    ),
+    ("Binding", "spec.placement.clusterPriority", PRIORITIES),
+    ("Policy", "spec.placement.clusterPriority", PRIORITIES),
+    ("Binding", EXTENDED_PREFERENCE, STRATEGY),
+    ("Policy", EXTENDED_PREFERENCE, STRATEGY),
+    ("Policy", "spec.replicas", "a proposal for a policy's own total"),
+];
+const PRIORITIES: &str = "a proposal for priorities of clusters beside any strategy";
+const EXTENDED_PREFERENCE: &str = "spec.placement.replicaScheduling.extendReplicaDivisionPreference";
+const STRATEGY: &str = "a proposal for the name of any strategy";
+
+/// Path at which a policy may have objects of its own choosing: the lists of strategies.
+const PREFERENCES: &str = "spec.placement.replicaScheduling";
+
+/// Fields of Kubernetes' `ObjectMeta`, and the `annotation` of `specified-replicas.md`, solution three.
+const METADATA: [&str; 16] = [
+    "annotation",
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// The kinds in Karmada's groups (v1.19-rc). A kind with `List` at its end is a list of them.
+pub const KINDS: [&str; 20] = [
+    "Cluster",
+    "ClusterOverridePolicy",
+    "ClusterPropagationPolicy",
+    "ClusterResourceBinding",
+    "ClusterTaintPolicy",
+    "CronFederatedHPA",
+    "FederatedHPA",
+    "FederatedResourceQuota",
+    "Karmada",
+    "MultiClusterIngress",
+    "MultiClusterService",
+    "OverridePolicy",
+    "PropagationPolicy",
+    "Remedy",
+    "ResourceBinding",
+    "ResourceInterpreterCustomization",
+    "ResourceInterpreterWebhookConfiguration",
+    "ResourceRegistry",
+    "Work",
+    "WorkloadRebalancer",
+];
+
+/// The fields below one field of a resource.
+#[derive(Debug, Default)]
+pub struct FieldTree {
+    fields: BTreeMap<&'static str, Self>,
+    /// The items of a list, or the values of a map.
+    each: Option<Box<Self>>,
+    accepts_objects: bool,
+}
+
+impl FieldTree {
+    /// The fields of a kind; `None` if the kind is not listed.
+    pub fn of(kind: &str) -> Option<&'static Self> {
+        static KINDS: LazyLock<BTreeMap<&str, FieldTree>> = LazyLock::new(read);
+        KINDS.get(kind)
+    }
+
+    /// The fields of this object; `None` for any other value, and for an object whose fields are not listed.
+    pub fn fields(&self) -> Option<&BTreeMap<&'static str, Self>> {
+        (!self.fields.is_empty()).then_some(&self.fields)
+    }
+
+    /// The items of a list, or the values of a map.
+    pub fn each(&self) -> Option<&Self> {
+        self.each.as_deref()
+    }
+
+    /// True if a policy may add objects here, as strategies read lists of their own from `replicaScheduling`.
+    pub fn accepts_objects(&self) -> bool {
+        self.accepts_objects
+    }
+
+    /// The field at a path, added if it is new.
+    fn at(&mut self, path: &'static str) -> &mut Self {
+        path.split('.').fold(self, |tree, segment| {
+            let name = segment.trim_end_matches(['[', ']', '{', '}']);
+            let levels = (segment.len() - name.len()) / 2;
+            let field = tree.fields.entry(name).or_default();
+            (0..levels).fold(field, |field, _| field.each.get_or_insert_default())
+        })
+    }
+}
+
+fn read() -> BTreeMap<&'static str, FieldTree> {
+    let mut kinds = BTreeMap::new();
+    for text in TEXTS {
+        for section in text.split("\n## ").skip(1) {
+            let kind = section.split(' ').next().unwrap_or_default();
+            kinds.insert(kind, tree(kind, paths(text, section)));
+        }
+    }
+    kinds
+}
+
+/// The paths in a section, or in the one that it refers to.
+fn paths(text: &'static str, section: &'static str) -> Vec<&'static str> {
+    let referred = section
+        .lines()
+        .find_map(|line| line.strip_prefix("As ")?.split(',').next());
+    let section = match referred {
+        Some(kind) => text
+            .split("\n## ")
+            .find(|section| section.starts_with(&format!("{kind} "))),
+        None => Some(section),
+    };
+    let lines = section.into_iter().flat_map(str::lines).skip(1);
+    lines.filter_map(|line| Some(line.split_once(": ")?.0)).collect()
+}
+
+fn tree(kind: &str, paths: Vec<&'static str>) -> FieldTree {
+    let mut tree = FieldTree::default();
+    for path in paths {
+        tree.at(path);
+    }
+    for name in METADATA {
+        tree.at("metadata").at(name);
+    }
+    for (ending, path, _) in EXTENSIONS {
+        if kind.ends_with(ending) {
+            tree.at(path);
+        }
+    }
+    if kind != "Cluster" {
+        tree.at(PREFERENCES).accepts_objects = true;
+    }
+    tree
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_path_is_in_the_tree() {
+        for kind in [
+            "ResourceBinding",
+            "ClusterResourceBinding",
+            "PropagationPolicy",
+            "ClusterPropagationPolicy",
+            "Cluster",
+        ] {
+            let tree = FieldTree::of(kind).unwrap_or_else(|| panic!("{kind} is listed"));
+            assert!(tree.fields.contains_key("spec"), "{kind}");
+            assert_eq!(tree.fields["metadata"].fields.len(), METADATA.len());
+        }
+        assert!(FieldTree::of("Deployment").is_none());
+    }
+
+    #[test]
+    fn lists_maps_and_open_objects_are_distinguished() {
+        let binding = FieldTree::of("ResourceBinding").expect("it is listed");
+        let spec = &binding.fields["spec"];
+        let target = spec.fields["clusters"].each().expect("it is a list");
+        assert!(target.fields.contains_key("replicas"));
+        let requirements = &spec.fields["replicaRequirements"];
+        assert!(requirements.fields["resourceRequest"].fields().is_none());
+        assert!(requirements.fields["resourceRequest"].each().is_some());
+        assert!(spec.fields["placement"].fields["replicaScheduling"].accepts_objects());
+        assert!(spec.fields["placement"].fields["clusterPriority"].fields().is_none());
+    }
+}
