@@ -5,6 +5,7 @@
 
 mod plugins_and_profiles;
 mod schedule;
+mod silence;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

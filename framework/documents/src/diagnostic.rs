@@ -129,6 +129,15 @@ pub enum Cause {
         /// Maximum size in bytes.
         bytes_max: u64,
     },
+    /// Input without any object.
+    #[error("the input holds no object")]
+    NoObject,
+    /// A file that is not text.
+    #[error("`{}` is not text: it contains a NUL byte", .path.display())]
+    Binary {
+        /// The path.
+        path: PathBuf,
+    },
     /// A file that is not UTF-8 text.
     #[error("`{}` is not UTF-8: byte {offset} (line {line}) is not valid", .path.display())]
     NotUtf8 {

@@ -38,6 +38,9 @@ impl From<&str> for Input {
 /// Extensions of the files in a folder that are read as manifests.
 const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
+/// Number of bytes by which text is distinguished from anything else.
+const FIRST_BLOCK: u64 = 1 << 13;
+
 /// Reads all inputs in order. `standard` is the stream for [`Input::Standard`].
 ///
 /// Never fails: unreadable and invalid inputs become problems of the result.
@@ -45,7 +48,7 @@ pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) ->
     let mut reader = Reader::new(options);
     for input in inputs {
         match input {
-            Input::Standard => read_from(Path::new("-"), standard, &mut reader),
+            Input::Standard => read_standard(standard, &mut reader),
             Input::Path(path) if path.is_dir() => read_folder(path, &mut reader),
             Input::Path(path) if !path.exists() => {
                 reader.problem(Problem::of_input(Cause::NotFound { path: path.clone() }));
@@ -53,6 +56,9 @@ pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) ->
             Input::Path(path) => read_file(path, &mut reader),
             Input::Text(name, text) => reader.text(name, text),
         }
+    }
+    if reader.is_empty() {
+        reader.problem(Problem::of_input(Cause::NoObject));
     }
     reader.finish()
 }
@@ -90,6 +96,17 @@ fn read_folder(folder: &Path, reader: &mut Reader<'_>) {
     }
 }
 
+/// Reads standard input. It must hold an object even beside other inputs: a command that failed writes nothing.
+fn read_standard(stream: &mut dyn Read, reader: &mut Reader<'_>) {
+    let before = reader.objects();
+    read_from(Path::new("-"), stream, reader);
+    if reader.objects() == before && reader.is_sound() {
+        let mut problem = Problem::of_input(Cause::NoObject);
+        problem.hint = Some("standard input is empty: did the command that writes to it fail?".to_owned());
+        reader.problem(problem);
+    }
+}
+
 fn read_file(path: &Path, reader: &mut Reader<'_>) {
     match File::open(path) {
         Ok(mut file) => read_from(path, &mut file, reader),
@@ -102,11 +119,25 @@ fn unreadable(path: &Path, error: &dyn Error, reader: &mut Reader<'_>) {
     reader.problem(Problem::of_input(Cause::Unreadable { path, reason }));
 }
 
+/// True if the beginning of an input may be text: no NUL, and UTF-8 up to a character that the end may have cut.
+fn is_text(block: &[u8]) -> bool {
+    let is_utf8 = match std::str::from_utf8(block) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    is_utf8 && !block.contains(&0)
+}
+
 fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
     let bytes_max = reader.options().bytes_max;
     let mut bytes = Vec::new();
-    // Reading one byte beyond the limit distinguishes a full input from a larger, possibly endless one.
-    let result = stream.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
+    // The first block shows whether the input is text, so that a device or a disk image is not read to the limit.
+    let mut result = stream.take(FIRST_BLOCK).read_to_end(&mut bytes);
+    if result.is_ok() && is_text(&bytes) {
+        // Reading one byte beyond the limit distinguishes a full input from a larger, possibly endless one.
+        let rest = bytes_max.saturating_add(1).saturating_sub(FIRST_BLOCK);
+        result = stream.take(rest).read_to_end(&mut bytes);
+    }
     if let Err(error) = result {
         return unreadable(path, &error, reader);
     }
@@ -115,6 +146,10 @@ fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
         return reader.problem(Problem::of_input(Cause::TooLarge { path, bytes_max }));
     }
     match String::from_utf8(bytes) {
+        Ok(text) if text.contains('\0') => {
+            let path = path.to_owned();
+            reader.problem(Problem::of_input(Cause::Binary { path }));
+        }
         Ok(text) => reader.text(path, text.strip_prefix('\u{feff}').unwrap_or(&text)),
         Err(error) => {
             let offset = error.utf8_error().valid_up_to();

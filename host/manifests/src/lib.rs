@@ -15,10 +15,12 @@ mod reader;
 mod scope;
 #[cfg(test)]
 mod tests;
+mod unknown;
 mod validation;
 
 pub use divvy_documents::{Cause, FieldPath, ObjectName, PathSegment, Problem, Source, Warning};
 pub use inputs::{Input, read, read_text};
+pub use unknown::Validation;
 
 use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};
 use divvy_karmada::detector::{Detected, Detector};
@@ -36,6 +38,10 @@ pub struct ReadOptions {
     pub keep_cluster_json: bool,
     /// Maximum size of a file or of standard input, in bytes. A larger input is a problem and is not read.
     pub bytes_max: u64,
+    /// Treatment of unknown fields of Karmada's objects, of unknown kinds in its groups, and of unknown annotations.
+    pub validation: Validation,
+    /// The annotations with the prefix `divvy.io/` that are read; empty to accept any.
+    pub annotations: Vec<String>,
 }
 
 impl Default for ReadOptions {
@@ -44,6 +50,8 @@ impl Default for ReadOptions {
             workload_kinds: WorkloadKinds::default(),
             keep_cluster_json: false,
             bytes_max: BYTES_MAX,
+            validation: Validation::default(),
+            annotations: Vec::new(),
         }
     }
 }

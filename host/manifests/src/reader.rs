@@ -15,9 +15,11 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::fields::DocumentFields;
+use super::unknown::{Validation, unknown_fields};
 use super::validation::{Findings, Validate};
 use super::{Located, Manifests, ReadOptions, scope};
 use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
+use divvy_karmada::fields::FieldTree;
 use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
 use divvy_karmada::workloads::{Fields, WorkloadResource};
 
@@ -26,21 +28,23 @@ const NAMESPACE_DEFAULT: &str = "default";
 
 /// Reads texts into one set of manifests.
 pub(super) struct Reader<'options> {
-    options: &'options ReadOptions,
+    pub(super) options: &'options ReadOptions,
     manifests: Manifests,
     /// Location of every object so far, by group, kind, namespace and name.
     seen: HashMap<(String, ObjectName), Source>,
+    /// Number of objects and lists so far, readable or not.
+    objects: usize,
 }
 
 /// The document that is currently read.
 #[derive(Clone)]
-struct Place {
+pub(super) struct Place {
     file: Arc<Path>,
     document: usize,
 }
 
 impl Place {
-    fn at(&self, line: usize) -> Source {
+    pub(super) fn at(&self, line: usize) -> Source {
         Source {
             file: Arc::clone(&self.file),
             document: self.document,
@@ -65,11 +69,27 @@ impl<'options> Reader<'options> {
             options,
             manifests: Manifests::default(),
             seen: HashMap::new(),
+            objects: 0,
         }
     }
 
     pub(super) fn options(&self) -> &ReadOptions {
         self.options
+    }
+
+    /// Number of objects and lists so far, readable or not.
+    pub(super) fn objects(&self) -> usize {
+        self.objects
+    }
+
+    /// True if no problem was found so far.
+    pub(super) fn is_sound(&self) -> bool {
+        self.manifests.problems.is_empty()
+    }
+
+    /// True if nothing was read, and not because of a problem.
+    pub(super) fn is_empty(&self) -> bool {
+        self.objects == 0 && self.is_sound()
     }
 
     pub(super) fn finish(mut self) -> Manifests {
@@ -156,6 +176,7 @@ impl<'options> Reader<'options> {
 
     /// Reads one object, or each item of a list. `implied` is the type of items that do not state their own.
     fn object(&mut self, document: &Document<'_>, implied: Option<&TypeMeta>, place: &Place) {
+        self.objects += 1;
         // Fast path: valid JSON needs no tree, and items of a list are cut out of the text.
         if let Some(text) = document.json()
             && let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text)
@@ -262,7 +283,10 @@ impl<'options> Reader<'options> {
                 let binding = self.checked(document, type_meta, place);
                 self.manifests.bindings.extend(binding);
             }
-            None if group == "karmada.io" || group.ends_with(".karmada.io") => self.manifests.ignored += 1,
+            None if group == "karmada.io" || group.ends_with(".karmada.io") => {
+                self.manifests.ignored += 1;
+                self.unknown_kind(document, &type_meta, place);
+            }
             None => self.resource(document, type_meta, place),
         }
     }
@@ -305,6 +329,15 @@ impl<'options> Reader<'options> {
         let (api_version, kind, metadata) = object.head();
         default_namespace(metadata, type_meta.kind.starts_with("Cluster"));
         let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
+        if self.options.validation != Validation::Ignore {
+            let mut found = match FieldTree::of(&type_meta.kind) {
+                Some(tree) => unknown_fields(document, tree),
+                None => Vec::new(),
+            };
+            found.extend(self.unknown_annotations(metadata, document));
+            let is_served = !metadata.resource_version.is_empty();
+            self.unknown(found, is_served, &name, place, &mut faults);
+        }
         let is_whole = faults.is_empty();
         self.faults(faults, Some(&name), place);
         // Registered even if it has problems, so that a duplicate is reported in the same run.
@@ -338,6 +371,9 @@ impl<'options> Reader<'options> {
         findings.metadata(&metadata);
         add_findings(findings, document, &mut faults);
         let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
+        let found = self.unknown_annotations(&metadata, document);
+        let is_served = !metadata.resource_version.is_empty();
+        self.unknown(found, is_served, &name, place, &mut faults);
         let is_whole = faults.is_empty();
         self.faults(faults, Some(&name), place);
         if self.is_first(&type_meta, name, document, place) && is_whole {
@@ -373,7 +409,7 @@ impl<'options> Reader<'options> {
         true
     }
 
-    fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {
+    pub(super) fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {
         for fault in faults {
             self.fault(fault, object, place);
         }

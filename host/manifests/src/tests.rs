@@ -196,7 +196,6 @@ fn selectors_follow_kubernetes_and_karmada() {
     the operator `In` needs at least one value
 8: placement.clusterAffinities: `clusterAffinity` and `clusterAffinities` cannot both be given
 8: placement.clusterAffinities[1].affinityName: the group `a` is given twice
-11: placement.clusterTolerations[0].value: the operator `Exists` takes no value
 12: placement.clusterTolerations[1].operator: expected one of `Equal`, `Exists`, got `Some`
 9: placement.spreadConstraints[0].spreadByField: expected one of `cluster`, `region`, `zone`, `provider`, got `rack`
 10: placement.spreadConstraints[1].spreadByLabel: `spreadByField` and `spreadByLabel` cannot both be given
@@ -347,6 +346,48 @@ fn inputs_that_cannot_be_read_are_problems() {
     assert_eq!(manifests.clusters[1].source.file.to_str(), Some("-"));
     assert_eq!(manifests.warnings.len(), 1);
     assert!(manifests.warnings[0].message.ends_with("empty.yaml` holds no object"));
+}
+
+#[test]
+fn an_endless_device_is_not_read_to_the_limit() {
+    // Each would take two gigabytes until the limit.
+    for (byte, expected) in [
+        (0, "`-` is not text: it contains a NUL byte"),
+        (0xff, "`-` is not UTF-8: byte 0 (line 1) is not valid"),
+    ] {
+        let manifests = read(&[Input::Standard], &mut std::io::repeat(byte), &ReadOptions::default());
+        assert_eq!(problems(&manifests), expected);
+    }
+}
+
+#[test]
+fn text_may_begin_with_a_character_that_the_first_block_cuts() {
+    let text = format!("# {}\n{CLUSTER}", "é".repeat(1 << 13));
+    for shift in 0..4 {
+        let text = format!("{}{text}", "#\n".repeat(shift)).replacen('#', "# ", shift);
+        let manifests = read(&[Input::Standard], &mut Cursor::new(text), &ReadOptions::default());
+        assert_eq!(problems(&manifests), "");
+        assert_eq!(manifests.clusters.len(), 1);
+    }
+}
+
+#[test]
+fn an_input_without_objects_is_a_problem() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let inputs = [Input::Path(folder.path().to_owned())];
+    let manifests = read(&inputs, &mut std::io::empty(), &ReadOptions::default());
+    assert_eq!(problems(&manifests), "the input holds no object");
+    // A failed command writes nothing, so standard input must not be empty even beside other files.
+    let cluster = Input::Text("m.yaml".into(), CLUSTER.to_owned());
+    for inputs in [vec![Input::Standard], vec![cluster, Input::Standard]] {
+        let manifests = read(&inputs, &mut std::io::empty(), &ReadOptions::default());
+        assert_eq!(problems(&manifests), "the input holds no object");
+        assert!(manifests.problems[0].hint.is_some());
+    }
+    // An empty list is an answer.
+    let list = Cursor::new(r#"{"apiVersion": "v1", "kind": "List", "items": []}"#);
+    let manifests = read(&[Input::Standard], &mut { list }, &ReadOptions::default());
+    assert_eq!(problems(&manifests), "");
 }
 
 #[test]

@@ -7,15 +7,19 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use divvy_controller::client::connect;
+use divvy_controller::decide::APPLIED_POLICY;
 use divvy_controller::listing::list;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Input, Manifests, ReadOptions};
+use divvy_manifests::{Input, Manifests, ReadOptions, Validation};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{PlanInput, PlanResult};
 use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::scheduler::{Profile, Scheduler, decide};
-use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
+use divvy_scheduler::strategy::{
+    AFFINITY_GROUPS_ANNOTATION, InvalidBinding, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION, StrategyContext,
+    resolve_strategy,
+};
 
 use super::connection::{ConnectionArguments, connection_failure};
 use super::setup::ProfileArguments;
@@ -59,6 +63,9 @@ pub(super) struct ScheduleArguments {
     /// Manifests: a file, a folder (read recursively), or `-` for standard input; may be repeated
     #[arg(short = 'f', long = "filename", value_name = "PATH", required_unless_present_any = ["kubeconfig", "context"])]
     inputs: Vec<String>,
+    /// Treatment of unknown fields, kinds and `divvy.io/` annotations
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = ValidateMode::Auto)]
+    validate: ValidateMode,
     #[command(flatten)]
     connection: ConnectionArguments,
     /// Namespace of the control plane's bindings; all namespaces by default
@@ -85,6 +92,8 @@ pub(super) struct ScheduleArguments {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Record the decisions in a file for `divvy replay`; compressed if its name ends in `.gz`
+    ///
+    /// With `-`, the recording is written to standard output instead of the result.
     #[arg(long, value_name = "FILE", conflicts_with = "assume")]
     record: Option<PathBuf>,
     /// Let each result take the room of its new replicas from later bindings, by priority, then name
@@ -104,6 +113,38 @@ enum Format {
     /// The same data as YAML
     Yaml,
 }
+
+/// Treatment of unknown fields, kinds and annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ValidateMode {
+    /// Warn in objects with a `resourceVersion`, which came from an API server; refuse in all others
+    Auto,
+    /// Refuse
+    Strict,
+    /// Warn
+    Warn,
+    /// Accept
+    Ignore,
+}
+
+impl From<ValidateMode> for Validation {
+    fn from(mode: ValidateMode) -> Self {
+        match mode {
+            ValidateMode::Auto => Self::Auto,
+            ValidateMode::Strict => Self::Strict,
+            ValidateMode::Warn => Self::Warn,
+            ValidateMode::Ignore => Self::Ignore,
+        }
+    }
+}
+
+/// Annotations that Divvy reads.
+const ANNOTATIONS: [&str; 4] = [
+    STRATEGY_ANNOTATION,
+    PREFERENCES_ANNOTATION,
+    AFFINITY_GROUPS_ANNOTATION,
+    APPLIED_POLICY,
+];
 
 /// Reads the manifests, schedules their bindings, and prints the result.
 ///
@@ -141,7 +182,9 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     if let Some(file) = &arguments.record {
         record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
     }
-    print(&report, arguments, console)?;
+    if !arguments.record.as_deref().is_some_and(record::is_standard_output) {
+        print(&report, arguments, console)?;
+    }
     // After the report, where a note about missing policies is not scrolled away.
     warnings::tell_unmatched(&detected, console);
     Ok(report.exit())
@@ -206,6 +249,8 @@ fn read(
     let options = ReadOptions {
         workload_kinds: workload_kinds.clone(),
         keep_cluster_json: profile.needs_raw_clusters(),
+        validation: arguments.validate.into(),
+        annotations: ANNOTATIONS.map(str::to_owned).to_vec(),
         ..ReadOptions::default()
     };
     let mut read = divvy_manifests::read(&inputs, &mut std::io::stdin().lock(), &options);

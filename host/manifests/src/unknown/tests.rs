@@ -1,0 +1,166 @@
+//! Misspelt fields, kinds and annotations, in YAML and in JSON, under each mode.
+
+use crate::{Manifests, ReadOptions, Validation, read_text};
+
+const POLICY: &str = "\
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata:
+  name: p
+  annotations: {divvy.io/strateg: Average, example.com/note: x}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, nane: web}]
+  placement:
+    clusterAffinty: {clusterNames: [m1]}
+    replicaScheduling:
+      replicaSchedulingType: Divided
+      regionPreference: {regionList: [{anything: 1}]}
+      weightPreferense: {dynamicWeight: AvailableReplicas}
+      weightPreference: {dynamicWeigh: AvailableReplicas}
+  surprise: true
+";
+
+const EXPECTED: &str = "\
+7: spec.resourceSelectors[0]: unknown key `nane`
+9: spec.placement: unknown key `clusterAffinty`
+13: spec.placement.replicaScheduling: unknown key `weightPreferense`
+14: spec.placement.replicaScheduling.weightPreference: unknown key `dynamicWeigh`
+15: spec: unknown key `surprise`
+5: metadata.annotations: unknown key `divvy.io/strateg`";
+
+fn read(text: &str, validation: Validation) -> Manifests {
+    let options = ReadOptions {
+        validation,
+        annotations: vec!["divvy.io/strategy".to_owned()],
+        ..ReadOptions::default()
+    };
+    read_text("f.yaml", text, &options)
+}
+
+fn plain(message: &str) -> String {
+    let message = message.replace("f.yaml: document 1, line ", "");
+    message.replace("PropagationPolicy default/p: ", "")
+}
+
+fn problems(manifests: &Manifests) -> String {
+    let all: Vec<String> = manifests
+        .problems
+        .iter()
+        .map(|problem| plain(&problem.to_string()))
+        .collect();
+    all.join("\n")
+}
+
+fn warnings(manifests: &Manifests) -> String {
+    let all: Vec<String> = manifests
+        .warnings
+        .iter()
+        .map(|warning| plain(&warning.to_string()))
+        .collect();
+    all.join("\n")
+}
+
+/// The text as JSON on one line.
+fn json(text: &str) -> String {
+    let (documents, faults) = divvy_documents::yaml::parse(text, 1);
+    assert!(faults.is_empty());
+    documents[0].to_json().to_string()
+}
+
+#[test]
+fn misspelt_names_are_refused_with_their_lines_and_the_nearest_name() {
+    let manifests = read(POLICY, Validation::Auto);
+    assert_eq!(problems(&manifests), EXPECTED);
+    assert!(manifests.policies.is_empty());
+    let hints: Vec<&str> = manifests
+        .problems
+        .iter()
+        .filter_map(|problem| problem.hint.as_deref())
+        .collect();
+    for name in [
+        "name",
+        "clusterAffinity",
+        "weightPreference",
+        "dynamicWeight",
+        "divvy.io/strategy",
+    ] {
+        let hint = format!("did you mean `{name}`?");
+        assert!(hints.contains(&hint.as_str()), "{hint} in {hints:?}");
+    }
+}
+
+#[test]
+fn an_object_from_an_api_server_is_read_with_warnings() {
+    let served = POLICY.replacen("  name: p\n", "  name: p\n  resourceVersion: \"7\"\n", 1);
+    let manifests = read(&served, Validation::Auto);
+    assert_eq!(problems(&manifests), "");
+    assert_eq!(manifests.policies.len(), 1);
+    assert_eq!(warnings(&manifests).lines().count(), EXPECTED.lines().count());
+    assert_eq!(
+        problems(&read(&served, Validation::Strict)).lines().count(),
+        EXPECTED.lines().count()
+    );
+}
+
+#[test]
+fn a_mode_overrides_the_origin() {
+    let manifests = read(POLICY, Validation::Warn);
+    assert_eq!(
+        (problems(&manifests), warnings(&manifests)),
+        (String::new(), EXPECTED.to_owned())
+    );
+    let manifests = read(POLICY, Validation::Ignore);
+    assert_eq!(
+        (problems(&manifests), warnings(&manifests)),
+        (String::new(), String::new())
+    );
+    assert_eq!(manifests.policies.len(), 1);
+}
+
+#[test]
+fn json_and_yaml_have_the_same_problems() {
+    let sorted = |manifests: &Manifests| {
+        let found = problems(manifests);
+        let mut found: Vec<String> = found
+            .lines()
+            .filter_map(|line| Some(line.split_once(": ")?.1.to_owned()))
+            .collect();
+        found.sort();
+        found
+    };
+    let (yaml, json) = (
+        read(POLICY, Validation::Strict),
+        read(&json(POLICY), Validation::Strict),
+    );
+    assert_eq!(sorted(&yaml), sorted(&json));
+    // Without a fault, JSON takes the road that builds no tree.
+    let sound = "{\"apiVersion\": \"work.karmada.io/v1alpha2\", \"kind\": \"ResourceBinding\", \"metadata\": {\"name\": \"b\", \
+        \"managedFields\": [{\"x\": 1}]}, \"spec\": {\"resource\": {\"apiVersion\": \"v1\", \"kind\": \"A\", \"name\": \"a\"}, \
+        \"replicaRequirements\": {\"resourceRequest\": {\"any\": 1}}}}";
+    let manifests = read(sound, Validation::Strict);
+    assert_eq!((problems(&manifests).as_str(), manifests.bindings.len()), ("", 1));
+    let wrong = sound.replace("replicaRequirements", "replicaRequirement");
+    let found = "f.yaml: document 1, line 1: ResourceBinding default/b: spec: unknown key `replicaRequirement`";
+    assert_eq!(read(&wrong, Validation::Strict).problems[0].to_string(), found);
+}
+
+#[test]
+fn kinds_in_karmadas_groups_are_known() {
+    let cluster = "apiVersion: cluster.karmada.io/v1alpha1\nkind: cluster\nmetadata: {name: m1}\n";
+    let manifests = read(cluster, Validation::Auto);
+    assert_eq!(problems(&manifests), "2: cluster m1: kind: unknown value `cluster`");
+    assert_eq!(manifests.problems[0].hint.as_deref(), Some("did you mean `Cluster`?"));
+    let work = cluster
+        .replace("kind: cluster", "kind: Work")
+        .replace("cluster.karmada.io/v1alpha1", "work.karmada.io/v1alpha1");
+    let manifests = read(&work, Validation::Auto);
+    assert_eq!((problems(&manifests).as_str(), manifests.ignored), ("", 1));
+}
+
+#[test]
+fn annotations_of_workloads_are_checked_too() {
+    let workload =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, annotations: {divvy.io/stategy: Average}}\n";
+    let expected = "3: Deployment default/web: metadata.annotations: unknown key `divvy.io/stategy`";
+    assert_eq!(problems(&read(workload, Validation::Auto)), expected);
+}
