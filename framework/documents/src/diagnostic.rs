@@ -242,7 +242,7 @@ pub enum Cause {
         /// The version in the input.
         actual: String,
     },
-    /// The same object twice.
+    /// Two different objects of one name.
     #[error("given twice, first in {first}")]
     DuplicateObject {
         /// Location at which it is given first.

@@ -30,10 +30,17 @@ const NAMESPACE_DEFAULT: &str = "default";
 pub(super) struct Reader<'options> {
     pub(super) options: &'options ReadOptions,
     manifests: Manifests,
-    /// Location of every object so far, by group, kind, namespace and name.
-    seen: HashMap<(String, ObjectName), Source>,
+    /// Every object so far, by group, kind, namespace and name.
+    seen: HashMap<(String, ObjectName), Seen>,
     /// Number of objects and lists so far, readable or not.
     objects: usize,
+}
+
+/// An object that was read before.
+struct Seen {
+    source: Source,
+    /// Its index in its list of the manifests; `None` if it had problems.
+    index: Option<usize>,
 }
 
 /// The document that is currently read.
@@ -266,23 +273,22 @@ impl<'options> Reader<'options> {
                 self.fault(Fault::new(path, line, cause), None, place);
             }
             Some(("Cluster", _)) => {
-                if let Some(mut cluster) = self.checked::<Cluster>(document, type_meta, place) {
-                    cluster.json = self.options.keep_cluster_json.then(|| match document.json() {
+                let keeps_json = self.options.keep_cluster_json;
+                let complete = |cluster: &mut Located<Cluster>| {
+                    cluster.json = keeps_json.then(|| match document.json() {
                         Some(text) => text.into(),
                         None => document.tree(&mut Vec::new()).to_json().to_string().into(),
                     });
                     default_resource_models(&mut cluster.object);
-                    self.manifests.clusters.push(cluster);
-                }
+                };
+                self.checked(document, type_meta, place, complete, |manifests| {
+                    &mut manifests.clusters
+                });
             }
             Some((_, PropagationPolicy::API_VERSION)) => {
-                let policy = self.checked(document, type_meta, place);
-                self.manifests.policies.extend(policy);
+                self.checked(document, type_meta, place, |_| (), |manifests| &mut manifests.policies);
             }
-            Some(_) => {
-                let binding = self.checked(document, type_meta, place);
-                self.manifests.bindings.extend(binding);
-            }
+            Some(_) => self.checked(document, type_meta, place, |_| (), |manifests| &mut manifests.bindings),
             None if group == "karmada.io" || group.ends_with(".karmada.io") => {
                 self.manifests.ignored += 1;
                 self.unknown_kind(document, &type_meta, place);
@@ -313,13 +319,16 @@ impl<'options> Reader<'options> {
         self.faults(faults, None, place);
     }
 
-    /// Reads and validates one of Karmada's objects. If it has problems, they are reported and the result is `None`.
-    fn checked<T: DeserializeOwned + Default + Validate>(
+    /// Reads and validates one of Karmada's objects, completes it and adds it to its list. One with problems is reported and
+    /// left out.
+    fn checked<T: DeserializeOwned + Default + PartialEq + Validate>(
         &mut self,
         document: &Document<'_>,
         type_meta: TypeMeta,
         place: &Place,
-    ) -> Option<Located<T>> {
+        complete: impl FnOnce(&mut Located<T>),
+        list: impl Fn(&mut Manifests) -> &mut Vec<Located<T>>,
+    ) {
         let mut faults = Vec::new();
         // Validation runs even after faults, so that all problems are reported at once.
         let mut object: T = document.decode(&mut faults);
@@ -340,15 +349,19 @@ impl<'options> Reader<'options> {
         }
         let is_whole = faults.is_empty();
         self.faults(faults, Some(&name), place);
-        // Registered even if it has problems, so that a duplicate is reported in the same run.
-        let is_first = self.is_first(&type_meta, name, document, place);
+        let group = type_meta.group().to_owned();
         (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
         let source = place.at(document.first_line());
-        (is_first && is_whole).then_some(Located {
-            object,
-            source,
-            json: None,
-        })
+        let located = is_whole.then(|| {
+            let mut located = Located {
+                object,
+                source,
+                json: None,
+            };
+            complete(&mut located);
+            located
+        });
+        self.keep(located, (group, name), document, place, list);
     }
 
     /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
@@ -376,37 +389,59 @@ impl<'options> Reader<'options> {
         self.unknown(found, is_served, &name, place, &mut faults);
         let is_whole = faults.is_empty();
         self.faults(faults, Some(&name), place);
-        if self.is_first(&type_meta, name, document, place) && is_whole {
-            let resource = Resource {
-                type_meta,
-                metadata,
-                value,
-            };
-            let source = place.at(document.first_line());
-            let object = WorkloadResource { resource, demand };
-            self.manifests.resources.push(Located {
-                object,
-                source,
-                json: None,
-            });
-        }
+        let group = type_meta.group().to_owned();
+        let source = place.at(document.first_line());
+        let located = is_whole.then(|| Located {
+            object: WorkloadResource {
+                resource: Resource {
+                    type_meta,
+                    metadata,
+                    value,
+                },
+                demand,
+            },
+            source,
+            json: None,
+        });
+        self.keep(located, (group, name), document, place, |manifests| {
+            &mut manifests.resources
+        });
     }
 
-    /// True if an object is new. A duplicate is reported.
-    fn is_first(&mut self, type_meta: &TypeMeta, name: ObjectName, document: &Document<'_>, place: &Place) -> bool {
-        if name.name.is_empty() {
-            return true;
+    /// Adds an object to its list unless the very same one is there already. Another object of its name is reported.
+    ///
+    /// An object with problems is `None`. It is registered all the same, so that a duplicate is reported in the same run.
+    fn keep<T: PartialEq>(
+        &mut self,
+        located: Option<Located<T>>,
+        key: (String, ObjectName),
+        document: &Document<'_>,
+        place: &Place,
+        list: impl Fn(&mut Manifests) -> &mut Vec<Located<T>>,
+    ) {
+        if key.1.name.is_empty() {
+            return;
         }
-        let source = place.at(document.first_line());
-        let key = (type_meta.group().to_owned(), name.clone());
-        if let Some(first) = self.seen.get(&key) {
-            let cause = Cause::DuplicateObject { first: first.clone() };
-            let line = document.first_line();
-            self.fault(Fault::new(FieldPath::root(), line, cause), Some(&name), place);
-            return false;
+        let list = list(&mut self.manifests);
+        let Some(seen) = self.seen.get(&key) else {
+            let index = located.map(|located| {
+                list.push(located);
+                list.len() - 1
+            });
+            let source = place.at(document.first_line());
+            self.seen.insert(key, Seen { source, index });
+            return;
+        };
+        let first = seen.index.and_then(|index| list.get(index));
+        let is_same = |(one, other): (&Located<T>, &Located<T>)| one.object == other.object && one.json == other.json;
+        if first.zip(located.as_ref()).is_some_and(is_same) {
+            return;
         }
-        self.seen.insert(key, source);
-        true
+        let cause = Cause::DuplicateObject {
+            first: seen.source.clone(),
+        };
+        let line = document.first_line();
+        self.fault(Fault::new(FieldPath::root(), line, cause), Some(&key.1), place);
     }
 
     pub(super) fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {

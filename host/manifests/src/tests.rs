@@ -211,12 +211,39 @@ fn selectors_follow_kubernetes_and_karmada() {
 #[test]
 fn duplicates_name_the_first_place() {
     let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p";
+    let other = CLUSTER.replace("m1", "m1, labels: {a: b}");
     check_problems(
-        &format!("{CLUSTER}---\n{CLUSTER}{pod}}}\n{pod}, namespace: default}}\n"),
+        &format!("{CLUSTER}---\n{other}{pod}}}\n{pod}, namespace: default}}\n"),
         "
 f.yaml: document 2, line 5: Cluster m1: given twice, first in f.yaml: document 1, line 1
 f.yaml: document 4, line 13: Pod default/p: given twice, first in f.yaml: document 3, line 9",
     );
+}
+
+#[test]
+fn the_same_object_twice_is_read_once() {
+    let policy = "---\napiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: p}\n\
+                  spec: {resourceSelectors: [{apiVersion: v1, kind: Pod}]}\n";
+    let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n";
+    let cluster = r#"{"kind": "Cluster", "metadata": {"name": "m1"}, "apiVersion": "cluster.karmada.io/v1alpha1"}"#;
+    for keep_cluster_json in [false, true] {
+        let options = ReadOptions {
+            keep_cluster_json,
+            ..ReadOptions::default()
+        };
+        // YAML and JSON of one object are the same, unless a plugin reads the JSON and would see a difference.
+        let text = format!("{CLUSTER}{policy}{pod}---\n{CLUSTER}{policy}{pod}");
+        let manifests = read_text("f.yaml", &text, &options);
+        assert_eq!(problems(&manifests), "");
+        let counts = [
+            manifests.clusters.len(),
+            manifests.policies.len(),
+            manifests.resources.len(),
+        ];
+        assert_eq!(counts, [1, 1, 1]);
+        let mixed = read_text("f.yaml", &format!("{CLUSTER}---\n{cluster}\n"), &options);
+        assert_eq!(mixed.problems.len(), usize::from(keep_cluster_json));
+    }
 }
 
 #[test]
