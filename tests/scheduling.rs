@@ -186,7 +186,7 @@ pub(crate) fn scheduled(decision: &Decision) -> BTreeMap<&str, i64> {
 #[track_caller]
 pub(crate) fn configuration(lines: &str) -> ProfileConfiguration {
     let text = format!("[[profile]]\nname = 'test'\n{lines}");
-    let source = ProfileSource::parse(Some("profile.toml".into()), &text);
+    let source = ProfileSource::parse("profile.toml".into(), &text);
     source.profile(None).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -14,6 +14,31 @@ fn the_built_in_profile_is_shown_with_its_comments() {
 }
 
 #[test]
+fn built_in_profiles_are_listed_and_shown_with_what_they_extend() {
+    check(
+        &["profile", "list"],
+        0,
+        "\
+PROFILE         MATCHES                                           SUMMARY
+default         -                                                 Karmada's filters and scores, and division that is steady and spreads by any field
+karmada         Karmada v1.19-rc                                  decides as Karmada's own scheduler does
+karmada-alpha   Karmada v1.19-rc, MultiplePodTemplatesScheduling  `karmada`, and workloads of several components go where a complete set fits
+",
+        "",
+    );
+    let (exit, stdout, _) = run(&["profile", "show", "--profile", "karmada"]);
+    assert_eq!(exit, Some(0));
+    assert!(
+        stdout.starts_with("# Profile `karmada` (built-in profile), with everything it extends filled in.\n"),
+        "{stdout}"
+    );
+    assert!(
+        stdout.contains("taint-toleration") && stdout.contains("webster"),
+        "{stdout}"
+    );
+}
+
+#[test]
 fn the_built_in_profile_is_valid() {
     let profile = Host::built_in().profile();
     let filters: Vec<&str> = profile.filters().map(PluginInstance::name).collect();
@@ -64,7 +89,7 @@ fn a_missing_profile_is_an_error_with_a_hint() {
         "",
         "\
 error: profile `nowhere.toml` cannot be read
-  hint: `--profile` takes a file, `FILE#NAME`, or `default`, which is built in
+  hint: `--profile` takes a file, `FILE#NAME`, or a built-in profile: `default`, `karmada`, `karmada-alpha`
   cause: No such file or directory (os error 2)
 ",
     );

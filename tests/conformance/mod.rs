@@ -31,8 +31,7 @@ fn text(bytes: &[u8]) -> &str {
 /// Replays a file in this folder and asserts that all its cases pass.
 fn replays(file: &str, profile: &str, cases: usize) {
     let path = format!("tests/conformance/{file}");
-    let profile = format!("examples/profiles/{profile}");
-    let output = divvy(&["replay", &path, "--profile", &profile]);
+    let output = divvy(&["replay", &path, "--profile", profile]);
     let shown = text(&output.stdout);
     assert_eq!(
         shown.lines().last(),
@@ -44,28 +43,28 @@ fn replays(file: &str, profile: &str, cases: usize) {
 
 #[test]
 fn decisions_equal_karmadas_on_small_fleets() {
-    replays("karmada-parity.jsonl.gz", "karmada.toml", 2_995);
+    replays("karmada-parity.jsonl.gz", "karmada", 2_995);
 }
 
 #[test]
 fn decisions_equal_karmadas_on_large_fleets() {
-    replays("karmada-parity-large.jsonl.gz", "karmada.toml", 300);
+    replays("karmada-parity-large.jsonl.gz", "karmada", 300);
 }
 
 #[test]
 fn decisions_equal_karmadas_on_odd_shapes() {
-    replays("karmada-parity-odd.jsonl.gz", "karmada.toml", 1_600);
+    replays("karmada-parity-odd.jsonl.gz", "karmada", 1_600);
 }
 
 #[test]
 fn decisions_equal_karmadas_on_several_components() {
-    replays("karmada-parity-components.jsonl.gz", "karmada-alpha.toml", 300);
+    replays("karmada-parity-components.jsonl.gz", "karmada-alpha", 300);
 }
 
 #[test]
 fn the_gate_for_several_components_makes_a_difference() {
     let path = "tests/conformance/karmada-parity-components.jsonl.gz";
-    let output = divvy(&["replay", path, "--profile", "examples/profiles/karmada.toml"]);
+    let output = divvy(&["replay", path, "--profile", "karmada"]);
     assert_eq!(output.status.code(), Some(1));
     let shown = text(&output.stdout);
     assert!(shown.contains("first differs at Select"), "{shown}");

@@ -21,7 +21,7 @@ const DECISIONS: [(&str, &str); 9] = [
 fn decisions_equal_a_running_karmadas() {
     for (name, expected) in DECISIONS {
         let file = format!("tests/conformance/plane/{name}.json");
-        let profile = "examples/profiles/karmada.toml";
+        let profile = "karmada";
         let output = divvy(&["schedule", "-f", &file, "--profile", profile, "-o", "json"]);
         let bindings: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{name}: {error}: {}", text(&output.stderr)));

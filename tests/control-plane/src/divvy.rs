@@ -17,7 +17,7 @@ use crate::{Error, source_folder};
 pub struct Configuration {
     /// The kubeconfig, which also names the user.
     pub kubeconfig: PathBuf,
-    /// The profile, relative to the repository.
+    /// The profile: the name of a built-in one, or a file, relative to the repository.
     pub profile: PathBuf,
     /// Further arguments.
     pub further: Vec<String>,
@@ -28,7 +28,7 @@ impl Configuration {
     pub fn new(kubeconfig: &Path) -> Self {
         Self {
             kubeconfig: kubeconfig.to_owned(),
-            profile: "examples/profiles/karmada.toml".into(),
+            profile: "karmada".into(),
             further: Vec::new(),
         }
     }

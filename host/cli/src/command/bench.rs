@@ -28,7 +28,7 @@ use crate::report::structured;
 
 const EXAMPLES: &str = "\
 Examples:
-  divvy bench tests/conformance/bench.jsonl.gz --profile examples/profiles/karmada.toml
+  divvy bench tests/conformance/bench.jsonl.gz --profile karmada
   divvy bench yesterday.jsonl.gz -n 1000 -o json | jq 'map(.p50_us) | max'
 
 Times are for one core. Compare figures from the same run only: machines and their load differ.";

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Subcommand;
-use divvy_scheduler::profile::BUILT_IN;
+use divvy_scheduler::profile::{BUILT_IN, DEFAULT_NAME};
 use divvy_scheduler::scheduler::Profile;
 
 use super::Exit;
@@ -19,10 +19,13 @@ const TITLE_COLUMNS: usize = 14;
 /// Show and check profiles.
 #[derive(Debug, Subcommand)]
 pub(super) enum ProfileCommand {
+    /// List the built-in profiles and the version of Karmada that each matches
+    List,
     /// Print a profile as TOML, with everything it extends filled in
     #[command(after_help = "\
 Examples:
-  divvy profile show > mine.toml          # the built-in profile with comments, as a starting point
+  divvy profile show > mine.toml          # the default profile with comments, as a starting point
+  divvy profile show --profile karmada    # the profile that decides as Karmada's scheduler does
   divvy profile show --profile mine.toml  # the resolved profile")]
     Show(ProfileArguments),
     /// Report every problem in a profile; loads and constructs its plugins
@@ -36,17 +39,37 @@ Examples:
 /// Runs the subcommand. A profile that cannot be read, or built by `check`, ends the run with exit code 2.
 pub(super) fn run(command: &ProfileCommand, console: &Console) -> Result<Exit, Failure> {
     match command {
+        ProfileCommand::List => list(console),
         ProfileCommand::Show(arguments) => show(arguments, console),
         ProfileCommand::Check(arguments) => check(arguments, console),
     }
 }
 
+/// Prints the built-in profiles.
+fn list(console: &Console) -> Result<Exit, Failure> {
+    let faint = style::FAINT;
+    console.print(|out| {
+        writeln!(out, "{faint}{:<14}  {:<48}  SUMMARY{faint:#}", "PROFILE", "MATCHES")?;
+        for built_in in &BUILT_IN {
+            let matches = built_in.matches.unwrap_or("-");
+            writeln!(
+                out,
+                "{:<14}  {faint}{matches:<48}{faint:#}  {}",
+                built_in.name, built_in.summary
+            )?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Success)
+}
+
 fn show(arguments: &ProfileArguments, console: &Console) -> Result<Exit, Failure> {
     let ChosenProfile { source, configuration } = arguments.read()?;
-    let text = match source.is_built_in() {
-        true => BUILT_IN.to_owned(),
-        false => format!(
-            "# Profile `{}` of {}, with everything it extends filled in.\n\n{}",
+    let text = match source.as_built_in() {
+        // Extends nothing, and has comments.
+        Some(built_in) if built_in.name == DEFAULT_NAME => built_in.text.to_owned(),
+        _ => format!(
+            "# Profile `{}` ({}), with everything it extends filled in.\n\n{}",
             configuration.name,
             source.name(),
             configuration.to_toml()

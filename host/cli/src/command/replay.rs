@@ -25,7 +25,7 @@ use crate::report::structured;
 const EXAMPLES: &str = "\
 Examples:
   # Does this profile decide as Karmada did?
-  divvy replay tests/conformance/karmada-parity.jsonl.gz --profile examples/profiles/karmada.toml
+  divvy replay tests/conformance/karmada-parity.jsonl.gz --profile karmada
 
   # Does the new build of a plugin decide as yesterday's build did?
   divvy schedule -f dump/ --record yesterday.jsonl.gz
@@ -124,7 +124,7 @@ pub(super) fn choose(
     match &recording.header {
         Some(header) if !arguments.is_given() => {
             let name = PathBuf::from(format!("{} (its recorded profile)", file.display()));
-            let source = ProfileSource::parse(Some(name), &header.profile);
+            let source = ProfileSource::parse(name, &header.profile);
             let configuration = source.profile(Some(&header.profile_name))?;
             Ok(ChosenProfile { source, configuration })
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use divvy_documents::FieldPath;
 use divvy_scheduler::plugin::{LoadError, PluginDirectories};
-use divvy_scheduler::profile::{BUILT_IN_NAME, PluginTable, ProfileConfiguration, ProfileSource};
+use divvy_scheduler::profile::{BUILT_IN, BuiltIn, PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
 
 use crate::report::errors::{Diagnostic, Failure};
@@ -13,7 +13,7 @@ use crate::report::errors::{Diagnostic, Failure};
 /// Arguments that select the profile and the folders of its plugins.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProfileArguments {
-    /// Profile: a file, `FILE#NAME` for one of several in it, or the built-in `default`
+    /// Profile: a file, `FILE#NAME` for one of several in it, or one that is built in: see `divvy profile list`
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
     /// Folder with plugins, searched before all others; may be repeated
@@ -45,7 +45,7 @@ impl ProfileArguments {
         Ok(ChosenProfile { source, configuration })
     }
 
-    /// The file that the requested profile is in; `None` for the built-in one.
+    /// The file that the requested profile is in; `None` for a built-in one.
     pub(super) fn file(&self) -> Option<PathBuf> {
         let argument = self.profile.as_deref()?;
         if Path::new(argument).is_file() {
@@ -70,7 +70,7 @@ impl ProfileArguments {
     }
 
     /// Splits the argument into the file and the name after `#`. An existing file takes precedence over a name, so that
-    /// a profile file may be called `default`.
+    /// a profile file may be called `karmada`.
     fn source(&self) -> Result<(ProfileSource, Option<String>), Failure> {
         let Some(argument) = self.profile.as_deref() else {
             return Ok((ProfileSource::built_in(), None));
@@ -78,15 +78,19 @@ impl ProfileArguments {
         if Path::new(argument).is_file() {
             return Ok((ProfileSource::read(Path::new(argument))?, None));
         }
-        if argument == BUILT_IN_NAME {
-            return Ok((ProfileSource::built_in(), None));
+        if let Some(built_in) = BuiltIn::named(argument) {
+            return Ok((ProfileSource::of_built_in(built_in), None));
         }
         let (file, name) = match argument.rsplit_once('#') {
             Some((file, name)) => (file, Some(name.to_owned())),
             None => (argument, None),
         };
         let source = ProfileSource::read(Path::new(file)).map_err(|error| {
-            let hint = format!("`--profile` takes a file, `FILE#NAME`, or `{BUILT_IN_NAME}`, which is built in");
+            let built_in: Vec<String> = BUILT_IN.iter().map(|built_in| format!("`{}`", built_in.name)).collect();
+            let hint = format!(
+                "`--profile` takes a file, `FILE#NAME`, or a built-in profile: {}",
+                built_in.join(", ")
+            );
             let diagnostic = Diagnostic::new(error.to_string()).with_hint(hint);
             Failure::usage(diagnostic.with_causes_of(&error))
         })?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{Plan, PlanInput};
 use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::profile::ProfileSource;
+use divvy_scheduler::profile::{BuiltIn, ProfileSource};
 use divvy_scheduler::replay::{Case, Recording, read_recording};
 use divvy_scheduler::scheduler::{Profile, registry};
 
@@ -30,9 +30,10 @@ fn plugin_directory() -> PathBuf {
 ///
 /// If the plugins are not built, with the loader's messages.
 pub(crate) fn profile() -> Profile {
-    let file = repository().join("examples/profiles/karmada.toml");
-    let source = ProfileSource::read(&file).unwrap_or_else(|error| panic!("{error}"));
-    let configuration = source.profile(None).unwrap_or_else(|error| panic!("{error}"));
+    let built_in = BuiltIn::named("karmada").expect("the profile is built in");
+    let configuration = ProfileSource::of_built_in(built_in)
+        .profile(None)
+        .unwrap_or_else(|error| panic!("{error}"));
     registry::build(&configuration, &PluginDirectories::new([plugin_directory()])).unwrap_or_else(|errors| {
         let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
         panic!(

@@ -1,12 +1,14 @@
 //! Profiles: TOML that selects plugins, their order and their configuration for a scheduler name.
 //!
-//! A file holds one or more `[[profile]]` tables. A profile can extend an earlier one in the same file or the built-in
+//! A file holds one or more `[[profile]]` tables. A profile can extend an earlier one in the same file or a built-in
 //! one (`extends = "default"`) and then states only what differs. Reading a profile does not open any library:
 //! [`crate::scheduler::registry`] checks the names of plugins and their configurations.
 
+mod built_in;
 mod error;
 mod model;
 
+pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
 pub use error::ProfileError;
 pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits};
 
@@ -16,33 +18,43 @@ use divvy_documents::{Cause, Fault, FieldPath, Node, NodeValue, Source, decode_t
 
 use model::ProfileFile;
 
-/// Text of the built-in profile.
-pub const BUILT_IN: &str = include_str!("default.toml");
-
-/// Name of the built-in profile.
-pub const BUILT_IN_NAME: &str = "default";
-
 /// A parsed profile file, in which every value keeps its line number.
 #[derive(Debug, Clone)]
 pub struct ProfileSource {
-    file: Option<PathBuf>,
+    origin: Origin,
     tree: Node,
     /// Errors that were found while the text was parsed.
     faults: Vec<Fault>,
 }
 
+/// Origin of the text of a profile.
+#[derive(Debug, Clone)]
+enum Origin {
+    File(PathBuf),
+    BuiltIn(&'static BuiltIn),
+}
+
 impl ProfileSource {
-    /// Parses the built-in profile.
+    /// The profile that is used where none is named.
     pub fn built_in() -> Self {
-        Self::parse(None, BUILT_IN)
+        Self::of_built_in(&BUILT_IN[0])
     }
 
-    /// Parses the text of a profile file. Without `file`, it is treated as the built-in profile.
+    /// A built-in profile.
+    pub fn of_built_in(built_in: &'static BuiltIn) -> Self {
+        Self::new(Origin::BuiltIn(built_in), built_in.text)
+    }
+
+    /// Parses the text of a profile file.
     ///
     /// Parsing does not fail: [`Self::profiles`] reports the errors in the text.
-    pub fn parse(file: Option<PathBuf>, text: &str) -> Self {
+    pub fn parse(file: PathBuf, text: &str) -> Self {
+        Self::new(Origin::File(file), text)
+    }
+
+    fn new(origin: Origin, text: &str) -> Self {
         let (tree, faults) = toml::parse(text);
-        Self { file, tree, faults }
+        Self { origin, tree, faults }
     }
 
     /// Reads and parses the profile file at `path`.
@@ -55,25 +67,31 @@ impl ProfileSource {
             file: path.to_owned(),
             source,
         })?;
-        Ok(Self::parse(Some(path.to_owned()), &text))
+        Ok(Self::parse(path.to_owned(), &text))
     }
 
-    /// True for the built-in profile.
-    pub fn is_built_in(&self) -> bool {
-        self.file.is_none()
+    /// The built-in profile; `None` for a file.
+    pub fn as_built_in(&self) -> Option<&'static BuiltIn> {
+        match self.origin {
+            Origin::File(_) => None,
+            Origin::BuiltIn(built_in) => Some(built_in),
+        }
     }
 
     /// Name in messages: the path of the file, or `built-in profile`.
     pub fn name(&self) -> String {
-        match &self.file {
-            Some(file) => file.display().to_string(),
-            None => "built-in profile".to_owned(),
+        match &self.origin {
+            Origin::File(file) => file.display().to_string(),
+            Origin::BuiltIn(_) => "built-in profile".to_owned(),
         }
     }
 
     /// Folder against which relative paths are resolved.
     fn folder(&self) -> PathBuf {
-        let parent = self.file.as_deref().and_then(Path::parent);
+        let parent = match &self.origin {
+            Origin::File(file) => file.parent(),
+            Origin::BuiltIn(_) => None,
+        };
         match parent {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -110,14 +128,21 @@ impl ProfileSource {
             profile.resolve_paths(&self.folder());
             // A profile can extend only those above it, which rules out cycles.
             if let Some(base) = profile.extends.take() {
-                match profiles.iter().find(|known| known.name == base).cloned() {
-                    Some(known) => profile = profile.over(known),
-                    None if base == BUILT_IN_NAME && !self.is_built_in() => profile = profile.over(built_in_profile()?),
-                    None => refuse(
-                        "extends",
-                        format!("extends `{base}`, which is not a profile above it"),
-                        names::hint(&base, &known),
-                    ),
+                let above = profiles.iter().find(|known| known.name == base).cloned();
+                // A built-in profile may extend another, but not itself.
+                let built_in = BuiltIn::named(&base).filter(|built_in| self.as_built_in() != Some(*built_in));
+                match (above, built_in) {
+                    (Some(above), _) => profile = profile.over(above),
+                    (None, Some(built_in)) => profile = profile.over(Self::of_built_in(built_in).profile(None)?),
+                    (None, None) => {
+                        let built_in = BUILT_IN.iter().map(|built_in| built_in.name.to_owned());
+                        let known: Vec<String> = known.into_iter().chain(built_in).collect();
+                        refuse(
+                            "extends",
+                            format!("extends `{base}`, which is neither above it nor built in"),
+                            names::hint(&base, &known),
+                        );
+                    }
                 }
             }
             profiles.push(profile);
@@ -152,7 +177,7 @@ impl ProfileSource {
         let named = |name: &str| profiles.iter().find(|profile| profile.name == name);
         let found = match name {
             Some(name) => named(name),
-            None => named(BUILT_IN_NAME).or_else(|| profiles.first()),
+            None => named(DEFAULT_NAME).or_else(|| profiles.first()),
         };
         found.cloned().ok_or_else(|| ProfileError::NoSuchProfile {
             file: self.name(),
@@ -171,15 +196,6 @@ impl ProfileSource {
         let named = profiles.iter().find(|node| node.text("name") == Some(profile));
         format!("{}:{}", self.name(), named.unwrap_or(&self.tree).line_of(key))
     }
-}
-
-/// The built-in profile.
-///
-/// # Errors
-///
-/// None, unless the built-in text is damaged. A test reads it.
-pub fn built_in_profile() -> Result<ProfileConfiguration, ProfileError> {
-    ProfileSource::built_in().profile(None)
 }
 
 #[cfg(test)]

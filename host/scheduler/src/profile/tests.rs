@@ -2,10 +2,10 @@
 
 use divvy_documents::FieldPath;
 
-use super::{ProfileError, ProfileSource, built_in_profile};
+use super::{BUILT_IN, ProfileConfiguration, ProfileError, ProfileSource, built_in_profile};
 
 fn source(text: &str) -> ProfileSource {
-    ProfileSource::parse(Some("some/profile.toml".into()), text)
+    ProfileSource::parse("some/profile.toml".into(), text)
 }
 
 fn refused(text: &str) -> (String, Option<String>) {
@@ -43,6 +43,38 @@ fn a_profile_says_only_what_differs_from_the_one_it_extends() {
 }
 
 #[test]
+fn every_built_in_profile_reads_and_can_be_extended() {
+    for built_in in &BUILT_IN {
+        let profile = ProfileSource::of_built_in(built_in).profile(None).expect("it reads");
+        assert_eq!(profile.name, built_in.name);
+        let text = format!("[[profile]]\nname = 'mine'\nextends = '{}'\n", built_in.name);
+        let mine = source(&text).profile(None).expect("it reads");
+        assert_eq!(
+            mine,
+            ProfileConfiguration {
+                name: "mine".to_owned(),
+                ..profile
+            }
+        );
+    }
+    let alpha = ProfileSource::of_built_in(&BUILT_IN[2])
+        .profile(None)
+        .expect("it reads");
+    let karmada = ProfileSource::of_built_in(&BUILT_IN[1])
+        .profile(None)
+        .expect("it reads");
+    assert_eq!(alpha.plugin, karmada.plugin);
+    assert_eq!(
+        (karmada.multiple_pod_templates, alpha.multiple_pod_templates),
+        (None, Some(true))
+    );
+    // A profile of the same file comes before a built-in one of its name.
+    let text = "[[profile]]\nname = 'karmada'\nseed = 9\n[[profile]]\nname = 'mine'\nextends = 'karmada'\n";
+    let mine = source(text).profile(Some("mine")).expect("it reads");
+    assert_eq!((mine.seed, mine.filters), (Some(9), None));
+}
+
+#[test]
 fn unknown_keys_are_named_with_path_line_and_nearest_key() {
     let hint = "did you mean `plugin-directories`?";
     assert_eq!(
@@ -70,7 +102,7 @@ fn wrong_values_are_refused_with_their_line() {
         [[profile]]\nname = 'a'\nseed = 99999999999999999999999 => :3: profile[0].seed: expected a number of 64 bits, got `99999999999999999999999`
         [[profile]]\nname = 'a'\n[profile.plugin.x]\nsha256 = 'abc' => :4: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string "abc"
         [[profile]]\nname = 'a'\n[[profile]]\nname = 'a' => :4: a second profile `a`
-        [[profile]]\nname = 'a'\nextends = 'b' => :3: extends `b`, which is not a profile above it
+        [[profile]]\nname = 'a'\nextends = 'b' => :3: extends `b`, which is neither above it nor built in
     "#;
     for case in cases.trim().lines() {
         let (text, message) = case.split_once("=> ").expect("a case has an arrow");
@@ -93,9 +125,9 @@ some/profile.toml:9: profile[1].affinity-groups: unknown value `tier`";
     assert_eq!(refused(text).0, expected);
     let text = "[[profile]]\nname = 'a'\nextends = 'aa'\n[[profile]]\nname = 'a'\nextends = 'b'\n";
     let expected = "\
-some/profile.toml:3: extends `aa`, which is not a profile above it
+some/profile.toml:3: extends `aa`, which is neither above it nor built in
 some/profile.toml:5: a second profile `a`
-some/profile.toml:6: extends `b`, which is not a profile above it";
+some/profile.toml:6: extends `b`, which is neither above it nor built in";
     assert_eq!(refused(text).0, expected);
     let text = "[[profile]]\nname = \nseed = \n";
     assert_eq!(refused(text).0.matches("not valid TOML: ").count(), 2);

@@ -1,0 +1,58 @@
+//! The profiles that are part of the scheduler.
+
+use super::{ProfileConfiguration, ProfileError, ProfileSource};
+
+/// Name of the profile that is used where none is named.
+pub const DEFAULT_NAME: &str = "default";
+
+/// A profile that is part of the scheduler.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BuiltIn {
+    /// The name.
+    pub name: &'static str,
+    /// The version of Karmada whose decisions it reproduces, with the feature gates that differ from Karmada's defaults; `None` for a
+    /// profile that divides differently.
+    pub matches: Option<&'static str>,
+    /// Summary in one sentence, without a period.
+    pub summary: &'static str,
+    /// The profile as TOML.
+    pub text: &'static str,
+}
+
+/// The built-in profiles, the default first.
+pub const BUILT_IN: [BuiltIn; 3] = [
+    BuiltIn {
+        name: DEFAULT_NAME,
+        matches: None,
+        summary: "Karmada's filters and scores, and division that is steady and spreads by any field",
+        text: include_str!("default.toml"),
+    },
+    BuiltIn {
+        name: "karmada",
+        matches: Some("Karmada v1.19-rc"),
+        summary: "decides as Karmada's own scheduler does",
+        text: include_str!("karmada.toml"),
+    },
+    BuiltIn {
+        name: "karmada-alpha",
+        matches: Some("Karmada v1.19-rc, MultiplePodTemplatesScheduling"),
+        summary: "`karmada`, and workloads of several components go where a complete set fits",
+        text: include_str!("karmada-alpha.toml"),
+    },
+];
+
+impl BuiltIn {
+    /// The built-in profile with this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        BUILT_IN.iter().find(|built_in| built_in.name == name)
+    }
+}
+
+/// The profile that is used where none is named.
+///
+/// # Errors
+///
+/// None, unless the built-in text is damaged. A test reads it.
+pub fn built_in_profile() -> Result<ProfileConfiguration, ProfileError> {
+    ProfileSource::built_in().profile(None)
+}
