@@ -1,6 +1,7 @@
 //! From manifests to bindings: merging, skipping, naming.
 
-use divvy_karmada::detector::{Binding, Detected, SkipReason};
+use divvy_karmada::api::Placement;
+use divvy_karmada::detector::{Binding, Detected, Pending, SkipReason};
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind, WorkloadKinds};
 use divvy_manifests::{ReadOptions, read_text};
 
@@ -38,7 +39,7 @@ fn binding(spec: &str) -> String {
 }
 
 #[test]
-fn a_binding_is_the_truth_and_its_workload_supplies_the_rest() {
+fn a_binding_keeps_its_result_and_its_policy_and_workload_win() {
     let input = only(&format!(
         "{NGINX}  template: {{spec: {{containers: [{{resources: {{requests: {{cpu: 1}}}}}}]}}}}\n---\n{POLICY}---\n{}",
         binding("  clusters: [{name: m1, replicas: 3}]\n")
@@ -53,8 +54,47 @@ fn a_binding_is_the_truth_and_its_workload_supplies_the_rest() {
     assert_eq!(input.foreign_scheduler("default-scheduler"), Some("other"));
     assert_eq!(input.foreign_scheduler("other"), None);
 
-    let input = only(&format!("{NGINX}---\n{}", binding("  replicas: 7\n  placement: {}\n")));
-    assert_eq!(input.replicas(), 7);
+    assert_eq!(input.pending, []);
+
+    let own = binding("  replicas: 7\n  placement: {clusterAffinity: {clusterNames: [m9]}}\n");
+    let input = only(&own);
+    assert_eq!((input.replicas(), input.pending.as_slice()), (7, [].as_slice()));
+    let input = only(&format!("{NGINX}---\n{POLICY}---\n{own}"));
+    assert_eq!(input.replicas(), 4);
+    assert_eq!(input.object.spec.placement, Some(Placement::default()));
+    let replicas = Pending::Replicas {
+        binding: 7,
+        workload: 4,
+    };
+    assert_eq!(input.pending, [Pending::Placement, replicas]);
+}
+
+#[test]
+fn a_lazy_policy_waits_for_its_workload() {
+    let placement = |workload: &str| {
+        let lazy = POLICY.replace("spec:\n", "spec:\n  activationPreference: Lazy\n");
+        let workload = match workload {
+            "" => String::new(),
+            version => {
+                NGINX.replace(
+                    "{name: nginx}",
+                    &format!("{{name: nginx, uid: u2, resourceVersion: '{version}'}}"),
+                ) + "---\n"
+            }
+        };
+        let claim = "uid: u1, labels: {propagationpolicy.karmada.io/permanent-id: x}, \
+                     annotations: {propagationpolicy.karmada.io/namespace: default, propagationpolicy.karmada.io/name: p}";
+        let own = binding("  placement: {clusterAffinity: {clusterNames: [m9]}}\n").replace("uid: u1", claim);
+        let own = own.replace(
+            "default, name: nginx}",
+            "default, name: nginx, uid: u2, resourceVersion: '7'}",
+        );
+        let bindings = detected(&format!("{workload}{lazy}---\n{own}")).bindings;
+        bindings[0].object.spec.placement.clone().unwrap_or_default()
+    };
+    assert_ne!(placement(""), Placement::default(), "the workload is not in the input");
+    assert_ne!(placement("7"), Placement::default(), "the workload did not change");
+    assert_eq!(placement("8"), Placement::default());
 }
 
 #[test]
@@ -159,7 +199,7 @@ fn the_order_of_documents_changes_nothing() {
             .map(|input| format!("{} {}", input.key(), input.replicas()))
             .collect()
     };
-    let expected = ["default/nginx-deployment 2", "default/web-deployment 4"];
+    let expected = ["default/nginx-deployment 4", "default/web-deployment 4"];
     assert_eq!(keys([0, 1, 2, 3]), expected);
     for order in [[3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
         assert_eq!(keys(order), expected);

@@ -22,6 +22,9 @@ struct Row<'a> {
     /// Scheduler that the binding is assigned to, if not the one of the profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     foreign_scheduler: Option<&'a str>,
+    /// What the policy and the workload ask for and the binding does not contain yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pending: Vec<String>,
     strategy: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     plugin: Option<&'a str>,
@@ -138,6 +141,7 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         },
         policy: binding.policy.as_ref().map(|policy| policy.object_name().to_string()),
         foreign_scheduler: binding.foreign_scheduler(&report.profile.scheduler_name),
+        pending: binding.pending.iter().map(ToString::to_string).collect(),
         strategy: decision.strategy(),
         plugin: plugin.map(|plugin| plugin.split(' ').next().unwrap_or(plugin)),
         result: decision.outcome.word(),

@@ -100,6 +100,9 @@ impl Block<'_, '_> {
             let text = format!("assigned to scheduler `{scheduler}`; scheduled anyway");
             grid.text(2, text, style::NOTABLE);
         }
+        for pending in &entry.binding.pending {
+            grid.text(2, format!("{pending}; decided with what is asked for"), style::NOTABLE);
+        }
         if is_uniform(entry, &shares) && !self.options.wide && !self.options.explain {
             self.sentences(grid, &shares);
         } else {

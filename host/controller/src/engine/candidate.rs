@@ -69,7 +69,7 @@ impl Candidate {
         Binding {
             object,
             policy,
-            source: None,
+            ..Binding::default()
         }
     }
 

@@ -19,6 +19,25 @@ pub struct Binding {
     pub policy: Option<PolicyFacts>,
     /// Location of the binding in the input, or that of its workload.
     pub source: Option<Source>,
+    /// What the policy and the workload ask for and the binding does not contain yet.
+    pub pending: Vec<Pending>,
+}
+
+/// A part of a binding that its policy or its workload asks to be different, and that Karmada's detector would write next.
+/// [`Binding::object`] has it already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pending {
+    /// The policy has another placement.
+    Placement,
+    /// The workload has another number of replicas.
+    Replicas {
+        /// Replicas of the binding.
+        binding: i32,
+        /// Replicas of the workload.
+        workload: i32,
+    },
+    /// The workload's replicas request something else.
+    Requirements,
 }
 
 /// The parts of a policy that its bindings do not contain.
@@ -69,6 +88,20 @@ impl PolicyFacts {
     /// Kind, namespace and name of the policy, for messages.
     pub fn object_name(&self) -> ObjectName {
         ObjectName::new(&self.kind, &self.namespace, &self.name)
+    }
+}
+
+impl fmt::Display for Pending {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Placement => formatter.write_str("the policy's placement is not in the binding yet"),
+            Self::Replicas { binding, workload } => {
+                write!(formatter, "the workload has {workload} replicas, the binding {binding}")
+            }
+            Self::Requirements => {
+                formatter.write_str("the requests of the workload's replicas are not in the binding yet")
+            }
+        }
     }
 }
 

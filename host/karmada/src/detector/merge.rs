@@ -1,50 +1,90 @@
 //! Precedence among a binding, its policy and its workload.
 
-use crate::api::{BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, Resource, ResourceBinding};
+use super::Pending;
+use crate::api::{
+    BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, Resource, ResourceBinding, ResourceBindingSpec,
+};
 use crate::policy::binding_name;
 use crate::workloads::Demand;
 
-/// The binding to schedule, merged from all known objects.
+/// The activation preference of a policy whose changes wait for the workload's next change.
+const LAZY: &str = "Lazy";
+
+/// The binding to schedule: the one in the input, with all that Karmada's detector would write into it next.
 ///
-/// - The binding's own fields win. Its policy supplies a missing placement and scheduler name, its workload supplies
-///   missing replicas and requirements, unless the binding has components or is in step with its workload: Karmada's
-///   detector has then read this very version, and found that nothing is missing.
-/// - A workload without a binding gets the binding that Karmada's detector would create.
-/// - A binding that follows others does not get a placement.
+/// - The last result, the status and the metadata are the binding's own.
+/// - The placement is the policy's, unless the policy waits for a change of the workload (`activationPreference: Lazy`). A
+///   binding that follows others does not get one.
+/// - Replicas and requirements are the workload's, by the table of kinds. A binding that was made from this very version of
+///   its workload keeps its own, because Karmada's interpreters know more kinds than the table. So does one with components,
+///   and one whose workload is of a kind that the table lacks.
+/// - A workload without a binding gets the binding that the detector would create.
 pub(super) fn merge(
     binding: Option<&ResourceBinding>,
     policy: Option<&PropagationPolicy>,
     workload: Option<(&Resource, Option<&Demand>)>,
-) -> ResourceBinding {
+) -> (ResourceBinding, Vec<Pending>) {
     let mut merged = match (binding, workload) {
         (Some(binding), _) => binding.clone(),
         (None, Some((resource, _))) => binding_from_workload(resource),
         (None, None) => ResourceBinding::default(),
     };
+    let mut pending = Vec::new();
     let is_namespaced = merged.scope() == BindingScope::Namespaced;
     let spec = &mut merged.spec;
     if spec.resource.namespace.is_empty() && is_namespaced {
         spec.resource.namespace.clone_from(&merged.metadata.namespace);
     }
+    // Without a binding everything is new. A workload that is not in the input did not change.
+    let is_changed =
+        binding.is_none() || workload.is_some_and(|(resource, _)| !is_in_step(&spec.resource, &resource.metadata));
     if let Some(policy) = policy {
-        if spec.placement.is_none() && spec.required_by.is_empty() {
-            spec.placement = Some(policy.spec.placement.clone());
-        }
-        if spec.scheduler_name.is_empty() {
-            spec.scheduler_name.clone_from(&policy.spec.scheduler_name);
-        }
+        apply_policy(policy, is_changed, spec, &mut pending);
     }
-    if let Some((resource, Some(demand))) = workload
+    if let Some((_, Some(demand))) = workload
         && spec.components.is_empty()
-        && (binding.is_none() || !is_in_step(&spec.resource, &resource.metadata))
+        && is_changed
     {
-        spec.replicas.get_or_insert(demand.replicas);
-        if spec.replica_requirements.is_none() {
-            spec.replica_requirements.clone_from(&demand.requirements);
-        }
+        apply_demand(demand, spec, &mut pending);
     }
     spec.replicas.get_or_insert(0);
-    merged
+    (merged, pending)
+}
+
+fn apply_policy(
+    policy: &PropagationPolicy,
+    is_changed: bool,
+    spec: &mut ResourceBindingSpec,
+    pending: &mut Vec<Pending>,
+) {
+    let placement = &policy.spec.placement;
+    let is_due = is_changed || policy.spec.activation_preference != LAZY;
+    match &spec.placement {
+        None if spec.required_by.is_empty() => spec.placement = Some(placement.clone()),
+        Some(own) if own != placement && is_due => {
+            spec.placement = Some(placement.clone());
+            pending.push(Pending::Placement);
+        }
+        _ => {}
+    }
+    if spec.scheduler_name.is_empty() {
+        spec.scheduler_name.clone_from(&policy.spec.scheduler_name);
+    }
+}
+
+fn apply_demand(demand: &Demand, spec: &mut ResourceBindingSpec, pending: &mut Vec<Pending>) {
+    let own = spec.replicas.replace(demand.replicas);
+    if let Some(binding) = own.filter(|own| *own != demand.replicas) {
+        let workload = demand.replicas;
+        pending.push(Pending::Replicas { binding, workload });
+    }
+    if spec.replica_requirements != demand.requirements {
+        // A binding that has neither says nothing about its workload.
+        if own.is_some() || spec.replica_requirements.is_some() {
+            pending.push(Pending::Requirements);
+        }
+        spec.replica_requirements.clone_from(&demand.requirements);
+    }
 }
 
 /// True if a binding was made from this version of its workload.

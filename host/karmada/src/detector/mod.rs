@@ -1,8 +1,8 @@
 //! Bindings from policies, workloads and bindings: Karmada's detector, on objects in memory instead of an API server.
 //!
 //! Objects are added and removed one at a time, from files or from a watch, and the resulting bindings are available at
-//! any time, singly or all at once. A binding in the input takes precedence, and its workload supplies the fields that
-//! it lacks. A workload without a binding gets one if a policy matches. The order of arrival matters only for warnings,
+//! any time, singly or all at once. A binding in the input keeps its last result; its policy and its workload are what Karmada's
+//! detector would write into it next, so they win. A workload without a binding gets one if a policy matches. The order of arrival matters only for warnings,
 //! and for workloads whose bindings would share a name. Nothing here depends on clusters or strategies.
 //!
 //! Preemption is left out: an existing claim is never revoked. As in Karmada, resources in reserved namespaces (`kube-*` and
@@ -13,7 +13,7 @@ mod merge;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map};
 
-pub use binding::{Binding, PolicyFacts, SkipReason};
+pub use binding::{Binding, Pending, PolicyFacts, SkipReason};
 
 use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
 use crate::policy::{Policies, claimed_by};
@@ -120,7 +120,7 @@ impl Detector {
         for (key, entry) in in_order_of_arrival(&self.bindings) {
             bound.insert(bound_resource(&entry.object));
             if let Some(workload) = self.workload_of(&entry.object) {
-                warnings.of_kind(workload, &self.workload_kinds);
+                warnings.of_kind(workload, &self.workload_kinds, "the binding's count is used");
             }
             let binding = self.completed(entry);
             warnings.of_placement(&binding);
@@ -139,11 +139,13 @@ impl Detector {
                 unmatched.push(resource_name(resource));
                 continue;
             };
-            warnings.of_kind(entry, &self.workload_kinds);
+            warnings.of_kind(entry, &self.workload_kinds, "propagated whole");
+            let (object, pending) = merge::merge(None, Some(policy), Some((resource, demand.as_ref())));
             let binding = Binding {
-                object: merge::merge(None, Some(policy), Some((resource, demand.as_ref()))),
+                object,
                 policy: Some(PolicyFacts::from(policy)),
                 source: entry.source.clone(),
+                pending,
             };
             // Two resources can map to the same binding name, as `a:b` and `a.b` do. Like Karmada, keep only one.
             match found.entry(binding_key(&binding.object)) {
@@ -172,10 +174,12 @@ impl Detector {
         let workload = self.workload_of(&entry.object).map(|workload| &workload.object);
         let policy = self.policy_of(&entry.object, workload);
         let parts = workload.map(|workload| (&workload.resource, workload.demand.as_ref()));
+        let (object, pending) = merge::merge(Some(&entry.object), policy, parts);
         Binding {
-            object: merge::merge(Some(&entry.object), policy, parts),
+            object,
             policy: policy.map(PolicyFacts::from),
             source: entry.source.clone(),
+            pending,
         }
     }
 
@@ -255,7 +259,7 @@ struct Warnings {
 
 impl Warnings {
     /// Warns about a kind with `spec.replicas` that is missing from the table of workload kinds.
-    fn of_kind(&mut self, entry: &Entry<WorkloadResource>, known: &WorkloadKinds) {
+    fn of_kind(&mut self, entry: &Entry<WorkloadResource>, known: &WorkloadKinds, consequence: &str) {
         let WorkloadResource { resource, demand } = &entry.object;
         let type_meta = &resource.type_meta;
         let is_unknown = demand.is_none() && has_replicas(resource) && !known.contains(type_meta);
@@ -264,7 +268,7 @@ impl Warnings {
         }
         let TypeMeta { api_version, kind } = type_meta;
         let message = format!(
-            "the kind `{kind}` of `{api_version}` has `spec.replicas`, but no `[[workload]]` table names it; propagated whole"
+            "the kind `{kind}` of `{api_version}` has `spec.replicas`, but no `[[workload]]` table names it; {consequence}"
         );
         let hint = format!(
             "add `[[workload]]` with `api-version = \"{api_version}\"`, `kind = \"{kind}\"`, `replicas = \"spec.replicas\"` and, if it has one, `template = \"spec.template\"` to the profile"

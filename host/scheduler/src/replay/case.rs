@@ -68,7 +68,7 @@ impl Case {
         Binding {
             object,
             policy: self.policy.clone(),
-            source: None,
+            ..Binding::default()
         }
     }
 }
