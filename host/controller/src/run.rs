@@ -143,10 +143,9 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         start_reloads(loader, options.profile.clone(), &panel, &to_engine);
     }
     let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics));
-    let asks_estimators = estimators.is_some();
     let worker = Worker {
         writer,
-        estimators,
+        estimators: estimators.clone(),
         metrics: Arc::clone(&panel.metrics),
         to_engine,
     };
@@ -157,7 +156,7 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         panel,
         inbox: from_tasks,
         workers: to_workers,
-        asks_estimators,
+        estimators,
         dry_run: options.dry_run,
         events,
         stop: stop.clone(),
@@ -325,7 +324,7 @@ struct Thread {
     panel: Arc<Panel>,
     inbox: mpsc::Receiver<Message>,
     workers: mpsc::UnboundedSender<Task>,
-    asks_estimators: bool,
+    estimators: Option<Arc<Estimators>>,
     dry_run: bool,
     events: EventSender,
     stop: CancellationToken,
@@ -336,7 +335,7 @@ struct Thread {
 impl Thread {
     fn run(mut self) {
         let mut engine = Engine::new(self.profile.clone(), Arc::clone(&self.panel));
-        engine = engine.asking_estimators(self.asks_estimators);
+        engine = engine.asking_estimators(self.estimators.is_some());
         if self.dry_run {
             engine = engine.in_shadow();
         }
@@ -355,6 +354,9 @@ impl Thread {
             if published.is_none_or(|published| moment.duration_since(published) >= IDLE_MAX) || !engine.is_synced() {
                 published = Some(moment);
                 engine.publish(moment);
+                if let Some(estimators) = self.estimators.as_ref().filter(|_| engine.is_synced()) {
+                    estimators.retain(|cluster| engine.may_come_back(cluster));
+                }
             }
             if self.stop.is_cancelled() {
                 let since = *stopping_since.get_or_insert_with(Instant::now);

@@ -158,11 +158,12 @@ impl Estimators {
             ended: false,
         };
         let deadline = self.options.deadline;
+        let asked = now();
         let answer = tokio::time::timeout(deadline, self.call(&estimator, target, request)).await;
         attempt.ended = true;
         match answer.unwrap_or(Err(CallError::Deadline { deadline })) {
             Ok(count) => {
-                estimator.answered(target.cluster, request, count);
+                estimator.answered(target.cluster, request, count, asked);
                 count.map_or(Estimate::Absent(Unanswered::Declined), Estimate::Answered)
             }
             Err(error) => {
@@ -255,7 +256,8 @@ impl Estimator {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answered(&self, cluster: &str, request: &Request, count: Option<i64>) {
+    /// Takes in an answer. It is as old as its question: it need not contain what happened in between.
+    fn answered(&self, cluster: &str, request: &Request, count: Option<i64>, asked: Instant) {
         let now = now();
         let mut health = self.health();
         if health.breaker.state() != BreakerState::Closed {
@@ -265,7 +267,7 @@ impl Estimator {
         health.answered = Some(now);
         health.error = None;
         match count {
-            Some(count) => health.answers.record(request, count, now),
+            Some(count) => health.answers.record(request, count, asked),
             // The estimator had a figure before and has none now, so the old one must not come back.
             None => health.answers.remove(request),
         }

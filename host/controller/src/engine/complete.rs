@@ -23,6 +23,7 @@ impl Engine {
         {
             // Nothing was written, so nothing was taken.
             self.holdings.give_back(key, before);
+            self.takings.retract(key);
         }
         let announcements = std::mem::take(&mut in_flight.announcements);
         let mut looks_again = is_outdated;

@@ -41,6 +41,7 @@ use crate::observe::{IncomingEvent, Metrics, QueuePart};
 use crate::panel::{Panel, Published};
 use crate::queue::{Depth, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
+use crate::takings::Takings;
 use crate::write::WriteJob;
 
 /// A point in time, on both clocks.
@@ -90,6 +91,8 @@ pub struct Engine {
     queue: Queue<Arc<BindingKey>, Cause>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     holdings: Holdings,
+    /// What was taken lately, for answers of estimators; empty if none are asked.
+    takings: Takings,
     guard: LossGuard,
     cycle: Cycle,
     /// Kinds whose first list is complete.
@@ -191,6 +194,7 @@ impl Engine {
             queue: Queue::default(),
             in_flight: HashMap::new(),
             holdings: Holdings::default(),
+            takings: Takings::default(),
             guard: LossGuard::default(),
             cycle: Cycle::new(),
             synced: BTreeSet::new(),
@@ -255,6 +259,11 @@ impl Engine {
     /// Time for which the next binding has waited.
     pub fn head_age(&self, now: Instant) -> Duration {
         self.queue.head_age(now)
+    }
+
+    /// True if a cluster exists, or is missing without having been deleted.
+    pub fn may_come_back(&self, cluster: &str) -> bool {
+        self.clusters.contains(cluster) || self.guard.missing().any(|missing| missing == cluster)
     }
 
     /// The clusters that are missing; while there are any, no write takes replicas away.

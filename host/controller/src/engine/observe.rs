@@ -64,6 +64,7 @@ impl Engine {
             );
             self.wake_for(Cause::MissingClusters, now);
         }
+        self.takings.expire(now);
         if self.holdings.expire(now) {
             self.wake_for(Cause::Capacity, now);
         }
@@ -79,6 +80,7 @@ impl Engine {
     /// The first decisions after a start: everything is listed, and this process leads.
     fn start(&mut self, moment: &Moment) {
         self.holdings.clear();
+        self.takings.clear();
         let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
         let mut named = BTreeSet::new();
         for key in &keys {

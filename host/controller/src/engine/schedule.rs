@@ -14,7 +14,7 @@ use crate::decide::affinity::selects;
 use crate::decide::policy::{Request, is_lazy};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
-use crate::estimates::{Answers, EstimateJob, request};
+use crate::estimates::{Answers, Current, EstimateJob, request};
 use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::BindingKey;
@@ -155,6 +155,7 @@ impl Engine {
         // An explanation lists every cluster. In a burst over many, time goes to decisions first.
         let explains = self.clusters.len() <= EXPLAINED_CLUSTERS || self.queue.depth().active <= EXPLAINED_BACKLOG;
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let current = answers.map(|answers| Current::new(answers, &self.takings));
         let decision = decide(
             &mut self.cycle,
             &DecisionInput {
@@ -162,7 +163,7 @@ impl Engine {
                 binding: &binding,
                 fleet: &snapshot,
                 ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
-                estimates: answers.map_or(&GeneralOnly, |answers| answers),
+                estimates: current.as_ref().map_or(&GeneralOnly, |current| current),
                 fresh: candidate.is_reschedule_pending,
                 explains,
             },
@@ -227,6 +228,10 @@ impl Engine {
                 let aggregated = aggregated.unwrap_or_default();
                 let requests = &decision.requests;
                 self.metrics().replicas_moved(moved(last, result));
+                if self.asks_estimators {
+                    self.takings
+                        .push(&candidate.key, result, last, requests, moment.instant);
+                }
                 Some(
                     self.holdings
                         .take(&candidate.key, result, last, &aggregated, requests, moment.instant),
