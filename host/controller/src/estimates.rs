@@ -19,6 +19,8 @@ use crate::takings::{Taken, Takings};
 /// A question to estimators about one binding.
 #[derive(Debug, Clone)]
 pub struct EstimateJob {
+    /// Span of the decision, under which the question is.
+    pub span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
     /// Its requirements.

@@ -5,6 +5,7 @@
 //! two decisions. A set that cannot be loaded, or that fails where the old one does not, is refused, and the old one
 //! stays.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -73,7 +74,12 @@ pub async fn watch<Applied>(
                 };
                 if trial.refusal.is_none() {
                     current = profile;
-                    known = fingerprints(&files(&*loader, &current));
+                    // A file that changed while it was loaded must be seen as changed, so what was seen before counts.
+                    let mut loaded = fingerprints(&files(&*loader, &current));
+                    for (file, seen) in known {
+                        loaded.entry(file).and_modify(|fingerprint| *fingerprint = seen);
+                    }
+                    known = loaded;
                 }
                 trial
             }
@@ -120,8 +126,8 @@ fn files(loader: &dyn ProfileLoader, current: &ActiveProfile) -> Vec<PathBuf> {
 /// What tells a version of a file from another: where its links lead, its size, and its time.
 type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
 
-fn fingerprints(files: &[PathBuf]) -> Vec<Fingerprint> {
-    files.iter().map(|file| fingerprint(file)).collect()
+fn fingerprints(files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
+    files.iter().map(|file| (file.clone(), fingerprint(file))).collect()
 }
 
 fn fingerprint(file: &Path) -> Fingerprint {

@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch as signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::client::{Clients, ConnectionError, ConnectionOptions, connect};
 use crate::engine::{ActiveProfile, Engine, Moment, Task};
@@ -22,10 +23,10 @@ use crate::events::EventSender;
 use crate::lease::{BootClock, Elector, Fence, LeaseOptions, LeasesOfCluster, Role, Term, TimingError};
 use crate::lookup::ServicesOfKarmada;
 use crate::objects::{BindingKey, Kind};
-use crate::observe::Metrics;
+use crate::observe::{CYCLE, Metrics};
 use crate::panel::Panel;
 use crate::reload::{self, ProfileLoader, Trial};
-use crate::serve::{ServeError, Server};
+use crate::serve::{Confirmation, Confirmations, ServeError, Server};
 use crate::watch::{Change, watch};
 use crate::write::Written;
 use crate::write::execute::Writer;
@@ -89,6 +90,7 @@ enum Message {
     Role(Role),
     Estimated(Arc<BindingKey>, Answers),
     Profile(Box<ActiveProfile>, oneshot::Sender<Trial>),
+    Confirmed(Confirmation),
 }
 
 /// Runs the scheduler until `stop` is cancelled. Then decisions under way are written, for at most eight seconds, and the
@@ -135,8 +137,14 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
             (fence, None)
         }
     };
-    let events = EventSender::start(clients.writing.clone(), name, options.identity);
-    let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, written.clone()));
+    let events = EventSender::start(
+        clients.writing.clone(),
+        name,
+        options.identity,
+        Arc::clone(&panel.metrics),
+    );
+    let confirmations = take_confirmations(&to_engine);
+    let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, confirmations, written.clone()));
     tokio::spawn(watch_plugins(Arc::clone(&panel)));
     start_watches(&clients, &to_engine);
     if let Some(loader) = options.loader {
@@ -222,9 +230,7 @@ fn contend(
 async fn watch_plugins(panel: Arc<Panel>) {
     loop {
         tokio::time::sleep(IDLE_MAX).await;
-        if let Some(hanging) = panel.watchdog.hanging(Instant::now())
-            && hanging.is_new
-        {
+        if let Some(hanging) = panel.watchdog.newly_hanging(Instant::now()) {
             tracing::error!(
                 plugin = hanging.plugin,
                 point = hanging.point,
@@ -232,6 +238,20 @@ async fn watch_plugins(panel: Arc<Panel>) {
             );
         }
     }
+}
+
+/// Hands confirmations by people to the engine.
+fn take_confirmations(to_engine: &mpsc::Sender<Message>) -> Confirmations {
+    let (confirmations, mut taken) = mpsc::channel(1);
+    let to_engine = to_engine.clone();
+    tokio::spawn(async move {
+        while let Some(confirmation) = taken.recv().await {
+            if to_engine.send(Message::Confirmed(confirmation)).await.is_err() {
+                return;
+            }
+        }
+    });
+    confirmations
 }
 
 fn start_watches(clients: &Clients, to_engine: &mpsc::Sender<Message>) {
@@ -279,13 +299,15 @@ impl Worker {
     async fn carry_out(self, task: Task) {
         let message = match task {
             Task::Write(job) => {
-                let written = self.writer.write(&job).await;
+                let span = tracing::info_span!(target: CYCLE, parent: &job.span, "write");
+                let written = self.writer.write(&job).instrument(span).await;
                 Message::Written(job.key, Box::new(written))
             }
             Task::Estimate(job) => {
                 let key = Arc::clone(&job.key);
+                let span = tracing::info_span!(target: CYCLE, parent: &job.span, "estimate");
                 let answers = match &self.estimators {
-                    Some(estimators) => ask(estimators, job, &self.metrics).await,
+                    Some(estimators) => ask(estimators, job, &self.metrics).instrument(span).await,
                     None => Answers::none(job.request),
                 };
                 Message::Estimated(key, answers)
@@ -425,6 +447,11 @@ impl Thread {
             Message::Profile(profile, tried) => {
                 // The one who asks is gone only if the process ends.
                 let _gone = tried.send(engine.exchange(*profile, Instant::now()));
+            }
+            Message::Confirmed(Confirmation { clusters, outcome }) => {
+                // The one who asks may have given up.
+                let _gone = outcome.send(engine.confirm_missing_clusters(&clusters, Instant::now()));
+                engine.publish(Instant::now());
             }
             Message::Estimated(key, answers) => {
                 if let Some(task) = engine.estimated(&key, &answers, &now()) {

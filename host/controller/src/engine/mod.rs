@@ -29,6 +29,7 @@ use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::scheduler::Profile;
+use sha2::{Digest, Sha256};
 
 use crate::condition::{Cause, Failure};
 use crate::decide::rules::Reason;
@@ -58,6 +59,8 @@ pub struct Moment {
 pub struct ActiveProfile {
     /// The plugins.
     pub profile: Arc<Profile>,
+    /// Hash of the profile's text, with everything that it extends, and of its plugins' files.
+    pub hash: String,
     /// What happens to the previous result if no cluster fits.
     pub when_no_cluster_fits: WhenNoClusterFits,
     /// What happens to satisfied bindings if clusters change.
@@ -68,11 +71,24 @@ impl ActiveProfile {
     /// A constructed profile with the settings of its configuration.
     pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Self {
         Self {
+            hash: hash(&profile, configuration),
             profile,
             when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
             when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
         }
     }
+}
+
+/// Twelve hexadecimal digits, which differ whenever anything that decides does.
+fn hash(profile: &Profile, configuration: &ProfileConfiguration) -> String {
+    let mut hasher = Sha256::new();
+    // The configuration is plain data, which can always be written.
+    hasher.update(serde_json::to_vec(configuration).unwrap_or_default());
+    for plugin in profile.plugins() {
+        hasher.update(plugin.library().checksum());
+    }
+    let digest = hasher.finalize();
+    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The scheduler's state.
@@ -181,6 +197,7 @@ impl Engine {
     pub fn new(active: ActiveProfile, panel: Arc<Panel>) -> Self {
         let observer: Arc<dyn CallObserver> = Arc::clone(&panel.watchdog) as _;
         active.profile.observe(&observer);
+        panel.metrics.profile(active.profile.name(), &active.hash);
         Self {
             panel,
             fleet: Fleet::new(active.profile.needs_raw_clusters()),
@@ -263,7 +280,7 @@ impl Engine {
 
     /// True if a cluster exists, or is missing without having been deleted.
     pub fn may_come_back(&self, cluster: &str) -> bool {
-        self.clusters.contains(cluster) || self.guard.missing().any(|missing| missing == cluster)
+        self.clusters.contains(cluster) || self.guard.is_missing(cluster)
     }
 
     /// The clusters that are missing; while there are any, no write takes replicas away.

@@ -15,6 +15,7 @@ use crate::holdings::HOLD_MAX;
 use crate::lease::Term;
 use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
 use crate::observe::IncomingEvent;
+use crate::serve::Unconfirmed;
 use crate::store::{ClusterChange, Record};
 use crate::watch::Change;
 
@@ -70,11 +71,30 @@ impl Engine {
         }
     }
 
-    /// Believes that all missing clusters are gone: a person confirmed it. Returns their names.
-    pub fn confirm_missing_clusters(&mut self, now: Instant) -> Vec<String> {
-        let gone = self.guard.confirm();
-        self.wake_for(Cause::MissingClusters, now);
-        gone
+    /// Believes that missing clusters are gone: a person confirmed it.
+    ///
+    /// # Errors
+    ///
+    /// An [`Unconfirmed`], and nothing changes, unless this process decides and every one of the clusters is missing.
+    pub fn confirm_missing_clusters(&mut self, clusters: &[String], now: Instant) -> Result<(), Unconfirmed> {
+        if !self.is_deciding() {
+            return Err(Unconfirmed::NotDeciding);
+        }
+        if let Some(cluster) = clusters.iter().find(|cluster| !self.guard.is_missing(cluster)) {
+            return Err(Unconfirmed::NotMissing {
+                cluster: cluster.clone(),
+                missing: self.missing_clusters(),
+            });
+        }
+        self.guard.confirm(clusters);
+        tracing::warn!(
+            clusters = clusters.join(", "),
+            "missing clusters are gone: a person confirmed it"
+        );
+        if !self.guard.is_on() {
+            self.wake_for(Cause::MissingClusters, now);
+        }
+        Ok(())
     }
 
     /// The first decisions after a start: everything is listed, and this process leads.

@@ -18,7 +18,7 @@ use crate::estimates::{Answers, Current, EstimateJob, request};
 use crate::explanations::describe;
 use crate::guard::takes_away;
 use crate::objects::BindingKey;
-use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
+use crate::observe::{CYCLE, IncomingEvent, ScheduleResult, ScheduleType};
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
 use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
@@ -61,6 +61,8 @@ impl Engine {
     }
 
     fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
+        let span = tracing::info_span!(target: CYCLE, "schedule", binding = %key);
+        let _inside = span.entered();
         let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
             self.queue.done(key);
             return None;
@@ -126,6 +128,7 @@ impl Engine {
             .filter(|(cluster, _)| selects(placement, cluster));
         let clusters: Vec<(String, bool)> = clusters.map(|(cluster, pull)| (cluster.name.clone(), pull)).collect();
         (!clusters.is_empty()).then(|| EstimateJob {
+            span: tracing::Span::current(),
             key: Arc::clone(&candidate.key),
             request,
             clusters,
@@ -156,6 +159,7 @@ impl Engine {
         let explains = self.clusters.len() <= EXPLAINED_CLUSTERS || self.queue.depth().active <= EXPLAINED_BACKLOG;
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
         let current = answers.map(|answers| Current::new(answers, &self.takings));
+        let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
         let decision = decide(
             &mut self.cycle,
             &DecisionInput {
@@ -168,6 +172,7 @@ impl Engine {
                 explains,
             },
         );
+        drop(deciding);
         drop(snapshot);
         self.panel.watchdog.decided();
         self.recent.push(binding, candidate.is_reschedule_pending);
@@ -394,6 +399,7 @@ impl Engine {
         let term = self.term?;
         self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
         Some(WriteJob {
+            span: tracing::Span::current(),
             term,
             key: Arc::clone(&candidate.key),
             base,

@@ -23,6 +23,8 @@ use crate::objects::{BindingKey, Fetched};
 /// A write of one binding.
 #[derive(Debug, Clone)]
 pub struct WriteJob {
+    /// Span of the decision, under which the write is.
+    pub span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
     /// The object that was decided: its metadata and status.

@@ -6,13 +6,16 @@
 mod clusters;
 mod estimators;
 mod faults;
+mod operating;
 mod ownership;
 mod placing;
 mod plugins;
 mod recorded;
+mod reload;
 mod replicas_of_scheduler;
 mod soak;
 mod status;
+mod watchdog;
 
 use std::time::Duration;
 
