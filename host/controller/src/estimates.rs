@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use divvy_estimator::{Estimate, Estimators, Request, Target};
+use divvy_estimator::{AssumedWorkload, Estimate, Estimators, Request, Target};
 use divvy_karmada::api::ResourceBinding;
 use divvy_scheduler::fleet::estimate::Demand;
 
@@ -25,8 +25,19 @@ pub struct EstimateJob {
     pub key: Arc<BindingKey>,
     /// Its requirements.
     pub request: Request,
-    /// The clusters to ask, and whether each is of sync mode `Pull`.
-    pub clusters: Vec<(String, bool)>,
+    /// The clusters to ask.
+    pub clusters: Vec<AskedCluster>,
+}
+
+/// A cluster whose estimator is asked.
+#[derive(Debug, Clone)]
+pub struct AskedCluster {
+    /// Its name.
+    pub name: String,
+    /// True for the sync mode `Pull`.
+    pub pull: bool,
+    /// What was assigned to it and does not run there yet; empty unless estimators are told.
+    pub assumed: Vec<AssumedWorkload>,
 }
 
 /// The answers about one binding.
@@ -104,9 +115,10 @@ pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -
     let targets: Vec<Target<'_>> = job
         .clusters
         .iter()
-        .map(|(cluster, pull)| Target {
-            pull: *pull,
-            ..Target::new(cluster)
+        .map(|cluster| Target {
+            pull: cluster.pull,
+            assumed: &cluster.assumed,
+            ..Target::new(&cluster.name)
         })
         .collect();
     let estimates = estimators.estimate(&targets, &job.request).await;
@@ -115,7 +127,7 @@ pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -
     Answers {
         request: job.request,
         fits: fits
-            .filter_map(|((cluster, _), estimate)| Some((cluster, answer(estimate, started)?)))
+            .filter_map(|(cluster, estimate)| Some((cluster.name, answer(estimate, started)?)))
             .collect(),
     }
 }

@@ -74,12 +74,7 @@ pub async fn watch<Applied>(
                 };
                 if trial.refusal.is_none() {
                     current = profile;
-                    // A file that changed while it was loaded must be seen as changed, so what was seen before counts.
-                    let mut loaded = fingerprints(&files(&*loader, &current));
-                    for (file, seen) in known {
-                        loaded.entry(file).and_modify(|fingerprint| *fingerprint = seen);
-                    }
-                    known = loaded;
+                    known = versions_loaded(known, &files(&*loader, &current));
                 }
                 trial
             }
@@ -130,6 +125,16 @@ fn fingerprints(files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
     files.iter().map(|file| (file.clone(), fingerprint(file))).collect()
 }
 
+/// The versions that were loaded: those that were seen before. A file that changed meanwhile is seen as changed next time.
+/// Of files that were not looked at before, the present version counts.
+fn versions_loaded(seen: BTreeMap<PathBuf, Fingerprint>, files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
+    let mut loaded = fingerprints(files);
+    for (file, fingerprint) in seen {
+        loaded.entry(file).and_modify(|known| *known = fingerprint);
+    }
+    loaded
+}
+
 fn fingerprint(file: &Path) -> Fingerprint {
     let target = std::fs::canonicalize(file).ok()?;
     let metadata = std::fs::metadata(&target).ok()?;
@@ -155,5 +160,24 @@ mod tests {
         assert_ne!(fingerprint(&path("link")), before);
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(fingerprint(&path("link")), None);
+    }
+
+    #[test]
+    fn a_file_that_changes_while_it_is_loaded_is_loaded_again() {
+        let folder = std::env::temp_dir().join(format!("divvy-reload-race-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let files = ["profile", "plugin", "gone"].map(|name| folder.join(name));
+        for file in &files {
+            std::fs::write(file, "first").unwrap();
+        }
+        let seen = fingerprints(&[files[0].clone(), files[2].clone()]);
+        std::fs::write(&files[0], "changed meanwhile").unwrap();
+        let now_used = [files[0].clone(), files[1].clone()];
+        let known = versions_loaded(seen, &now_used);
+        let present = fingerprints(&now_used);
+        assert_ne!(known[&files[0]], present[&files[0]]);
+        assert_eq!(known[&files[1]], present[&files[1]]);
+        assert!(!known.contains_key(&files[2]));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

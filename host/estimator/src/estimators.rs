@@ -33,6 +33,9 @@ pub struct EstimatorOptions {
     pub breaker: BreakerOptions,
     /// True if clusters of sync mode `Pull` have no estimator that can be reached from here.
     pub exclude_pull_clusters: bool,
+    /// True if the estimators subtract workloads that were assigned and do not run yet: those of Karmada 1.19 with their
+    /// feature gate on. Others ignore them.
+    pub assumed_workloads: bool,
 }
 
 impl Default for EstimatorOptions {
@@ -45,6 +48,7 @@ impl Default for EstimatorOptions {
             last_known_max: 64,
             breaker: BreakerOptions::default(),
             exclude_pull_clusters: false,
+            assumed_workloads: false,
         }
     }
 }
@@ -112,6 +116,11 @@ impl Estimators {
     /// timers and I/O. Dropping the future abandons the calls.
     pub async fn estimate(&self, targets: &[Target<'_>], request: &Request) -> Vec<Estimate> {
         join_all(targets.iter().map(|target| self.ask(target, request))).await
+    }
+
+    /// True if estimators are to be told which workloads do not run yet.
+    pub fn wants_assumed_workloads(&self) -> bool {
+        self.options.assumed_workloads
     }
 
     /// Forgets the estimators of clusters for which `exists` is false, with their connections and last answers.

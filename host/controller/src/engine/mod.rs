@@ -5,6 +5,7 @@
 //! reads no clock: every call that depends on time takes a [`Moment`].
 //!
 //! - [`observe`](self): changes of objects, and which bindings they wake.
+//! - `question`: which estimators are asked before a decision.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
 //! - `complete`: what follows from the outcome of a write.
 //! - `exchange`: another profile, between two decisions.
@@ -14,6 +15,7 @@ mod candidate;
 mod complete;
 mod exchange;
 mod observe;
+mod question;
 mod schedule;
 mod shadow;
 
@@ -50,7 +52,7 @@ use crate::write::WriteJob;
 pub struct Moment {
     /// For durations.
     pub instant: Instant,
-    /// For what is written.
+    /// For what is written, in whole seconds.
     pub wall: Timestamp,
 }
 
@@ -123,6 +125,8 @@ pub struct Engine {
     panel: Arc<Panel>,
     /// True if estimators are asked before decisions.
     asks_estimators: bool,
+    /// True if they are told what was assigned and does not run yet.
+    assumes_workloads: bool,
     /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
     estimating: HashMap<Arc<BindingKey>, bool>,
     /// The last decisions, for the trial of a new profile.
@@ -157,6 +161,21 @@ struct InFlight {
     reason: Option<Reason>,
     /// Time at which the decision began.
     started: Instant,
+}
+
+impl InFlight {
+    /// A write of a decision that took nothing and announces nothing.
+    fn new(reason: Option<Reason>, moment: &Moment) -> Self {
+        Self {
+            before: None,
+            answers: None,
+            failure: None,
+            is_outdated: false,
+            announcements: Vec::new(),
+            reason,
+            started: moment.instant,
+        }
+    }
 }
 
 /// An event for people, about a binding and the object that it propagates.
@@ -217,6 +236,7 @@ impl Engine {
             synced: BTreeSet::new(),
             term: None,
             asks_estimators: false,
+            assumes_workloads: false,
             estimating: HashMap::new(),
             recent: Recent::default(),
             shadow: None,
@@ -230,6 +250,13 @@ impl Engine {
     #[must_use]
     pub fn asking_estimators(mut self, asks: bool) -> Self {
         self.asks_estimators = asks;
+        self
+    }
+
+    /// Has estimators told what was assigned to their cluster and does not run there yet.
+    #[must_use]
+    pub fn assuming_workloads(mut self, assumes: bool) -> Self {
+        self.assumes_workloads = assumes;
         self
     }
 
@@ -337,15 +364,11 @@ impl Engine {
         if !record.is_ours {
             return;
         }
-        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
-            (Some(in_flight), _) => in_flight.is_outdated = true,
-            // The decision reads the newest state anyway.
-            (None, Some(is_outdated)) => *is_outdated = true,
-            (None, None) => {
-                self.queue.wake(key, record.priority, now);
-                self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
-            }
+        if mark_outdated(&mut self.in_flight, &mut self.estimating, key) {
+            return;
         }
+        self.queue.wake(key, record.priority, now);
+        self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
     }
 
     fn add(&mut self, key: &Arc<BindingKey>, event: IncomingEvent, now: Instant) {
@@ -353,16 +376,27 @@ impl Engine {
         if !record.is_ours {
             return;
         }
-        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
-            (Some(in_flight), _) => in_flight.is_outdated = true,
-            // The decision reads the newest state anyway.
-            (None, Some(is_outdated)) => *is_outdated = true,
-            (None, None) => {
-                self.queue.add(key, record.priority, now);
-                self.panel.metrics.incoming(event);
-            }
+        if mark_outdated(&mut self.in_flight, &mut self.estimating, key) {
+            return;
         }
+        self.queue.add(key, record.priority, now);
+        self.panel.metrics.incoming(event);
     }
+}
+
+/// Notes a change of a binding that is being written or asked about, which is looked at again afterwards. Returns false
+/// if it is neither, so that it belongs into the queue.
+fn mark_outdated(
+    in_flight: &mut HashMap<Arc<BindingKey>, InFlight>,
+    estimating: &mut HashMap<Arc<BindingKey>, bool>,
+    key: &Arc<BindingKey>,
+) -> bool {
+    if let Some(in_flight) = in_flight.get_mut(key) {
+        in_flight.is_outdated = true;
+        return true;
+    }
+    // The decision reads the newest state anyway.
+    estimating.get_mut(key).map(|is_outdated| *is_outdated = true).is_some()
 }
 
 /// The kind of a binding, for lists.

@@ -27,8 +27,8 @@ impl Engine {
     pub fn observe(&mut self, change: Change, moment: &Moment) {
         match change {
             Change::ListBegins(kind) => self.list_begins(kind),
-            Change::Listed(kind, object) => self.applied(kind, object, true, moment),
-            Change::Applied(kind, object) => self.applied(kind, object, false, moment),
+            Change::Listed(_, object) => self.applied(object, true, moment),
+            Change::Applied(_, object) => self.applied(object, false, moment),
             Change::Deleted(kind, key) => self.deleted(kind, &key, moment),
             Change::ListEnds(kind) => self.list_ends(kind, moment),
         }
@@ -179,14 +179,13 @@ impl Engine {
         }
     }
 
-    fn applied(&mut self, kind: Kind, object: Object, is_listed: bool, moment: &Moment) {
+    fn applied(&mut self, object: Object, is_listed: bool, moment: &Moment) {
         match object {
             Object::Binding(document) => self.binding_applied(*document, is_listed, moment),
             Object::Cluster(cluster) => self.cluster_applied(&cluster, moment.instant),
             Object::Policy(policy) => self.policy_applied(&policy, moment.instant),
             Object::Quota(key, _) => self.quota_changed(&key.namespace, moment.instant),
         }
-        debug_assert!(Kind::ALL.contains(&kind));
     }
 
     fn deleted(&mut self, kind: Kind, key: &ObjectKey, moment: &Moment) {

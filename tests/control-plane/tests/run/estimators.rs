@@ -8,6 +8,7 @@ mod server;
 use std::time::{Duration, Instant};
 
 use divvy_control_plane_tests::objects::{DEPLOYMENT, PATIENCE, POLICY, SERVICE};
+use divvy_control_plane_tests::templates::Cluster;
 use divvy_control_plane_tests::users::SCHEDULER;
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::json;
@@ -182,5 +183,31 @@ async fn the_estimators_of_clusters_that_are_gone_are_forgotten() -> Result<(), 
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert!(state("b").is_some());
+    Ok(())
+}
+
+#[tokio::test]
+async fn estimators_are_told_what_does_not_run_yet_if_requested() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &[Cluster::new("a")]).await?;
+    let a = Estimator::start(Behaviour::Count(50)).await;
+    publish(&scenario, "a", a.port).await?;
+    start(&mut scenario, &["--estimator-assumed-workloads"])?;
+    deploy(&scenario, "first", 4, "1").await?;
+    scenario.wait_for_result("first", &[("a", 4)]).await?;
+    assert_eq!(a.assumed(), []);
+    deploy(&scenario, "second", 2, "1").await?;
+    scenario.wait_for_result("second", &[("a", 2)]).await?;
+    let assumed = a.assumed();
+    let [workload] = assumed.as_slice() else {
+        panic!("{assumed:?}")
+    };
+    assert_eq!(workload.namespace, "default");
+    let components: Vec<(&str, i32)> = workload
+        .components
+        .iter()
+        .map(|one| (one.name.as_str(), one.replicas))
+        .collect();
+    assert_eq!(components, [("first", 4)]);
     Ok(())
 }

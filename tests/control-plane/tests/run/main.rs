@@ -15,6 +15,7 @@ mod reload;
 mod replicas_of_scheduler;
 mod soak;
 mod status;
+mod tracing;
 mod watchdog;
 
 use std::time::Duration;
