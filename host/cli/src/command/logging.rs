@@ -96,19 +96,17 @@ pub(super) fn start_service(
 
 /// Sends spans in batches by OTLP over gRPC.
 fn exporter(collector: &str, identity: &str) -> Result<SdkTracerProvider, Failure> {
-    let exporter = SpanExporter::builder()
-        .with_tonic()
-        .with_endpoint(collector)
-        .build()
-        .map_err(|error| {
-            Failure::usage(
-                Diagnostic::new(format!(
-                    "--otlp-endpoint: `{collector}` is not the address of a collector"
-                ))
-                .with_hint("write `http://collector:4317`")
-                .with_cause(error.to_string()),
-            )
-        })?;
+    let refused = |cause: String| {
+        let message = format!("--otlp-endpoint: `{collector}` is not the address of a collector");
+        let diagnostic = Diagnostic::new(message).with_hint("write `http://collector:4317`");
+        Failure::usage(diagnostic.with_cause(cause))
+    };
+    // The exporter would take such an address, and fail at the first span.
+    if !collector.starts_with("http://") {
+        return Err(refused("only plain gRPC is spoken, to a collector nearby".to_owned()));
+    }
+    let exporter = SpanExporter::builder().with_tonic().with_endpoint(collector).build();
+    let exporter = exporter.map_err(|error| refused(error.to_string()))?;
     let resource = Resource::builder()
         .with_service_name("divvy")
         .with_attribute(opentelemetry::KeyValue::new("service.instance.id", identity.to_owned()))

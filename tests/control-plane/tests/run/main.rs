@@ -33,6 +33,14 @@ fn folder() -> Result<TempDir, Error> {
     tempfile::tempdir().map_err(Error::file("a temporary folder"))
 }
 
+/// A control plane with these clusters and a scheduler. The folder is removed last.
+async fn scheduling(clusters: &[Cluster]) -> Result<(TempDir, Scenario), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), clusters).await?;
+    scenario.start_scheduler()?;
+    Ok((folder, scenario))
+}
+
 /// Three clusters in two regions.
 fn three_clusters() -> [Cluster; 3] {
     [

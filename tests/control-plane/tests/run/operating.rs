@@ -10,7 +10,7 @@ use divvy_control_plane_tests::users::{SCHEDULER, SCHEDULER_B};
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::{Value, json};
 
-use crate::{ask, figure, folder, let_time_pass, three_clusters};
+use crate::{ask, figure, folder, let_time_pass, scheduling, three_clusters};
 
 /// Runs `divvy explain` against the last scheduler that was started.
 fn explain(scenario: &Scenario, arguments: &[&str]) -> Result<Output, Error> {
@@ -60,9 +60,7 @@ async fn until_figure(scenario: &Scenario, series: &str, expected: f64) {
 
 #[tokio::test]
 async fn probes_and_metrics_show_what_happens() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, mut scenario) = scheduling(&three_clusters()).await?;
     assert_eq!(until(&scenario, "/healthz", 200).await, "ok\n");
     until(&scenario, "/readyz", 200).await;
     let gold = json!({"labelSelector": {"matchLabels": {"tier": "gold"}}});
@@ -135,9 +133,7 @@ async fn probes_and_metrics_show_what_happens() -> Result<(), Error> {
 
 #[tokio::test]
 async fn a_decision_is_explained_by_the_running_scheduler() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
@@ -217,9 +213,7 @@ async fn each_line_of_the_log_is_json_if_requested() -> Result<(), Error> {
 
 #[tokio::test]
 async fn a_person_confirms_that_missing_clusters_are_gone() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("everywhere", 2, templates::duplicated(json!({})))
         .await?;
