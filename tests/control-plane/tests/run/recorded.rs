@@ -18,7 +18,7 @@ use crate::folder;
 
 /// Fleets of the recording that are used unless [`FLEETS_VARIABLE`] has another number: the first ones. Each has about 43
 /// such cases.
-const FLEETS: usize = 20;
+const FLEETS: usize = 10;
 /// Environment variable with the number of fleets.
 const FLEETS_VARIABLE: &str = "DIVVY_RECORDED_FLEETS";
 
