@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use divvy_controller::condition::ScheduledReason;
+use divvy_controller::serve::Unconfirmed;
 use divvy_controller::write::WriteOutcome;
 use serde_json::{Value, json};
 
@@ -207,7 +208,12 @@ fn clusters_that_vanish_take_no_replicas_with_them() {
     simulation.patch("new", &json!({"spec": {"replicas": 1}}));
     assert_eq!(simulation.result("new"), clusters(&[("a", 2)]));
     let now = simulation.now();
-    assert_eq!(simulation.engine_mut().confirm_missing_clusters(now), ["a"]);
+    let mut confirm = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        simulation.engine_mut().confirm_missing_clusters(&names, now)
+    };
+    assert!(matches!(confirm(&["a", "b"]), Err(Unconfirmed::NotMissing { cluster, .. }) if cluster == "b"));
+    assert_eq!(confirm(&["a"]), Ok(()));
     simulation.pass(Duration::from_secs(1));
     assert_eq!(simulation.result("new"), clusters(&[]));
 }

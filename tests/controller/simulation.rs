@@ -259,13 +259,7 @@ impl Simulation {
     }
 
     fn write(&mut self, job: &WriteJob) -> Written {
-        let mut written = Written {
-            latest: None,
-            wrote_specification: false,
-            wrote_status: false,
-            conflicts: 0,
-            outcome: WriteOutcome::Done,
-        };
+        let mut written = Written::default();
         if !self.failures.is_empty() {
             written.outcome = self.failures.remove(0);
             return written;

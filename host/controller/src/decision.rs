@@ -7,6 +7,7 @@
 use divvy_karmada::api::{TargetCluster, TargetComponent};
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Explanation};
+use divvy_scheduler::fleet::estimate::Demand;
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger, estimate};
 use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
 use divvy_scheduler::scheduler::Profile;
@@ -15,8 +16,8 @@ use crate::condition::{Failure, ScheduledReason};
 
 /// Accurate estimates for one binding.
 pub trait Estimates {
-    /// Replicas, or sets of components, that fit now in a cluster; `None` if no estimator answered for it.
-    fn fits(&self, cluster: &str) -> Option<i64>;
+    /// Replicas, or sets of components, of this demand that fit now in a cluster; `None` if no estimator answered for it.
+    fn fits(&self, cluster: &str, demand: &Demand) -> Option<i64>;
 }
 
 /// No accurate estimates: the general estimate decides.
@@ -24,7 +25,7 @@ pub trait Estimates {
 pub struct GeneralOnly;
 
 impl Estimates for GeneralOnly {
-    fn fits(&self, _cluster: &str) -> Option<i64> {
+    fn fits(&self, _cluster: &str, _demand: &Demand) -> Option<i64> {
         None
     }
 }
@@ -140,9 +141,9 @@ fn try_group(
         let clusters = fleet.snapshot().clusters();
         estimate::estimate(&clusters, rows, &plan.demand, plan.replicas, Some(input.ledger), fits);
         // The smaller of both counts, as in Karmada. An estimator does not know a resource without replicas.
-        if plan.demand != estimate::Demand::Nothing {
+        if plan.demand != Demand::Nothing {
             for (fits, &row) in fits.iter_mut().zip(rows) {
-                let accurate = input.estimates.fits(fleet.name(row));
+                let accurate = input.estimates.fits(fleet.name(row), &plan.demand);
                 *fits = accurate.map_or(*fits, |accurate| accurate.min(*fits));
             }
         }

@@ -7,22 +7,37 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use divvy_estimator::{Estimators, Request, Target};
+use divvy_estimator::{AssumedWorkload, Estimate, Estimators, Request, Target};
 use divvy_karmada::api::ResourceBinding;
+use divvy_scheduler::fleet::estimate::Demand;
 
 use crate::decision::Estimates;
 use crate::objects::BindingKey;
 use crate::observe::Metrics;
+use crate::takings::{Taken, Takings};
 
 /// A question to estimators about one binding.
 #[derive(Debug, Clone)]
 pub struct EstimateJob {
+    /// Span of the decision, under which the question is.
+    pub span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
     /// Its requirements.
     pub request: Request,
-    /// The clusters to ask, and whether each is of sync mode `Pull`.
-    pub clusters: Vec<(String, bool)>,
+    /// The clusters to ask.
+    pub clusters: Vec<AskedCluster>,
+}
+
+/// A cluster whose estimator is asked.
+#[derive(Debug, Clone)]
+pub struct AskedCluster {
+    /// Its name.
+    pub name: String,
+    /// True for the sync mode `Pull`.
+    pub pull: bool,
+    /// What was assigned to it and does not run there yet; empty unless estimators are told.
+    pub assumed: Vec<AssumedWorkload>,
 }
 
 /// The answers about one binding.
@@ -30,8 +45,17 @@ pub struct EstimateJob {
 pub struct Answers {
     /// The requirements that were asked about.
     pub request: Request,
-    /// Replicas that fit, by cluster. Clusters without an answer are missing.
-    pub fits: HashMap<String, i64>,
+    /// The answers by cluster. Clusters without one are missing.
+    pub fits: HashMap<String, Answer>,
+}
+
+/// One estimator's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// Replicas that fit.
+    pub count: i64,
+    /// Time of the question: what was taken since is not in the answer.
+    pub asked: Instant,
 }
 
 impl Answers {
@@ -44,9 +68,28 @@ impl Answers {
     }
 }
 
-impl Estimates for Answers {
-    fn fits(&self, cluster: &str) -> Option<i64> {
-        self.fits.get(cluster).copied()
+/// Answers, without what was taken since each.
+#[derive(Debug)]
+pub struct Current<'a> {
+    answers: &'a Answers,
+    taken: Taken,
+}
+
+impl<'a> Current<'a> {
+    /// The answers as they are after the last decisions.
+    pub fn new(answers: &'a Answers, takings: &Takings) -> Self {
+        Self {
+            answers,
+            taken: takings.since(answers),
+        }
+    }
+}
+
+impl Estimates for Current<'_> {
+    fn fits(&self, cluster: &str, demand: &Demand) -> Option<i64> {
+        let answer = self.answers.fits.get(cluster)?;
+        let left = answer.count.saturating_sub(self.taken.displaces(cluster, demand));
+        Some(left.max(0))
     }
 }
 
@@ -72,9 +115,10 @@ pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -
     let targets: Vec<Target<'_>> = job
         .clusters
         .iter()
-        .map(|(cluster, pull)| Target {
-            pull: *pull,
-            ..Target::new(cluster)
+        .map(|cluster| Target {
+            pull: cluster.pull,
+            assumed: &cluster.assumed,
+            ..Target::new(&cluster.name)
         })
         .collect();
     let estimates = estimators.estimate(&targets, &job.request).await;
@@ -83,7 +127,18 @@ pub async fn ask(estimators: &Estimators, job: EstimateJob, metrics: &Metrics) -
     Answers {
         request: job.request,
         fits: fits
-            .filter_map(|((cluster, _), estimate)| Some((cluster, estimate.count()?)))
+            .filter_map(|(cluster, estimate)| Some((cluster.name, answer(estimate, started)?)))
             .collect(),
     }
+}
+
+/// The answer in an estimate, for a question that was asked now.
+fn answer(estimate: &Estimate, now: Instant) -> Option<Answer> {
+    let asked = match estimate {
+        // A clock that began later than the question has nothing on record that is older.
+        Estimate::LastKnown { age, .. } => now.checked_sub(*age).unwrap_or(now),
+        Estimate::Answered(_) | Estimate::Absent(_) => now,
+    };
+    let count = estimate.count()?;
+    Some(Answer { count, asked })
 }

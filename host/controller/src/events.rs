@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use crate::client::REQUEST_DEADLINE;
 use crate::condition::shortened;
 use crate::engine::Announcement;
+use crate::observe::{Metrics, WriteKind, WriteResult};
 
 /// Longest text of an event, in bytes.
 const MESSAGE_MAX: usize = 1024;
@@ -47,7 +48,7 @@ pub struct EventSender {
 
 impl EventSender {
     /// Starts the background task on the current runtime. `component` is the scheduler's name, `instance` this process.
-    pub fn start(client: Client, component: String, instance: String) -> Self {
+    pub fn start(client: Client, component: String, instance: String, metrics: Arc<Metrics>) -> Self {
         let (queue, mut incoming) = mpsc::channel::<Announcement>(BACKLOG_MAX);
         let dropped = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&dropped);
@@ -65,9 +66,11 @@ impl EventSender {
                     let Ok(permit) = Arc::clone(&permits).acquire_owned().await else {
                         return;
                     };
-                    let (client, counter) = (client.clone(), Arc::clone(&counter));
+                    let (client, counter, metrics) = (client.clone(), Arc::clone(&counter), Arc::clone(&metrics));
                     tokio::spawn(async move {
-                        if !send(&client, request).await {
+                        let result = send(&client, request).await;
+                        metrics.write(WriteKind::Event, result, now.elapsed());
+                        if result != WriteResult::Written {
                             counter.fetch_add(1, Ordering::Relaxed);
                         }
                         drop(permit);
@@ -268,21 +271,24 @@ fn request(
 type HttpRequest = Result<axum::http::Request<Vec<u8>>, kube::core::request::Error>;
 
 /// Sends one event. A failure is logged and counted; nothing depends on events.
-async fn send(client: &Client, request: HttpRequest) -> bool {
+async fn send(client: &Client, request: HttpRequest) -> WriteResult {
     let request = match request {
         Ok(request) => request,
         Err(error) => {
             tracing::debug!(%error, "event not written");
-            return false;
+            return WriteResult::Failed;
         }
     };
     match timeout(REQUEST_DEADLINE, client.request::<Value>(request)).await {
-        Ok(Ok(_)) => true,
+        Ok(Ok(_)) => WriteResult::Written,
         Ok(Err(error)) => {
             tracing::debug!(%error, "event not written");
-            false
+            match error {
+                kube::Error::Api(status) if status.code < 500 && status.code != 429 => WriteResult::Refused,
+                _ => WriteResult::Failed,
+            }
         }
-        Err(_) => false,
+        Err(_) => WriteResult::Failed,
     }
 }
 

@@ -53,9 +53,16 @@ impl LossGuard {
         }
     }
 
-    /// Believes that all missing clusters are gone: a person confirmed it. Returns their names.
-    pub fn confirm(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.missing).into_keys().collect()
+    /// Believes that these clusters are gone: a person confirmed it.
+    pub fn confirm(&mut self, clusters: &[String]) {
+        for cluster in clusters {
+            self.missing.remove(cluster);
+        }
+    }
+
+    /// True if a cluster is missing.
+    pub fn is_missing(&self, cluster: &str) -> bool {
+        self.missing.contains_key(cluster)
     }
 
     /// Believes that clusters are gone that were missing too long. Returns their names.
@@ -117,7 +124,10 @@ mod tests {
         assert!(guard.appeared("m1"));
         assert!(!guard.is_on());
         guard.vanished("m2", now);
-        assert_eq!(guard.confirm(), ["m2"]);
+        guard.vanished("m3", now);
+        guard.confirm(&["m2".to_owned()]);
+        assert_eq!(guard.missing().collect::<Vec<_>>(), ["m3"]);
+        guard.confirm(&["m3".to_owned()]);
         assert!(!guard.is_on());
     }
 

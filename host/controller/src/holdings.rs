@@ -208,6 +208,15 @@ impl Holdings {
         held.map_or(0, |held| held.replicas)
     }
 
+    /// Every holding: the binding, the cluster, and the replicas.
+    pub fn held_replicas(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &str, i64)> {
+        let holdings = self.holdings.iter();
+        holdings.flat_map(|(key, holding)| {
+            let clusters = holding.clusters.iter();
+            clusters.map(move |held| (key, held.name.as_str(), held.replicas))
+        })
+    }
+
     /// Number of bindings that hold something.
     pub fn len(&self) -> usize {
         self.holdings.len()

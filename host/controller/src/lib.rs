@@ -13,7 +13,8 @@
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decide`]: which bindings are ours, and when one of them is decided.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
-//! - [`holdings`], [`guard`]: capacity that is taken but not reported, and protection against clusters that vanish.
+//! - [`holdings`], [`takings`], [`guard`]: capacity that is taken but not reported, what an estimator cannot know of it,
+//!   and protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`mod@write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
@@ -43,6 +44,7 @@ pub mod reload;
 pub mod run;
 pub mod serve;
 pub mod store;
+pub mod takings;
 pub mod watch;
 pub mod watchdog;
 pub mod write;

@@ -139,6 +139,12 @@ impl Insight for Panel {
             .ok_or_else(|| Unexplained::Forgotten { object: object.clone() })
     }
 
+    fn missing_clusters(&self) -> Vec<String> {
+        let published = self.published.load();
+        let state = published.as_ref().as_ref();
+        state.map(|state| state.missing_clusters.clone()).unwrap_or_default()
+    }
+
     fn shadow(&self) -> Option<Value> {
         self.shadow.load().as_ref().clone()
     }

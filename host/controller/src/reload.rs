@@ -5,6 +5,7 @@
 //! two decisions. A set that cannot be loaded, or that fails where the old one does not, is refused, and the old one
 //! stays.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -73,7 +74,7 @@ pub async fn watch<Applied>(
                 };
                 if trial.refusal.is_none() {
                     current = profile;
-                    known = fingerprints(&files(&*loader, &current));
+                    known = versions_loaded(known, &files(&*loader, &current));
                 }
                 trial
             }
@@ -120,8 +121,18 @@ fn files(loader: &dyn ProfileLoader, current: &ActiveProfile) -> Vec<PathBuf> {
 /// What tells a version of a file from another: where its links lead, its size, and its time.
 type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
 
-fn fingerprints(files: &[PathBuf]) -> Vec<Fingerprint> {
-    files.iter().map(|file| fingerprint(file)).collect()
+fn fingerprints(files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
+    files.iter().map(|file| (file.clone(), fingerprint(file))).collect()
+}
+
+/// The versions that were loaded: those that were seen before. A file that changed meanwhile is seen as changed next time.
+/// Of files that were not looked at before, the present version counts.
+fn versions_loaded(seen: BTreeMap<PathBuf, Fingerprint>, files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
+    let mut loaded = fingerprints(files);
+    for (file, fingerprint) in seen {
+        loaded.entry(file).and_modify(|known| *known = fingerprint);
+    }
+    loaded
 }
 
 fn fingerprint(file: &Path) -> Fingerprint {
@@ -149,5 +160,24 @@ mod tests {
         assert_ne!(fingerprint(&path("link")), before);
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(fingerprint(&path("link")), None);
+    }
+
+    #[test]
+    fn a_file_that_changes_while_it_is_loaded_is_loaded_again() {
+        let folder = std::env::temp_dir().join(format!("divvy-reload-race-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let files = ["profile", "plugin", "gone"].map(|name| folder.join(name));
+        for file in &files {
+            std::fs::write(file, "first").unwrap();
+        }
+        let seen = fingerprints(&[files[0].clone(), files[2].clone()]);
+        std::fs::write(&files[0], "changed meanwhile").unwrap();
+        let now_used = [files[0].clone(), files[1].clone()];
+        let known = versions_loaded(seen, &now_used);
+        let present = fingerprints(&now_used);
+        assert_ne!(known[&files[0]], present[&files[0]]);
+        assert_eq!(known[&files[1]], present[&files[1]]);
+        assert!(!known.contains_key(&files[2]));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

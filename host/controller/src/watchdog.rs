@@ -48,8 +48,6 @@ pub struct Hanging {
     pub point: &'static str,
     /// Time since the call began.
     pub age: Duration,
-    /// True if it was not reported before.
-    pub is_new: bool,
 }
 
 impl Watchdog {
@@ -61,24 +59,19 @@ impl Watchdog {
         }
     }
 
-    /// The call that hangs; `None` if there is none. Each is counted once.
+    /// The call that hangs; `None` if there is none.
     pub fn hanging(&self, now: Instant) -> Option<Hanging> {
+        self.lock().current.and_then(|current| current.hanging(now))
+    }
+
+    /// The call that hangs, the first time that this is asked about it. It is counted then.
+    pub fn newly_hanging(&self, now: Instant) -> Option<Hanging> {
         let mut state = self.lock();
-        let current = state.current.as_mut()?;
-        let age = now.saturating_duration_since(current.since);
-        if age < HANGING_AFTER {
-            return None;
-        }
-        let is_new = !std::mem::replace(&mut current.is_reported, true);
-        if is_new {
-            self.metrics.plugin_hangs(current.plugin);
-        }
-        Some(Hanging {
-            plugin: current.plugin,
-            point: point(current.call).word(),
-            age,
-            is_new,
-        })
+        let current = state.current.as_mut().filter(|current| !current.is_reported)?;
+        let hanging = current.hanging(now)?;
+        current.is_reported = true;
+        self.metrics.plugin_hangs(current.plugin);
+        Some(hanging)
     }
 
     /// Ends a decision: what its calls took per extension point is counted.
@@ -102,6 +95,17 @@ impl Watchdog {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Current {
+    fn hanging(&self, now: Instant) -> Option<Hanging> {
+        let age = now.saturating_duration_since(self.since);
+        (age >= HANGING_AFTER).then(|| Hanging {
+            plugin: self.plugin,
+            point: point(self.call).word(),
+            age,
+        })
     }
 }
 
@@ -146,6 +150,11 @@ impl CallObserver for Watchdog {
             self.metrics.plugin_rejections(plugin, point, 1);
         }
     }
+
+    fn rejected(&self, plugin: &'static str, clusters: usize) {
+        let clusters = u64::try_from(clusters).unwrap_or(u64::MAX);
+        self.metrics.plugin_rejections(plugin, ExtensionPoint::Filter, clusters);
+    }
 }
 
 fn point(call: Call) -> ExtensionPoint {
@@ -180,11 +189,11 @@ mod tests {
         assert_eq!(watchdog.hanging(Instant::now()), None);
         let later = Instant::now() + HANGING_AFTER;
         let hanging = watchdog.hanging(later).unwrap();
-        assert_eq!(
-            (hanging.plugin, hanging.point, hanging.is_new),
-            ("average", "Assign", true)
-        );
-        assert!(!watchdog.hanging(later).unwrap().is_new);
+        assert_eq!((hanging.plugin, hanging.point), ("average", "Assign"));
+        // A probe that asked before takes nothing away from the log.
+        assert!(watchdog.newly_hanging(later).is_some());
+        assert_eq!(watchdog.newly_hanging(later), None);
+        assert!(watchdog.hanging(later).is_some());
         watchdog.ends("average", Call::Assign, None);
         assert_eq!(watchdog.hanging(later), None);
     }

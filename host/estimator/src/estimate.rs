@@ -14,7 +14,7 @@ pub enum Estimate {
     LastKnown {
         /// The last answer.
         count: i64,
-        /// Time since that answer.
+        /// Time since that answer was asked for.
         age: Duration,
         /// Reason why there is no answer now.
         cause: Unanswered,

@@ -33,6 +33,9 @@ pub struct EstimatorOptions {
     pub breaker: BreakerOptions,
     /// True if clusters of sync mode `Pull` have no estimator that can be reached from here.
     pub exclude_pull_clusters: bool,
+    /// True if the estimators subtract workloads that were assigned and do not run yet: those of Karmada 1.19 with their
+    /// feature gate on. Others ignore them.
+    pub assumed_workloads: bool,
 }
 
 impl Default for EstimatorOptions {
@@ -45,6 +48,7 @@ impl Default for EstimatorOptions {
             last_known_max: 64,
             breaker: BreakerOptions::default(),
             exclude_pull_clusters: false,
+            assumed_workloads: false,
         }
     }
 }
@@ -114,6 +118,11 @@ impl Estimators {
         join_all(targets.iter().map(|target| self.ask(target, request))).await
     }
 
+    /// True if estimators are to be told which workloads do not run yet.
+    pub fn wants_assumed_workloads(&self) -> bool {
+        self.options.assumed_workloads
+    }
+
     /// Forgets the estimators of clusters for which `exists` is false, with their connections and last answers.
     pub fn retain(&self, exists: impl Fn(&str) -> bool) {
         self.clusters().retain(|cluster, _| exists(cluster));
@@ -158,11 +167,12 @@ impl Estimators {
             ended: false,
         };
         let deadline = self.options.deadline;
+        let asked = now();
         let answer = tokio::time::timeout(deadline, self.call(&estimator, target, request)).await;
         attempt.ended = true;
         match answer.unwrap_or(Err(CallError::Deadline { deadline })) {
             Ok(count) => {
-                estimator.answered(target.cluster, request, count);
+                estimator.answered(target.cluster, request, count, asked);
                 count.map_or(Estimate::Absent(Unanswered::Declined), Estimate::Answered)
             }
             Err(error) => {
@@ -255,7 +265,8 @@ impl Estimator {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answered(&self, cluster: &str, request: &Request, count: Option<i64>) {
+    /// Takes in an answer. It is as old as its question: it need not contain what happened in between.
+    fn answered(&self, cluster: &str, request: &Request, count: Option<i64>, asked: Instant) {
         let now = now();
         let mut health = self.health();
         if health.breaker.state() != BreakerState::Closed {
@@ -265,7 +276,7 @@ impl Estimator {
         health.answered = Some(now);
         health.error = None;
         match count {
-            Some(count) => health.answers.record(request, count, now),
+            Some(count) => health.answers.record(request, count, asked),
             // The estimator had a figure before and has none now, so the old one must not come back.
             None => health.answers.remove(request),
         }

@@ -1,5 +1,6 @@
 //! The real `divvy` binary, running as a scheduler.
 
+use std::ffi::OsString;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ pub struct Configuration {
     pub kubeconfig: PathBuf,
     /// The profile: the name of a built-in one, or a file, relative to the repository.
     pub profile: PathBuf,
+    /// The folder with the bundled plugins; `None` for the one that they are built in.
+    pub plugins: Option<PathBuf>,
     /// Further arguments.
     pub further: Vec<String>,
 }
@@ -29,6 +32,7 @@ impl Configuration {
         Self {
             kubeconfig: kubeconfig.to_owned(),
             profile: "karmada".into(),
+            plugins: None,
             further: Vec::new(),
         }
     }
@@ -46,9 +50,7 @@ pub struct Divvy {
 impl Divvy {
     /// Starts `divvy run`. Its output is appended to `divvy.log` in the folder. Returns before it is ready.
     pub fn start(folder: &Path, configuration: &Configuration) -> Result<Self, Error> {
-        let build = BUILD
-            .as_ref()
-            .map_err(|output| Error::Build { output: output.clone() })?;
+        let build = build()?;
         let address = free_address()?;
         let mut command = Command::new(&build.binary);
         command
@@ -57,7 +59,7 @@ impl Divvy {
             .arg("--profile")
             .arg(&configuration.profile)
             .arg("--plugin-directory")
-            .arg(&build.plugins)
+            .arg(configuration.plugins.as_ref().unwrap_or(&build.plugins))
             .arg("--kubeconfig")
             .arg(&configuration.kubeconfig)
             .arg(format!("--listen={address}"))
@@ -72,6 +74,42 @@ impl Divvy {
     }
 }
 
+/// The binary, built with the profile of the tests.
+pub fn binary() -> Result<&'static Path, Error> {
+    build().map(|build| build.binary.as_path())
+}
+
+/// The folder that the bundled plugins are built in. It has other files, too.
+pub fn plugins() -> Result<&'static Path, Error> {
+    build().map(|build| build.plugins.as_path())
+}
+
+fn build() -> Result<&'static Build, Error> {
+    BUILD.as_ref().map_err(|output| Error::Build { output: output.clone() })
+}
+
+/// The library of a crate in `tests/fixtures/plugins`.
+pub fn fixture_plugin(name: &str) -> Result<PathBuf, Error> {
+    let package = format!("divvy-fixture-{name}");
+    let mut command = Command::new(cargo());
+    command
+        .args([
+            "build",
+            "--message-format=json-render-diagnostics",
+            "--package",
+            &package,
+        ])
+        .arg("--manifest-path")
+        .arg(repository().join("tests/fixtures/plugins/Cargo.toml"))
+        .arg("--target-dir")
+        .arg(repository().join("target"));
+    let messages = messages(&mut command).map_err(|output| Error::Build { output })?;
+    let library = libraries(&messages).find(|file| file.contains(&package.replace('-', "_")));
+    library.map(PathBuf::from).ok_or_else(|| Error::Build {
+        output: format!("cargo reported no library of `{package}`"),
+    })
+}
+
 /// The binary and the plugins, built with the profile of the tests.
 struct Build {
     binary: PathBuf,
@@ -80,10 +118,10 @@ struct Build {
 
 /// Built once per test run. The paths come from Cargo's messages, because a test that guessed them would sooner or later run a
 /// stale file.
-static BUILD: LazyLock<Result<Build, String>> = LazyLock::new(build);
+static BUILD: LazyLock<Result<Build, String>> = LazyLock::new(build_all);
 
-fn build() -> Result<Build, String> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+fn build_all() -> Result<Build, String> {
+    let mut command = Command::new(cargo());
     command.args([
         "build",
         "--message-format=json-render-diagnostics",
@@ -99,6 +137,22 @@ fn build() -> Result<Build, String> {
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
+    let messages = messages(&mut command)?;
+    let mut binaries = messages.iter().filter(|message| message["target"]["name"] == "divvy");
+    let binary = binaries.find_map(|message| message["executable"].as_str());
+    let plugin = libraries(&messages).find(|file| file.contains("divvy_plugin_"));
+    let plugins = plugin.and_then(|plugin| Path::new(plugin).parent());
+    match (binary, plugins) {
+        (Some(binary), Some(plugins)) => Ok(Build {
+            binary: binary.into(),
+            plugins: plugins.to_owned(),
+        }),
+        _ => Err("cargo reported no binary `divvy` or no plugin".to_owned()),
+    }
+}
+
+/// Runs Cargo. Returns its messages, or what it printed if it failed.
+fn messages(command: &mut Command) -> Result<Vec<Value>, String> {
     let output = command
         .current_dir(repository())
         .stdin(Stdio::null())
@@ -107,27 +161,19 @@ fn build() -> Result<Build, String> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    let (mut binary, mut plugins) = (None, None);
-    for line in output.stdout.split(|byte| *byte == b'\n') {
-        let Ok(message) = serde_json::from_slice::<Value>(line) else {
-            continue;
-        };
-        if message["target"]["name"] == "divvy" {
-            binary = binary.or_else(|| message["executable"].as_str().map(PathBuf::from));
-        }
-        let files = message["filenames"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str);
-        for library in files.filter(|file| file.contains("divvy_plugin_") && file.ends_with(".so")) {
-            plugins = plugins.or_else(|| Path::new(library).parent().map(Path::to_owned));
-        }
-    }
-    match (binary, plugins) {
-        (Some(binary), Some(plugins)) => Ok(Build { binary, plugins }),
-        _ => Err("cargo reported no binary `divvy` or no plugin".to_owned()),
-    }
+    let lines = output.stdout.split(|byte| *byte == b'\n');
+    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).collect())
+}
+
+/// The shared libraries in Cargo's messages.
+fn libraries(messages: &[Value]) -> impl Iterator<Item = &str> {
+    let files = messages.iter().flat_map(|message| message["filenames"].as_array());
+    let files = files.flatten().filter_map(Value::as_str);
+    files.filter(|file| file.ends_with(".so"))
+}
+
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// The root of the repository.

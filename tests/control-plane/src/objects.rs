@@ -80,6 +80,8 @@ pub const ROLE_BINDING: Kind = Kind::new("rbac.authorization.k8s.io/v1", "RoleBi
 pub const NAMESPACE: Kind = Kind::new("v1", "Namespace", "namespaces");
 /// `Event` of the core API.
 pub const EVENT: Kind = Kind::new("v1", "Event", "events");
+/// `Service`.
+pub const SERVICE: Kind = Kind::new("v1", "Service", "services");
 /// `Lease`.
 pub const LEASE: Kind = Kind::new("coordination.k8s.io/v1", "Lease", "leases");
 

@@ -99,10 +99,21 @@ impl Scenario {
     pub async fn place(&self, name: &str, placement: Value) -> Result<(), Error> {
         // A merge patch would keep what the new placement lacks.
         let clear = json!({"spec": {"placement": null}});
-        self.objects().merge(POLICY, "default", name, &clear).await?;
+        self.change_policy(name, &clear).await?;
         let patch = json!({"spec": {"placement": placement}});
-        self.objects().merge(POLICY, "default", name, &patch).await?;
+        self.change_policy(name, &patch).await?;
         self.karmada.detect().await
+    }
+
+    /// Changes the binding of a Deployment by a merge patch.
+    pub async fn change_binding(&self, name: &str, patch: &Value) -> Result<Value, Error> {
+        let binding = binding_name(name);
+        self.objects().merge(BINDING, "default", &binding, patch).await
+    }
+
+    /// Changes a policy by a merge patch.
+    pub async fn change_policy(&self, name: &str, patch: &Value) -> Result<Value, Error> {
+        self.objects().merge(POLICY, "default", name, patch).await
     }
 
     /// The binding of a Deployment.

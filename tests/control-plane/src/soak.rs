@@ -181,14 +181,7 @@ fn index(random: &mut Xoshiro256PlusPlus, count: usize) -> usize {
 }
 
 fn add_faults(proxy: &FaultProxy) {
-    for effect in [
-        Effect::conflict(),
-        Effect::too_many_requests(),
-        Effect::dead_webhook(),
-        Effect::LoseRequest,
-        Effect::LoseAnswer,
-        Effect::DelayAnswer(Duration::from_millis(500)),
-    ] {
+    for effect in Effect::passing(Duration::from_millis(500)) {
         proxy.add(Fault::new(effect, Frequency::OneIn(60), |incoming| incoming.is_write()));
     }
     let watch =

@@ -50,6 +50,9 @@ pub(super) struct EstimatorArguments {
     /// Do not ask the estimators of clusters with sync mode `Pull`
     #[arg(long, help_heading = ESTIMATORS)]
     estimator_exclude_pull: bool,
+    /// Tell estimators what was assigned to their cluster and does not run there yet, as Karmada 1.19's understand it
+    #[arg(long, help_heading = ESTIMATORS)]
+    estimator_assumed_workloads: bool,
     /// PEM file with the authorities of the estimators' certificates; without it, connections are not encrypted
     #[arg(long, value_name = "FILE", help_heading = ESTIMATORS)]
     estimator_ca: Option<PathBuf>,
@@ -97,6 +100,7 @@ impl EstimatorArguments {
             deadline: self.estimator_timeout,
             last_known_age_max: self.estimator_age,
             exclude_pull_clusters: self.estimator_exclude_pull,
+            assumed_workloads: self.estimator_assumed_workloads,
             ..EstimatorOptions::default()
         })
     }

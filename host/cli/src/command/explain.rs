@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use divvy_controller::serve::Response;
 use serde_json::Value;
 
 use super::Exit;
@@ -84,14 +85,20 @@ pub(super) fn run(arguments: &ExplainArguments, console: &Console) -> Result<Exi
     Ok(Exit::Success)
 }
 
-/// The body of a response with status 200.
 fn get(address: SocketAddr, path: &str) -> Result<Vec<u8>, Failure> {
-    let failed = |cause: String| {
-        let message = format!("the scheduler at {address} does not answer");
-        let hint = "`--address` names another; a scheduler in a pod is reached by `kubectl port-forward`";
-        Failure::usage(Diagnostic::new(message).with_hint(hint).with_cause(cause))
-    };
-    let response = divvy_controller::serve::get(address, path, DEADLINE).map_err(|error| failed(error.to_string()))?;
+    let response = divvy_controller::serve::get(address, path, DEADLINE);
+    answered(response.map_err(|error| no_answer(address, error.to_string()))?)
+}
+
+/// The failure of a scheduler that cannot be reached.
+pub(super) fn no_answer(address: SocketAddr, cause: String) -> Failure {
+    let message = format!("the scheduler at {address} does not answer");
+    let hint = "`--address` names another; a scheduler in a pod is reached by `kubectl port-forward`";
+    Failure::usage(Diagnostic::new(message).with_hint(hint).with_cause(cause))
+}
+
+/// The body of a response with status 200. Of any other, the text is the failure.
+pub(super) fn answered(response: Response) -> Result<Vec<u8>, Failure> {
     match response.status {
         200 => Ok(response.body),
         _ => {

@@ -9,6 +9,8 @@ mod completions;
 mod connection;
 mod exit;
 mod explain;
+mod logging;
+mod missing_clusters;
 mod plugin;
 mod profile;
 mod record;
@@ -20,17 +22,11 @@ mod setup;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 pub(crate) use exit::Exit;
 
 use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
-
-/// Environment variable that sets log levels.
-const LOG_VARIABLE: &str = "DIVVY_LOG";
+use crate::report::errors::Failure;
 
 /// Help heading of the options that every command accepts.
 const GLOBAL: &str = "Global options";
@@ -88,6 +84,8 @@ enum Command {
     Run(run::RunArguments),
     /// Print who got how many replicas and why, from the running scheduler
     Explain(explain::ExplainArguments),
+    /// List clusters that vanished without having been deleted, or confirm that they are gone
+    MissingClusters(missing_clusters::MissingClustersArguments),
     /// Decide recorded cases again and report every difference
     Replay(replay::ReplayArguments),
     /// Measure how long scheduling cycles take on recorded cases
@@ -112,10 +110,16 @@ pub(crate) fn main() -> ExitCode {
         ColorChoice::Never => anstream::ColorChoice::Never,
     };
     let console = Console::new(color, line.general.verbose);
-    let done = log(&console).and_then(|()| match &line.command {
+    // A running scheduler has a log of its own.
+    let logs = match &line.command {
+        Command::Run(_) => Ok(()),
+        _ => logging::start(&console),
+    };
+    let done = logs.and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
+        Command::MissingClusters(arguments) => missing_clusters::run(arguments, &console),
         Command::Replay(arguments) => replay::run(arguments, &console),
         Command::Bench(arguments) => bench::run(arguments, &console),
         Command::Profile(command) => profile::run(command, &console),
@@ -136,38 +140,6 @@ fn version() -> String {
         env!("CARGO_PKG_VERSION"),
         divvy_framework::abi::ABI_VERSION
     )
-}
-
-/// Sends the log messages of the library and the plugins to standard error.
-///
-/// An invalid `DIVVY_LOG` is an error of usage: the command does not run.
-fn log(console: &Console) -> Result<(), Failure> {
-    let level = match console.verbosity() {
-        0 => LevelFilter::WARN,
-        1 => LevelFilter::INFO,
-        2 => LevelFilter::DEBUG,
-        _ => LevelFilter::TRACE,
-    };
-    let levels = match std::env::var(LOG_VARIABLE) {
-        Ok(levels) if !levels.is_empty() => levels.parse::<Targets>().map_err(|error| {
-            Failure::usage(
-                Diagnostic::new(format!("{LOG_VARIABLE}: `{levels}` is not a list of log levels"))
-                    .with_hint("write `debug`, or `divvy_scheduler=debug,divvy::plugin=trace`")
-                    .with_cause(error.to_string()),
-            )
-        })?,
-        // The client's own messages repeat what the controller reports, in the form of a debugger.
-        _ => Targets::new()
-            .with_default(level)
-            .with_target("kube_runtime", level.min(LevelFilter::ERROR)),
-    };
-    let format = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_ansi(anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never)
-        .without_time()
-        .with_target(console.verbosity() > 1);
-    tracing_subscriber::registry().with(levels).with(format).init();
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use divvy_controller::engine::ActiveProfile;
@@ -15,9 +16,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::Exit;
 use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure};
+use super::logging::{LogFormat, start_service};
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
+
+/// Time for the last spans at the end.
+const SPANS_MAX: Duration = Duration::from_secs(1);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,6 +70,16 @@ pub(super) struct RunArguments {
     /// Address for probes, metrics and explanations; there is no authentication
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10351")]
     listen: SocketAddr,
+    /// Form of the log
+    ///
+    /// `-v` adds a line for each decision, `-vv` everything; `DIVVY_LOG` sets the level of each target.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+    /// Send a span for each decision and its steps to this OpenTelemetry collector, by OTLP over gRPC
+    ///
+    /// The variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` choose how many.
+    #[arg(long, value_name = "URL")]
+    otlp_endpoint: Option<String>,
     /// Decide without holding a lease, for a scheduler that certainly runs only once
     #[arg(long)]
     no_lease: bool,
@@ -77,14 +92,24 @@ pub(super) struct RunArguments {
 ///
 /// A profile that cannot be used, and a kubeconfig that cannot be read, end it with exit code 2 before anything is
 /// watched. An API server that does not answer does not end it.
-pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure> {
+    let identity = unique_identity();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| internal("the runtime cannot be started", &error))?;
+    let spans = {
+        let _on_runtime = runtime.enter();
+        let collector = arguments.otlp_endpoint.as_deref();
+        start_service(console, arguments.log_format, collector, &identity)?
+    };
     let loader = Loader {
         arguments: arguments.profile.clone(),
         scheduler_name: arguments.scheduler_name.clone(),
     };
     let active = loader.profile()?;
     let profile = &active.profile;
-    let identity = unique_identity();
     let lease = (!arguments.no_lease).then(|| LeaseOptions {
         name: LeaseName::for_scheduler(profile.scheduler_name()),
         identity: identity.clone(),
@@ -102,16 +127,17 @@ pub(super) fn run(arguments: &RunArguments, _console: &Console) -> Result<Exit, 
         identity,
         concurrency: usize::from(arguments.write_concurrency),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| internal("the runtime cannot be started", &error))?;
     runtime.block_on(async {
         let stop = CancellationToken::new();
         stop_on_signals(stop.clone()).map_err(|error| internal("signals cannot be handled", &error))?;
         divvy_controller::run::run(options, stop).await.map_err(failure)
     })?;
+    // The last spans. A collector that does not answer must not hold up the end.
+    if let Some(spans) = spans
+        && let Err(error) = spans.shutdown_with_timeout(SPANS_MAX)
+    {
+        tracing::warn!(%error, "the last spans were not sent");
+    }
     // Watches that still wait for an answer must not delay the end.
     runtime.shutdown_background();
     Ok(Exit::Success)
@@ -125,7 +151,7 @@ struct Loader {
 
 impl Loader {
     fn profile(&self) -> Result<ActiveProfile, Failure> {
-        let directories = self.arguments.directories()?;
+        let directories = self.arguments.directories()?.that_may_change();
         let mut chosen = self.arguments.read()?;
         if let Some(name) = &self.scheduler_name {
             chosen.configuration.scheduler_name = Some(name.clone());

@@ -1,7 +1,7 @@
 //! The clusters whose changes concern a binding: Karmada's `enqueueAffectedBindings` (`pkg/scheduler/event_handler.go`).
 
 use divvy_framework_view::words::SelectorOperator;
-use divvy_karmada::api::{ClusterAffinity, Placement, SelectorRequirement, StringMap};
+use divvy_karmada::api::{ClusterAffinity, ClusterAffinityTerm, Placement, SelectorRequirement, StringMap};
 
 /// The properties of a cluster that affinities read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,13 +29,7 @@ pub fn concerns(placement: &Placement, observed_group: &str, cluster: &ClusterPr
         .find(|group| group.affinity_name == observed_group)
         .or(groups.first());
     match (group, &placement.cluster_affinity) {
-        (Some(group), _) => {
-            matches(&group.affinity, cluster)
-                || group
-                    .overflow_affinities
-                    .iter()
-                    .any(|tier| matches(&tier.affinity, cluster))
-        }
+        (Some(group), _) => group_matches(group, cluster),
         (None, Some(affinity)) => matches(affinity, cluster),
         (None, None) => true,
     }
@@ -44,16 +38,18 @@ pub fn concerns(placement: &Placement, observed_group: &str, cluster: &ClusterPr
 /// True if any affinity of a placement selects a cluster, whatever group is in use.
 pub fn selects(placement: &Placement, cluster: &ClusterProperties) -> bool {
     let groups = &placement.cluster_affinities;
-    let in_group = groups.iter().any(|group| {
-        let tiers = group.overflow_affinities.iter().map(|tier| &tier.affinity);
-        std::iter::once(&group.affinity)
-            .chain(tiers)
-            .any(|affinity| matches(affinity, cluster))
-    });
     match &placement.cluster_affinity {
         Some(affinity) => matches(affinity, cluster),
-        None => groups.is_empty() || in_group,
+        None => groups.is_empty() || groups.iter().any(|group| group_matches(group, cluster)),
     }
+}
+
+/// True if an affinity group selects a cluster, itself or by one of its tiers.
+fn group_matches(group: &ClusterAffinityTerm, cluster: &ClusterProperties) -> bool {
+    let tiers = group.overflow_affinities.iter().map(|tier| &tier.affinity);
+    std::iter::once(&group.affinity)
+        .chain(tiers)
+        .any(|affinity| matches(affinity, cluster))
 }
 
 /// True if an affinity selects a cluster (`util.ClusterMatches`).

@@ -23,22 +23,30 @@ impl Engine {
         {
             // Nothing was written, so nothing was taken.
             self.holdings.give_back(key, before);
+            self.takings.retract(key);
         }
         let announcements = std::mem::take(&mut in_flight.announcements);
         let mut looks_again = is_outdated;
         match outcome {
             WriteOutcome::Done => {
                 if written.wrote_specification || written.wrote_status {
+                    match &in_flight.failure {
+                        None => tracing::debug!(binding = %key, "scheduled"),
+                        Some(failure) => {
+                            let (reason, cause) = (failure.reason.as_str(), &failure.message);
+                            tracing::debug!(binding = %key, reason, cause, "not scheduled");
+                        }
+                    }
                     self.announcements.extend(announcements);
                 }
                 self.end(key, in_flight, moment);
             }
             WriteOutcome::HalfWritten(message) => {
-                tracing::warn!(binding = %key, message, "the result is written, its status is not; trying again");
+                tracing::warn!(binding = %key, cause = message, "the result is written, its status is not; trying again");
                 self.retry(key, in_flight, moment);
             }
             WriteOutcome::Failed(message) => {
-                tracing::warn!(binding = %key, message, "the result cannot be written; trying again");
+                tracing::warn!(binding = %key, cause = message, "the result cannot be written; trying again");
                 self.retry(key, in_flight, moment);
             }
             WriteOutcome::Refused(reason, message) => self.refused(key, in_flight, reason, message, moment),
@@ -101,7 +109,7 @@ impl Engine {
         message: String,
         moment: &Moment,
     ) {
-        tracing::warn!(binding = %key, reason = reason.as_str(), message, "the API server refuses the result");
+        tracing::warn!(binding = %key, reason = reason.as_str(), cause = message, "the API server refuses the result");
         if reason == ScheduledReason::QuotaExceeded {
             self.refused_by_quota
                 .entry(key.namespace.clone())

@@ -62,6 +62,7 @@ impl Engine {
         if trial.refusal.is_none() {
             let observer: Arc<dyn CallObserver> = Arc::clone(&self.panel.watchdog) as _;
             new.profile.observe(&observer);
+            self.metrics().profile(new.profile.name(), &new.hash);
             self.active = new;
             // Whatever failed may fail no longer.
             self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);

@@ -5,6 +5,7 @@
 //! reads no clock: every call that depends on time takes a [`Moment`].
 //!
 //! - [`observe`](self): changes of objects, and which bindings they wake.
+//! - `question`: which estimators are asked before a decision.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
 //! - `complete`: what follows from the outcome of a write.
 //! - `exchange`: another profile, between two decisions.
@@ -14,6 +15,7 @@ mod candidate;
 mod complete;
 mod exchange;
 mod observe;
+mod question;
 mod schedule;
 mod shadow;
 
@@ -29,6 +31,7 @@ use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::scheduler::Profile;
+use sha2::{Digest, Sha256};
 
 use crate::condition::{Cause, Failure};
 use crate::decide::rules::Reason;
@@ -41,6 +44,7 @@ use crate::observe::{IncomingEvent, Metrics, QueuePart};
 use crate::panel::{Panel, Published};
 use crate::queue::{Depth, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
+use crate::takings::Takings;
 use crate::write::WriteJob;
 
 /// A point in time, on both clocks.
@@ -48,7 +52,7 @@ use crate::write::WriteJob;
 pub struct Moment {
     /// For durations.
     pub instant: Instant,
-    /// For what is written.
+    /// For what is written, in whole seconds.
     pub wall: Timestamp,
 }
 
@@ -57,6 +61,8 @@ pub struct Moment {
 pub struct ActiveProfile {
     /// The plugins.
     pub profile: Arc<Profile>,
+    /// Hash of the profile's text, with everything that it extends, and of its plugins' files.
+    pub hash: String,
     /// What happens to the previous result if no cluster fits.
     pub when_no_cluster_fits: WhenNoClusterFits,
     /// What happens to satisfied bindings if clusters change.
@@ -67,11 +73,24 @@ impl ActiveProfile {
     /// A constructed profile with the settings of its configuration.
     pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Self {
         Self {
+            hash: hash(&profile, configuration),
             profile,
             when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
             when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
         }
     }
+}
+
+/// Twelve hexadecimal digits, which differ whenever anything that decides does.
+fn hash(profile: &Profile, configuration: &ProfileConfiguration) -> String {
+    let mut hasher = Sha256::new();
+    // The configuration is plain data, which can always be written.
+    hasher.update(serde_json::to_vec(configuration).unwrap_or_default());
+    for plugin in profile.plugins() {
+        hasher.update(plugin.library().checksum());
+    }
+    let digest = hasher.finalize();
+    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The scheduler's state.
@@ -90,6 +109,8 @@ pub struct Engine {
     queue: Queue<Arc<BindingKey>, Cause>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     holdings: Holdings,
+    /// What was taken lately, for answers of estimators; empty if none are asked.
+    takings: Takings,
     guard: LossGuard,
     cycle: Cycle,
     /// Kinds whose first list is complete.
@@ -104,6 +125,8 @@ pub struct Engine {
     panel: Arc<Panel>,
     /// True if estimators are asked before decisions.
     asks_estimators: bool,
+    /// True if they are told what was assigned and does not run yet.
+    assumes_workloads: bool,
     /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
     estimating: HashMap<Arc<BindingKey>, bool>,
     /// The last decisions, for the trial of a new profile.
@@ -138,6 +161,21 @@ struct InFlight {
     reason: Option<Reason>,
     /// Time at which the decision began.
     started: Instant,
+}
+
+impl InFlight {
+    /// A write of a decision that took nothing and announces nothing.
+    fn new(reason: Option<Reason>, moment: &Moment) -> Self {
+        Self {
+            before: None,
+            answers: None,
+            failure: None,
+            is_outdated: false,
+            announcements: Vec::new(),
+            reason,
+            started: moment.instant,
+        }
+    }
 }
 
 /// An event for people, about a binding and the object that it propagates.
@@ -178,6 +216,7 @@ impl Engine {
     pub fn new(active: ActiveProfile, panel: Arc<Panel>) -> Self {
         let observer: Arc<dyn CallObserver> = Arc::clone(&panel.watchdog) as _;
         active.profile.observe(&observer);
+        panel.metrics.profile(active.profile.name(), &active.hash);
         Self {
             panel,
             fleet: Fleet::new(active.profile.needs_raw_clusters()),
@@ -191,11 +230,13 @@ impl Engine {
             queue: Queue::default(),
             in_flight: HashMap::new(),
             holdings: Holdings::default(),
+            takings: Takings::default(),
             guard: LossGuard::default(),
             cycle: Cycle::new(),
             synced: BTreeSet::new(),
             term: None,
             asks_estimators: false,
+            assumes_workloads: false,
             estimating: HashMap::new(),
             recent: Recent::default(),
             shadow: None,
@@ -209,6 +250,13 @@ impl Engine {
     #[must_use]
     pub fn asking_estimators(mut self, asks: bool) -> Self {
         self.asks_estimators = asks;
+        self
+    }
+
+    /// Has estimators told what was assigned to their cluster and does not run there yet.
+    #[must_use]
+    pub fn assuming_workloads(mut self, assumes: bool) -> Self {
+        self.assumes_workloads = assumes;
         self
     }
 
@@ -255,6 +303,11 @@ impl Engine {
     /// Time for which the next binding has waited.
     pub fn head_age(&self, now: Instant) -> Duration {
         self.queue.head_age(now)
+    }
+
+    /// True if a cluster exists, or is missing without having been deleted.
+    pub fn may_come_back(&self, cluster: &str) -> bool {
+        self.clusters.contains(cluster) || self.guard.is_missing(cluster)
     }
 
     /// The clusters that are missing; while there are any, no write takes replicas away.
@@ -311,15 +364,11 @@ impl Engine {
         if !record.is_ours {
             return;
         }
-        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
-            (Some(in_flight), _) => in_flight.is_outdated = true,
-            // The decision reads the newest state anyway.
-            (None, Some(is_outdated)) => *is_outdated = true,
-            (None, None) => {
-                self.queue.wake(key, record.priority, now);
-                self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
-            }
+        if mark_outdated(&mut self.in_flight, &mut self.estimating, key) {
+            return;
         }
+        self.queue.wake(key, record.priority, now);
+        self.panel.metrics.incoming(IncomingEvent::ClusterChanged);
     }
 
     fn add(&mut self, key: &Arc<BindingKey>, event: IncomingEvent, now: Instant) {
@@ -327,16 +376,27 @@ impl Engine {
         if !record.is_ours {
             return;
         }
-        match (self.in_flight.get_mut(key), self.estimating.get_mut(key)) {
-            (Some(in_flight), _) => in_flight.is_outdated = true,
-            // The decision reads the newest state anyway.
-            (None, Some(is_outdated)) => *is_outdated = true,
-            (None, None) => {
-                self.queue.add(key, record.priority, now);
-                self.panel.metrics.incoming(event);
-            }
+        if mark_outdated(&mut self.in_flight, &mut self.estimating, key) {
+            return;
         }
+        self.queue.add(key, record.priority, now);
+        self.panel.metrics.incoming(event);
     }
+}
+
+/// Notes a change of a binding that is being written or asked about, which is looked at again afterwards. Returns false
+/// if it is neither, so that it belongs into the queue.
+fn mark_outdated(
+    in_flight: &mut HashMap<Arc<BindingKey>, InFlight>,
+    estimating: &mut HashMap<Arc<BindingKey>, bool>,
+    key: &Arc<BindingKey>,
+) -> bool {
+    if let Some(in_flight) = in_flight.get_mut(key) {
+        in_flight.is_outdated = true;
+        return true;
+    }
+    // The decision reads the newest state anyway.
+    estimating.get_mut(key).map(|is_outdated| *is_outdated = true).is_some()
 }
 
 /// The kind of a binding, for lists.

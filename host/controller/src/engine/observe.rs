@@ -15,6 +15,7 @@ use crate::holdings::HOLD_MAX;
 use crate::lease::Term;
 use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
 use crate::observe::IncomingEvent;
+use crate::serve::Unconfirmed;
 use crate::store::{ClusterChange, Record};
 use crate::watch::Change;
 
@@ -26,8 +27,8 @@ impl Engine {
     pub fn observe(&mut self, change: Change, moment: &Moment) {
         match change {
             Change::ListBegins(kind) => self.list_begins(kind),
-            Change::Listed(kind, object) => self.applied(kind, object, true, moment),
-            Change::Applied(kind, object) => self.applied(kind, object, false, moment),
+            Change::Listed(_, object) => self.applied(object, true, moment),
+            Change::Applied(_, object) => self.applied(object, false, moment),
             Change::Deleted(kind, key) => self.deleted(kind, &key, moment),
             Change::ListEnds(kind) => self.list_ends(kind, moment),
         }
@@ -64,21 +65,42 @@ impl Engine {
             );
             self.wake_for(Cause::MissingClusters, now);
         }
+        self.takings.expire(now);
         if self.holdings.expire(now) {
             self.wake_for(Cause::Capacity, now);
         }
     }
 
-    /// Believes that all missing clusters are gone: a person confirmed it. Returns their names.
-    pub fn confirm_missing_clusters(&mut self, now: Instant) -> Vec<String> {
-        let gone = self.guard.confirm();
-        self.wake_for(Cause::MissingClusters, now);
-        gone
+    /// Believes that missing clusters are gone: a person confirmed it.
+    ///
+    /// # Errors
+    ///
+    /// An [`Unconfirmed`], and nothing changes, unless this process decides and every one of the clusters is missing.
+    pub fn confirm_missing_clusters(&mut self, clusters: &[String], now: Instant) -> Result<(), Unconfirmed> {
+        if !self.is_deciding() {
+            return Err(Unconfirmed::NotDeciding);
+        }
+        if let Some(cluster) = clusters.iter().find(|cluster| !self.guard.is_missing(cluster)) {
+            return Err(Unconfirmed::NotMissing {
+                cluster: cluster.clone(),
+                missing: self.missing_clusters(),
+            });
+        }
+        self.guard.confirm(clusters);
+        tracing::warn!(
+            clusters = clusters.join(", "),
+            "missing clusters are gone: a person confirmed it"
+        );
+        if !self.guard.is_on() {
+            self.wake_for(Cause::MissingClusters, now);
+        }
+        Ok(())
     }
 
     /// The first decisions after a start: everything is listed, and this process leads.
     fn start(&mut self, moment: &Moment) {
         self.holdings.clear();
+        self.takings.clear();
         let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
         let mut named = BTreeSet::new();
         for key in &keys {
@@ -157,14 +179,13 @@ impl Engine {
         }
     }
 
-    fn applied(&mut self, kind: Kind, object: Object, is_listed: bool, moment: &Moment) {
+    fn applied(&mut self, object: Object, is_listed: bool, moment: &Moment) {
         match object {
             Object::Binding(document) => self.binding_applied(*document, is_listed, moment),
             Object::Cluster(cluster) => self.cluster_applied(&cluster, moment.instant),
             Object::Policy(policy) => self.policy_applied(&policy, moment.instant),
             Object::Quota(key, _) => self.quota_changed(&key.namespace, moment.instant),
         }
-        debug_assert!(Kind::ALL.contains(&kind));
     }
 
     fn deleted(&mut self, kind: Kind, key: &ObjectKey, moment: &Moment) {

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
 use divvy_scheduler::profile::WhenNoClusterFits;
 use serde_json::Value;
 
 use super::candidate::Candidate;
 use super::{Engine, InFlight, Moment, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
-use crate::decide::affinity::selects;
 use crate::decide::policy::{Request, is_lazy};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
-use crate::estimates::{Answers, EstimateJob, request};
+use crate::estimates::{Answers, Current};
 use crate::explanations::describe;
 use crate::guard::takes_away;
+use crate::holdings::Holding;
 use crate::objects::BindingKey;
-use crate::observe::{IncomingEvent, ScheduleResult, ScheduleType};
+use crate::observe::{CYCLE, IncomingEvent, ScheduleResult, ScheduleType};
 use crate::write::execute::described;
 use crate::write::patch::status_patch;
 use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
@@ -61,6 +61,8 @@ impl Engine {
     }
 
     fn look_at(&mut self, key: &Arc<BindingKey>, answers: Option<&Answers>, moment: &Moment) -> Option<Task> {
+        let span = tracing::info_span!(target: CYCLE, "schedule", binding = %key);
+        let _inside = span.entered();
         let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
             self.queue.done(key);
             return None;
@@ -109,29 +111,6 @@ impl Engine {
         }
     }
 
-    /// The question to estimators that must be answered first; `None` if none must.
-    fn question(&self, candidate: &Candidate, placement: &Placement, answers: Option<&Answers>) -> Option<EstimateJob> {
-        if !self.asks_estimators {
-            return None;
-        }
-        let in_sets = self.active.profile.plan_options().component_sets;
-        let request = request(&candidate.binding, in_sets)?;
-        // Answers to other requirements are of no use: the binding changed meanwhile.
-        if answers.is_some_and(|answers| answers.request == request) {
-            return None;
-        }
-        let clusters = self
-            .clusters
-            .present()
-            .filter(|(cluster, _)| selects(placement, cluster));
-        let clusters: Vec<(String, bool)> = clusters.map(|(cluster, pull)| (cluster.name.clone(), pull)).collect();
-        (!clusters.is_empty()).then(|| EstimateJob {
-            key: Arc::clone(&candidate.key),
-            request,
-            clusters,
-        })
-    }
-
     /// How the replicas of a binding's results add up. A strategy that an annotation names overrides the placement.
     fn sum(&self, placement: &Placement, own: &Request, policy: &Request) -> Sum {
         let named = own.strategy.as_deref().or(policy.strategy.as_deref()).map(str::trim);
@@ -155,6 +134,8 @@ impl Engine {
         // An explanation lists every cluster. In a burst over many, time goes to decisions first.
         let explains = self.clusters.len() <= EXPLAINED_CLUSTERS || self.queue.depth().active <= EXPLAINED_BACKLOG;
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let current = answers.map(|answers| Current::new(answers, &self.takings));
+        let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
         let decision = decide(
             &mut self.cycle,
             &DecisionInput {
@@ -162,11 +143,12 @@ impl Engine {
                 binding: &binding,
                 fleet: &snapshot,
                 ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
-                estimates: answers.map_or(&GeneralOnly, |answers| answers),
+                estimates: current.as_ref().map_or(&GeneralOnly, |current| current),
                 fresh: candidate.is_reschedule_pending,
                 explains,
             },
         );
+        drop(deciding);
         drop(snapshot);
         self.panel.watchdog.decided();
         self.recent.push(binding, candidate.is_reschedule_pending);
@@ -174,7 +156,7 @@ impl Engine {
         let explanation = describe(&decision, reason, last, &moment.wall.to_string());
         self.panel.explained(&candidate.key, &explanation);
         if self.shadow.is_some() {
-            self.wait_for_other(&candidate.key, &candidate.binding, &decision, reason, moment);
+            self.wait_for_other(&candidate.key, &candidate.binding, &decision, explanation, moment);
             self.queue.done(&candidate.key);
             return None;
         }
@@ -207,7 +189,7 @@ impl Engine {
         let is_same = is_same_result(last, result);
         let specification = candidate.specification(result, is_same, &decision.affinity);
         let request = candidate.binding.spec.reschedule_triggered_at;
-        let start = Timestamp::from_seconds(moment.wall.seconds());
+        let start = moment.wall;
         let wanted = StatusWanted {
             condition: Some((ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
             observes: true,
@@ -227,6 +209,10 @@ impl Engine {
                 let aggregated = aggregated.unwrap_or_default();
                 let requests = &decision.requests;
                 self.metrics().replicas_moved(moved(last, result));
+                if self.asks_estimators {
+                    self.takings
+                        .push(&candidate.key, result, last, requests, moment.instant);
+                }
                 Some(
                     self.holdings
                         .take(&candidate.key, result, last, &aggregated, requests, moment.instant),
@@ -237,11 +223,8 @@ impl Engine {
         let in_flight = InFlight {
             before,
             answers: request,
-            failure: None,
-            is_outdated: false,
             announcements: vec![candidate.announcement(true, message)],
-            reason: Some(reason),
-            started: moment.instant,
+            ..InFlight::new(Some(reason), moment)
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)
     }
@@ -264,26 +247,29 @@ impl Engine {
             (true, Some(_)) => candidate.specification(&[], last.is_empty(), ""),
             _ => None,
         };
-        let wanted = StatusWanted {
-            condition: Some((failure.reason, failure.message.clone())),
-            observes: false,
-            scheduled_at: None,
-            stamps: false,
-            affinity: None,
-            now: Timestamp::from_seconds(moment.wall.seconds()),
-        };
         let before = match specification {
             Some(_) if !last.is_empty() => Some(self.holdings.remove(&candidate.key)),
             _ => None,
         };
+        self.report_failure(candidate, specification, before, failure, reason, moment)
+    }
+
+    /// Plans the condition and the event of a failure, and the change of the result that goes with it.
+    fn report_failure(
+        &mut self,
+        candidate: &Candidate,
+        specification: Option<SpecificationPatch>,
+        before: Option<Option<Holding>>,
+        failure: Failure,
+        reason: Option<Reason>,
+        moment: &Moment,
+    ) -> Option<WriteJob> {
+        let wanted = StatusWanted::of_failure(failure.reason, failure.message.clone(), moment.wall);
         let in_flight = InFlight {
             before,
-            answers: None,
             announcements: vec![candidate.announcement(false, failure.message.clone())],
             failure: Some(failure),
-            is_outdated: false,
-            reason,
-            started: moment.instant,
+            ..InFlight::new(reason, moment)
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)
     }
@@ -302,24 +288,7 @@ impl Engine {
             retry: Retry::After(Cause::MissingClusters),
         };
         tracing::warn!(binding = %candidate.key, "result held back: it takes replicas away while clusters are missing");
-        let wanted = StatusWanted {
-            condition: Some((failure.reason, failure.message.clone())),
-            observes: false,
-            scheduled_at: None,
-            stamps: false,
-            affinity: None,
-            now: Timestamp::from_seconds(moment.wall.seconds()),
-        };
-        let in_flight = InFlight {
-            before: None,
-            answers: None,
-            announcements: vec![candidate.announcement(false, failure.message.clone())],
-            failure: Some(failure),
-            is_outdated: false,
-            reason: Some(reason),
-            started: moment.instant,
-        };
-        self.dispatch(candidate, None, wanted, in_flight, moment)
+        self.report_failure(candidate, None, None, failure, Some(reason), moment)
     }
 
     /// Brings the status of a satisfied binding up to date: the observed generation, and what a write that was cut off
@@ -331,7 +300,7 @@ impl Engine {
             .iter()
             .any(|known| known.kind == SCHEDULED && known.status == "True");
         let is_repair = !is_scheduled || status.last_scheduled_time.is_none();
-        let now = Timestamp::from_seconds(moment.wall.seconds());
+        let now = moment.wall;
         let applied = candidate.applied.as_ref();
         let wanted = StatusWanted {
             condition: is_repair.then(|| (ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
@@ -347,16 +316,7 @@ impl Engine {
             true => candidate.specification(&candidate.binding.spec.clusters, true, &affinity),
             false => None,
         };
-        let in_flight = InFlight {
-            before: None,
-            answers: None,
-            announcements: Vec::new(),
-            failure: None,
-            is_outdated: false,
-            reason: None,
-            started: moment.instant,
-        };
-        let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
+        let job = self.dispatch(candidate, specification, wanted, InFlight::new(None, moment), moment);
         self.metrics().repairs(u64::from(is_repair && job.is_some()));
         job
     }
@@ -389,6 +349,7 @@ impl Engine {
         let term = self.term?;
         self.in_flight.insert(Arc::clone(&candidate.key), in_flight);
         Some(WriteJob {
+            span: tracing::Span::current(),
             term,
             key: Arc::clone(&candidate.key),
             base,

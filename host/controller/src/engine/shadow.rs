@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Engine, Moment};
 use crate::condition::SCHEDULED;
-use crate::decide::rules::Reason;
 use crate::decision::Decision;
-use crate::explanations::describe;
 use crate::holdings::Holding;
 use crate::objects::BindingKey;
 use crate::store::Record;
@@ -81,7 +79,7 @@ impl Engine {
         key: &Arc<BindingKey>,
         binding: &ResourceBinding,
         decision: &Decision,
-        reason: Reason,
+        explanation: Value,
         moment: &Moment,
     ) {
         let Some(shadow) = &mut self.shadow else { return };
@@ -102,7 +100,7 @@ impl Engine {
             },
             strategy: decision.strategy.clone(),
             requests: decision.requests.clone(),
-            explanation: describe(decision, reason, &binding.spec.clusters, &moment.wall.to_string()),
+            explanation,
         };
         shadow.waiting.insert(Arc::clone(key), waiting);
     }

@@ -36,6 +36,9 @@ use labels::{
 };
 use registered::Registered;
 
+/// Target of the spans of decisions: `schedule` with its steps `decide`, `estimate` and `write`, and the binding as a field.
+pub const CYCLE: &str = "divvy::cycle";
+
 /// The metrics of one process.
 #[derive(Debug)]
 pub struct Metrics {

@@ -8,14 +8,18 @@ use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 
+use super::confirmation::{Confirmations, confirm};
 use super::{Check, Insight, ObjectPath};
 use crate::observe::Metrics;
 
-/// The routes over an insight.
-pub(super) fn router(insight: Arc<dyn Insight>) -> Router {
+/// The routes over an insight. Confirmations go to the scheduler.
+pub(super) fn router(insight: Arc<dyn Insight>, confirmations: Confirmations) -> Router {
+    let confirming = Router::new()
+        .route("/missing-clusters", post(confirm))
+        .with_state(confirmations);
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
@@ -23,7 +27,9 @@ pub(super) fn router(insight: Arc<dyn Insight>) -> Router {
         .route("/explain/{kind}/{namespace}/{name}", get(explain))
         .route("/explain/{kind}/{name}", get(explain_cluster))
         .route("/shadow", get(shadow))
+        .route("/missing-clusters", get(missing_clusters))
         .with_state(insight)
+        .merge(confirming)
 }
 
 type Shared = State<Arc<dyn Insight>>;
@@ -98,6 +104,10 @@ fn explanation(insight: &dyn Insight, kind: String, namespace: Option<String>, n
         Ok(explanation) => Json(explanation).into_response(),
         Err(unexplained) => not_found(&unexplained.to_string()),
     }
+}
+
+async fn missing_clusters(State(insight): Shared) -> Response {
+    Json(insight.missing_clusters()).into_response()
 }
 
 async fn shadow(State(insight): Shared) -> Response {

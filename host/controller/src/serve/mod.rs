@@ -8,14 +8,20 @@
 //! | `/explain/{kind}/{namespace}/{name}` | the newest explanation of a namespaced binding, as JSON |
 //! | `/explain/{kind}/{name}` | that of a `ClusterResourceBinding` |
 //! | `/shadow` | the last differences from the scheduler in charge, as JSON |
+//! | `/missing-clusters` | clusters that vanished without having been deleted, as a JSON list |
+//! | POST to `/missing-clusters` | confirms that the clusters of a JSON list are gone |
 //!
 //! It decides nothing and knows no object: what it shows comes from an [`Insight`], which the scheduler implements. A
 //! handler must never wait for the thread that decides, or a plugin that hangs would silence the probe that reports it.
+//! Only a confirmation waits, with a deadline.
 //!
 //! There is neither authentication nor TLS, as on karmada-scheduler's port: bind it to an address that only probes,
-//! Prometheus and operators reach.
+//! Prometheus and operators reach. The one request that changes anything is taken only from the machine or pod itself,
+//! which is where `kubectl port-forward` connects from: so it needs the right to forward ports to the pod. It must name
+//! exactly what it confirms, as JSON, which no page in a browser can send unasked.
 
 mod answers;
+mod confirmation;
 mod request;
 mod server;
 
@@ -27,7 +33,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use request::{Response, get};
+pub use confirmation::{Confirmation, Confirmations, Unconfirmed};
+pub use request::{Response, get, post};
 pub use server::{ServeError, Server};
 
 /// A condition for being ready.
@@ -117,6 +124,9 @@ pub trait Insight: Send + Sync + 'static {
     ///
     /// An [`Unexplained`], which becomes a response 404 with its text.
     fn explain(&self, object: &ObjectPath) -> Result<Value, Unexplained>;
+
+    /// Clusters that vanished without having been deleted, sorted.
+    fn missing_clusters(&self) -> Vec<String>;
 
     /// The last differences from the scheduler in charge; `None` outside shadow mode.
     fn shadow(&self) -> Option<Value>;

@@ -1,6 +1,6 @@
 //! A request to a scheduler's server, for the command line.
 //!
-//! One GET over HTTP/1.0, whose response ends with the connection: no client library is needed for that.
+//! One request over HTTP/1.0, whose response ends with the connection: no client library is needed for that.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -24,6 +24,25 @@ pub struct Response {
 ///
 /// An I/O error if the server cannot be reached, is too slow, or does not speak HTTP.
 pub fn get(address: SocketAddr, path: &str, deadline: Duration) -> io::Result<Response> {
+    send(address, &format!("GET {path}"), path, None, deadline)
+}
+
+/// Posts JSON to a path of the server at `address`. Each step has the time `deadline`.
+///
+/// # Errors
+///
+/// As [`get`].
+pub fn post(address: SocketAddr, path: &str, json: &str, deadline: Duration) -> io::Result<Response> {
+    send(address, &format!("POST {path}"), path, Some(json), deadline)
+}
+
+fn send(
+    address: SocketAddr,
+    request: &str,
+    path: &str,
+    json: Option<&str>,
+    deadline: Duration,
+) -> io::Result<Response> {
     let mut stream = TcpStream::connect_timeout(&address, deadline)?;
     stream.set_read_timeout(Some(deadline))?;
     stream.set_write_timeout(Some(deadline))?;
@@ -34,9 +53,13 @@ pub fn get(address: SocketAddr, path: &str, deadline: Duration) -> io::Result<Re
             format!("`{path}` is not a path"),
         ));
     }
+    let content = json.map_or_else(String::new, |json| {
+        format!("Content-Type: application/json\r\nContent-Length: {}\r\n", json.len())
+    });
+    let body = json.unwrap_or_default();
     write!(
         stream,
-        "GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+        "{request} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n{content}\r\n{body}"
     )?;
     let mut text = Vec::new();
     stream.take(RESPONSE_MAX).read_to_end(&mut text)?;

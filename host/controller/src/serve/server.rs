@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{Insight, answers};
+use super::{Confirmations, Insight, answers};
 
 /// Time that requests under way have after the end was asked for. A client that reads slowly must not hold up the exit.
 const GRACE: Duration = Duration::from_secs(1);
@@ -54,15 +54,21 @@ impl Server {
         self.address
     }
 
-    /// Serves until `stop` is cancelled. Requests under way are answered, for at most one second.
+    /// Serves until `stop` is cancelled. Confirmations go to `confirmations`, which must answer each. Requests under way are answered, for at most one second.
     ///
     /// # Errors
     ///
     /// A [`ServeError::Serve`]. Kubernetes restarts a process whose probes go unanswered, so the caller should end.
-    pub async fn run(self, insight: Arc<dyn Insight>, stop: CancellationToken) -> Result<(), ServeError> {
+    pub async fn run(
+        self,
+        insight: Arc<dyn Insight>,
+        confirmations: Confirmations,
+        stop: CancellationToken,
+    ) -> Result<(), ServeError> {
         let ending = stop.clone();
-        let serving = axum::serve(self.listener, answers::router(insight))
-            .with_graceful_shutdown(async move { ending.cancelled().await });
+        let router = answers::router(insight, confirmations).into_make_service_with_connect_info::<SocketAddr>();
+        let serving =
+            axum::serve(self.listener, router).with_graceful_shutdown(async move { ending.cancelled().await });
         let grace = async {
             stop.cancelled().await;
             tokio::time::sleep(GRACE).await;

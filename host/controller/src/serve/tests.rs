@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Check, Insight, ObjectPath, ServeError, Server, Unexplained};
+use super::{Check, Confirmation, Insight, ObjectPath, ServeError, Server, Unconfirmed, Unexplained};
 use crate::observe::Metrics;
 
 /// A scheduler that knows one binding.
@@ -44,6 +45,10 @@ impl Insight for Fake {
         }
     }
 
+    fn missing_clusters(&self) -> Vec<String> {
+        vec!["m1".to_owned()]
+    }
+
     fn shadow(&self) -> Option<Value> {
         self.in_shadow.then(|| json!({"differences": []}))
     }
@@ -64,9 +69,22 @@ async fn start(in_shadow: bool) -> Running {
     });
     let server = Server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
     let stop = CancellationToken::new();
+    let (confirmations, mut confirmed) = mpsc::channel::<Confirmation>(1);
+    tokio::spawn(async move {
+        while let Some(confirmation) = confirmed.recv().await {
+            let outcome = match confirmation.clusters.iter().find(|cluster| *cluster != "m1") {
+                None => Ok(()),
+                Some(cluster) => Err(Unconfirmed::NotMissing {
+                    cluster: cluster.clone(),
+                    missing: vec!["m1".to_owned()],
+                }),
+            };
+            confirmation.outcome.send(outcome).expect("the handler waits");
+        }
+    });
     Running {
         address: server.address(),
-        task: tokio::spawn(server.run(Arc::clone(&fake) as Arc<dyn Insight>, stop.clone())),
+        task: tokio::spawn(server.run(Arc::clone(&fake) as Arc<dyn Insight>, confirmations, stop.clone())),
         fake,
         stop,
     }
@@ -200,6 +218,32 @@ async fn differences_are_shown_in_shadow_mode_only() {
     let (status, reason) = start(false).await.get("/shadow").await;
     assert_eq!(status, 404);
     assert!(reason.contains("--dry-run"), "{reason}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_clusters_are_confirmed_by_name() {
+    let running = start(false).await;
+    assert_eq!(running.get("/missing-clusters").await, (200, r#"["m1"]"#.to_owned()));
+    let (address, deadline) = (running.address, Duration::from_secs(5));
+    let post = move |body: &'static str| async move {
+        let posted = move || super::post(address, "/missing-clusters", body, deadline);
+        let response = tokio::task::spawn_blocking(posted)
+            .await
+            .expect("no panic")
+            .expect("a response");
+        (response.status, String::from_utf8(response.body).expect("text"))
+    };
+    assert_eq!(post(r#"["m1"]"#).await, (200, r#"{"confirmed":["m1"]}"#.to_owned()));
+    let (status, reason) = post(r#"["m1", "m2"]"#).await;
+    assert_eq!(
+        (status, reason.as_str()),
+        (409, "cluster `m2` is not missing; missing clusters: m1\n")
+    );
+    assert_eq!(post("[]").await.0, 400);
+    assert_eq!(post("all").await.0, 400);
+    // A form in a browser can post text to any address, but not as JSON.
+    let response = running.request("POST /missing-clusters").await.expect("a response");
+    assert_eq!(response.status, 415);
 }
 
 #[tokio::test]

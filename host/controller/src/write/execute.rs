@@ -70,13 +70,7 @@ impl Writer {
 
     /// Writes a job: the specification, then the status.
     pub async fn write(&self, job: &WriteJob) -> Written {
-        let mut written = Written {
-            latest: None,
-            wrote_specification: false,
-            wrote_status: false,
-            conflicts: 0,
-            outcome: WriteOutcome::Done,
-        };
+        let mut written = Written::default();
         let mut status = job.status.clone();
         let mut refusal = None;
         if let Some(patch) = &job.specification {
@@ -88,11 +82,8 @@ impl Writer {
                 Err(WriteOutcome::Refused(reason, message)) => {
                     // The group that was tried is recorded all the same, as in Karmada.
                     status = StatusWanted {
-                        condition: Some((reason, message.clone())),
-                        observes: false,
-                        scheduled_at: None,
-                        stamps: false,
-                        ..status
+                        affinity: status.affinity,
+                        ..StatusWanted::of_failure(reason, message.clone(), status.now)
                     };
                     refusal = Some(WriteOutcome::Refused(reason, message));
                 }

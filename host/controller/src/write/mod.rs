@@ -23,6 +23,8 @@ use crate::objects::{BindingKey, Fetched};
 /// A write of one binding.
 #[derive(Debug, Clone)]
 pub struct WriteJob {
+    /// Span of the decision, under which the write is.
+    pub span: tracing::Span,
     /// The binding.
     pub key: Arc<BindingKey>,
     /// The object that was decided: its metadata and status.
@@ -63,8 +65,22 @@ pub struct StatusWanted {
     pub now: Timestamp,
 }
 
-/// What became of a write.
-#[derive(Debug)]
+impl StatusWanted {
+    /// The status of a decision that failed: its condition alone.
+    pub fn of_failure(reason: ScheduledReason, message: String, now: Timestamp) -> Self {
+        Self {
+            condition: Some((reason, message)),
+            observes: false,
+            scheduled_at: None,
+            stamps: false,
+            affinity: None,
+            now,
+        }
+    }
+}
+
+/// What became of a write. The default is one that had nothing to do.
+#[derive(Debug, Default)]
 pub struct Written {
     /// The binding as the last answer had it; `None` if nothing was written.
     pub latest: Option<Fetched>,
@@ -79,9 +95,10 @@ pub struct Written {
 }
 
 /// Outcome of a write.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub enum WriteOutcome {
     /// Everything is written, or was there already.
+    #[default]
     Done,
     /// The binding changed since the decision, which is dropped.
     Superseded,

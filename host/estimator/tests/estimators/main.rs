@@ -6,7 +6,9 @@ mod tls;
 
 use std::time::Duration;
 
-use divvy_estimator::{BreakerOptions, Estimate, EstimatorOptions, Estimators, Request, Target, Unanswered};
+use divvy_estimator::{
+    AssumedWorkload, BreakerOptions, Estimate, EstimatorOptions, Estimators, Request, Target, Unanswered,
+};
 use divvy_karmada::api;
 use serde_json::json;
 use server::{Behaviour, Estimator, Services};
@@ -130,6 +132,29 @@ async fn pull_clusters_are_excluded_if_requested() {
         assert_eq!(word(&estimates[0]), expected);
     }
     assert_eq!(server.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_assumed_goes_to_its_own_cluster() {
+    let one = Estimator::start(Behaviour::Count(7)).await;
+    let two = Estimator::start(Behaviour::Count(7)).await;
+    let estimators = Estimators::new(options(), Services::new([("m1", one.port), ("m2", two.port)]));
+    let components: Vec<api::Component> =
+        serde_json::from_value(json!([{"name": "worker", "replicas": 3}])).expect("components");
+    let assumed = [AssumedWorkload::new("shop", &components).expect("a workload")];
+    let first = Target {
+        assumed: &assumed,
+        ..Target::new("m1")
+    };
+    estimators.estimate(&[first, Target::new("m2")], &replicas("1")).await;
+    let [workload] = <[_; 1]>::try_from(one.assumed()).expect("one workload");
+    assert_eq!(workload.namespace, "shop");
+    let named = workload
+        .components
+        .iter()
+        .map(|component| (component.name.as_str(), component.replicas));
+    assert_eq!(named.collect::<Vec<_>>(), [("worker", 3)]);
+    assert_eq!(two.assumed(), []);
 }
 
 #[tokio::test]

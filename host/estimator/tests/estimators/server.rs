@@ -24,6 +24,25 @@ use tonic_prost::ProstCodec;
 pub(crate) struct Asked {
     #[prost(string, tag = "1")]
     pub(crate) cluster: String,
+    /// Encoded [`Assumed`] workloads in a request about replicas, the namespace in one about sets.
+    #[prost(bytes = "vec", repeated, tag = "3")]
+    pub(crate) third: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Assumed {
+    #[prost(string, tag = "1")]
+    pub(crate) namespace: String,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) components: Vec<AssumedComponent>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AssumedComponent {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(int32, tag = "3")]
+    pub(crate) replicas: i32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -56,6 +75,8 @@ struct Shared {
     behaviour: Behaviour,
     /// Clusters and methods of the calls so far.
     calls: Vec<(String, String)>,
+    /// What the last call about replicas said is assumed.
+    assumed: Vec<Assumed>,
 }
 
 /// A running estimator, which stops when it is dropped.
@@ -83,6 +104,7 @@ impl Estimator {
         let shared = Arc::new(Mutex::new(Shared {
             behaviour,
             calls: Vec::new(),
+            assumed: Vec::new(),
         }));
         let mut server = Server::builder();
         if let Some(tls) = tls {
@@ -109,6 +131,10 @@ impl Estimator {
 
     pub(crate) fn calls(&self) -> Vec<(String, String)> {
         self.shared.lock().expect("not poisoned").calls.clone()
+    }
+
+    pub(crate) fn assumed(&self) -> Vec<Assumed> {
+        self.shared.lock().expect("not poisoned").assumed.clone()
     }
 
     /// Stops listening and closes all connections.
@@ -186,12 +212,18 @@ impl UnaryService<Asked> for Method {
     type Future = BoxFuture<'static, Result<Response<Counted>, Status>>;
 
     fn call(&mut self, request: Request<Asked>) -> Self::Future {
-        let cluster = request.into_inner().cluster;
+        let Asked { cluster, third } = request.into_inner();
         let call = (cluster, self.name.clone());
-        self.shared.lock().expect("not poisoned").calls.push(call);
         let behaviour = self.behaviour.clone();
         let known = matches!(self.name.as_str(), "MaxAvailableReplicas" | "MaxAvailableComponentSets");
         let replicas = self.name == "MaxAvailableReplicas";
+        let mut shared = self.shared.lock().expect("not poisoned");
+        shared.calls.push(call);
+        if replicas {
+            let decoded = third.iter().map(|workload| Assumed::decode(workload.as_slice()));
+            shared.assumed = decoded.collect::<Result<_, _>>().expect("assumed workloads");
+        }
+        drop(shared);
         Box::pin(async move {
             let count = match behaviour {
                 _ if !known => return Err(Status::unimplemented("unknown method")),

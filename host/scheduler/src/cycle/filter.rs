@@ -18,6 +18,10 @@ impl Cycle {
         for &row in input.fleet.deleting() {
             self.codes[row as usize] = DELETING_CODE;
         }
+        let count = |codes: &[u32]| codes.iter().filter(|code| **code != 0).count();
+        let mut rejected = 0;
+        // What each observed filter rejected.
+        let mut rejections = Vec::new();
         // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
         for (number, plugin) in input.profile.filters().enumerate() {
             views.calling(|| input.profile.filter_place(number));
@@ -25,6 +29,10 @@ impl Cycle {
             let may_change = !plugin.library().is_certified();
             if may_change {
                 self.row_buffer.clone_from(&self.codes);
+            }
+            let observer = plugin.observer();
+            if observer.is_some() && rejections.is_empty() {
+                rejected = count(&self.codes);
             }
             let mut call = FilterCall {
                 cycle: views.cycle(),
@@ -37,11 +45,22 @@ impl Cycle {
             if may_change {
                 self.check_rejections(input, plugin.name())?;
             }
+            if let Some(observer) = observer {
+                let before = std::mem::replace(&mut rejected, count(&self.codes));
+                rejections.push((observer, plugin.name(), rejected.saturating_sub(before)));
+            }
         }
         let rows = &mut self.feasible.rows;
         rows.clear();
         let feasible = (0..).zip(&self.codes).filter(|(_, code)| **code == 0);
         rows.extend(feasible.map(|(row, _)| row));
+        // The caller repeats a pass in which nothing fits and no reasons were collected.
+        if !rows.is_empty() || views.texts.is_some() {
+            for (observer, plugin, clusters) in rejections.into_iter().filter(|(.., clusters)| *clusters > 0) {
+                observer.rejected(plugin, clusters);
+            }
+        }
+        let rows = &self.feasible.rows;
         if rows.is_empty() {
             // Without texts there are no reasons yet; the caller runs the filters again to collect them.
             return Err(CycleError::NoClusterFit {

@@ -20,6 +20,7 @@ pub const PATH_VARIABLE: &str = "DIVVY_PLUGIN_PATH";
 #[derive(Debug, Clone, Default)]
 pub struct PluginDirectories {
     directories: Vec<PathBuf>,
+    may_change: bool,
 }
 
 impl PluginDirectories {
@@ -35,14 +36,28 @@ impl PluginDirectories {
         if let Some(path) = env::var_os(PATH_VARIABLE) {
             directories.extend(env::split_paths(&path).filter(|path| !path.as_os_str().is_empty()));
         }
-        Self { directories }
+        Self::new(directories)
     }
 
     /// Searches only these directories.
     pub fn new(directories: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
             directories: directories.into_iter().collect(),
+            may_change: false,
         }
+    }
+
+    /// For a process that runs while plugins are replaced: a library that is written to in place must not change under it, so
+    /// each is opened from a private copy.
+    #[must_use]
+    pub fn that_may_change(mut self) -> Self {
+        self.may_change = true;
+        self
+    }
+
+    /// True if libraries may be written to while they are in use.
+    pub fn may_change(&self) -> bool {
+        self.may_change
     }
 
     /// Searches `more` after these directories.

@@ -41,6 +41,10 @@ pub trait CallObserver: Send + Sync {
     fn begins(&self, plugin: &'static str, call: Call);
     /// The call that began last has ended: with a result, or with this error.
     fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>);
+    /// A filter rejected so many clusters of a binding that no filter before it had rejected.
+    fn rejected(&self, plugin: &'static str, clusters: usize) {
+        let _ = (plugin, clusters);
+    }
 }
 
 /// A plugin in this process: its instance, and the functions of its library.
@@ -183,6 +187,11 @@ impl PluginInstance {
     /// Lets `observer` watch all calls from now on. Only the first observer of a plugin counts.
     pub fn observe(&self, observer: Arc<dyn CallObserver>) {
         let _known = self.observer.set(observer);
+    }
+
+    /// The observer of the plugin's calls, if there is one.
+    pub(crate) fn observer(&self) -> Option<&dyn CallObserver> {
+        self.observer.get().map(|observer| &**observer)
     }
 
     /// True if the plugin panicked too many times in a row and is no longer called.

@@ -35,6 +35,8 @@ pub struct LoadOptions<'a> {
     pub checksum: Option<&'a str>,
     /// True if the library may be opened without a certificate.
     pub allow_uncertified: bool,
+    /// True if the file may be written to while the library is in use, so that it is opened from a private copy.
+    pub may_change: bool,
 }
 
 /// A library's file, read but not opened, with the records that it carries.
@@ -144,8 +146,10 @@ impl PluginFile {
                     actual,
                 });
             }
-            Some(_) => open_copy(&self.path, &self.bytes)?,
-            None if was_exchanged(&self.path, &actual) => open_copy(&self.path, &self.bytes)?,
+            Some(_) => open_copy(&self.path, &self.bytes, &actual)?,
+            None if options.may_change || was_exchanged(&self.path, &actual) => {
+                open_copy(&self.path, &self.bytes, &actual)?
+            }
             None => open(&self.path, &self.path)?,
         };
         let exported = exported(&self.path, library)?;
@@ -233,11 +237,17 @@ fn open(shown: &Path, path: &Path) -> Result<&'static libloading::Library, LoadE
 }
 
 /// Opens the bytes from a file in memory. Its descriptor stays open: the dynamic linker identifies a library by its
-/// file, so a descriptor number that is closed and reused would return the older one.
-fn open_copy(path: &Path, bytes: &[u8]) -> Result<&'static libloading::Library, LoadError> {
+/// file, so a descriptor number that is closed and reused would return the older one. Bytes that are open already are not
+/// opened again, because libraries are never closed: a profile that is loaded often would take ever more memory.
+fn open_copy(path: &Path, bytes: &[u8], checksum: &str) -> Result<&'static libloading::Library, LoadError> {
     use std::io::Write;
     use std::os::fd::{AsRawFd, IntoRawFd};
 
+    static COPIES: Mutex<BTreeMap<String, &'static libloading::Library>> = Mutex::new(BTreeMap::new());
+    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(library) = copies.get(checksum) {
+        return Ok(library);
+    }
     let refused = |source: std::io::Error| LoadError::FileUnreadable {
         path: path.to_owned(),
         source,
@@ -248,6 +258,7 @@ fn open_copy(path: &Path, bytes: &[u8]) -> Result<&'static libloading::Library, 
     file.write_all(bytes).map_err(refused)?;
     let library = open(path, Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))?;
     let _kept_open = file.into_raw_fd();
+    copies.insert(checksum.to_owned(), library);
     Ok(library)
 }
 

@@ -292,6 +292,7 @@ impl Registry<'_> {
             None => self.directories.find(name).ok_or_else(|| self.not_found(name))?,
         };
         let library = PluginFile::read(&path)?.open(LoadOptions {
+            may_change: self.directories.may_change(),
             name: (!is_path).then_some(name),
             checksum: table.and_then(|table| table.sha256.as_deref()),
             allow_uncertified: table.is_some_and(|table| table.allow_uncertified),

@@ -82,6 +82,18 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Everything that may happen to a write and goes away by itself; answers are late by `delay`.
+    pub fn passing(delay: Duration) -> [Self; 6] {
+        [
+            Self::conflict(),
+            Self::too_many_requests(),
+            Self::dead_webhook(),
+            Self::LoseRequest,
+            Self::LoseAnswer,
+            Self::DelayAnswer(delay),
+        ]
+    }
+
     /// The refusal of Karmada's webhook for a binding that exceeds a `FederatedResourceQuota`.
     pub fn quota_exceeded() -> Self {
         Self::Refuse {

@@ -8,13 +8,11 @@ use divvy_control_plane_tests::templates::Cluster;
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::{Value, json};
 
-use crate::{folder, let_time_pass, own_writes, three_clusters};
+use crate::{folder, let_time_pass, own_writes, scheduling, three_clusters};
 
 #[tokio::test]
 async fn labels_move_only_what_goes_to_every_candidate() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     let gold = json!({"labelSelector": {"matchLabels": {"tier": "gold"}}});
     scenario
         .deploy("divided", 4, templates::divided_by_room(gold.clone()))
@@ -39,9 +37,7 @@ async fn labels_move_only_what_goes_to_every_candidate() -> Result<(), Error> {
 
 #[tokio::test]
 async fn a_taint_keeps_new_replicas_away() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     let both = json!({"clusterNames": ["a", "b"]});
     scenario
         .deploy("before", 2, templates::duplicated(both.clone()))
@@ -76,9 +72,7 @@ async fn replicas_leave_a_cluster_that_is_being_deleted() -> Result<(), Error> {
 
 #[tokio::test]
 async fn clusters_that_vanish_take_no_replicas_with_them() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     let weights = [("a", 1), ("b", 2)];
     scenario
         .deploy("web", 3, templates::divided_by_weight(&weights))

@@ -35,14 +35,7 @@ async fn a_quota_is_reported_and_tried_again() -> Result<(), Error> {
 
 #[tokio::test]
 async fn writes_survive_refusals_and_lost_answers() -> Result<(), Error> {
-    let effects = [
-        Effect::conflict(),
-        Effect::too_many_requests(),
-        Effect::dead_webhook(),
-        Effect::LoseRequest,
-        Effect::LoseAnswer,
-        Effect::DelayAnswer(Duration::from_secs(2)),
-    ];
+    let effects = Effect::passing(Duration::from_secs(2));
     let folder = folder()?;
     let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
     let proxy = FaultProxy::start(&scenario.control_plane, 1).await?;
@@ -148,14 +141,7 @@ async fn under_random_faults_every_binding_is_scheduled_once() -> Result<(), Err
     let mut scenario = Scenario::new(folder.path(), &clusters).await?;
     let proxy = FaultProxy::start(&scenario.control_plane, seed).await?;
     let write = |effect: Effect| Fault::new(effect, Frequency::OneIn(12), |incoming| incoming.is_write());
-    for effect in [
-        Effect::conflict(),
-        Effect::too_many_requests(),
-        Effect::dead_webhook(),
-        Effect::LoseRequest,
-        Effect::LoseAnswer,
-        Effect::DelayAnswer(Duration::from_millis(300)),
-    ] {
+    for effect in Effect::passing(Duration::from_millis(300)) {
         proxy.add(write(effect));
     }
     proxy.add(Fault::new(

@@ -4,14 +4,21 @@
 //! do other work that it can only do afterwards, and then looks.
 
 mod clusters;
+mod estimators;
 mod faults;
+mod operating;
 mod ownership;
 mod placing;
 mod plugins;
 mod recorded;
+mod reload;
 mod replicas_of_scheduler;
 mod soak;
 mod status;
+mod tracing;
+mod watchdog;
+
+use std::time::Duration;
 
 use divvy_control_plane_tests::objects::{BINDING, CLUSTER_BINDING};
 use divvy_control_plane_tests::scenario::binding_name;
@@ -24,6 +31,14 @@ use tempfile::TempDir;
 /// A folder for a control plane. Bind it before the scenario, so that it is removed after the processes have ended.
 fn folder() -> Result<TempDir, Error> {
     tempfile::tempdir().map_err(Error::file("a temporary folder"))
+}
+
+/// A control plane with these clusters and a scheduler. The folder is removed last.
+async fn scheduling(clusters: &[Cluster]) -> Result<(TempDir, Scenario), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), clusters).await?;
+    scenario.start_scheduler()?;
+    Ok((folder, scenario))
 }
 
 /// Three clusters in two regions.
@@ -68,4 +83,23 @@ fn writes(scenario: &Scenario, user: User, name: &str) -> Result<(usize, usize),
 /// The writes of the scheduler to the binding of a Deployment.
 fn own_writes(scenario: &Scenario, name: &str) -> Result<(usize, usize), Error> {
     writes(scenario, SCHEDULER, name)
+}
+
+/// The answer of the last scheduler that was started to a GET of a path: status and body.
+fn ask(scenario: &Scenario, path: &str) -> (u16, String) {
+    let Some(address) = scenario.schedulers.last().and_then(|divvy| divvy.address.parse().ok()) else {
+        panic!("no scheduler was started");
+    };
+    match divvy_controller::serve::get(address, path, Duration::from_secs(10)) {
+        Ok(response) => (response.status, String::from_utf8_lossy(&response.body).into_owned()),
+        Err(error) => (0, error.to_string()),
+    }
+}
+
+/// The figure of one series, such as `divvy_leader` or `divvy_reloads_total{result="applied"}`, with its labels as they
+/// are exposed; `None` if it is not exposed.
+fn figure(scenario: &Scenario, series: &str) -> Option<f64> {
+    let (_, text) = ask(scenario, "/metrics");
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(series));
+    lines.find_map(|rest| rest.strip_prefix(' ')?.parse().ok())
 }

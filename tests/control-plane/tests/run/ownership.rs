@@ -5,39 +5,29 @@ use divvy_control_plane_tests::scenario::{is_scheduled, result};
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::{Value, json};
 
-use crate::{folder, let_time_pass, own_writes, three_clusters};
+use crate::{folder, let_time_pass, own_writes, scheduling, three_clusters};
 
 #[tokio::test]
 async fn a_suspended_binding_waits() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
     scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
     let suspend = |is_suspended: bool| json!({"spec": {"suspension": {"scheduling": is_suspended}}});
-    scenario
-        .objects()
-        .merge(BINDING, "default", "web-deployment", &suspend(true))
-        .await?;
+    scenario.change_binding("web", &suspend(true)).await?;
     scenario.scale("web", 9).await?;
     let_time_pass(&scenario, "later").await?;
     let waiting = scenario.binding("web").await?;
     assert_eq!(result(&waiting).values().sum::<i64>(), 3);
-    scenario
-        .objects()
-        .merge(BINDING, "default", "web-deployment", &suspend(false))
-        .await?;
+    scenario.change_binding("web", &suspend(false)).await?;
     scenario.wait_for_result("web", &[("a", 3), ("b", 6)]).await?;
     Ok(())
 }
 
 #[tokio::test]
 async fn bindings_of_others_are_left_alone() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     // Another scheduler's.
     let placement = templates::divided_by_weight(&[("a", 1)]);
     let mut policy = templates::policy(

@@ -5,13 +5,11 @@ use divvy_control_plane_tests::scenario::{APPLIED_PLACEMENT, condition, is_sched
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::{Value, json};
 
-use crate::{folder, let_time_pass, own_writes, three_clusters};
+use crate::{folder, let_time_pass, own_writes, scheduling, three_clusters};
 
 #[tokio::test]
 async fn a_new_binding_is_scheduled_with_two_writes() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     let placement = templates::divided_by_weight(&[("a", 1), ("b", 2)]);
     scenario.deploy("web", 3, placement).await?;
     let binding = scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
@@ -62,9 +60,7 @@ async fn bindings_that_exist_before_the_scheduler_are_scheduled() -> Result<(), 
 
 #[tokio::test]
 async fn a_scaled_workload_is_divided_again() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     let placement = templates::divided_by_weight(&[("a", 1), ("b", 2)]);
     scenario.deploy("web", 3, placement).await?;
     scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
@@ -79,9 +75,7 @@ async fn a_scaled_workload_is_divided_again() -> Result<(), Error> {
 
 #[tokio::test]
 async fn a_changed_placement_is_applied() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
@@ -99,33 +93,23 @@ async fn a_changed_placement_is_applied() -> Result<(), Error> {
 
 #[tokio::test]
 async fn the_strategy_in_an_annotation_of_the_policy_counts() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 8, templates::divided_by_weight(&[("a", 1), ("b", 3)]))
         .await?;
     scenario.wait_for_result("web", &[("a", 2), ("b", 6)]).await?;
     let annotated = |strategy: Value| json!({"metadata": {"annotations": {"divvy.io/strategy": strategy}}});
     // Nothing in the binding changes: the policy alone wakes it.
-    scenario
-        .objects()
-        .merge(POLICY, "default", "web", &annotated(json!("Average")))
-        .await?;
+    scenario.change_policy("web", &annotated(json!("Average"))).await?;
     scenario.wait_for_result("web", &[("a", 4), ("b", 4)]).await?;
-    scenario
-        .objects()
-        .merge(POLICY, "default", "web", &annotated(Value::Null))
-        .await?;
+    scenario.change_policy("web", &annotated(Value::Null)).await?;
     scenario.wait_for_result("web", &[("a", 2), ("b", 6)]).await?;
     Ok(())
 }
 
 #[tokio::test]
 async fn a_lazy_policy_waits_for_its_workload() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     let placement = templates::divided_by_weight(&[("a", 1), ("b", 3)]);
     let mut policy = templates::policy("default", "web", ("apps/v1", "Deployment", "web"), placement);
     policy["spec"]["activationPreference"] = "Lazy".into();
@@ -135,7 +119,7 @@ async fn a_lazy_policy_waits_for_its_workload() -> Result<(), Error> {
     scenario.karmada.detect().await?;
     scenario.wait_for_result("web", &[("a", 2), ("b", 6)]).await?;
     let average = json!({"metadata": {"annotations": {"divvy.io/strategy": "Average"}}});
-    scenario.objects().merge(POLICY, "default", "web", &average).await?;
+    scenario.change_policy("web", &average).await?;
     let_time_pass(&scenario, "later").await?;
     assert_eq!(own_writes(&scenario, "web")?.0, 1);
     scenario.scale("web", 10).await?;
@@ -145,9 +129,7 @@ async fn a_lazy_policy_waits_for_its_workload() -> Result<(), Error> {
 
 #[tokio::test]
 async fn the_next_group_of_clusters_is_used_if_the_first_fits_nothing() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     let mut placement = templates::divided_by_room(json!({}));
     placement["clusterAffinity"] = Value::Null;
     placement["clusterAffinities"] = json!([
@@ -162,9 +144,7 @@ async fn the_next_group_of_clusters_is_used_if_the_first_fits_nothing() -> Resul
 
 #[tokio::test]
 async fn a_cluster_scoped_resource_goes_to_every_candidate() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     let gold = json!({"clusterAffinity": {"labelSelector": {"matchLabels": {"tier": "gold"}}}});
     let mut policy = templates::policy(
         "",

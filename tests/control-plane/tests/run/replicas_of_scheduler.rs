@@ -4,7 +4,7 @@ use divvy_control_plane_tests::objects::BINDING;
 use divvy_control_plane_tests::users::{SCHEDULER, SCHEDULER_B};
 use divvy_control_plane_tests::{Error, Scenario, templates};
 
-use crate::{folder, three_clusters, writes};
+use crate::{folder, scheduling, three_clusters, writes};
 
 #[tokio::test]
 async fn a_standby_takes_over_from_a_leader_that_was_killed() -> Result<(), Error> {
@@ -65,9 +65,7 @@ async fn a_leader_that_was_paused_writes_nothing_afterwards() -> Result<(), Erro
 
 #[tokio::test]
 async fn a_leader_that_is_asked_to_end_hands_over_at_once() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, mut scenario) = scheduling(&three_clusters()).await?;
     let weights = [("a", 1), ("b", 2)];
     scenario
         .deploy("first", 3, templates::divided_by_weight(&weights))

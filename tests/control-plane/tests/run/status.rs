@@ -1,17 +1,15 @@
 //! What the scheduler reports, and what it must not touch.
 
-use divvy_control_plane_tests::objects::{BINDING, DEPLOYMENT, POLICY};
+use divvy_control_plane_tests::objects::{BINDING, DEPLOYMENT};
 use divvy_control_plane_tests::scenario::{condition, result};
-use divvy_control_plane_tests::{Error, Scenario, templates};
+use divvy_control_plane_tests::{Error, templates};
 use serde_json::{Value, json};
 
-use crate::{folder, let_time_pass, own_writes, three_clusters};
+use crate::{let_time_pass, own_writes, scheduling, three_clusters};
 
 #[tokio::test]
 async fn conditions_of_other_controllers_are_kept() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
@@ -42,9 +40,7 @@ async fn conditions_of_other_controllers_are_kept() -> Result<(), Error> {
 
 #[tokio::test]
 async fn a_binding_that_no_cluster_fits_loses_its_result() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
@@ -67,9 +63,7 @@ async fn a_binding_that_no_cluster_fits_loses_its_result() -> Result<(), Error> 
 
 #[tokio::test]
 async fn a_request_to_reschedule_is_answered_once_even_by_a_slow_clock() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 4, templates::divided_by_room(json!({"clusterNames": ["a"]})))
         .await?;
@@ -77,10 +71,7 @@ async fn a_request_to_reschedule_is_answered_once_even_by_a_slow_clock() -> Resu
     // The request is from an API server whose clock is years ahead.
     let request = "2036-01-01T00:00:00Z";
     let patch = json!({"spec": {"rescheduleTriggeredAt": request}});
-    scenario
-        .objects()
-        .merge(BINDING, "default", "web-deployment", &patch)
-        .await?;
+    scenario.change_binding("web", &patch).await?;
     let answered = scenario
         .wait("web", "rescheduled", |binding| {
             binding["status"]["lastScheduledTime"] == request
@@ -94,18 +85,13 @@ async fn a_request_to_reschedule_is_answered_once_even_by_a_slow_clock() -> Resu
 
 #[tokio::test]
 async fn an_invalid_annotation_is_reported_and_changes_nothing() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
     let before = scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
     let annotated = |text: Value| json!({"metadata": {"annotations": {"divvy.io/preferences": text}}});
-    scenario
-        .objects()
-        .merge(POLICY, "default", "web", &annotated(json!("{not: [json")))
-        .await?;
+    scenario.change_policy("web", &annotated(json!("{not: [json"))).await?;
     let refused = scenario
         .wait("web", "refused", |binding| {
             condition(binding, "Scheduled")["status"] == "False"
@@ -117,28 +103,20 @@ async fn an_invalid_annotation_is_reported_and_changes_nothing() -> Result<(), E
     scenario
         .wait_for_event(BINDING, "web-deployment", "ScheduleBindingFailed")
         .await?;
-    scenario
-        .objects()
-        .merge(POLICY, "default", "web", &annotated(Value::Null))
-        .await?;
+    scenario.change_policy("web", &annotated(Value::Null)).await?;
     scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
     Ok(())
 }
 
 #[tokio::test]
 async fn groups_of_workloads_are_refused_visibly() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
     let before = scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
     let patch = json!({"spec": {"workloadAffinityGroups": {"affinityGroup": "shop"}, "replicas": 6}});
-    scenario
-        .objects()
-        .merge(BINDING, "default", "web-deployment", &patch)
-        .await?;
+    scenario.change_binding("web", &patch).await?;
     let refused = scenario
         .wait("web", "refused", |binding| {
             condition(binding, "Scheduled")["status"] == "False"
@@ -153,9 +131,7 @@ async fn groups_of_workloads_are_refused_visibly() -> Result<(), Error> {
 
 #[tokio::test]
 async fn an_eviction_ends_when_its_replacement_is_healthy() -> Result<(), Error> {
-    let folder = folder()?;
-    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
-    scenario.start_scheduler()?;
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario
         .deploy("web", 4, templates::divided_by_weight(&[("a", 1), ("b", 1)]))
         .await?;

@@ -32,6 +32,7 @@ fn job(clusters: Vec<TargetCluster>) -> (WriteJob, SpecificationPatch) {
         applied_policy: Some(None),
     };
     let job = WriteJob {
+        span: tracing::Span::none(),
         key: Arc::new(BindingKey {
             scope: BindingScope::Namespaced,
             namespace: "default".to_owned(),

@@ -4,20 +4,25 @@
 //! meet in two channels: changes and outcomes go to the engine, writes come from it. The channel to the engine is
 //! bounded, so a relist of many objects waits for the engine instead of piling up in memory.
 
+mod thread;
+mod worker;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use divvy_estimator::{EstimatorOptions, Estimators};
-use divvy_karmada::api::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch as signal};
+use tokio::sync::{mpsc, oneshot, watch as signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use self::thread::Thread;
+use self::worker::{Worker, start_workers};
+
 use crate::client::{Clients, ConnectionError, ConnectionOptions, connect};
-use crate::engine::{ActiveProfile, Engine, Moment, Task};
-use crate::estimates::{Answers, ask};
+use crate::engine::ActiveProfile;
+use crate::estimates::Answers;
 use crate::events::EventSender;
 use crate::lease::{BootClock, Elector, Fence, LeaseOptions, LeasesOfCluster, Role, Term, TimingError};
 use crate::lookup::ServicesOfKarmada;
@@ -25,7 +30,7 @@ use crate::objects::{BindingKey, Kind};
 use crate::observe::Metrics;
 use crate::panel::Panel;
 use crate::reload::{self, ProfileLoader, Trial};
-use crate::serve::{ServeError, Server};
+use crate::serve::{Confirmation, Confirmations, ServeError, Server};
 use crate::watch::{Change, watch};
 use crate::write::Written;
 use crate::write::execute::Writer;
@@ -89,6 +94,7 @@ enum Message {
     Role(Role),
     Estimated(Arc<BindingKey>, Answers),
     Profile(Box<ActiveProfile>, oneshot::Sender<Trial>),
+    Confirmed(Confirmation),
 }
 
 /// Runs the scheduler until `stop` is cancelled. Then decisions under way are written, for at most eight seconds, and the
@@ -135,18 +141,23 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
             (fence, None)
         }
     };
-    let events = EventSender::start(clients.writing.clone(), name, options.identity);
-    let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, written.clone()));
+    let events = EventSender::start(
+        clients.writing.clone(),
+        name,
+        options.identity,
+        Arc::clone(&panel.metrics),
+    );
+    let confirmations = take_confirmations(&to_engine);
+    let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, confirmations, written.clone()));
     tokio::spawn(watch_plugins(Arc::clone(&panel)));
     start_watches(&clients, &to_engine);
     if let Some(loader) = options.loader {
         start_reloads(loader, options.profile.clone(), &panel, &to_engine);
     }
     let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics));
-    let asks_estimators = estimators.is_some();
     let worker = Worker {
         writer,
-        estimators,
+        estimators: estimators.clone(),
         metrics: Arc::clone(&panel.metrics),
         to_engine,
     };
@@ -157,7 +168,7 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         panel,
         inbox: from_tasks,
         workers: to_workers,
-        asks_estimators,
+        estimators,
         dry_run: options.dry_run,
         events,
         stop: stop.clone(),
@@ -223,9 +234,7 @@ fn contend(
 async fn watch_plugins(panel: Arc<Panel>) {
     loop {
         tokio::time::sleep(IDLE_MAX).await;
-        if let Some(hanging) = panel.watchdog.hanging(Instant::now())
-            && hanging.is_new
-        {
+        if let Some(hanging) = panel.watchdog.newly_hanging(Instant::now()) {
             tracing::error!(
                 plugin = hanging.plugin,
                 point = hanging.point,
@@ -233,6 +242,20 @@ async fn watch_plugins(panel: Arc<Panel>) {
             );
         }
     }
+}
+
+/// Hands confirmations by people to the engine.
+fn take_confirmations(to_engine: &mpsc::Sender<Message>) -> Confirmations {
+    let (confirmations, mut taken) = mpsc::channel(1);
+    let to_engine = to_engine.clone();
+    tokio::spawn(async move {
+        while let Some(confirmation) = taken.recv().await {
+            if to_engine.send(Message::Confirmed(confirmation)).await.is_err() {
+                return;
+            }
+        }
+    });
+    confirmations
 }
 
 fn start_watches(clients: &Clients, to_engine: &mpsc::Sender<Message>) {
@@ -264,181 +287,5 @@ fn start_reloads(
 impl crate::watch::Sink for mpsc::Sender<Message> {
     async fn send(&self, change: Change) -> bool {
         mpsc::Sender::send(self, Message::Change(change)).await.is_ok()
-    }
-}
-
-/// Carries out the engine's tasks.
-#[derive(Clone)]
-struct Worker {
-    writer: Writer,
-    estimators: Option<Arc<Estimators>>,
-    metrics: Arc<Metrics>,
-    to_engine: mpsc::Sender<Message>,
-}
-
-impl Worker {
-    async fn carry_out(self, task: Task) {
-        let message = match task {
-            Task::Write(job) => {
-                let written = self.writer.write(&job).await;
-                Message::Written(job.key, Box::new(written))
-            }
-            Task::Estimate(job) => {
-                let key = Arc::clone(&job.key);
-                let answers = match &self.estimators {
-                    Some(estimators) => ask(estimators, job, &self.metrics).await,
-                    None => Answers::none(job.request),
-                };
-                Message::Estimated(key, answers)
-            }
-        };
-        // The engine is gone only if the process ends.
-        let _gone = self.to_engine.send(message).await;
-    }
-}
-
-/// Carries out tasks in parallel, at most `concurrency` at a time of each kind: estimators that are slow must not hold up
-/// writes.
-fn start_workers(worker: Worker, concurrency: usize, mut tasks: mpsc::UnboundedReceiver<Task>) {
-    let permits = || Arc::new(Semaphore::new(concurrency.max(1)));
-    let (writes, questions) = (permits(), permits());
-    tokio::spawn(async move {
-        while let Some(task) = tasks.recv().await {
-            let permits = match &task {
-                Task::Write(_) => Arc::clone(&writes),
-                Task::Estimate(_) => Arc::clone(&questions),
-            };
-            let worker = worker.clone();
-            tokio::spawn(async move {
-                let Ok(_permit) = permits.acquire_owned().await else {
-                    return;
-                };
-                worker.carry_out(task).await;
-            });
-        }
-    });
-}
-
-/// The thread that decides.
-struct Thread {
-    profile: ActiveProfile,
-    panel: Arc<Panel>,
-    inbox: mpsc::Receiver<Message>,
-    workers: mpsc::UnboundedSender<Task>,
-    asks_estimators: bool,
-    dry_run: bool,
-    events: EventSender,
-    stop: CancellationToken,
-    in_flight_max: usize,
-    handle: Handle,
-}
-
-impl Thread {
-    fn run(mut self) {
-        let mut engine = Engine::new(self.profile.clone(), Arc::clone(&self.panel));
-        engine = engine.asking_estimators(self.asks_estimators);
-        if self.dry_run {
-            engine = engine.in_shadow();
-        }
-        let mut stopping_since: Option<Instant> = None;
-        let mut published: Option<Instant> = None;
-        loop {
-            while let Ok(message) = self.inbox.try_recv() {
-                self.take_in(&mut engine, message);
-                // In shadow mode, the decision must come before the other scheduler's write is seen.
-                if self.dry_run {
-                    self.decide(&mut engine);
-                }
-            }
-            let moment = Instant::now();
-            engine.tick(moment);
-            if published.is_none_or(|published| moment.duration_since(published) >= IDLE_MAX) || !engine.is_synced() {
-                published = Some(moment);
-                engine.publish(moment);
-            }
-            if self.stop.is_cancelled() {
-                let since = *stopping_since.get_or_insert_with(Instant::now);
-                if engine.writes_under_way() == 0 || since.elapsed() > SHUTDOWN_MAX {
-                    return;
-                }
-            } else {
-                self.decide(&mut engine);
-            }
-            for announcement in engine.take_announcements() {
-                self.events.send(announcement);
-            }
-            if !self.wait(&mut engine) {
-                return;
-            }
-        }
-    }
-
-    /// Decides until nothing is ready, enough is being written, or messages wait.
-    fn decide(&mut self, engine: &mut Engine) {
-        while engine.tasks_under_way() < self.in_flight_max {
-            let Some(task) = engine.next(&now()) else { return };
-            if self.workers.send(task).is_err() {
-                return;
-            }
-            if !self.inbox.is_empty() {
-                return;
-            }
-        }
-    }
-
-    /// Waits for a message or for the next due time. Returns false if no message can come any more.
-    fn wait(&mut self, engine: &mut Engine) -> bool {
-        let due = engine
-            .next_due()
-            .map(|due| due.saturating_duration_since(Instant::now()));
-        let can_decide = engine.has_ready() && engine.tasks_under_way() < self.in_flight_max;
-        let wait = match can_decide && !self.stop.is_cancelled() {
-            true => Duration::ZERO,
-            false => due.unwrap_or(IDLE_MAX).min(IDLE_MAX),
-        };
-        let inbox = &mut self.inbox;
-        let stop = &self.stop;
-        let is_stopping = stop.is_cancelled();
-        let received = self.handle.block_on(async {
-            tokio::select! {
-                message = inbox.recv() => Some(message),
-                () = tokio::time::sleep(wait) => None,
-                () = stop.cancelled(), if !is_stopping => None,
-            }
-        });
-        match received {
-            Some(Some(message)) => self.take_in(engine, message),
-            Some(None) => return false,
-            None => {}
-        }
-        true
-    }
-
-    fn take_in(&self, engine: &mut Engine, message: Message) {
-        match message {
-            Message::Change(change) => engine.observe(change, &now()),
-            Message::Written(key, written) => engine.complete(&key, *written, &now()),
-            Message::Role(Role::Leader(term)) => engine.lead(Some(term), &now()),
-            Message::Role(Role::Standby { .. }) => engine.lead(None, &now()),
-            Message::Profile(profile, tried) => {
-                // The one who asks is gone only if the process ends.
-                let _gone = tried.send(engine.exchange(*profile, Instant::now()));
-            }
-            Message::Estimated(key, answers) => {
-                if let Some(task) = engine.estimated(&key, &answers, &now()) {
-                    // The workers are gone only if the process ends.
-                    let _gone = self.workers.send(task);
-                }
-            }
-        }
-    }
-}
-
-/// The present, on both clocks.
-fn now() -> Moment {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Moment {
-        instant: Instant::now(),
-        wall: Timestamp::from_seconds(i64::try_from(since.as_secs()).unwrap_or(i64::MAX)),
     }
 }

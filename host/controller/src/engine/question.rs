@@ -1,0 +1,72 @@
+//! Questions to estimators: which clusters are asked before a decision, and what they are told of earlier ones.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use divvy_estimator::AssumedWorkload;
+use divvy_karmada::api::{Component, Placement};
+
+use super::Engine;
+use super::candidate::Candidate;
+use crate::decide::affinity::selects;
+use crate::estimates::{Answers, AskedCluster, EstimateJob, request};
+
+impl Engine {
+    /// The question to estimators that must be answered first; `None` if none must.
+    pub(super) fn question(
+        &self,
+        candidate: &Candidate,
+        placement: &Placement,
+        answers: Option<&Answers>,
+    ) -> Option<EstimateJob> {
+        if !self.asks_estimators {
+            return None;
+        }
+        let in_sets = self.active.profile.plan_options().component_sets;
+        let request = request(&candidate.binding, in_sets)?;
+        // Answers to other requirements are of no use: the binding changed meanwhile.
+        if answers.is_some_and(|answers| answers.request == request) {
+            return None;
+        }
+        let mut assumed = match self.assumes_workloads {
+            true => self.assumed_workloads(),
+            false => HashMap::new(),
+        };
+        let clusters = self
+            .clusters
+            .present()
+            .filter(|(cluster, _)| selects(placement, cluster));
+        let clusters = clusters.map(|(cluster, pull)| AskedCluster {
+            assumed: assumed.remove(cluster.name.as_str()).unwrap_or_default(),
+            name: cluster.name.clone(),
+            pull,
+        });
+        let clusters: Vec<AskedCluster> = clusters.collect();
+        (!clusters.is_empty()).then(|| EstimateJob {
+            span: tracing::Span::current(),
+            key: Arc::clone(&candidate.key),
+            request,
+            clusters,
+        })
+    }
+
+    /// What is held on each cluster, as workloads that do not run there yet.
+    fn assumed_workloads(&self) -> HashMap<&str, Vec<AssumedWorkload>> {
+        let mut assumed: HashMap<&str, Vec<AssumedWorkload>> = HashMap::new();
+        for (key, cluster, replicas) in self.holdings.held_replicas() {
+            let Some(binding) = self.bindings.get(key).and_then(|record| record.binding()) else {
+                continue;
+            };
+            let component = Component {
+                name: binding.spec.resource.name.clone(),
+                replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
+                replica_requirements: binding.spec.replica_requirements.clone(),
+            };
+            match AssumedWorkload::new(&key.namespace, &[component]) {
+                Ok(workload) => assumed.entry(cluster).or_default().push(workload),
+                Err(error) => tracing::debug!(binding = %key, %error, "not reported to estimators"),
+            }
+        }
+        assumed
+    }
+}

@@ -1,0 +1,83 @@
+//! The confirmation by a person that missing clusters are gone.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{ConnectInfo, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+/// Time that a confirmation waits for the thread that decides.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// A person's confirmation that clusters are gone.
+#[derive(Debug)]
+pub struct Confirmation {
+    /// Names of the clusters.
+    pub clusters: Vec<String>,
+    /// Takes the outcome.
+    pub outcome: oneshot::Sender<Result<(), Unconfirmed>>,
+}
+
+/// Where confirmations go.
+pub type Confirmations = mpsc::Sender<Confirmation>;
+
+/// The reason why a confirmation changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unconfirmed {
+    /// Another process decides, or the caches are not complete.
+    #[error("this scheduler does not decide; confirm it to the one that holds the lease")]
+    NotDeciding,
+    /// A cluster is there, or was never known.
+    #[error("cluster `{cluster}` is not missing; missing clusters: {}", listed(missing))]
+    NotMissing {
+        /// The cluster.
+        cluster: String,
+        /// The clusters that are missing.
+        missing: Vec<String>,
+    },
+}
+
+fn listed(names: &[String]) -> String {
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    }
+}
+
+/// Takes a confirmation, from this machine or pod only.
+pub(super) async fn confirm(
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    State(confirmations): State<Confirmations>,
+    Json(clusters): Json<Vec<String>>,
+) -> Response {
+    if !peer.ip().to_canonical().is_loopback() {
+        let reason = "confirmations are taken from the pod itself only; use `kubectl port-forward`";
+        return answer(StatusCode::FORBIDDEN, reason);
+    }
+    if clusters.is_empty() {
+        return answer(StatusCode::BAD_REQUEST, "name the clusters that are gone");
+    }
+    let confirmed = clusters.clone();
+    let (outcome, received) = oneshot::channel();
+    let asked = async {
+        confirmations.send(Confirmation { clusters, outcome }).await.ok()?;
+        received.await.ok()
+    };
+    match timeout(DEADLINE, asked).await.ok().flatten() {
+        Some(Ok(())) => Json(json!({"confirmed": confirmed})).into_response(),
+        Some(Err(unconfirmed)) => answer(StatusCode::CONFLICT, &unconfirmed.to_string()),
+        None => answer(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the thread that decides does not answer; see /readyz",
+        ),
+    }
+}
+
+fn answer(status: StatusCode, text: &str) -> Response {
+    (status, format!("{text}\n")).into_response()
+}

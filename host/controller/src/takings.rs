@@ -1,0 +1,241 @@
+//! What decisions took lately and an estimator's answer does not contain.
+//!
+//! An estimator counts what is on its cluster's nodes when it is asked. By the time of the decision, other decisions have
+//! taken some of that: a few with an answer from now, many with one that is a minute old and stands in for a missing
+//! one. What was taken since the question is subtracted, in replicas of the binding that is being decided.
+//!
+//! Unlike a holding, an entry does not end when the cluster has shown it: an old answer stays as old as it is.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use divvy_karmada::api::TargetCluster;
+use divvy_scheduler::fleet::estimate::Demand;
+
+use crate::estimates::Answers;
+use crate::objects::BindingKey;
+
+/// Time for which takings are remembered. Older answers lack what was taken before.
+const REMEMBERED: Duration = Duration::from_secs(300);
+
+/// What decisions took, in the order of the decisions.
+#[derive(Debug, Default)]
+pub struct Takings {
+    entries: VecDeque<Taking>,
+}
+
+#[derive(Debug)]
+struct Taking {
+    key: Arc<BindingKey>,
+    at: Instant,
+    /// Requests of one replica, in the units of the snapshot.
+    requests: Vec<(String, i64)>,
+    /// Replicas that each cluster was given in addition.
+    growth: Vec<(String, i64)>,
+}
+
+impl Takings {
+    /// Notes what a result adds to the last one.
+    pub fn push(
+        &mut self,
+        key: &Arc<BindingKey>,
+        result: &[TargetCluster],
+        last: &[TargetCluster],
+        requests: &[(String, i64)],
+        now: Instant,
+    ) {
+        let growth = result.iter().filter_map(|target| {
+            let before = last.iter().find(|before| before.name == target.name);
+            let growth = i64::from(target.replicas) - before.map_or(0, |before| i64::from(before.replicas));
+            (growth > 0).then(|| (target.name.clone(), growth))
+        });
+        let growth: Vec<(String, i64)> = growth.collect();
+        if !growth.is_empty() {
+            self.entries.push_back(Taking {
+                key: Arc::clone(key),
+                at: now,
+                requests: requests.to_vec(),
+                growth,
+            });
+        }
+    }
+
+    /// Takes back the last entry of a binding: its write failed.
+    pub fn retract(&mut self, key: &BindingKey) {
+        // A write that ends was begun lately, so its entry is among the last.
+        if let Some(index) = self.entries.iter().rposition(|taking| *taking.key == *key) {
+            self.entries.remove(index);
+        }
+    }
+
+    /// Forgets what is too old for any answer.
+    pub fn expire(&mut self, now: Instant) {
+        let is_old = |taking: &Taking| now.saturating_duration_since(taking.at) >= REMEMBERED;
+        while self.entries.front().is_some_and(is_old) {
+            self.entries.pop_front();
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// What each cluster was given since its answer was asked for.
+    pub fn since(&self, answers: &Answers) -> Taken {
+        let mut taken = Taken::default();
+        let Some(earliest) = answers.fits.values().map(|answer| answer.asked).min() else {
+            return taken;
+        };
+        let recent = self.entries.iter().rev().take_while(|taking| taking.at >= earliest);
+        for taking in recent {
+            for (cluster, replicas) in &taking.growth {
+                let is_later = answers
+                    .fits
+                    .get(cluster)
+                    .is_some_and(|answer| taking.at >= answer.asked);
+                if is_later {
+                    taken.add(cluster, *replicas, &taking.requests);
+                }
+            }
+        }
+        taken
+    }
+}
+
+/// Capacity that was taken, by cluster.
+#[derive(Debug, Default)]
+pub struct Taken(HashMap<String, Amount>);
+
+/// Replicas, and their requests in the units of the snapshot.
+#[derive(Debug, Default)]
+struct Amount {
+    replicas: i64,
+    requests: HashMap<String, i64>,
+}
+
+impl Taken {
+    fn add(&mut self, cluster: &str, replicas: i64, requests: &[(String, i64)]) {
+        let amount = self.0.entry(cluster.to_owned()).or_default();
+        amount.replicas = amount.replicas.saturating_add(replicas);
+        for (resource, quantity) in requests {
+            let sum = amount.requests.entry(resource.clone()).or_default();
+            *sum = sum.saturating_add(quantity.saturating_mul(replicas));
+        }
+    }
+
+    /// Replicas (or sets) of a demand that would have fitted into what was taken in a cluster, rounded up.
+    pub fn displaces(&self, cluster: &str, demand: &Demand) -> i64 {
+        let Some(amount) = self.0.get(cluster) else { return 0 };
+        match demand {
+            Demand::Nothing => 0,
+            // Without requests, only the number of pods bounds it.
+            Demand::Pods => amount.replicas,
+            Demand::Requests(requests) if requests.is_empty() => amount.replicas,
+            Demand::Requests(requests) => amount.displaced(requests.iter().map(|(name, one)| (name.as_str(), *one))),
+            Demand::Sets(components) => {
+                let mut one_set: HashMap<&str, i64> = HashMap::new();
+                for component in components {
+                    for (resource, quantity) in &component.requests {
+                        let sum = one_set.entry(resource).or_default();
+                        *sum = sum.saturating_add(quantity.saturating_mul(component.replicas));
+                    }
+                }
+                amount.displaced(one_set.into_iter())
+            }
+        }
+    }
+}
+
+impl Amount {
+    /// The scarcest resource decides.
+    fn displaced<'a>(&self, requests: impl Iterator<Item = (&'a str, i64)>) -> i64 {
+        let counts = requests.filter(|(_, one)| *one > 0).map(|(resource, one)| {
+            let taken = self.requests.get(resource).copied().unwrap_or(0);
+            taken / one + i64::from(taken % one > 0)
+        });
+        counts.max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimates::Answer;
+    use divvy_estimator::Request;
+    use divvy_karmada::api::BindingScope;
+
+    fn key(name: &str) -> Arc<BindingKey> {
+        Arc::new(BindingKey {
+            scope: BindingScope::Namespaced,
+            namespace: "default".to_owned(),
+            name: name.to_owned(),
+        })
+    }
+
+    fn targets(list: &[(&str, i32)]) -> Vec<TargetCluster> {
+        let target = |(name, replicas): &(&str, i32)| TargetCluster {
+            name: (*name).to_owned(),
+            replicas: *replicas,
+            ..TargetCluster::default()
+        };
+        list.iter().map(target).collect()
+    }
+
+    fn requests(list: &[(&str, i64)]) -> Vec<(String, i64)> {
+        list.iter().map(|(name, one)| ((*name).to_owned(), *one)).collect()
+    }
+
+    /// An answer from cluster `a` to a question of that time.
+    fn answers(asked: Instant) -> Answers {
+        let request = Request::replicas(&Default::default()).expect("a request");
+        let fits = HashMap::from([("a".to_owned(), Answer { count: 10, asked })]);
+        Answers { request, fits }
+    }
+
+    #[test]
+    fn only_what_was_taken_since_the_question_displaces_replicas() {
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let mut takings = Takings::default();
+        let cpu = requests(&[("cpu", 2000), ("memory", 10)]);
+        takings.push(&key("early"), &targets(&[("a", 3)]), &[], &cpu, after(1));
+        let (result, last) = (targets(&[("a", 5), ("b", 9)]), targets(&[("a", 4)]));
+        takings.push(&key("late"), &result, &last, &cpu, after(3));
+        for (asked, demand, expected) in [
+            (4, Demand::Requests(cpu.clone()), 0),
+            (3, Demand::Requests(cpu.clone()), 1),
+            (0, Demand::Requests(cpu.clone()), 4),
+            // Half a replica is one that no longer fits.
+            (3, Demand::Requests(requests(&[("cpu", 1500)])), 2),
+            (3, Demand::Requests(requests(&[("gpu", 1)])), 0),
+            (0, Demand::Pods, 4),
+            (0, Demand::Requests(Vec::new()), 4),
+            (0, Demand::Nothing, 0),
+        ] {
+            let taken = takings.since(&answers(after(asked)));
+            assert_eq!(taken.displaces("a", &demand), expected, "asked at {asked}, {demand:?}");
+            assert_eq!(taken.displaces("b", &demand), 0, "there is no answer from b");
+        }
+    }
+
+    #[test]
+    fn a_write_that_failed_displaces_nothing() {
+        let now = Instant::now();
+        let cpu = requests(&[("cpu", 1000)]);
+        let mut takings = Takings::default();
+        takings.push(&key("one"), &targets(&[("a", 1)]), &[], &cpu, now);
+        takings.push(&key("two"), &targets(&[("a", 2)]), &[], &cpu, now);
+        takings.retract(&key("one"));
+        takings.retract(&key("never"));
+        let displaced = |takings: &Takings| {
+            takings
+                .since(&answers(now))
+                .displaces("a", &Demand::Requests(cpu.clone()))
+        };
+        assert_eq!(displaced(&takings), 2);
+        takings.expire(now + REMEMBERED);
+        assert_eq!(displaced(&takings), 0);
+    }
+}

@@ -1,0 +1,104 @@
+//! The Dockerfile, as far as it can be checked without building an image.
+
+use std::path::Path;
+use std::process::Command;
+
+use divvy_control_plane_tests::divvy::{binary, plugins};
+use divvy_control_plane_tests::source_folder;
+use serde_json::Value;
+
+use crate::Failure;
+
+fn repository() -> std::path::PathBuf {
+    source_folder().join("../..")
+}
+
+fn dockerfile() -> Result<String, Failure> {
+    Ok(std::fs::read_to_string(
+        repository().join("examples/deploy/Dockerfile"),
+    )?)
+}
+
+/// The words after each occurrence of an option.
+fn after<'a>(text: &'a str, option: &str) -> Vec<&'a str> {
+    let parts = text.split(option).skip(1);
+    parts.filter_map(|rest| rest.split_whitespace().next()).collect()
+}
+
+#[test]
+fn the_packages_that_are_left_out_exist_and_the_compiler_is_new_enough() -> Result<(), Failure> {
+    let text = dockerfile()?;
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+        .current_dir(repository())
+        .output()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
+    let excluded = after(&text, "--exclude ");
+    assert!(!excluded.is_empty());
+    for package in excluded {
+        assert!(
+            packages.iter().any(|known| known["name"] == package),
+            "there is no package `{package}`"
+        );
+    }
+    // A package that is left out must not be one that the image needs.
+    let needed = |package: &&Value| {
+        let name = package["name"].as_str().unwrap_or_default();
+        name == "divvy-cli" || name.starts_with("divvy-plugin-")
+    };
+    for package in packages.iter().filter(needed) {
+        let name = package["name"].as_str().unwrap_or_default();
+        assert!(!after(&text, "--exclude ").contains(&name), "`{name}` is left out");
+        let minimum = package["rust_version"].as_str().unwrap_or_default();
+        let image = format!("docker.io/library/rust:{minimum}-");
+        assert!(text.contains(&image), "the image does not build with Rust {minimum}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_binary_finds_its_plugins_where_the_image_has_them() -> Result<(), Failure> {
+    let text = dockerfile()?;
+    let folder = tempfile::tempdir()?;
+    let image = folder.path();
+    // The layout that the Dockerfile makes, with the folder `/image` as `/usr`.
+    for path in ["/image/bin", "/image/lib/divvy/plugins"] {
+        assert!(text.contains(path), "the Dockerfile does not make {path}");
+        std::fs::create_dir_all(image.join(path.trim_start_matches("/image/")))?;
+    }
+    std::fs::copy(binary()?, image.join("bin/divvy"))?;
+    let mut count = 0;
+    for entry in std::fs::read_dir(plugins()?)?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // `cp target/release/libdivvy_plugin_*.so`
+        if name.starts_with("libdivvy_plugin_") && name.ends_with(".so") {
+            std::os::unix::fs::symlink(entry.path(), image.join("lib/divvy/plugins").join(&name))?;
+            count += 1;
+        }
+    }
+    assert!(count >= 14, "{count} plugins");
+    let run = |arguments: &[&str]| {
+        Command::new(image.join("bin/divvy"))
+            .args(arguments)
+            .current_dir(Path::new("/"))
+            .env_clear()
+            .output()
+    };
+    let checked = run(&["profile", "check"])?;
+    assert!(checked.status.success(), "{checked:?}");
+    // The arguments of the image and of the Deployment are accepted; the profile and the kubeconfig are not there.
+    let deployment = std::fs::read_to_string(repository().join("examples/deploy/host/deployment.yaml"))?;
+    let flags: Vec<&str> = deployment
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- --"))
+        .collect();
+    assert!(flags.len() >= 3, "{flags:?}");
+    let help = run(&["run", "--help"])?;
+    let help = String::from_utf8_lossy(&help.stdout);
+    for flag in flags.iter().copied().chain(["listen=0.0.0.0:10351"]) {
+        let name = flag.split('=').next().unwrap_or_default();
+        assert!(help.contains(&format!("--{name} ")), "`divvy run` has no `--{name}`");
+    }
+    Ok(())
+}

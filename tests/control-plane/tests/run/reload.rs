@@ -1,0 +1,229 @@
+//! Profiles and plugin files that change while bindings arrive.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use divvy_control_plane_tests::divvy::plugins;
+use divvy_control_plane_tests::objects::{BINDING, CLUSTER, Objects, PATIENCE};
+use divvy_control_plane_tests::scenario::{is_scheduled, result};
+use divvy_control_plane_tests::templates::Cluster;
+use divvy_control_plane_tests::users::SCHEDULER;
+use divvy_control_plane_tests::{Error, Scenario, templates};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::{figure, folder};
+
+/// Weights that every profile divides six replicas by. Each combination of the two settings that the profiles change
+/// has another result, so that half a set would be seen.
+const WEIGHTS: [(&str, u32); 4] = [("a", 7), ("b", 4), ("c", 3), ("tainted", 5)];
+
+/// The first profile: taints count, and one method of rounding.
+const FIRST: &str = "\
+[[profile]]
+name = 'live'
+extends = 'default'
+filters = ['taint-toleration', 'cluster-affinity']
+[profile.plugin.static-weight.configuration]
+method = 'even-remainder'
+";
+const BY_FIRST: [(&str, i64); 3] = [("a", 4), ("b", 1), ("c", 1)];
+
+/// The second one: neither.
+const SECOND: &str = "\
+[[profile]]
+name = 'live'
+extends = 'default'
+filters = ['cluster-affinity']
+[profile.plugin.static-weight.configuration]
+method = 'webster'
+";
+const BY_SECOND: [(&str, i64); 4] = [("a", 2), ("b", 1), ("c", 1), ("tainted", 2)];
+
+/// A folder with one file, as the kubelet mounts a ConfigMap: the file is a link through the link `..data`, which is
+/// exchanged.
+struct Mount {
+    folder: PathBuf,
+    versions: usize,
+}
+
+impl Mount {
+    fn new(folder: PathBuf, text: &str) -> Result<Self, Error> {
+        std::fs::create_dir(&folder).map_err(Error::file(&folder))?;
+        let mut mount = Self { folder, versions: 0 };
+        mount.change(text)?;
+        symlink("..data/profile.toml", mount.file()).map_err(Error::file(mount.file()))?;
+        Ok(mount)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("profile.toml")
+    }
+
+    fn change(&mut self, text: &str) -> Result<(), Error> {
+        let version = |number: usize| format!("..version{number}");
+        self.versions += 1;
+        let new = self.folder.join(version(self.versions));
+        let link = self.folder.join("..data_tmp");
+        let exchange = || {
+            std::fs::create_dir(&new)?;
+            std::fs::write(new.join("profile.toml"), text)?;
+            symlink(version(self.versions), &link)?;
+            std::fs::rename(&link, self.folder.join("..data"))?;
+            match self.versions {
+                1 => Ok(()),
+                later => std::fs::remove_dir_all(self.folder.join(version(later - 1))),
+            }
+        };
+        exchange().map_err(Error::file(&self.folder))
+    }
+}
+
+fn binding(name: &str) -> Value {
+    json!({
+        "metadata": {
+            "namespace": "default",
+            "name": name,
+            "labels": {"propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-0000-4000-8000-000000000000"},
+        },
+        "spec": {
+            "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name},
+            "schedulerName": "default-scheduler",
+            "replicas": 6,
+            "placement": templates::divided_by_weight(&WEIGHTS),
+        },
+    })
+}
+
+/// Creates bindings one after the other, each when the one before is scheduled, until it is ended. Returns how many.
+fn arrive(objects: Objects) -> (oneshot::Sender<()>, JoinHandle<Result<usize, Error>>) {
+    let (end, mut ended) = oneshot::channel();
+    let arriving = tokio::spawn(async move {
+        let mut number = 0;
+        while ended.try_recv() == Err(oneshot::error::TryRecvError::Empty) {
+            let name = format!("web{number}");
+            objects.create(BINDING, &binding(&name)).await?;
+            objects
+                .wait(BINDING, "default", &name, "scheduled", is_scheduled)
+                .await?;
+            number += 1;
+        }
+        Ok(number)
+    });
+    (end, arriving)
+}
+
+/// Waits until so many reloads had this outcome.
+async fn wait_for_reloads(scenario: &Scenario, outcome: &str, count: f64) {
+    let series = format!("divvy_reloads_total{{result=\"{outcome}\"}}");
+    let start = Instant::now();
+    while figure(scenario, &series) != Some(count) {
+        let log = scenario.schedulers[0].process.printed();
+        assert!(
+            start.elapsed() < PATIENCE,
+            "{series} is {:?}\n{log}",
+            figure(scenario, &series)
+        );
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// The hash of the profile that decides.
+fn profile_hash(scenario: &Scenario) -> String {
+    let (_, text) = crate::ask(scenario, "/metrics");
+    let line = text.lines().find(|line| line.starts_with("divvy_profile{"));
+    let line = line.unwrap_or_else(|| panic!("no profile is named:\n{text}"));
+    let (_, rest) = line.split_once("hash=\"").unwrap_or_default();
+    rest.split('"').next().unwrap_or_default().to_owned()
+}
+
+fn expected(pairs: &[(&str, i64)]) -> BTreeMap<String, i64> {
+    pairs
+        .iter()
+        .map(|(name, replicas)| ((*name).to_owned(), *replicas))
+        .collect()
+}
+
+/// Copies the bundled plugins into a folder of their own, so that they can be changed.
+fn copy_plugins(to: &Path) -> Result<(), Error> {
+    std::fs::create_dir(to).map_err(Error::file(to))?;
+    let from = plugins()?;
+    for entry in std::fs::read_dir(from).map_err(Error::file(from))?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("libdivvy_plugin_") && name.ends_with(".so") {
+            std::fs::copy(entry.path(), to.join(&name)).map_err(Error::file(to))?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn changed_profiles_and_plugins_decide_and_bad_ones_do_not() -> Result<(), Error> {
+    let folder = folder()?;
+    let clusters = WEIGHTS.map(|(name, _)| Cluster::new(name));
+    let mut scenario = Scenario::new(folder.path(), &clusters).await?;
+    let taint = json!({"spec": {"taints": [{"key": "reserved", "effect": "NoSchedule"}]}});
+    scenario.objects().merge(CLUSTER, "", "tainted", &taint).await?;
+    let libraries = folder.path().join("plugins");
+    copy_plugins(&libraries)?;
+    let mut mount = Mount::new(folder.path().join("profile"), FIRST)?;
+    let mut configuration = scenario.configuration(SCHEDULER);
+    configuration.profile = mount.file();
+    configuration.plugins = Some(libraries.clone());
+    scenario.start_scheduler_with(&configuration)?;
+    let (end, arriving) = arrive(scenario.objects().clone());
+    let warm = Duration::from_secs(90);
+    let ready = scenario
+        .objects()
+        .wait(BINDING, "default", "web3", "scheduled", is_scheduled);
+    let ready = tokio::time::timeout(warm, ready).await;
+    assert_eq!(result(&ready.expect("bindings arrive")?), expected(&BY_FIRST));
+    let first = profile_hash(&scenario);
+
+    // A profile that cannot be read, and one whose plugin refuses its configuration.
+    mount.change("[[profile]]\nname = 'live'\nextends = 'nothing'\n")?;
+    wait_for_reloads(&scenario, "refused", 1.0).await;
+    mount.change(&FIRST.replace("even-remainder", "no-such-method"))?;
+    wait_for_reloads(&scenario, "refused", 2.0).await;
+    assert_eq!(profile_hash(&scenario), first);
+
+    // Another profile.
+    mount.change(SECOND)?;
+    wait_for_reloads(&scenario, "applied", 1.0).await;
+    let second = profile_hash(&scenario);
+    assert_ne!(second, first);
+
+    // A plugin file that is cut off, then a sound one with other bytes.
+    let library = libraries.join("libdivvy_plugin_static_weight.so");
+    let sound = std::fs::read(&library).map_err(Error::file(&library))?;
+    std::fs::write(&library, &sound[..sound.len() / 2]).map_err(Error::file(&library))?;
+    wait_for_reloads(&scenario, "refused", 3.0).await;
+    assert_eq!(profile_hash(&scenario), second);
+    std::fs::write(&library, [&sound[..], b"another build"].concat()).map_err(Error::file(&library))?;
+    wait_for_reloads(&scenario, "applied", 2.0).await;
+    assert_ne!(profile_hash(&scenario), second);
+
+    let _arriving_has_failed = end.send(());
+    let count = arriving.await.expect("no panic")?;
+    let results: Vec<_> = {
+        let mut results = Vec::new();
+        for number in 0..count {
+            let name = format!("web{number}");
+            results.push(result(&scenario.objects().get(BINDING, "default", &name).await?));
+        }
+        results
+    };
+    // Every binding was decided by one set or the other, and by the second from some time on.
+    let (by_first, by_second) = (expected(&BY_FIRST), expected(&BY_SECOND));
+    let turn = results.iter().position(|result| *result == by_second);
+    let turn = turn.unwrap_or_else(|| panic!("the second profile decided nothing: {results:?}"));
+    assert!(turn > 3 && turn < count, "{turn} of {count}");
+    assert!(results[..turn].iter().all(|result| *result == by_first), "{results:?}");
+    assert!(results[turn..].iter().all(|result| *result == by_second), "{results:?}");
+    let log = scenario.schedulers[0].process.printed();
+    assert!(log.contains("no-such-method"), "{log}");
+    Ok(())
+}
