@@ -11,7 +11,6 @@
 //! - [`client`]: connections to an API server.
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
-//! - [`decide`]: which bindings are ours, and when one of them is decided.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
 //! - [`holdings`], [`guard`]: capacity that is taken but not reported, and protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
@@ -24,7 +23,6 @@
 
 pub mod client;
 pub mod condition;
-pub mod decide;
 pub mod decision;
 pub mod engine;
 pub mod estimates;
@@ -46,3 +44,5 @@ pub mod store;
 pub mod watch;
 pub mod watchdog;
 pub mod write;
+
+use divvy_scheduler::decide;

@@ -5,9 +5,9 @@
 //! placement. The annotation is only written if there is something to keep: a binding whose policy uses nothing of
 //! Divvy's and has no affinity groups carries none.
 
+use crate::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
 use divvy_karmada::api::{StringMap, TargetCluster};
 use divvy_karmada::detector::PolicyFacts;
-use divvy_scheduler::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
