@@ -7,8 +7,10 @@
 mod bench;
 mod completions;
 mod connection;
+mod diff;
 mod exit;
 mod explain;
+mod input;
 mod plugin;
 mod profile;
 mod record;
@@ -46,6 +48,7 @@ const EXAMPLES: &str = "\
 Examples:
   divvy schedule -f fleet.yaml -f policies/
   kubectl get clusters,rb -A -o json | divvy schedule -f -
+  divvy diff -f dump/ --drain eu-1
   divvy profile check --profile production.toml
   divvy plugin list";
 
@@ -84,6 +87,8 @@ struct GeneralArguments {
 enum Command {
     /// Decide which clusters get how many replicas, from manifests
     Schedule(schedule::ScheduleArguments),
+    /// Show what would move if clusters, workloads or policies changed
+    Diff(Box<diff::DiffArguments>),
     /// Schedule the bindings of a live Karmada control plane
     Run(run::RunArguments),
     /// Print who got how many replicas and why, from the running scheduler
@@ -114,6 +119,7 @@ pub(crate) fn main() -> ExitCode {
     let console = Console::new(color, line.general.verbose);
     let done = log(&console).and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
+        Command::Diff(arguments) => diff::run(arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
         Command::Replay(arguments) => replay::run(arguments, &console),

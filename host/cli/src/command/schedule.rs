@@ -6,18 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use divvy_controller::client::connect;
-use divvy_controller::listing::list;
-use divvy_karmada::detector::{Binding, Detected};
-use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Input, Manifests, ReadOptions};
+use divvy_karmada::detector::Binding;
+use divvy_manifests::Manifests;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{PlanInput, PlanResult};
-use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::scheduler::{Profile, Scheduler, decide};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
-use super::connection::{ConnectionArguments, connection_failure};
+use super::input::{InputArguments, workload_kinds};
 use super::setup::ProfileArguments;
 use super::{EXIT_CODES, Exit, record};
 use crate::report::console::Console;
@@ -56,20 +52,8 @@ it holds.";
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
 pub(super) struct ScheduleArguments {
-    /// Manifests: a file, a folder (read recursively), or `-` for standard input; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH", required_unless_present_any = ["kubeconfig", "context"])]
-    inputs: Vec<String>,
     #[command(flatten)]
-    connection: ConnectionArguments,
-    /// Namespace of the control plane's bindings; all namespaces by default
-    #[arg(
-        long,
-        short,
-        value_name = "NAMESPACE",
-        requires = "control plane",
-        help_heading = "Control plane"
-    )]
-    namespace: Option<String>,
+    input: InputArguments,
     #[command(flatten)]
     profile: ProfileArguments,
     /// Divide every binding with this strategy, regardless of its policy
@@ -120,8 +104,9 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         check_strategy(strategy, &profile)?;
     }
     let profile = Arc::new(profile.overriding_strategy(arguments.strategy.clone()));
-    let live = live_lists(arguments)?;
-    let (manifests, detected) = read(arguments, live, &chosen.configuration, &profile);
+    let kinds = workload_kinds(&chosen.configuration);
+    let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
+    let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
         .explaining(arguments.explain)
         .assuming(arguments.assume);
@@ -149,7 +134,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
 
 /// Rejects a strategy that no plugin of the profile serves, before any manifest is read. The error lists the known
 /// ones, nearest first.
-fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
+pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
     // Names are resolved as in manifests, so that the command line accepts what a policy may say.
     let context = StrategyContext {
         declarations: profile.declarations(),
@@ -166,60 +151,6 @@ fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
         known => format!("known, nearest first: {}", known.join(", ")),
     };
     Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
-}
-
-/// The lists of a live control plane, if one is named.
-fn live_lists(arguments: &ScheduleArguments) -> Result<Vec<Input>, Failure> {
-    let connection = &arguments.connection;
-    if connection.kubeconfig.is_none() && connection.context.is_none() {
-        return Ok(Vec::new());
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        Failure::internal(Diagnostic::new("the runtime cannot be started").with_cause(error.to_string()))
-    })?;
-    let lists = runtime.block_on(async {
-        let clients = connect(&connection.options("schedule"))
-            .await
-            .map_err(|error| connection_failure(&error))?;
-        let lists = list(&clients, arguments.namespace.as_deref()).await;
-        lists.map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
-    })?;
-    Ok(lists
-        .into_iter()
-        .map(|(name, text)| Input::Text(name.into(), text))
-        .collect())
-}
-
-/// Reads the manifests and detects their bindings. Problems are collected in the manifests, not returned as an error.
-fn read(
-    arguments: &ScheduleArguments,
-    live: Vec<Input>,
-    configuration: &ProfileConfiguration,
-    profile: &Profile,
-) -> (Manifests, Detected) {
-    let interpreter = configuration.resource_interpreter.unwrap_or_default();
-    let workload_kinds = WorkloadKinds::new(interpreter, &configuration.workload);
-    let files = arguments.inputs.iter().map(|input| input.as_str().into());
-    let inputs: Vec<Input> = files.chain(live).collect();
-    let started = Instant::now();
-    let options = ReadOptions {
-        workload_kinds: workload_kinds.clone(),
-        keep_cluster_json: profile.needs_raw_clusters(),
-        ..ReadOptions::default()
-    };
-    let mut read = divvy_manifests::read(&inputs, &mut std::io::stdin().lock(), &options);
-    tracing::info!(
-        clusters = read.clusters.len(),
-        policies = read.policies.len(),
-        bindings = read.bindings.len(),
-        resources = read.resources.len(),
-        ignored = read.ignored,
-        elapsed = ?started.elapsed(),
-        "manifests read"
-    );
-    let detected = read.detect(workload_kinds);
-    (read, detected)
 }
 
 /// Snapshot of the clusters, against which every binding is scheduled.

@@ -77,6 +77,17 @@ impl Request {
         }
     }
 
+    /// A policy's facts as a decision reads them: with the request that is in force. A request whose policy is not known
+    /// gets facts that contain nothing else.
+    pub fn facts(&self, policy: Option<PolicyFacts>) -> Option<PolicyFacts> {
+        let mut facts = match policy {
+            None if *self == Self::default() => return None,
+            known => known.unwrap_or_default(),
+        };
+        self.put_into(&mut facts);
+        Some(facts)
+    }
+
     /// Puts the request into a policy's facts, in place of the one that they have.
     pub fn put_into(&self, policy: &mut PolicyFacts) {
         let values = [
