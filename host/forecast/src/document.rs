@@ -274,3 +274,12 @@ pub struct Tightest {
     /// Use in hundredths of what is allocatable, rounded down.
     pub percent: i64,
 }
+
+/// JSON Schemas of the documents that `divvy diff` writes, by the name of their file: `diff.json`, `without-each.json`.
+#[cfg(feature = "schema")]
+pub fn schemas() -> [(&'static str, serde_json::Value); 2] {
+    [
+        ("diff.json", schemars::schema_for!(Document).to_value()),
+        ("without-each.json", schemars::schema_for!(FailuresDocument).to_value()),
+    ]
+}

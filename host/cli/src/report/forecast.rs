@@ -353,11 +353,6 @@ fn others(latent: &Latent, violations: &Violations, line: &mut dyn FnMut(&str) -
         } else {
             " (--latent lists them)"
         };
-        let placed = if latent.count == 1 {
-            "would be placed"
-        } else {
-            "would be placed"
-        };
         line(&format!(
             "latent: {} would be placed differently if rescheduled{hint}",
             counted(latent.count, "binding")
