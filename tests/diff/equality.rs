@@ -10,23 +10,41 @@ use divvy_forecast::violations::violations;
 use serde_json::Value;
 
 use super::fleets::{FleetManifests, Numbers};
-use super::{changed, comparison, edits, forecast, side, situation, threads};
+use super::{changed, comparison, comparison_with, edits, forecast, side, situation, threads};
 
 /// Random fleets per property.
 const FLEETS: u64 = 1000;
 
-/// Checks that a change gives what the edit gives, and that the rows add up to the clusters.
-#[track_caller]
-fn check(fleet: &FleetManifests, changes: &Changes, edit: impl FnOnce(&mut FleetManifests)) {
-    let original = situation(&fleet.objects());
-    let after = changed(&original, changes);
-    let mut edited = fleet.clone();
-    edit(&mut edited);
-    // A removed cluster is gone in the forecast, and missing in the edited input.
-    let by_hand: Situation = situation(&edited.objects()).losing_missing();
-    let forecast = comparison(&original, &after, threads(1));
-    assert_eq!(forecast, comparison(&original, &by_hand, threads(1)), "{changes:?}");
-    check_sums(&forecast);
+/// A random fleet whose future without changes is known.
+struct Case {
+    fleet: FleetManifests,
+    original: Situation,
+    base: Future,
+}
+
+impl Case {
+    fn numbered(number: u64) -> Self {
+        let fleet = FleetManifests::numbered(number);
+        let original = situation(&fleet.objects());
+        let base = Future::decide(&original, &side(), threads(1));
+        Self { fleet, original, base }
+    }
+
+    /// Checks that a change gives what the edit gives, and that the rows add up to the clusters. Returns the number of
+    /// replicas that move.
+    #[track_caller]
+    fn check(&self, changes: &Changes, edit: impl FnOnce(&mut FleetManifests)) -> i64 {
+        let after = changed(&self.original, changes);
+        let mut edited = self.fleet.clone();
+        edit(&mut edited);
+        // A removed cluster is gone in the forecast, and missing in the edited input.
+        let by_hand: Situation = situation(&edited.objects()).losing_missing();
+        let forecast = comparison_with(&self.original, &self.base, &after, threads(1));
+        let expected = comparison_with(&self.original, &self.base, &by_hand, threads(1));
+        assert_eq!(forecast, expected, "{changes:?}");
+        check_sums(&forecast);
+        forecast.totals.movement.moved
+    }
 }
 
 /// The change of every cluster is the sum over the rows, in every state.
@@ -65,30 +83,28 @@ fn changes(change: impl FnOnce(&mut Changes)) -> Changes {
 
 #[test]
 fn each_change_equals_the_edit_by_hand() {
+    let mut moved = 0;
     for number in 0..FLEETS {
-        let fleet = FleetManifests::numbered(number);
+        let case = Case::numbered(number);
+        let fleet = &case.fleet;
         let numbers = &mut Numbers::new(number.wrapping_mul(31));
         let cluster = fleet.cluster_name(numbers);
         let name = |list: &[Value]| list[0]["metadata"]["name"].as_str().map(str::to_owned);
         let binding = name(&fleet.bindings).expect("a fleet has bindings");
         let chosen = || vec![cluster.parse().expect("a name")];
-        check(&fleet, &changes(|changes| changes.cordon = chosen()), |fleet| {
+        case.check(&changes(|changes| changes.cordon = chosen()), |fleet| {
             edits::cordon(fleet, &cluster)
         });
-        check(&fleet, &changes(|changes| changes.drain = chosen()), |fleet| {
+        moved += case.check(&changes(|changes| changes.drain = chosen()), |fleet| {
             edits::drain(fleet, &cluster)
         });
-        check(&fleet, &changes(|changes| changes.without = chosen()), |fleet| {
+        case.check(&changes(|changes| changes.without = chosen()), |fleet| {
             edits::remove(fleet, &cluster)
         });
         let pattern = || binding.parse().expect("a pattern");
-        check(
-            &fleet,
-            &changes(|changes| changes.reschedule = vec![pattern()]),
-            |fleet| {
-                edits::reschedule(fleet, &binding);
-            },
-        );
+        case.check(&changes(|changes| changes.reschedule = vec![pattern()]), |fleet| {
+            edits::reschedule(fleet, &binding);
+        });
         if fleet.bindings[0]["spec"]["replicas"].is_null() {
             continue;
         }
@@ -99,8 +115,7 @@ fn each_change_equals_the_edit_by_hand() {
             ("x1.5", |present| (3 * present + 1) / 2),
         ] {
             let count = count.parse().expect("a count");
-            check(
-                &fleet,
+            case.check(
                 &changes(|changes| changes.replicas = vec![(pattern(), count)]),
                 |fleet| {
                     edits::scale(fleet, &binding, by_hand);
@@ -108,12 +123,15 @@ fn each_change_equals_the_edit_by_hand() {
             );
         }
     }
+    // The fleets are of use only if drains move replicas in most of them.
+    assert!(moved > FLEETS as i64, "drains move {moved} replicas");
 }
 
 #[test]
 fn changes_combine_in_any_order() {
     for number in 0..FLEETS / 4 {
-        let fleet = FleetManifests::numbered(number);
+        let case = Case::numbered(number);
+        let fleet = &case.fleet;
         if fleet.clusters.len() < 3 || fleet.bindings[0]["spec"]["replicas"].is_null() {
             continue;
         }
@@ -124,7 +142,7 @@ fn changes_combine_in_any_order() {
             changes.replicas = vec![("w0".parse().expect("a pattern"), "+2".parse().expect("a count"))];
             changes.reschedule = vec!["*".parse().expect("a pattern")];
         });
-        check(&fleet, &all, |fleet| {
+        case.check(&all, |fleet| {
             let names: Vec<String> = fleet
                 .bindings
                 .iter()

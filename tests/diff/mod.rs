@@ -11,7 +11,7 @@ mod edits;
 mod equality;
 mod fleets;
 mod rules;
-mod schema;
+pub(crate) mod schema;
 
 use std::num::NonZeroUsize;
 
@@ -27,7 +27,9 @@ use crate::scheduling::{Host, detected};
 
 /// The built-in profile as a side.
 fn side() -> Side {
-    let configuration = ProfileSource::built_in().profile(None).expect("the built-in profile is valid");
+    let configuration = ProfileSource::built_in()
+        .profile(None)
+        .expect("the built-in profile is valid");
     Side::new(Host::built_in().shared(), &configuration)
 }
 
@@ -62,10 +64,15 @@ fn changed(situation: &Situation, changes: &Changes) -> Situation {
 
 /// The comparison of a situation with another that came of it.
 fn comparison(original: &Situation, after: &Situation, options: Options) -> Comparison {
+    let base = Future::decide(original, &side(), options);
+    comparison_with(original, &base, after, options)
+}
+
+/// As [`comparison`], with the base that is decided already.
+fn comparison_with(original: &Situation, base: &Future, after: &Situation, options: Options) -> Comparison {
     let side = side();
-    let base = Future::decide(original, &side, options);
     let future = Future::decide(after, &side, options);
-    compare(original, Some(&base), (after, &future), &side.profile)
+    compare(original, Some(base), (after, &future), &side.profile)
 }
 
 /// The comparison of a situation without and with changes.

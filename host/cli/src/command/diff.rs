@@ -295,6 +295,9 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         print(arguments.output, console, &document, |out| {
             report::write_failures(&document, out, console.width())
         })?;
+        if arguments.output == Format::Table {
+            tell_notes(&document.notes, console);
+        }
         let is_harmful = |row: &FailureRow| row.lost > 0 || row.newly_unschedulable > 0;
         return Ok(match document.failures.iter().any(is_harmful) {
             true => Exit::Unschedulable,
