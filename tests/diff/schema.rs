@@ -64,11 +64,12 @@ pub(crate) fn validate(root: &Value, schema: &Value, value: &Value, path: &str) 
     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
         validate(root, &schema["items"], item, &format!("{path}[{index}]"))?;
     }
-    let required = schema["required"].as_array().into_iter().flatten();
-    for name in required
-        .filter_map(Value::as_str)
-        .filter(|name| value.get(name).is_none())
-    {
+    let mut required = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
+    if let Some(name) = required.find(|name| value.get(name).is_none()) {
         return Err(format!("{path}: `{name}` is missing"));
     }
     for (key, item) in value.as_object().into_iter().flatten() {
