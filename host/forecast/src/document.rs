@@ -279,9 +279,16 @@ pub struct Tightest {
 #[cfg(feature = "schema")]
 pub fn schemas() -> [(&'static str, serde_json::Value); 2] {
     // Of what is written, so that fields which are left out if empty are not required.
-    let generator = || schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let generator = || {
+        schemars::generate::SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator()
+    };
     [
         ("diff.json", generator().into_root_schema_for::<Document>().to_value()),
-        ("without-each.json", generator().into_root_schema_for::<FailuresDocument>().to_value()),
+        (
+            "without-each.json",
+            generator().into_root_schema_for::<FailuresDocument>().to_value(),
+        ),
     ]
 }

@@ -1,4 +1,4 @@
-//! Both futures, compared: from them and the assigned clusters to a [`Document`].
+//! Both futures, compared: from them and the assigned clusters to a document.
 
 use std::collections::BTreeMap;
 
