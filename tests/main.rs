@@ -19,6 +19,7 @@
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
 //!   plugins.
 //! - [`controller`]: the scheduler of a control plane, against an API server in memory.
+//! - [`diff`]: forecasts of changes, against the same changes made by hand.
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
@@ -31,6 +32,7 @@ mod command_line;
 mod compatibility;
 mod conformance;
 mod controller;
+mod diff;
 mod discovery;
 mod extremes;
 mod loading;

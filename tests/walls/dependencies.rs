@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 15] = [
+const CRATES: [(&str, &[&str]); 16] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -86,6 +86,10 @@ const CRATES: [(&str, &[&str]); 15] = [
     ),
     ("divvy-estimator", &["divvy-karmada"]),
     (
+        "divvy-forecast",
+        &["divvy-documents", "divvy-karmada", "divvy-scheduler"],
+    ),
+    (
         "divvy-controller",
         &[
             "divvy-estimator",
@@ -100,6 +104,7 @@ const CRATES: [(&str, &[&str]); 15] = [
             "divvy-controller",
             "divvy-documents",
             "divvy-estimator",
+            "divvy-forecast",
             "divvy-framework",
             "divvy-framework-view",
             "divvy-karmada",

@@ -11,7 +11,6 @@
 //! - [`client`]: connections to an API server.
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
-//! - [`decide`]: which bindings are ours, and when one of them is decided.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
 //! - [`holdings`], [`takings`], [`guard`]: capacity that is taken but not reported, what an estimator cannot know of it,
 //!   and protection against clusters that vanish.
@@ -25,7 +24,6 @@
 
 pub mod client;
 pub mod condition;
-pub mod decide;
 pub mod decision;
 pub mod engine;
 pub mod estimates;
@@ -48,3 +46,5 @@ pub mod takings;
 pub mod watch;
 pub mod watchdog;
 pub mod write;
+
+use divvy_scheduler::decide;

@@ -11,6 +11,7 @@
 
 mod fields;
 mod inputs;
+mod overlay;
 mod reader;
 mod scope;
 #[cfg(test)]
@@ -68,7 +69,7 @@ pub struct Located<T> {
 }
 
 /// The contents of all inputs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Manifests {
     /// Valid clusters.
     pub clusters: Vec<Located<Cluster>>,

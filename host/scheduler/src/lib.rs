@@ -46,6 +46,7 @@
 //! - [`plugin`]: finds, checks, opens and calls plugin libraries.
 //! - [`scheduler`]: runs a profile's plugins on one binding after another.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
+//! - [`decide`]: the bindings that are a scheduler's, and when one of them is decided again.
 //! - [`replay`]: decides recorded cases again.
 //!
 //! # Non-goals
@@ -55,6 +56,7 @@
 //! snapshot, binding, profile and seed always give the same result.
 
 pub mod cycle;
+pub mod decide;
 pub mod fleet;
 pub mod plan;
 pub mod plugin;

@@ -7,8 +7,10 @@
 mod bench;
 mod completions;
 mod connection;
+mod diff;
 mod exit;
 mod explain;
+mod input;
 mod logging;
 mod missing_clusters;
 mod plugin;
@@ -42,6 +44,7 @@ const EXAMPLES: &str = "\
 Examples:
   divvy schedule -f fleet.yaml -f policies/
   kubectl get clusters,rb -A -o json | divvy schedule -f -
+  divvy diff -f dump/ --drain eu-1
   divvy profile check --profile production.toml
   divvy plugin list";
 
@@ -80,6 +83,8 @@ struct GeneralArguments {
 enum Command {
     /// Decide which clusters get how many replicas, from manifests
     Schedule(schedule::ScheduleArguments),
+    /// Show what would move if clusters, workloads or policies changed
+    Diff(Box<diff::DiffArguments>),
     /// Schedule the bindings of a live Karmada control plane
     Run(run::RunArguments),
     /// Print who got how many replicas and why, from the running scheduler
@@ -117,6 +122,7 @@ pub(crate) fn main() -> ExitCode {
     };
     let done = logs.and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
+        Command::Diff(arguments) => diff::run(arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
         Command::MissingClusters(arguments) => missing_clusters::run(arguments, &console),

@@ -6,22 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use divvy_controller::client::connect;
-use divvy_controller::decide::APPLIED_POLICY;
-use divvy_controller::listing::list;
-use divvy_karmada::detector::{Binding, Detected};
-use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Input, Manifests, ReadOptions, Validation};
+use divvy_karmada::detector::Binding;
+use divvy_manifests::Manifests;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{PlanInput, PlanResult};
-use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::scheduler::{Profile, Scheduler, decide};
-use divvy_scheduler::strategy::{
-    AFFINITY_GROUPS_ANNOTATION, InvalidBinding, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION, StrategyContext,
-    resolve_strategy,
-};
+use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
-use super::connection::{ConnectionArguments, connection_failure};
+use super::input::{InputArguments, workload_kinds};
 use super::setup::ProfileArguments;
 use super::{EXIT_CODES, Exit, record};
 use crate::report::console::Console;
@@ -60,23 +52,8 @@ it holds.";
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
 pub(super) struct ScheduleArguments {
-    /// Manifests: a file, a folder (read recursively), or `-` for standard input; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "PATH", required_unless_present_any = ["kubeconfig", "context"])]
-    inputs: Vec<String>,
-    /// Treatment of unknown fields, kinds and `divvy.io/` annotations
-    #[arg(long, value_name = "MODE", value_enum, default_value_t = ValidateMode::Auto)]
-    validate: ValidateMode,
     #[command(flatten)]
-    connection: ConnectionArguments,
-    /// Namespace of the control plane's bindings; all namespaces by default
-    #[arg(
-        long,
-        short,
-        value_name = "NAMESPACE",
-        requires = "control plane",
-        help_heading = "Control plane"
-    )]
-    namespace: Option<String>,
+    input: InputArguments,
     #[command(flatten)]
     profile: ProfileArguments,
     /// Divide every binding with this strategy, regardless of its policy
@@ -114,38 +91,6 @@ enum Format {
     Yaml,
 }
 
-/// Treatment of unknown fields, kinds and annotations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ValidateMode {
-    /// Warn in objects with a `resourceVersion`, which came from an API server; refuse in all others
-    Auto,
-    /// Refuse
-    Strict,
-    /// Warn
-    Warn,
-    /// Accept
-    Ignore,
-}
-
-impl From<ValidateMode> for Validation {
-    fn from(mode: ValidateMode) -> Self {
-        match mode {
-            ValidateMode::Auto => Self::Auto,
-            ValidateMode::Strict => Self::Strict,
-            ValidateMode::Warn => Self::Warn,
-            ValidateMode::Ignore => Self::Ignore,
-        }
-    }
-}
-
-/// Annotations that Divvy reads.
-const ANNOTATIONS: [&str; 4] = [
-    STRATEGY_ANNOTATION,
-    PREFERENCES_ANNOTATION,
-    AFFINITY_GROUPS_ANNOTATION,
-    APPLIED_POLICY,
-];
-
 /// Reads the manifests, schedules their bindings, and prints the result.
 ///
 /// Any problem in the input ends the run with exit code 2 before anything is scheduled. A binding that fails does not
@@ -161,8 +106,9 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         check_strategy(strategy, &profile)?;
     }
     let profile = Arc::new(profile.overriding_strategy(arguments.strategy.clone()));
-    let live = live_lists(arguments)?;
-    let (manifests, detected) = read(arguments, live, &chosen.configuration, &profile);
+    let kinds = workload_kinds(&chosen.configuration);
+    let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
+    let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
         .explaining(arguments.explain)
         .assuming(arguments.assume);
@@ -192,7 +138,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
 
 /// Rejects a strategy that no plugin of the profile serves, before any manifest is read. The error lists the known
 /// ones, nearest first.
-fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
+pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
     // Names are resolved as in manifests, so that the command line accepts what a policy may say.
     let context = StrategyContext {
         declarations: profile.declarations(),
@@ -209,62 +155,6 @@ fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
         known => format!("known, nearest first: {}", known.join(", ")),
     };
     Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
-}
-
-/// The lists of a live control plane, if one is named.
-fn live_lists(arguments: &ScheduleArguments) -> Result<Vec<Input>, Failure> {
-    let connection = &arguments.connection;
-    if connection.kubeconfig.is_none() && connection.context.is_none() {
-        return Ok(Vec::new());
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        Failure::internal(Diagnostic::new("the runtime cannot be started").with_cause(error.to_string()))
-    })?;
-    let lists = runtime.block_on(async {
-        let clients = connect(&connection.options("schedule"))
-            .await
-            .map_err(|error| connection_failure(&error))?;
-        let lists = list(&clients, arguments.namespace.as_deref()).await;
-        lists.map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
-    })?;
-    Ok(lists
-        .into_iter()
-        .map(|(name, text)| Input::Text(name.into(), text))
-        .collect())
-}
-
-/// Reads the manifests and detects their bindings. Problems are collected in the manifests, not returned as an error.
-fn read(
-    arguments: &ScheduleArguments,
-    live: Vec<Input>,
-    configuration: &ProfileConfiguration,
-    profile: &Profile,
-) -> (Manifests, Detected) {
-    let interpreter = configuration.resource_interpreter.unwrap_or_default();
-    let workload_kinds = WorkloadKinds::new(interpreter, &configuration.workload);
-    let files = arguments.inputs.iter().map(|input| input.as_str().into());
-    let inputs: Vec<Input> = files.chain(live).collect();
-    let started = Instant::now();
-    let options = ReadOptions {
-        workload_kinds: workload_kinds.clone(),
-        keep_cluster_json: profile.needs_raw_clusters(),
-        validation: arguments.validate.into(),
-        annotations: ANNOTATIONS.map(str::to_owned).to_vec(),
-        ..ReadOptions::default()
-    };
-    let mut read = divvy_manifests::read(&inputs, &mut std::io::stdin().lock(), &options);
-    tracing::info!(
-        clusters = read.clusters.len(),
-        policies = read.policies.len(),
-        bindings = read.bindings.len(),
-        resources = read.resources.len(),
-        ignored = read.ignored,
-        elapsed = ?started.elapsed(),
-        "manifests read"
-    );
-    let detected = read.detect(workload_kinds);
-    (read, detected)
 }
 
 /// Snapshot of the clusters, against which every binding is scheduled.

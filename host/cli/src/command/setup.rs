@@ -69,6 +69,14 @@ impl ProfileArguments {
         Ok(chosen.collect())
     }
 
+    /// These folders with another profile.
+    pub(super) fn with_profile(&self, profile: &str) -> Self {
+        Self {
+            profile: Some(profile.to_owned()),
+            plugin_directories: self.plugin_directories.clone(),
+        }
+    }
+
     /// Splits the argument into the file and the name after `#`. An existing file takes precedence over a name, so that
     /// a profile file may be called `karmada`.
     fn source(&self) -> Result<(ProfileSource, Option<String>), Failure> {

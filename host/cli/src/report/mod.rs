@@ -3,6 +3,7 @@
 //! - [`entry`]: a binding beside its decision, which every form of the report starts from.
 //! - [`table`], [`totals`], [`explanation`]: for people, over the aligned columns of [`grid`].
 //! - [`structured`]: JSON and YAML.
+//! - [`forecast`]: what moves, and the loss of each cluster.
 //! - [`plugins`]: lists and descriptions of plugins.
 //! - [`errors`], [`warnings`]: messages on standard error.
 //! - [`console`]: the output streams.
@@ -12,6 +13,7 @@ pub(crate) mod console;
 pub(crate) mod entry;
 pub(crate) mod errors;
 mod explanation;
+pub(crate) mod forecast;
 pub(crate) mod grid;
 pub(crate) mod plugins;
 mod schema;

@@ -103,7 +103,16 @@ pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Re
 ///
 /// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_yaml(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let text = serde_saphyr::to_string(&rows(report)).map_err(io::Error::other)?;
+    write_yaml_value(&rows(report), out)
+}
+
+/// Writes any value as YAML.
+///
+/// # Errors
+///
+/// The error of `out`. Part of the output may have been written.
+pub(crate) fn write_yaml_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
     out.write_all(text.as_bytes())?;
     if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
 }

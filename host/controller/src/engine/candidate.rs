@@ -59,16 +59,9 @@ impl Candidate {
         object.spec.placement = Some(placement.clone());
         object.metadata.annotations.remove(APPLIED_PLACEMENT);
         object.metadata.annotations.remove(APPLIED_POLICY);
-        let mut policy = self.policy.as_deref().cloned();
-        if policy.is_none() && self.request != Request::default() {
-            policy = Some(PolicyFacts::default());
-        }
-        if let Some(policy) = &mut policy {
-            self.request.put_into(policy);
-        }
         Binding {
             object,
-            policy,
+            policy: self.request.facts(self.policy.as_deref().cloned()),
             ..Binding::default()
         }
     }

@@ -113,13 +113,7 @@ impl Engine {
 
     /// How the replicas of a binding's results add up. A strategy that an annotation names overrides the placement.
     fn sum(&self, placement: &Placement, own: &Request, policy: &Request) -> Sum {
-        let named = own.strategy.as_deref().or(policy.strategy.as_deref()).map(str::trim);
-        let strategy = named.and_then(|name| self.active.profile.strategy(name).ok());
-        match strategy {
-            Some(strategy) if strategy.duplicates() => Sum::Duplicated,
-            Some(_) => Sum::Divided,
-            None => Sum::of_placement(placement),
-        }
+        Sum::under(&self.active.profile, placement, own, policy)
     }
 
     fn decide(

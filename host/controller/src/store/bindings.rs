@@ -82,7 +82,7 @@ pub struct BindingChange {
 
 impl BindingStore {
     /// Inserts a version of a binding and reports what changed. `is_ours` is the answer of
-    /// [`crate::decide::ownership::is_ours`].
+    /// [`divvy_scheduler::decide::ownership::is_ours`].
     ///
     /// An older version than the stored one is ignored: after a write, its answer is stored at once, and the watch
     /// still has to repeat what came before.

@@ -170,6 +170,21 @@ impl Cycle {
         (result.map(|()| self.targets.as_slice()), explanation)
     }
 
+    /// Runs the filters alone and returns the rows of the clusters that none of them rejected, in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// A [`CycleError`] if a filter fails. No feasible cluster is not an error.
+    pub fn feasible(&mut self, input: &CycleInput<'_>) -> Result<&[u32], CycleError> {
+        self.texts = None;
+        self.begin(input);
+        let outcome = self.with_view(input, |cycle, _, views, _| cycle.filter(input, views));
+        match outcome {
+            Ok(()) | Err(CycleError::NoClusterFit { .. }) => Ok(&self.feasible.rows),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Weighted score and estimate of a cluster; `None` if it was not feasible in the last cycle.
     pub(crate) fn figures(&self, row: u32) -> Option<(i64, i64)> {
         let place = self.feasible.rows.binary_search(&row).ok()?;

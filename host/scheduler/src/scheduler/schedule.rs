@@ -103,6 +103,23 @@ impl Scheduler {
         self
     }
 
+    /// Continues with what an earlier scheduler's results have taken. `None` turns the ledger off.
+    #[must_use]
+    pub fn continuing(mut self, ledger: Option<Ledger>) -> Self {
+        self.ledger = ledger;
+        self
+    }
+
+    /// What results have taken so far; `None` without a ledger.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_ref()
+    }
+
+    /// The profile that decides.
+    pub fn profile(&self) -> &Arc<Profile> {
+        &self.profile
+    }
+
     /// Returns the plan of a binding, which is rebuilt only if its input has changed.
     pub fn plan(&mut self, binding: &Binding) -> PlanResult {
         self.plans.plan(&self.profile, binding)
@@ -110,6 +127,43 @@ impl Scheduler {
 
     /// Schedules a binding against a snapshot. A failure becomes [`Outcome::Failed`]; later bindings are not affected.
     pub fn schedule(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
+        self.decide(binding, fleet, binding.is_fresh(), true)
+    }
+
+    /// Schedules a binding from scratch, as if a reschedule had been requested, and takes no capacity for the result.
+    pub fn rescheduled(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
+        self.decide(binding, fleet, true, false)
+    }
+
+    /// Names of the clusters that the profile's filters let a binding use, in the affinity group that it used last.
+    /// Empty if there are none, or if the binding has no plan.
+    ///
+    /// # Errors
+    ///
+    /// A [`CycleError`] if a filter fails.
+    pub fn feasible<'fleet>(
+        &mut self,
+        binding: &Binding,
+        fleet: &'fleet FleetSnapshot,
+    ) -> Result<Vec<&'fleet str>, CycleError> {
+        let plan = self.plan(binding);
+        let Ok(plan) = plan.as_ref() else {
+            return Ok(Vec::new());
+        };
+        let Some(group) = plan.groups.get(plan.first_group(binding.observed_affinity(), false)) else {
+            return Ok(Vec::new());
+        };
+        let rows = self.cycle.feasible(&CycleInput {
+            profile: &self.profile,
+            fleet,
+            plan,
+            group,
+            fresh: false,
+        })?;
+        Ok(rows.iter().map(|&row| fleet.name(row)).collect())
+    }
+
+    fn decide(&mut self, binding: &Binding, fleet: &FleetSnapshot, fresh: bool, books: bool) -> Decision {
         let plan = self.plan(binding);
         let mut decision = Decision {
             binding: binding.key(),
@@ -122,7 +176,7 @@ impl Scheduler {
         };
         match (binding.skip_reason(), plan.as_ref()) {
             (Some(reason), _) => decision.outcome = Outcome::Skipped(reason.to_string()),
-            (None, Ok(plan)) => self.try_groups(binding, plan, fleet, &mut decision),
+            (None, Ok(plan)) => self.try_groups(binding, plan, fleet, (fresh, books), &mut decision),
             (None, Err(error)) => {
                 decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
                     message: error.to_string(),
@@ -135,8 +189,14 @@ impl Scheduler {
 
     /// Tries the groups of clusters in order, starting with the one that was used last. If none fits, the first error
     /// is reported.
-    fn try_groups(&mut self, binding: &Binding, plan: &Plan, fleet: &FleetSnapshot, decision: &mut Decision) {
-        let fresh = binding.is_fresh();
+    fn try_groups(
+        &mut self,
+        binding: &Binding,
+        plan: &Plan,
+        fleet: &FleetSnapshot,
+        (fresh, books): (bool, bool),
+        decision: &mut Decision,
+    ) {
         let first = plan.first_group(binding.observed_affinity(), fresh);
         let mut failure = None;
         for group in &plan.groups[first..] {
@@ -157,7 +217,7 @@ impl Scheduler {
             };
             match result {
                 Ok(targets) => {
-                    if let Some(ledger) = &mut self.ledger {
+                    if let Some(ledger) = self.ledger.as_mut().filter(|_| books) {
                         book(ledger, plan, binding, fleet, targets);
                     }
                     let named = targets

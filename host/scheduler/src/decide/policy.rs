@@ -5,9 +5,9 @@
 //! placement. The annotation is only written if there is something to keep: a binding whose policy uses nothing of
 //! Divvy's and has no affinity groups carries none.
 
+use crate::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
 use divvy_karmada::api::{StringMap, TargetCluster};
 use divvy_karmada::detector::PolicyFacts;
-use divvy_scheduler::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -75,6 +75,17 @@ impl Request {
             replicas: policy.replicas,
             ..Self::of_annotations(&policy.annotations)
         }
+    }
+
+    /// A policy's facts as a decision reads them: with the request that is in force. A request whose policy is not known
+    /// gets facts that contain nothing else.
+    pub fn facts(&self, policy: Option<PolicyFacts>) -> Option<PolicyFacts> {
+        let mut facts = match policy {
+            None if *self == Self::default() => return None,
+            known => known.unwrap_or_default(),
+        };
+        self.put_into(&mut facts);
+        Some(facts)
     }
 
     /// Puts the request into a policy's facts, in place of the one that they have.

@@ -5,6 +5,7 @@
 use divvy_karmada::api::{Placement, ReplicaSchedulingType, ResourceBinding};
 
 use super::policy::{AppliedPolicy, Request};
+use crate::scheduler::Profile;
 
 /// The rule by which a binding is decided, in the order in which they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +69,17 @@ impl Sum {
                 Self::Duplicated
             }
             Some(_) => Self::Divided,
+        }
+    }
+
+    /// How the results of a binding add up under a profile. A strategy that an annotation names, the binding's before the
+    /// policy's, overrides the placement.
+    pub fn under(profile: &Profile, placement: &Placement, own: &Request, policy: &Request) -> Self {
+        let named = own.strategy.as_deref().or(policy.strategy.as_deref()).map(str::trim);
+        match named.and_then(|name| profile.strategy(name).ok()) {
+            Some(strategy) if strategy.duplicates() => Self::Duplicated,
+            Some(_) => Self::Divided,
+            None => Self::of_placement(placement),
         }
     }
 }

@@ -1,0 +1,346 @@
+//! `divvy diff`: what moves if clusters, workloads, policies or the profile change.
+
+mod arguments;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use divvy_forecast::change::{ChangeError, ResolvedChanges};
+use divvy_forecast::document::{Document, FORMAT, FailureRow, FailuresDocument, SideDocument};
+use divvy_forecast::eviction::evict;
+use divvy_forecast::failures::{Each, failures};
+use divvy_forecast::forecast::compare;
+use divvy_forecast::future::{Future, Options, Side};
+use divvy_forecast::latent::latent;
+use divvy_forecast::notes;
+use divvy_forecast::situation::{ClusterEntry, Situation};
+use divvy_forecast::violations::violations;
+use divvy_karmada::detector::Detected;
+use divvy_karmada::workloads::WorkloadKinds;
+use divvy_manifests::{Input, Manifests};
+use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::plan::PlanResult;
+use divvy_scheduler::plugin::PluginDirectories;
+use divvy_scheduler::scheduler::Scheduler;
+use serde::Serialize;
+
+pub(super) use arguments::DiffArguments;
+use arguments::{Format, MissingClusters, MovedLimit};
+
+use super::Exit;
+use super::input::{read_files, workload_kinds};
+use super::schedule::check_strategy;
+use super::setup::ChosenProfile;
+use crate::report::console::Console;
+use crate::report::errors::{Diagnostic, Failure, headline};
+use crate::report::text::listed;
+use crate::report::{forecast as report, structured, style, warnings};
+
+/// One side with the names that are printed.
+struct Loaded {
+    side: Side,
+    document: SideDocument,
+}
+
+/// The input of both sides, and what making it showed.
+struct Prepared {
+    /// As it was read.
+    original: Situation,
+    /// Of the left side.
+    base: Situation,
+    /// Of the right side.
+    after: Situation,
+    notes: Vec<String>,
+    changes: ResolvedChanges,
+}
+
+/// Reads the manifests, decides both sides and prints the difference.
+pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
+    let directories = arguments.profile.directories()?;
+    let chosen = arguments.profile.read()?;
+    let right = load(&chosen, arguments.strategy.as_deref(), &directories)?;
+    let left = match &arguments.base {
+        Some(base) => Some(load(&arguments.profile.with_profile(base).read()?, None, &directories)?),
+        None => None,
+    };
+    let kinds = workload_kinds(&chosen.configuration);
+    let prepared = prepare(arguments, &kinds, &right, left.as_ref(), console)?;
+    let options = Options {
+        assumes: !arguments.no_assume,
+        threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+    };
+    let right = Loaded {
+        document: SideDocument {
+            changes: arguments.changes.texts(),
+            ..right.document
+        },
+        ..right
+    };
+    if let Some(each) = arguments.without_each {
+        let document = lose_each(&prepared, &right, each.into(), options);
+        print(arguments.output, console, &document, |out| {
+            report::write_failures(&document, out, console.width())
+        })?;
+        if arguments.output == Format::Table {
+            tell_notes(&document.notes, console);
+        }
+        let is_harmful = |row: &FailureRow| row.lost > 0 || row.newly_unschedulable > 0;
+        return Ok(match document.failures.iter().any(is_harmful) {
+            true => Exit::Unschedulable,
+            false => Exit::Success,
+        });
+    }
+    let (document, fault) = forecast(arguments, prepared, &right, left.as_ref(), options)?;
+    print(arguments.output, console, &document, |out| {
+        report::write(&document, out, console.width())
+    })?;
+    if arguments.output == Format::Table {
+        tell_notes(&document.notes, console);
+    }
+    Ok(exit(arguments, &document, console).max(fault))
+}
+
+/// Loads the plugins of one side.
+fn load(chosen: &ChosenProfile, strategy: Option<&str>, directories: &PluginDirectories) -> Result<Loaded, Failure> {
+    let profile = chosen.build(directories)?;
+    if let Some(strategy) = strategy {
+        check_strategy(strategy, &profile)?;
+    }
+    let profile = Arc::new(profile.overriding_strategy(strategy.map(ToOwned::to_owned)));
+    let document = SideDocument {
+        profile: profile.name().to_owned(),
+        strategy: strategy.map(ToOwned::to_owned),
+        changes: Vec::new(),
+    };
+    Ok(Loaded {
+        side: Side::new(profile, &chosen.configuration),
+        document,
+    })
+}
+
+/// Reads the input, lays the overlays over it and makes the changes. Any problem, and a change that cannot be made, ends
+/// the run before anything is decided.
+fn prepare(
+    arguments: &DiffArguments,
+    kinds: &WorkloadKinds,
+    right: &Loaded,
+    left: Option<&Loaded>,
+    console: &Console,
+) -> Result<Prepared, Failure> {
+    let needs_raw = |loaded: &Loaded| loaded.side.profile.needs_raw_clusters();
+    let keep_json = needs_raw(right) || left.is_some_and(needs_raw);
+    let mut manifests = arguments.input.read(kinds, keep_json)?;
+    let overlay = overlay(arguments, kinds, keep_json);
+    let mut overlaid = overlay.is_some().then(|| manifests.clone());
+    let detected = manifests.detect(kinds.clone());
+    let mut scheduler = Scheduler::new(Arc::clone(&right.side.profile));
+    let plans: Vec<PlanResult> = detected
+        .bindings
+        .iter()
+        .map(|binding| scheduler.plan(binding))
+        .collect();
+    warnings::tell(&manifests, &detected, &plans, console);
+    let mut problems = manifests.problems.clone();
+    problems.extend(overlay.iter().flat_map(|overlay| overlay.problems.clone()));
+    if !problems.is_empty() {
+        return Err(Failure::input(&problems));
+    }
+    if manifests.clusters.is_empty() || detected.bindings.is_empty() {
+        let message = "there is nothing to compare: the input needs clusters and bindings, or workloads with policies";
+        return Err(Failure::usage(Diagnostic::new(message)));
+    }
+    let original = situation(&manifests, detected);
+    let missing = original.missing();
+    if !missing.is_empty() && arguments.missing_clusters == MissingClusters::Error {
+        return Err(missing_clusters(&missing));
+    }
+    let laid = match (&mut overlaid, &overlay) {
+        (Some(overlaid), Some(overlay)) => {
+            overlaid.overlay(overlay);
+            let detected = overlaid.detect(kinds.clone());
+            let mut laid = situation(overlaid, detected);
+            laid.changed.extend(
+                overlay
+                    .clusters
+                    .iter()
+                    .map(|cluster| cluster.object.metadata.name.clone()),
+            );
+            laid
+        }
+        _ => original.clone(),
+    };
+    let changes = arguments.changes.changes().resolve(&laid, &original);
+    let changes = changes.map_err(|errors| refused(&errors))?;
+    let loses = |situation: Situation| match arguments.missing_clusters {
+        MissingClusters::Lost => situation.losing_missing(),
+        MissingClusters::Error => situation,
+    };
+    let mut base = loses(original.clone());
+    let (mut after, applied) = changes.apply(&loses(laid));
+    let mut notes = notes::of_changes(&changes, &applied);
+    if arguments.evict_no_execute {
+        let tainted = notes::tainted(&base);
+        evict(&mut base, &tainted);
+        let tainted = notes::tainted(&after);
+        let departures = evict(&mut after, &tainted);
+        let others = tainted.difference(&changes.drained);
+        notes.extend(others.flat_map(|cluster| notes::remaining(cluster, &departures)));
+    } else {
+        notes.extend(notes::not_evicted(&after, &changes.drained));
+    }
+    Ok(Prepared {
+        original,
+        base,
+        after,
+        notes,
+        changes,
+    })
+}
+
+/// The overlays, read as one input; `None` if there are none.
+fn overlay(arguments: &DiffArguments, kinds: &WorkloadKinds, keep_json: bool) -> Option<Manifests> {
+    let paths = arguments.changes.overlay.iter();
+    let inputs: Vec<Input> = paths.map(|path| path.as_str().into()).collect();
+    (!inputs.is_empty()).then(|| read_files(&inputs, arguments.input.validate, kinds, keep_json))
+}
+
+fn situation(manifests: &Manifests, detected: Detected) -> Situation {
+    let clusters = manifests.clusters.iter().map(|located| ClusterEntry {
+        object: located.object.clone(),
+        json: located.json.clone(),
+    });
+    Situation::new(clusters, detected.bindings)
+}
+
+fn missing_clusters(missing: &BTreeMap<String, i64>) -> Failure {
+    let named: Vec<String> = missing
+        .iter()
+        .map(|(name, replicas)| format!("`{name}` ({replicas} replicas)"))
+        .collect();
+    let named = listed(named.iter().map(String::as_str), 10);
+    let message = format!("bindings are assigned to clusters that the input lacks: {named}");
+    let hint = "add the clusters to the input, or pass `--missing-clusters lost` if they are gone";
+    Failure::usage(Diagnostic::new(message).with_hint(hint))
+}
+
+fn refused(errors: &[ChangeError]) -> Failure {
+    let diagnostics = errors.iter().map(|error| Diagnostic {
+        hint: error.hint(),
+        ..Diagnostic::new(error.to_string())
+    });
+    Failure::of_all(diagnostics.collect())
+}
+
+/// Decides both sides and compares them. The exit code is that of errors in single bindings.
+fn forecast(
+    arguments: &DiffArguments,
+    prepared: Prepared,
+    right: &Loaded,
+    left: Option<&Loaded>,
+    options: Options,
+) -> Result<(Document, Exit), Failure> {
+    let Prepared { original, .. } = &prepared;
+    let has_base = left.is_some() || !right.document.changes.is_empty();
+    let left = left.unwrap_or(right);
+    let (base, after) = std::thread::scope(|scope| {
+        let base = has_base.then(|| scope.spawn(|| Future::decide(&prepared.base, &left.side, options)));
+        let after = Future::decide(&prepared.after, &right.side, options);
+        let base = base.map(|base| base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        (base, after)
+    });
+    let comparison = compare(original, base.as_ref(), (&prepared.after, &after), &right.side.profile);
+    let latent = latent(&after, &right.side, options, arguments.latent);
+    let today = base.as_ref().unwrap_or(&after);
+    let violations = violations(original, today, &right.side, options, arguments.violations);
+    let violations = violations.map_err(|error| Failure::internal(Diagnostic::new(error.to_string())))?;
+    let entries = after.entries.iter().chain(base.iter().flat_map(|base| &base.entries));
+    let fault = entries
+        .filter_map(|entry| entry.error())
+        .map(fault)
+        .max()
+        .unwrap_or_default();
+    let mut notes = prepared.notes;
+    notes.extend(notes::growth_on_cordoned(&prepared.changes, &comparison.bindings));
+    let document = Document {
+        format: FORMAT,
+        base: has_base.then(|| SideDocument {
+            changes: Vec::new(),
+            ..left.document.clone()
+        }),
+        after: right.document.clone(),
+        assumes: options.assumes,
+        bindings: comparison.bindings,
+        clusters: comparison.clusters,
+        totals: comparison.totals,
+        pending: comparison.pending,
+        latent,
+        violations,
+        notes,
+    };
+    Ok((document, fault))
+}
+
+/// Exit code of an error in a single binding. That it cannot be scheduled is counted elsewhere.
+fn fault(error: &CycleError) -> Exit {
+    match error {
+        CycleError::InvalidBinding { .. } => Exit::Usage,
+        error if error.is_plugin_fault() => Exit::Internal,
+        _ => Exit::Success,
+    }
+}
+
+fn lose_each(prepared: &Prepared, right: &Loaded, each: Each, options: Options) -> FailuresDocument {
+    FailuresDocument {
+        format: FORMAT,
+        after: right.document.clone(),
+        assumes: options.assumes,
+        each: each.word().to_owned(),
+        failures: failures(&prepared.after, &right.side, each, options),
+        notes: prepared.notes.clone(),
+    }
+}
+
+fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Exit {
+    let totals = &document.totals;
+    let movement = totals.movement;
+    let is_exceeded = arguments
+        .max_moved
+        .is_some_and(|limit| limit.is_exceeded(movement.moved, totals.replicas));
+    if let (true, Some(limit)) = (is_exceeded, arguments.max_moved) {
+        let limit = match limit {
+            MovedLimit::Replicas(most) => most.to_string(),
+            MovedLimit::Percent(most) => format!("{most}% of {}", totals.replicas),
+        };
+        let message = format!(
+            "{} replicas move, more than `--max-moved` allows ({limit})",
+            movement.moved
+        );
+        console.tell(|out| headline(out, "error", style::ERROR, &message));
+    }
+    let is_harmful = totals.newly_unschedulable > 0 || movement.lost > 0 || movement.stranded > 0;
+    match is_harmful || is_exceeded || arguments.exit_code && totals.changed > 0 {
+        true => Exit::Unschedulable,
+        false => Exit::Success,
+    }
+}
+
+fn print(
+    format: Format,
+    console: &Console,
+    document: &impl Serialize,
+    table: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    console.print(|out: &mut dyn Write| match format {
+        Format::Table => table(out),
+        Format::Json => structured::write_value(document, out),
+        Format::Yaml => structured::write_yaml_value(document, out),
+    })
+}
+
+fn tell_notes(notes: &[String], console: &Console) {
+    for note in notes {
+        console.tell(|out| headline(out, "note", style::HINT, note));
+    }
+}

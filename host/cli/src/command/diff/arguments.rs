@@ -1,0 +1,235 @@
+//! The arguments of `divvy diff`: sides, changes, limits and lists.
+
+use clap::{Args, ValueEnum};
+use divvy_forecast::change::Changes;
+use divvy_forecast::choice::{BindingPattern, ClusterChoice};
+use divvy_forecast::count::ReplicaCount;
+use divvy_forecast::failures::Each;
+
+use crate::command::input::InputArguments;
+use crate::command::setup::ProfileArguments;
+
+const EXAMPLES: &str = "\
+Examples:
+  # What moves if a cluster is drained, or is gone
+  divvy diff -f dump/ --drain eu-1
+  divvy diff -f dump/ --without region=europe
+
+  # What happens if the shop's Deployments grow by a half
+  divvy diff -f dump/ --replicas 'shop/deployment/*=x1.5'
+
+  # What a changed policy moves; in CI, at most a tenth of all replicas
+  divvy diff -f dump/ --overlay policies/ --max-moved 10%
+
+  # What another profile would decide otherwise
+  divvy diff -f dump/ --base production.toml --profile next.toml --reschedule all
+
+  # Which cluster hurts most if it fails
+  divvy diff -f dump/ --without-each cluster
+
+Clusters are chosen by name or glob (`eu-*`), or as `region=`, `zone=`, `provider=` or \
+`label:KEY=VALUE`. Bindings are chosen as `BINDING`, `NAMESPACE/BINDING`, `KIND/NAME` or \
+`NAMESPACE/KIND/NAME`, with globs.
+
+Both futures start from the assigned clusters, and both decide a binding only where a live \
+scheduler would: a satisfied binding stays where it is. `--latent` lists what a reschedule of the \
+others would change.";
+
+const EXIT_CODES: &str = "\
+Exit codes, the highest that applies:
+  0  nothing is lost
+  1  replicas are lost or stranded, a binding can no longer be scheduled, `--max-moved` is \
+exceeded, or, with `--exit-code`, anything changes
+  2  wrong usage, profile, plugin or input, or an invalid binding
+  3  a plugin failed, or Divvy itself";
+
+/// Heading of the options that are changes.
+const CHANGES: &str = "Changes";
+
+/// Show what would move if clusters, workloads or policies changed.
+///
+/// Decides every binding twice, without and with the changes, from the same clusters as given, and prints the
+/// difference. Without changes it prints what is about to move anyway. Changes nothing in any cluster.
+#[derive(Debug, Args)]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
+pub(in crate::command) struct DiffArguments {
+    #[command(flatten)]
+    pub(super) input: InputArguments,
+    #[command(flatten)]
+    pub(super) profile: ProfileArguments,
+    /// Profile of the left side; without it, the left side has the profile and strategy of the right
+    #[arg(long, value_name = "PROFILE")]
+    pub(super) base: Option<String>,
+    /// Divide every binding on the right side with this strategy, as if its policy named it
+    #[arg(long, value_name = "STRATEGY")]
+    pub(super) strategy: Option<String>,
+    #[command(flatten)]
+    pub(super) changes: ChangeArguments,
+    /// Evict from clusters that have NoExecute taints in the input, on both sides
+    #[arg(long)]
+    pub(super) evict_no_execute: bool,
+    /// Treatment of replicas on clusters that the input lacks
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = MissingClusters::Error)]
+    pub(super) missing_clusters: MissingClusters,
+    /// Decide each binding on its own: none takes room from those after it
+    #[arg(long)]
+    pub(super) no_assume: bool,
+    /// List satisfied bindings that would be placed differently if they were rescheduled
+    #[arg(long, conflicts_with = "without_each")]
+    pub(super) latent: bool,
+    /// List replicas on clusters whose filters would refuse a newcomer today
+    #[arg(long, conflicts_with = "without_each")]
+    pub(super) violations: bool,
+    /// Show the loss of each cluster, region, zone or provider, worst first, after the changes
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(super) without_each: Option<LossOfEach>,
+    /// Exit with 1 if more replicas move: a number, or a share of all such as `10%`
+    #[arg(long, value_name = "N|P%", conflicts_with = "without_each")]
+    pub(super) max_moved: Option<MovedLimit>,
+    /// Exit with 1 if anything changes
+    #[arg(long, conflicts_with = "without_each")]
+    pub(super) exit_code: bool,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
+    pub(super) output: Format,
+}
+
+/// The changes. Each may be repeated; their order does not matter.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct ChangeArguments {
+    /// Cordon clusters: a NoSchedule taint keeps newcomers away
+    #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
+    pub(super) cordon: Vec<ClusterChoice>,
+    /// Drain clusters: a NoExecute taint evicts every binding that does not tolerate it
+    #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
+    pub(super) drain: Vec<ClusterChoice>,
+    /// Remove clusters
+    #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
+    pub(super) without: Vec<ClusterChoice>,
+    /// Scale bindings: to N, by N or P percent more, or F times as many; rounded up
+    #[arg(long, value_name = "PATTERN=N|+N|+P%|xF", value_parser = scaling, help_heading = CHANGES)]
+    pub(super) replicas: Vec<(BindingPattern, ReplicaCount)>,
+    /// Reschedule bindings from scratch
+    #[arg(long, value_name = "PATTERN|all", value_parser = rescheduling, help_heading = CHANGES)]
+    pub(super) reschedule: Vec<BindingPattern>,
+    /// Manifests laid over the input: a file or folder
+    #[arg(long, value_name = "PATH", help_heading = CHANGES)]
+    pub(super) overlay: Vec<String>,
+}
+
+/// Treatment of replicas on clusters that the input lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum MissingClusters {
+    /// An error that names the clusters
+    Error,
+    /// The replicas are lost, as if the clusters had just been removed
+    Lost,
+}
+
+/// What is lost, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum LossOfEach {
+    Cluster,
+    Region,
+    Zone,
+    Provider,
+}
+
+/// Output format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Aligned columns for people
+    Table,
+    /// A JSON object, `"format": 1`
+    Json,
+    /// The same data as YAML
+    Yaml,
+}
+
+/// Replicas that may move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MovedLimit {
+    Replicas(i64),
+    /// In hundredths of all replicas.
+    Percent(i64),
+}
+
+impl std::str::FromStr for MovedLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix('%').unwrap_or(text);
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let parsed = is_number.then(|| number.parse::<u32>().ok()).flatten();
+        let number = parsed.ok_or_else(|| "expected a number such as `40`, or a share such as `10%`".to_owned())?;
+        Ok(match text.ends_with('%') {
+            true => Self::Percent(i64::from(number)),
+            false => Self::Replicas(i64::from(number)),
+        })
+    }
+}
+
+impl MovedLimit {
+    pub(super) fn is_exceeded(self, moved: i64, replicas: i64) -> bool {
+        match self {
+            Self::Replicas(most) => moved > most,
+            Self::Percent(most) => i128::from(moved) * 100 > i128::from(replicas) * i128::from(most),
+        }
+    }
+}
+
+/// Parses `PATTERN=COUNT`.
+fn scaling(text: &str) -> Result<(BindingPattern, ReplicaCount), String> {
+    let (pattern, count) = text
+        .rsplit_once('=')
+        .ok_or_else(|| "expected `PATTERN=N`, `PATTERN=+N`, `PATTERN=+P%` or `PATTERN=xF`".to_owned())?;
+    let pattern = pattern.parse().map_err(|error| format!("{error}"))?;
+    let count = count.parse().map_err(|error| format!("{error}"))?;
+    Ok((pattern, count))
+}
+
+/// Parses a pattern, or `all`.
+fn rescheduling(text: &str) -> Result<BindingPattern, String> {
+    match text {
+        "all" => Ok(BindingPattern::all()),
+        pattern => pattern.parse().map_err(|error| format!("{error}")),
+    }
+}
+
+impl ChangeArguments {
+    pub(super) fn changes(&self) -> Changes {
+        Changes {
+            cordon: self.cordon.clone(),
+            drain: self.drain.clone(),
+            without: self.without.clone(),
+            replicas: self.replicas.clone(),
+            reschedule: self.reschedule.clone(),
+        }
+    }
+
+    /// The changes as on the command line, sorted, so that their order does not matter.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let mut texts: Vec<String> = Vec::new();
+        texts.extend(self.cordon.iter().map(|choice| format!("--cordon {choice}")));
+        texts.extend(self.drain.iter().map(|choice| format!("--drain {choice}")));
+        texts.extend(self.without.iter().map(|choice| format!("--without {choice}")));
+        let replicas = self.replicas.iter();
+        texts.extend(replicas.map(|(pattern, count)| format!("--replicas {pattern}={count}")));
+        texts.extend(self.reschedule.iter().map(|pattern| format!("--reschedule {pattern}")));
+        texts.extend(self.overlay.iter().map(|path| format!("--overlay {path}")));
+        texts.sort();
+        texts.dedup();
+        texts
+    }
+}
+
+impl From<LossOfEach> for Each {
+    fn from(each: LossOfEach) -> Self {
+        match each {
+            LossOfEach::Cluster => Self::Cluster,
+            LossOfEach::Region => Self::Region,
+            LossOfEach::Zone => Self::Zone,
+            LossOfEach::Provider => Self::Provider,
+        }
+    }
+}

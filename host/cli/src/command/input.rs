@@ -1,0 +1,137 @@
+//! The input of commands that decide: manifests from files, from standard input, or from a live control plane.
+
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use divvy_controller::client::connect;
+use divvy_controller::listing::list;
+use divvy_karmada::workloads::WorkloadKinds;
+use divvy_manifests::{Input, Manifests, ReadOptions, Validation};
+use divvy_scheduler::decide::APPLIED_POLICY;
+use divvy_scheduler::profile::ProfileConfiguration;
+use divvy_scheduler::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
+
+use super::connection::{ConnectionArguments, connection_failure};
+use crate::report::errors::{Diagnostic, Failure};
+
+/// Arguments that select the input.
+#[derive(Debug, Args)]
+pub(super) struct InputArguments {
+    /// Manifests: a file, a folder (read recursively), or `-` for standard input; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "PATH", required_unless_present_any = ["kubeconfig", "context"])]
+    inputs: Vec<String>,
+    /// Treatment of unknown fields, kinds and `divvy.io/` annotations
+    #[arg(long, value_name = "MODE", value_enum, default_value_t = ValidateMode::Auto)]
+    pub(super) validate: ValidateMode,
+    #[command(flatten)]
+    connection: ConnectionArguments,
+    /// Namespace of the control plane's bindings; all namespaces by default
+    #[arg(
+        long,
+        short,
+        value_name = "NAMESPACE",
+        requires = "control plane",
+        help_heading = "Control plane"
+    )]
+    namespace: Option<String>,
+}
+
+/// Treatment of unknown fields, kinds and annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ValidateMode {
+    /// Warn in objects with a `resourceVersion`, which came from an API server; refuse in all others
+    Auto,
+    /// Refuse
+    Strict,
+    /// Warn
+    Warn,
+    /// Accept
+    Ignore,
+}
+
+impl From<ValidateMode> for Validation {
+    fn from(mode: ValidateMode) -> Self {
+        match mode {
+            ValidateMode::Auto => Self::Auto,
+            ValidateMode::Strict => Self::Strict,
+            ValidateMode::Warn => Self::Warn,
+            ValidateMode::Ignore => Self::Ignore,
+        }
+    }
+}
+
+/// Annotations that Divvy reads.
+const ANNOTATIONS: [&str; 4] = [
+    STRATEGY_ANNOTATION,
+    PREFERENCES_ANNOTATION,
+    AFFINITY_GROUPS_ANNOTATION,
+    APPLIED_POLICY,
+];
+
+/// The kinds with replicas under a profile.
+pub(super) fn workload_kinds(configuration: &ProfileConfiguration) -> WorkloadKinds {
+    let interpreter = configuration.resource_interpreter.unwrap_or_default();
+    WorkloadKinds::new(interpreter, &configuration.workload)
+}
+
+impl InputArguments {
+    /// Reads everything. Problems in files are collected in the manifests; a control plane that cannot be read is an
+    /// error.
+    pub(super) fn read(&self, kinds: &WorkloadKinds, keep_cluster_json: bool) -> Result<Manifests, Failure> {
+        let live = self.live_lists()?;
+        let files = self.inputs.iter().map(|input| input.as_str().into());
+        let inputs: Vec<Input> = files.chain(live).collect();
+        Ok(read_files(&inputs, self.validate, kinds, keep_cluster_json))
+    }
+
+    /// The lists of a live control plane, if one is named.
+    fn live_lists(&self) -> Result<Vec<Input>, Failure> {
+        let connection = &self.connection;
+        if connection.kubeconfig.is_none() && connection.context.is_none() {
+            return Ok(Vec::new());
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Failure::internal(Diagnostic::new("the runtime cannot be started").with_cause(error.to_string()))
+        })?;
+        let lists = runtime.block_on(async {
+            let clients = connect(&connection.options("schedule"))
+                .await
+                .map_err(|error| connection_failure(&error))?;
+            let lists = list(&clients, self.namespace.as_deref()).await;
+            lists.map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
+        })?;
+        Ok(lists
+            .into_iter()
+            .map(|(name, text)| Input::Text(name.into(), text))
+            .collect())
+    }
+}
+
+/// Reads inputs. Problems are collected in the manifests, not returned as an error.
+pub(super) fn read_files(
+    inputs: &[Input],
+    validate: ValidateMode,
+    kinds: &WorkloadKinds,
+    keep_cluster_json: bool,
+) -> Manifests {
+    let started = Instant::now();
+    let options = ReadOptions {
+        workload_kinds: kinds.clone(),
+        keep_cluster_json,
+        validation: validate.into(),
+        annotations: ANNOTATIONS.map(str::to_owned).to_vec(),
+        ..ReadOptions::default()
+    };
+    let read = divvy_manifests::read(inputs, &mut std::io::stdin().lock(), &options);
+    tracing::info!(
+        clusters = read.clusters.len(),
+        policies = read.policies.len(),
+        bindings = read.bindings.len(),
+        resources = read.resources.len(),
+        ignored = read.ignored,
+        elapsed = ?started.elapsed(),
+        "manifests read"
+    );
+    read
+}

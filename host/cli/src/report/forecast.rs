@@ -1,0 +1,374 @@
+//! What moves, as a table: one line per changed binding, then the load of each changed cluster, then the sums.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::Style;
+use divvy_forecast::document::{
+    BindingRow, ClusterCounts, ClusterRow, Document, FailuresDocument, Latent, ResourceRow, SideDocument, Totals,
+    Violations,
+};
+use divvy_forecast::movement::Movement;
+
+use super::grid::{Cell, Column, Grid};
+use super::style;
+use super::text::{counted, printable, wrapped};
+
+/// Writes a forecast.
+pub(crate) fn write(document: &Document, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+    let from = match &document.base {
+        Some(base) => side(base),
+        None => "the assigned clusters".to_owned(),
+    };
+    header(
+        &format!("{from} → {}", side(&document.after)),
+        document.assumes,
+        out,
+        columns,
+    )?;
+    let changed: Vec<&BindingRow> = document.bindings.iter().filter(|row| is_shown(row)).collect();
+    if !changed.is_empty() {
+        writeln!(out)?;
+        bindings(&changed, document.base.is_some()).write(out, columns)?;
+    }
+    let loads: Vec<&ClusterRow> = document
+        .clusters
+        .iter()
+        .filter(|row| from_count(row) != row.after)
+        .collect();
+    if !loads.is_empty() {
+        writeln!(out)?;
+        clusters(&loads).write(out, columns)?;
+    }
+    if let Some(list) = &document.latent.bindings {
+        latent_list(list, out, columns)?;
+    }
+    if let Some(list) = &document.violations.list {
+        violation_list(list, out, columns)?;
+    }
+    writeln!(out)?;
+    let line = |out: &mut dyn Write, text: &str, style: Style| write_wrapped(text, style, out, columns);
+    line(out, &totals(&document.totals), style::NAME)?;
+    if let Some(pending) = document.pending.filter(|pending| pending.changed > 0) {
+        let text = format!("pending without the changes: {}", sentence(&pending.movement));
+        line(
+            out,
+            &format!("{text} ({})", counted(pending.changed, "binding")),
+            style::PLAIN,
+        )?;
+    }
+    others(&document.latent, &document.violations, &mut |text| {
+        line(out, text, style::PLAIN)
+    })
+}
+
+/// Writes the loss of each cluster, region, zone or provider.
+pub(crate) fn write_failures(
+    document: &FailuresDocument,
+    out: &mut dyn Write,
+    columns: Option<usize>,
+) -> io::Result<()> {
+    let title = format!("{}, without each {}", side(&document.after), document.each);
+    header(&title, document.assumes, out, columns)?;
+    writeln!(out)?;
+    let mut grid = Grid::new(vec![
+        Column::left("WITHOUT"),
+        Column::right("CLUSTERS"),
+        Column::right("DISPLACED"),
+        Column::right("REHOMED"),
+        Column::right("LOST"),
+        Column::right("UNSCHEDULABLE"),
+        Column::left("TIGHTEST"),
+    ]);
+    for row in &document.failures {
+        let harm = |count: bool| if count { style::BAD } else { style::PLAIN };
+        let tightest = row.tightest.as_ref();
+        let tightest =
+            tightest.map(|tightest| format!("{} {} {}%", tightest.cluster, tightest.resource, tightest.percent));
+        grid.cells(vec![
+            Cell::new(&row.name, style::NAME),
+            Cell::plain(row.clusters.to_string()),
+            Cell::plain(row.displaced.to_string()),
+            Cell::plain(row.rehomed.to_string()),
+            Cell::new(row.lost.to_string(), harm(row.lost > 0)),
+            Cell::new(row.newly_unschedulable.to_string(), harm(row.newly_unschedulable > 0)),
+            Cell::plain(tightest.unwrap_or_default()),
+        ]);
+    }
+    grid.write(out, columns)?;
+    let harmful = document
+        .failures
+        .iter()
+        .filter(|row| row.lost > 0 || row.newly_unschedulable > 0);
+    let harmful = harmful.count();
+    writeln!(out)?;
+    let survived = document.failures.len() - harmful;
+    let text = format!(
+        "{} of {} losses are absorbed without losing a replica",
+        survived,
+        document.failures.len()
+    );
+    write_wrapped(&text, style::NAME, out, columns)
+}
+
+fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+    let suffix = if assumes {
+        ""
+    } else {
+        " (--no-assume: each binding on its own)"
+    };
+    write_wrapped(&format!("{title}{suffix}"), style::NAME, out, columns)
+}
+
+fn side(side: &SideDocument) -> String {
+    let mut text = format!("profile {}", side.profile);
+    if let Some(strategy) = &side.strategy {
+        text.push_str(&format!(", strategy {strategy}"));
+    }
+    if !side.changes.is_empty() {
+        text.push_str(&format!(" with {}", side.changes.join(" ")));
+    }
+    text
+}
+
+fn write_wrapped(text: &str, style: Style, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+    for part in wrapped(&printable(text), columns) {
+        writeln!(out, "{style}{part}{style:#}")?;
+    }
+    Ok(())
+}
+
+/// Rows that the changes change, and those that have to be looked at.
+fn is_shown(row: &BindingRow) -> bool {
+    !row.movement.is_nothing() || row.newly_unschedulable || row.result == "Error"
+}
+
+fn bindings(rows: &[&BindingRow], has_base: bool) -> Grid {
+    let mut grid = Grid::new(vec![
+        Column::left("BINDING"),
+        Column::left("STRATEGY"),
+        Column::right("REPLICAS"),
+        Column::left("CHANGE"),
+    ]);
+    for row in rows {
+        let replicas = match row.strategy.as_str() {
+            "" => String::new(),
+            _ => row.replicas.to_string(),
+        };
+        let parts = row.clusters.iter().filter_map(|counts| change(counts, has_base));
+        grid.cells(vec![
+            Cell::new(&row.binding, style::NAME),
+            Cell::new(&row.strategy, style::STRATEGY),
+            Cell::plain(replicas),
+            Cell::plain(parts.collect::<Vec<_>>().join("  ")),
+        ]);
+        if !row.message.is_empty() {
+            let result = if row.newly_unschedulable {
+                format!("newly {}", row.result)
+            } else {
+                row.result.clone()
+            };
+            let style = if row.result == "Skipped" {
+                style::NOTABLE
+            } else {
+                style::BAD
+            };
+            grid.text(2, format!("{result}: {}", row.message), style);
+        }
+        let Movement { lost, stranded, .. } = row.movement;
+        if lost > 0 {
+            grid.text(2, format!("{lost} replicas lost"), style::BAD);
+        }
+        if stranded > 0 {
+            grid.text(2, format!("{stranded} replicas stranded"), style::BAD);
+        }
+    }
+    grid
+}
+
+/// `eu-1 −10`; `eu-1 new` and `eu-1 gone` for a resource without replicas. `None` if nothing changes.
+fn change(counts: &ClusterCounts, has_base: bool) -> Option<String> {
+    let from = if has_base { counts.base } else { counts.before };
+    let name = &counts.name;
+    let change = counts.after.unwrap_or(0) - from.unwrap_or(0);
+    match (from, counts.after) {
+        (None, Some(0)) => Some(format!("{name} new")),
+        (Some(0), None) => Some(format!("{name} gone")),
+        _ => (change != 0).then(|| format!("{name} {}", signed(change))),
+    }
+}
+
+/// A number with its sign, as typographers write it.
+fn signed(change: i64) -> String {
+    match change {
+        0 => "0".to_owned(),
+        change if change < 0 => format!("−{}", change.unsigned_abs()),
+        change => format!("+{change}"),
+    }
+}
+
+fn from_count(row: &ClusterRow) -> i64 {
+    row.base.unwrap_or(row.before)
+}
+
+fn clusters(rows: &[&ClusterRow]) -> Grid {
+    let mut grid = Grid::new(vec![
+        Column::left("CLUSTER"),
+        Column::left("REGION"),
+        Column::right("BEFORE"),
+        Column::right("AFTER"),
+        Column::right("CHANGE"),
+        Column::left("FULLEST"),
+    ]);
+    for row in rows {
+        let change = row.after - from_count(row);
+        let fullest = if row.exists {
+            fullest(&row.resources)
+        } else {
+            Some("gone".to_owned())
+        };
+        grid.cells(vec![
+            Cell::new(&row.name, style::NAME),
+            Cell::plain(&row.region),
+            Cell::plain(from_count(row).to_string()),
+            Cell::plain(row.after.to_string()),
+            Cell::new(signed(change), if change < 0 { style::NOTABLE } else { style::GOOD }),
+            Cell::plain(fullest.unwrap_or_default()),
+        ]);
+    }
+    grid
+}
+
+/// `cpu 71% → 83%`: the resource that is fullest afterwards.
+fn fullest(resources: &BTreeMap<String, ResourceRow>) -> Option<String> {
+    let percent = |used: i64, row: &ResourceRow| (i128::from(used) * 100).checked_div(i128::from(row.allocatable));
+    let shares = resources
+        .iter()
+        .filter_map(|(name, row)| Some((percent(row.after, row)?, name, row)));
+    let (after, name, row) = shares.max_by_key(|(share, name, _)| (*share, std::cmp::Reverse(*name)))?;
+    let before = percent(row.base.unwrap_or(row.before), row)?;
+    Some(format!("{name} {before}% → {after}%"))
+}
+
+fn latent_list(
+    rows: &[divvy_forecast::document::LatentRow],
+    out: &mut dyn Write,
+    columns: Option<usize>,
+) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut grid = Grid::new(vec![Column::left("LATENT"), Column::left("IF RESCHEDULED")]);
+    for row in rows {
+        let parts = row.clusters.iter().filter_map(|counts| change(counts, false));
+        let text = match row.message.as_str() {
+            "" => parts.collect::<Vec<_>>().join("  "),
+            message => message.to_owned(),
+        };
+        grid.cells(vec![Cell::new(&row.binding, style::NAME), Cell::plain(text)]);
+    }
+    writeln!(out)?;
+    grid.write(out, columns)
+}
+
+fn violation_list(
+    rows: &[divvy_forecast::document::ViolationRow],
+    out: &mut dyn Write,
+    columns: Option<usize>,
+) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut grid = Grid::new(vec![
+        Column::left("VIOLATION"),
+        Column::left("CLUSTER"),
+        Column::right("REPLICAS"),
+    ]);
+    for row in rows {
+        grid.cells(vec![
+            Cell::new(&row.binding, style::NAME),
+            Cell::plain(&row.cluster),
+            Cell::plain(row.replicas.to_string()),
+        ]);
+    }
+    writeln!(out)?;
+    grid.write(out, columns)
+}
+
+/// `3 bindings change: 10 replicas moved, 4 added`.
+fn totals(totals: &Totals) -> String {
+    let mut text = match totals.changed {
+        0 => "nothing changes".to_owned(),
+        1 => format!("1 binding changes: {}", sentence(&totals.movement)),
+        changed => format!("{changed} bindings change: {}", sentence(&totals.movement)),
+    };
+    if totals.newly_unschedulable > 0 {
+        text.push_str(&format!("; {} newly unschedulable", totals.newly_unschedulable));
+    }
+    let known = totals.unschedulable - totals.newly_unschedulable;
+    if known > 0 {
+        text.push_str(&format!("; {known} unschedulable as before"));
+    }
+    if totals.errors > 0 {
+        text.push_str(&format!("; {} in error", totals.errors));
+    }
+    text
+}
+
+fn sentence(movement: &Movement) -> String {
+    let parts = [
+        (movement.moved, "moved"),
+        (movement.added, "added"),
+        (movement.removed, "removed"),
+        (movement.lost, "lost"),
+        (movement.stranded, "stranded"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let mut texts: Vec<String> = parts.map(|(count, word)| format!("{count} {word}")).collect();
+    if let Some(first) = texts.first_mut()
+        && let Some((count, word)) = first.split_once(' ')
+    {
+        let replicas = if count == "1" { "replica" } else { "replicas" };
+        *first = format!("{count} {replicas} {word}");
+    }
+    for (count, word) in [
+        (movement.clusters_added, "gained"),
+        (movement.clusters_removed, "given up"),
+    ] {
+        if let Ok(count @ 1..) = usize::try_from(count) {
+            texts.push(format!("{} {word}", counted(count, "cluster")));
+        }
+    }
+    if texts.is_empty() {
+        return "no replicas move".to_owned();
+    }
+    texts.join(", ")
+}
+
+/// What is not a change, but must not pass in silence.
+fn others(latent: &Latent, violations: &Violations, line: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+    if latent.count > 0 {
+        let hint = if latent.bindings.is_some() {
+            ""
+        } else {
+            " (--latent lists them)"
+        };
+        line(&format!(
+            "latent: {} would be placed differently if rescheduled{hint}",
+            counted(latent.count, "binding")
+        ))?;
+    }
+    if violations.count > 0 {
+        let hint = if violations.list.is_some() {
+            ""
+        } else {
+            " (--violations lists them)"
+        };
+        let replicas = usize::try_from(violations.replicas).unwrap_or(0);
+        line(&format!(
+            "violations: {} on clusters that would refuse them today{hint}",
+            counted(replicas, "replica")
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,294 @@
+//! A forecast in the form in which it is written as JSON. The schema is in `schema/diff.json`.
+//!
+//! Fields are only ever added; a change of meaning would raise `format`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::movement::Movement;
+
+/// Version of the documents' form.
+pub const FORMAT: u32 = 1;
+
+/// Both futures of every binding, compared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    /// Version of this form: 1.
+    pub format: u32,
+    /// The left side: decided without the changes. Absent if there are no changes; `totals` then counts from the assigned
+    /// clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<SideDocument>,
+    /// The right side.
+    pub after: SideDocument,
+    /// True if each result takes its new replicas from the capacity that later ones see.
+    pub assumes: bool,
+    /// Bindings whose clusters are not the same in all states, or that cannot be scheduled.
+    pub bindings: Vec<BindingRow>,
+    /// Every cluster, including ones that bindings list but that do not exist.
+    pub clusters: Vec<ClusterRow>,
+    /// What the changes do: from base to after.
+    pub totals: Totals,
+    /// What is about to happen anyway: from the assigned clusters to base. Absent without a base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Totals>,
+    /// Satisfied bindings that would be placed differently if they were rescheduled.
+    pub latent: Latent,
+    /// Replicas on clusters whose filters would refuse a newcomer today.
+    pub violations: Violations,
+    /// Remarks, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// One side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SideDocument {
+    /// Name of the profile.
+    pub profile: String,
+    /// Strategy by which every binding is divided, regardless of its policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
+    /// The changes, as on the command line, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+}
+
+/// One binding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct BindingRow {
+    /// `<namespace>/<name>`, or only the name.
+    pub binding: String,
+    /// `ResourceBinding` or `ClusterResourceBinding`.
+    pub kind: String,
+    /// Strategy on the right side; empty if the binding is invalid.
+    pub strategy: String,
+    /// Replicas that are asked for on the right side.
+    pub replicas: i64,
+    /// Result on the right side: `Scheduled`, `Satisfied`, `Skipped`, `NoClusterFit`, `Unschedulable` or `Error`.
+    pub result: String,
+    /// Why it is not scheduled; empty otherwise.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// True if it cannot be scheduled on the right side, but can on the left.
+    pub newly_unschedulable: bool,
+    /// The clusters that it has in any state, by name.
+    pub clusters: Vec<ClusterCounts>,
+    /// What the changes do: from base to after.
+    pub movement: Movement,
+    /// What is about to happen anyway: from the assigned clusters to base. Absent without a base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Movement>,
+}
+
+/// Replicas of one binding on one cluster. A count is absent in a state in which the binding does not have the cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterCounts {
+    /// Name of the cluster.
+    pub name: String,
+    /// Assigned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<i64>,
+    /// Without the changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<i64>,
+    /// With the changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<i64>,
+}
+
+/// One cluster: all replicas of all bindings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterRow {
+    /// Name.
+    pub name: String,
+    /// Region; empty if it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub region: String,
+    /// False if the cluster does not exist on the right side.
+    pub exists: bool,
+    /// Replicas assigned.
+    pub before: i64,
+    /// Replicas without the changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<i64>,
+    /// Replicas with the changes.
+    pub after: i64,
+    /// Use of each resource that the cluster reports, in thousandths for `cpu` and in whole units for others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub resources: BTreeMap<String, ResourceRow>,
+}
+
+/// Use of one resource of one cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceRow {
+    /// Quantity for pods.
+    pub allocatable: i64,
+    /// Requested by pods, as the cluster reports it.
+    pub before: i64,
+    /// With the replicas of the base state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<i64>,
+    /// With the replicas of the state after the changes.
+    pub after: i64,
+}
+
+/// Sums over all bindings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Totals {
+    /// Bindings whose clusters or replicas change.
+    pub changed: usize,
+    /// Replicas in the earlier state.
+    pub replicas: i64,
+    /// Replicas that change places.
+    #[serde(flatten)]
+    pub movement: Movement,
+    /// Bindings that cannot be scheduled in the later state.
+    pub unschedulable: usize,
+    /// Those of them that could be in the earlier state.
+    pub newly_unschedulable: usize,
+    /// Bindings that are invalid, or whose decision a plugin failed.
+    pub errors: usize,
+}
+
+/// Satisfied bindings that would be placed differently if they were rescheduled, each on its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Latent {
+    /// Number of bindings.
+    pub count: usize,
+    /// Replicas that would change places.
+    #[serde(flatten)]
+    pub movement: Movement,
+    /// The bindings, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bindings: Option<Vec<LatentRow>>,
+}
+
+/// A binding that a reschedule would move.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct LatentRow {
+    /// `<namespace>/<name>`, or only the name.
+    pub binding: String,
+    /// The clusters: `before` is what it keeps, `after` what it would have.
+    pub clusters: Vec<ClusterCounts>,
+    /// Why it could not be scheduled; empty if it could.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// Replicas on clusters whose filters would refuse a newcomer today.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Violations {
+    /// Number of pairs of a binding and a cluster.
+    pub count: usize,
+    /// Replicas there.
+    pub replicas: i64,
+    /// The pairs, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list: Option<Vec<ViolationRow>>,
+}
+
+/// A binding on a cluster that would be refused today.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ViolationRow {
+    /// `<namespace>/<name>`, or only the name.
+    pub binding: String,
+    /// Name of the cluster.
+    pub cluster: String,
+    /// Replicas there; 0 for a resource without replicas.
+    pub replicas: i64,
+}
+
+/// The loss of each cluster, region, zone or provider, one after the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FailuresDocument {
+    /// Version of this form: 1.
+    pub format: u32,
+    /// The side that decides.
+    pub after: SideDocument,
+    /// True if each result takes its new replicas from the capacity that later ones see.
+    pub assumes: bool,
+    /// `cluster`, `region`, `zone` or `provider`.
+    pub each: String,
+    /// The losses, worst first.
+    pub failures: Vec<FailureRow>,
+    /// Remarks, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// One loss.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FailureRow {
+    /// Name of the cluster, region, zone or provider.
+    pub name: String,
+    /// Clusters that are lost.
+    pub clusters: usize,
+    /// Replicas that run there without the loss.
+    pub displaced: i64,
+    /// Those of them that other clusters take over.
+    pub rehomed: i64,
+    /// Those of them that none takes over, and all others that are lost.
+    pub lost: i64,
+    /// Bindings that cannot be scheduled any more.
+    pub newly_unschedulable: usize,
+    /// The fullest cluster afterwards; absent if no cluster reports resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tightest: Option<Tightest>,
+}
+
+/// The fullest resource of the fullest cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Tightest {
+    /// Name of the cluster.
+    pub cluster: String,
+    /// The resource.
+    pub resource: String,
+    /// Use in hundredths of what is allocatable, rounded down.
+    pub percent: i64,
+}
+
+/// JSON Schemas of the documents that `divvy diff` writes, by the name of their file: `diff.json`, `without-each.json`.
+#[cfg(feature = "schema")]
+pub fn schemas() -> [(&'static str, serde_json::Value); 2] {
+    // Of what is written, so that fields which are left out if empty are not required.
+    let generator = || {
+        schemars::generate::SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator()
+    };
+    [
+        ("diff.json", generator().into_root_schema_for::<Document>().to_value()),
+        (
+            "without-each.json",
+            generator().into_root_schema_for::<FailuresDocument>().to_value(),
+        ),
+    ]
+}

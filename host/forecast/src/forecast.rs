@@ -1,0 +1,208 @@
+//! Both futures, compared: from them and the assigned clusters to a document.
+
+use std::collections::BTreeMap;
+
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
+
+use crate::document::{BindingRow, ClusterCounts, ClusterRow, Totals};
+use crate::future::{Entry, Fate, Future};
+use crate::load::{self, Load};
+use crate::movement::{Ending, Movement};
+use crate::situation::{Assignment, Situation, assigned, identity};
+
+/// Type of the condition that a scheduler writes.
+const SCHEDULED: &str = "Scheduled";
+
+/// What differs between the states.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Bindings whose clusters are not the same in all states, or that cannot be scheduled.
+    pub bindings: Vec<BindingRow>,
+    /// Every cluster.
+    pub clusters: Vec<ClusterRow>,
+    /// From base to after.
+    pub totals: Totals,
+    /// From the assigned clusters to base; `None` without a base.
+    pub pending: Option<Totals>,
+}
+
+/// One binding in all its states.
+struct States<'a> {
+    before: Assignment,
+    base: Option<&'a Entry>,
+    after: &'a Entry,
+}
+
+/// Compares the futures with the assigned clusters, which are those of `original`.
+///
+/// Both futures have a binding for each of the original. `after` may have more, from overlays; they have no clusters
+/// before.
+pub fn compare(
+    original: &Situation,
+    base: Option<&Future>,
+    after: (&Situation, &Future),
+    profile: &Profile,
+) -> Comparison {
+    let (after_situation, after) = after;
+    let assigned_before: BTreeMap<_, &Binding> = original
+        .bindings
+        .iter()
+        .map(|binding| (identity(binding), binding.as_ref()))
+        .collect();
+    let base_entries: Option<BTreeMap<_, &Entry>> = base.map(|base| {
+        let entries = base.entries.iter();
+        entries.map(|entry| (identity(&entry.binding), entry)).collect()
+    });
+    let (mut before_load, mut base_load, mut after_load) = (Load::default(), Load::default(), Load::default());
+    let mut totals = Totals::default();
+    let mut pending = Totals::default();
+    let mut bindings = Vec::new();
+    for entry in &after.entries {
+        let key = identity(&entry.binding);
+        let known = assigned_before.get(&key).copied();
+        let states = States {
+            before: known.map(assigned).unwrap_or_default(),
+            base: base_entries.as_ref().and_then(|entries| entries.get(&key).copied()),
+            after: entry,
+        };
+        before_load.add(known.unwrap_or(&entry.binding), &states.before);
+        if let Some(base) = states.base {
+            base_load.add(&base.binding, &base.targets);
+        }
+        after_load.add(&entry.binding, &entry.targets);
+        let row = row(&states, known, base.is_some(), profile);
+        count(&states, &row, base.is_some(), &mut totals, &mut pending);
+        let is_same = row.clusters.iter().all(|counts| {
+            let base = if base.is_some() { counts.base } else { counts.before };
+            counts.before == base && base == counts.after
+        });
+        if !is_same || entry.error().is_some() {
+            bindings.push(row);
+        }
+    }
+    let base_load = base.map(|_| &base_load);
+    Comparison {
+        bindings,
+        clusters: load::rows(original, after_situation, &before_load, base_load, &after_load),
+        totals,
+        pending: base.map(|_| pending),
+    }
+}
+
+fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &Profile) -> BindingRow {
+    let States { before, base, after } = states;
+    let nothing = Assignment::new();
+    let base_targets = base.map_or(&nothing, |base| &base.targets);
+    let from = if has_base { base_targets } else { before };
+    let fails = after.error().is_some_and(is_unschedulable);
+    let was_unschedulable = match (has_base, base) {
+        (true, base) => base.is_some_and(|base| base.error().is_some_and(is_unschedulable)),
+        (false, _) => known.is_some_and(is_known_to_be_unschedulable),
+    };
+    BindingRow {
+        binding: after.binding.key(),
+        kind: after.binding.object.scope().kind().to_owned(),
+        strategy: strategy(after, profile),
+        replicas: after.binding.replicas(),
+        result: result_word(after).to_owned(),
+        message: message(after),
+        newly_unschedulable: fails && !was_unschedulable,
+        clusters: counts(before, has_base.then_some(base_targets), &after.targets),
+        movement: Movement::between(from, &after.targets, after.is_duplicated(), ending(after)),
+        pending: has_base.then(|| match base {
+            Some(base) => Movement::between(before, &base.targets, base.is_duplicated(), ending(base)),
+            None => Movement::default(),
+        }),
+    }
+}
+
+/// Adds a row to the sums.
+fn count(states: &States<'_>, row: &BindingRow, has_base: bool, totals: &mut Totals, pending: &mut Totals) {
+    let sum = |assignment: &Assignment| assignment.values().sum::<i64>();
+    let is_failed = |entry: &Entry| entry.error().is_some_and(is_unschedulable);
+    let is_error = |entry: &Entry| entry.error().is_some_and(|error| !is_unschedulable(error));
+    let from = match (has_base, states.base) {
+        (true, base) => base.map_or(0, |base| sum(&base.targets)),
+        (false, _) => sum(&states.before),
+    };
+    totals.changed += usize::from(!row.movement.is_nothing());
+    totals.replicas += from;
+    totals.movement += row.movement;
+    totals.unschedulable += usize::from(is_failed(states.after));
+    totals.newly_unschedulable += usize::from(row.newly_unschedulable);
+    totals.errors += usize::from(is_error(states.after));
+    let (Some(base), Some(movement)) = (states.base, row.pending) else {
+        return;
+    };
+    pending.changed += usize::from(!movement.is_nothing());
+    pending.replicas += sum(&states.before);
+    pending.movement += movement;
+    pending.unschedulable += usize::from(is_failed(base));
+    pending.errors += usize::from(is_error(base));
+}
+
+/// The clusters of a binding in any state, by name.
+pub(crate) fn counts(before: &Assignment, base: Option<&Assignment>, after: &Assignment) -> Vec<ClusterCounts> {
+    let states = [Some(before), base, Some(after)];
+    let names: std::collections::BTreeSet<&String> = states.into_iter().flatten().flat_map(BTreeMap::keys).collect();
+    let counts = names.into_iter().map(|name| ClusterCounts {
+        name: name.clone(),
+        before: before.get(name).copied(),
+        base: base.and_then(|base| base.get(name).copied()),
+        after: after.get(name).copied(),
+    });
+    counts.collect()
+}
+
+/// True for an outcome of scheduling; false for an invalid binding or a plugin's fault.
+pub fn is_unschedulable(error: &CycleError) -> bool {
+    matches!(error.kind(), "NoClusterFit" | "Unschedulable")
+}
+
+/// True if the scheduler in charge could not schedule a binding.
+fn is_known_to_be_unschedulable(binding: &Binding) -> bool {
+    let mut conditions = binding.object.status.conditions.iter();
+    conditions.any(|condition| condition.kind == SCHEDULED && condition.status == "False")
+}
+
+fn ending(entry: &Entry) -> Ending {
+    match &entry.fate {
+        Fate::Skipped(_) => Ending::Skipped,
+        _ if entry.error().is_some() => Ending::Failed,
+        _ => Ending::Placed,
+    }
+}
+
+fn result_word(entry: &Entry) -> &'static str {
+    match &entry.fate {
+        Fate::Skipped(_) => "Skipped",
+        Fate::Satisfied => "Satisfied",
+        Fate::Decided(_, decision) => decision.outcome.word(),
+    }
+}
+
+fn message(entry: &Entry) -> String {
+    match &entry.fate {
+        Fate::Skipped(reason) => reason.clone(),
+        _ => entry.error().map(ToString::to_string).unwrap_or_default(),
+    }
+}
+
+/// Name of the strategy, also of a binding that is not decided.
+fn strategy(entry: &Entry, profile: &Profile) -> String {
+    if let Some(decision) = entry.decision() {
+        return decision.strategy().to_owned();
+    }
+    let options = profile.plan_options();
+    let context = StrategyContext {
+        declarations: profile.declarations(),
+        strategy_override: options.strategy_override.as_deref(),
+        affinity_groups_as_tiers: options.affinity_groups_as_tiers,
+    };
+    let request = resolve_strategy(&PlanInput::new(&entry.binding), context);
+    request.map(|request| request.strategy).unwrap_or_default()
+}

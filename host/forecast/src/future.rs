@@ -1,0 +1,312 @@
+//! One side of a forecast: every binding as a live scheduler would leave it.
+//!
+//! A binding is decided only where a live scheduler would decide it (`divvy_scheduler::decide`): a satisfied one keeps its
+//! clusters, whatever a new decision would be. What is decided is decided in the order of priority, then name, and takes
+//! its new replicas from the capacity that later bindings see, unless the ledger is off.
+
+use std::cmp::Reverse;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::decide::affinity::{ClusterProperties, concerns};
+use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, request_in_force};
+use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
+use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
+use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
+use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
+use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
+
+use crate::parallel;
+use crate::situation::{Assignment, Situation, assigned};
+
+/// A scheduler as a forecast imagines it.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// The profile with its plugins.
+    pub profile: Arc<Profile>,
+    /// What becomes of the result of a binding that no cluster fits.
+    pub when_no_cluster_fits: WhenNoClusterFits,
+    /// What becomes of a satisfied binding if labels or taints of a cluster change.
+    pub when_clusters_change: WhenClustersChange,
+}
+
+impl Side {
+    /// A side that decides under a profile, which was made from this configuration.
+    pub fn new(profile: Arc<Profile>, configuration: &ProfileConfiguration) -> Self {
+        Self {
+            profile,
+            when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
+            when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
+        }
+    }
+}
+
+/// How both sides decide.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// True if each result takes its new replicas from the capacity that later ones see.
+    pub assumes: bool,
+    /// Threads for work that is independent. Their number does not affect any result.
+    pub threads: NonZeroUsize,
+}
+
+/// What a live scheduler does with a binding.
+#[derive(Debug, Clone)]
+pub enum Fate {
+    /// Nothing, for this reason: the binding is not scheduled at all.
+    Skipped(String),
+    /// Nothing: the binding is satisfied.
+    Satisfied,
+    /// It decides.
+    Decided(Reason, Box<Decision>),
+}
+
+/// A binding on one side.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The binding as it is decided: without the annotations that decisions leave, and with the policy's request that is
+    /// in force.
+    pub binding: Arc<Binding>,
+    /// What is done with it.
+    pub fate: Fate,
+    /// Its clusters on this side.
+    pub targets: Assignment,
+    /// How the replicas of its results add up.
+    pub sum: Sum,
+}
+
+/// One side, decided.
+#[derive(Debug)]
+pub struct Future {
+    /// The bindings, in the order of the situation.
+    pub entries: Vec<Entry>,
+    /// The clusters.
+    pub fleet: FleetSnapshot,
+    /// Capacity that results have taken; `None` without a ledger.
+    pub ledger: Option<Ledger>,
+}
+
+/// A binding before anything is decided.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared {
+    pub(crate) binding: Arc<Binding>,
+    pub(crate) sum: Sum,
+    pub(crate) skipped: Option<String>,
+    /// Reason to decide it even if no cluster leaves.
+    pub(crate) reason: Option<Reason>,
+}
+
+impl Entry {
+    /// The decision, if there is one.
+    pub fn decision(&self) -> Option<&Decision> {
+        match &self.fate {
+            Fate::Decided(_, decision) => Some(decision),
+            _ => None,
+        }
+    }
+
+    /// The error, if a decision failed.
+    pub fn error(&self) -> Option<&CycleError> {
+        match &self.decision()?.outcome {
+            Outcome::Failed(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// True if nothing is divided: each cluster has the full count, or the resource has no replicas.
+    pub fn is_duplicated(&self) -> bool {
+        self.sum != Sum::Divided || !self.binding.is_workload() || self.binding.object.spec.components.len() > 1
+    }
+}
+
+impl Future {
+    /// Decides a situation.
+    pub fn decide(situation: &Situation, side: &Side, options: Options) -> Self {
+        let prepared = prepare(situation, side, options.threads);
+        let fleet = situation.snapshot(side.profile.needs_raw_clusters());
+        Self::of_prepared(&prepared, situation, fleet, side, options)
+    }
+
+    pub(crate) fn of_prepared(
+        prepared: &[Prepared],
+        situation: &Situation,
+        fleet: FleetSnapshot,
+        side: &Side,
+        options: Options,
+    ) -> Self {
+        let mut entries: Vec<Entry> = prepared.iter().map(|prepared| undecided(prepared, situation)).collect();
+        let reasons = prepared.iter().map(|prepared| reason(prepared, situation));
+        let mut order: Vec<(usize, Reason)> = reasons
+            .enumerate()
+            .filter_map(|(index, reason)| Some((index, reason?)))
+            .collect();
+        order.sort_by_cached_key(|&(index, _)| {
+            let binding = &prepared[index].binding;
+            (Reverse(binding.priority()), binding.key())
+        });
+        let scheduler = || Scheduler::new(Arc::clone(&side.profile)).assuming(options.assumes);
+        let mut ledger = None;
+        let decisions: Vec<Decision> = if options.assumes {
+            let mut scheduler = scheduler();
+            let decisions = order
+                .iter()
+                .map(|&(index, _)| scheduler.schedule(&prepared[index].binding, &fleet))
+                .collect();
+            ledger = scheduler.ledger().cloned();
+            decisions
+        } else {
+            parallel::map(&order, options.threads, || {
+                let (mut scheduler, fleet) = (scheduler(), &fleet);
+                move |&(index, _)| scheduler.schedule(&prepared[index].binding, fleet)
+            })
+        };
+        for ((index, reason), decision) in order.into_iter().zip(decisions) {
+            let entry = &mut entries[index];
+            if let Some(targets) = result(&decision, side) {
+                entry.targets = targets;
+            }
+            entry.fate = Fate::Decided(reason, Box::new(decision));
+        }
+        Self { entries, fleet, ledger }
+    }
+}
+
+/// Every binding with the reason to decide it.
+pub(crate) fn prepare(situation: &Situation, side: &Side, threads: NonZeroUsize) -> Vec<Prepared> {
+    parallel::map(&situation.bindings, threads, || {
+        |binding| prepare_one(binding, situation, side)
+    })
+}
+
+fn prepare_one(original: &Arc<Binding>, situation: &Situation, side: &Side) -> Prepared {
+    let mut binding = Binding::clone(original);
+    let metadata = &mut binding.object.metadata;
+    let applied_placement = metadata.annotations.remove(APPLIED_PLACEMENT);
+    let applied_policy = metadata.annotations.remove(APPLIED_POLICY);
+    let clusters = &binding.object.spec.clusters;
+    let applied = AppliedPolicy::read(applied_policy.as_deref(), clusters);
+    let awaited = Awaited {
+        workload_version: &binding.object.spec.resource.resource_version,
+        was_scheduled: applied_placement.is_some(),
+        has_changed: binding.object.status.scheduler_observed_generation != binding.object.metadata.generation,
+    };
+    let request = request_in_force(binding.policy.as_ref(), applied.as_ref(), awaited);
+    binding.policy = request.facts(binding.policy.take());
+    let own = Request::of_annotations(&binding.object.metadata.annotations);
+    let named = Request {
+        strategy: side
+            .profile
+            .plan_options()
+            .strategy_override
+            .clone()
+            .or(own.strategy.clone()),
+        ..own
+    };
+    let skipped = match (&binding.skip_reason(), &binding.object.spec.placement) {
+        (Some(reason), _) => Some(reason.to_string()),
+        (None, None) => Some("the binding has no placement".to_owned()),
+        (None, Some(_)) => None,
+    };
+    let placement = binding.object.spec.placement.clone().unwrap_or_default();
+    let sum = Sum::under(&side.profile, &placement, &named, &request);
+    let standing = Standing {
+        binding: &binding.object,
+        placement: &placement,
+        // Compared as objects: the text of an annotation is never the same as that of a manifest.
+        placement_text: "",
+        applied_placement: applied_placement.as_deref(),
+        sum,
+        policy: &request,
+        applied: applied.as_ref(),
+        is_reschedule_pending: binding.is_fresh(),
+        is_moved_by_clusters: is_moved(&binding, situation, side),
+    };
+    let reason = reason_to_decide(&standing, |_| false);
+    let reason = reason.or_else(|| is_overridden(&binding, &side.profile).then_some(Reason::PolicyChanged));
+    Prepared {
+        reason: reason.filter(|_| skipped.is_none()),
+        binding: Arc::new(binding),
+        sum,
+        skipped,
+    }
+}
+
+/// True if clusters changed that concern the binding, under a profile that then moves satisfied bindings.
+fn is_moved(binding: &Binding, situation: &Situation, side: &Side) -> bool {
+    if side.when_clusters_change == WhenClustersChange::Stay {
+        return false;
+    }
+    let Some(placement) = &binding.object.spec.placement else {
+        return false;
+    };
+    let changed = situation.changed.iter().filter_map(|name| situation.clusters.get(name));
+    changed
+        .map(|entry| {
+            let spec = &entry.object.spec;
+            ClusterProperties {
+                name: entry.object.metadata.name.clone(),
+                labels: entry.object.metadata.labels.clone(),
+                provider: spec.provider.clone(),
+                region: spec.region.clone(),
+                zones: spec.zones.clone(),
+            }
+        })
+        .any(|cluster| concerns(placement, binding.observed_affinity(), &cluster))
+}
+
+/// True if the profile divides by another strategy than the binding asks for: the same as if its policy named that one.
+fn is_overridden(binding: &Binding, profile: &Profile) -> bool {
+    let options = profile.plan_options();
+    let Some(strategy) = &options.strategy_override else {
+        return false;
+    };
+    let context = StrategyContext {
+        declarations: profile.declarations(),
+        strategy_override: None,
+        affinity_groups_as_tiers: options.affinity_groups_as_tiers,
+    };
+    let own = resolve_strategy(&PlanInput::new(binding), context);
+    own.map_or(true, |own| own.strategy != *strategy)
+}
+
+/// The reason to decide a binding in a situation; `None` if it is satisfied or skipped.
+fn reason(prepared: &Prepared, situation: &Situation) -> Option<Reason> {
+    if prepared.skipped.is_some() {
+        return None;
+    }
+    prepared.reason.or_else(|| {
+        let mut targets = prepared.binding.last();
+        let leaves = targets.any(|(cluster, _)| situation.is_leaving(cluster));
+        leaves.then_some(Reason::ClusterDeleting)
+    })
+}
+
+/// A binding that is left as it is, on the clusters that are left of it.
+fn undecided(prepared: &Prepared, situation: &Situation) -> Entry {
+    let mut targets = assigned(&prepared.binding);
+    targets.retain(|cluster, _| !situation.gone.contains(cluster));
+    Entry {
+        binding: Arc::clone(&prepared.binding),
+        fate: match &prepared.skipped {
+            Some(reason) => Fate::Skipped(reason.clone()),
+            None => Fate::Satisfied,
+        },
+        targets,
+        sum: prepared.sum,
+    }
+}
+
+/// The clusters by a decision; `None` if it leaves them as they are.
+fn result(decision: &Decision, side: &Side) -> Option<Assignment> {
+    match &decision.outcome {
+        Outcome::Scheduled(targets) => Some(targets.iter().cloned().collect()),
+        Outcome::Failed(CycleError::NoClusterFit { .. }) if side.when_no_cluster_fits == WhenNoClusterFits::Clear => {
+            Some(Assignment::new())
+        }
+        Outcome::Failed(_) | Outcome::Skipped(_) => None,
+    }
+}

@@ -1,0 +1,74 @@
+//! Globs: `*` for any characters but `/`, `?` for one of them.
+
+/// True if a text matches a pattern. Takes time proportional to the product of both lengths at most.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut at, mut read) = (0, 0);
+    // Where to continue if the text after the last `*` does not match: one character later.
+    let mut retry: Option<(usize, usize)> = None;
+    while read < text.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                retry = Some((at + 1, read));
+                at += 1;
+                continue;
+            }
+            Some('?') if text[read] != '/' => {
+                at += 1;
+                read += 1;
+                continue;
+            }
+            Some(character) if *character == text[read] => {
+                at += 1;
+                read += 1;
+                continue;
+            }
+            _ => {}
+        }
+        match retry {
+            Some((after, from)) if text[from] != '/' => {
+                retry = Some((after, from + 1));
+                at = after;
+                read = from + 1;
+            }
+            _ => return false,
+        }
+    }
+    pattern[at..].iter().all(|character| *character == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn stars_and_question_marks_match_within_one_part() {
+        let cases = [
+            ("eu-1", "eu-1", true),
+            ("eu-1", "eu-10", false),
+            ("eu-*", "eu-1", true),
+            ("eu-*", "eu-", true),
+            ("eu-*", "us-1", false),
+            ("*", "anything", true),
+            ("*", "", true),
+            ("", "", true),
+            ("", "x", false),
+            ("?u-1", "eu-1", true),
+            ("?", "", false),
+            ("*-*-1", "eu-west-1", true),
+            ("*-*-1", "eu-1", false),
+            ("a*b*c", "aXbXbYc", true),
+            ("a*b*c", "aXbXbY", false),
+            ("*", "shop/web", false),
+            ("*/*", "shop/web", true),
+            ("shop/*", "shop/web", true),
+            ("s?op/*", "shop/web", true),
+            ("sho?web", "sho/web", false),
+            ("*eb", "shop/web", false),
+            ("é*", "été", true),
+        ];
+        for (pattern, text, expected) in cases {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Satisfied bindings that would be placed differently if they were rescheduled.
+//!
+//! Each is decided from scratch and on its own, against the capacity that is left when everything else has been decided.
+//! Nothing of it happens by itself: it shows how far a fleet has drifted from its policies.
+
+use std::sync::Arc;
+
+use divvy_scheduler::scheduler::{Outcome, Scheduler};
+
+use crate::document::{Latent, LatentRow};
+use crate::forecast::counts;
+use crate::future::{Entry, Fate, Future, Options, Side};
+use crate::movement::{Ending, Movement};
+use crate::parallel;
+use crate::situation::Assignment;
+
+/// Reschedules every satisfied binding of a future. `lists` keeps the bindings, not only their number.
+pub fn latent(future: &Future, side: &Side, options: Options, lists: bool) -> Latent {
+    let satisfied: Vec<&Entry> = future
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry.fate, Fate::Satisfied))
+        .collect();
+    let found = parallel::map(&satisfied, options.threads, || {
+        let scheduler = Scheduler::new(Arc::clone(&side.profile));
+        let mut scheduler = scheduler.continuing(future.ledger.clone());
+        move |entry: &&Entry| {
+            let decision = scheduler.rescheduled(&entry.binding, &future.fleet);
+            let (targets, ending, message): (Assignment, Ending, String) = match decision.outcome {
+                Outcome::Scheduled(targets) => (targets.into_iter().collect(), Ending::Placed, String::new()),
+                Outcome::Failed(error) => (entry.targets.clone(), Ending::Failed, error.to_string()),
+                Outcome::Skipped(_) => return None,
+            };
+            if targets == entry.targets && message.is_empty() {
+                return None;
+            }
+            let movement = Movement::between(&entry.targets, &targets, entry.is_duplicated(), ending);
+            let row = LatentRow {
+                binding: entry.binding.key(),
+                clusters: counts(&entry.targets, None, &targets),
+                message,
+            };
+            Some((movement, row))
+        }
+    });
+    let mut latent = Latent::default();
+    let mut rows = Vec::new();
+    for (movement, row) in found.into_iter().flatten() {
+        latent.count += 1;
+        latent.movement += movement;
+        rows.push(row);
+    }
+    latent.bindings = lists.then_some(rows);
+    latent
+}

@@ -1,0 +1,37 @@
+//! What moves if a fleet or its workloads change, before anything is changed.
+//!
+//! Each binding has three states: *before*, the assigned clusters; *base*, what a live scheduler makes of them without the
+//! changes; *after*, what it makes of them with the changes. Both futures start from *before* and from the same free
+//! capacity. A change is an edit of the input, so that a forecast of a change equals one of the edited input.
+//!
+//! - [`situation`]: the input of one side: clusters, bindings, and clusters that count as gone.
+//! - [`choice`], [`count`]: which clusters and bindings a change is about, and a new number of replicas.
+//! - [`change`]: the changes, checked for contradictions, and their application to a situation.
+//! - [`eviction`]: which bindings a `NoExecute` taint evicts, and what Karmada's taint manager writes for them.
+//! - [`future`]: one side decided: only where a live scheduler would decide.
+//! - [`movement`]: replicas moved, added, removed, lost and stranded between two states of a binding.
+//! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
+//! - [`latent`], [`violations`]: what a reschedule would change, and replicas where filters refuse newcomers.
+//! - [`failures`]: the loss of each cluster, region, zone or provider, one after the other.
+//! - [`notes`]: what an operator should know beside the figures.
+//! - [`document`]: the result, in the form in which it is written as JSON.
+//!
+//! This crate reads no file, writes to no terminal and knows no clock. Replicas are decided by `divvy_scheduler`, and when
+//! a binding is decided is up to the rules in `divvy_scheduler::decide`.
+
+pub mod change;
+pub mod choice;
+pub mod count;
+pub mod document;
+pub mod eviction;
+pub mod failures;
+pub mod forecast;
+pub mod future;
+mod glob;
+pub mod latent;
+pub mod load;
+pub mod movement;
+pub mod notes;
+mod parallel;
+pub mod situation;
+pub mod violations;

@@ -1,0 +1,133 @@
+//! Replicas and resources of each cluster, before and after.
+
+use std::collections::BTreeMap;
+
+use divvy_karmada::api::Cluster;
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::fleet::units;
+
+use crate::document::{ClusterRow, ResourceRow, Tightest};
+use crate::situation::{Assignment, Situation};
+
+/// The resource of which each replica takes one.
+const PODS: &str = "pods";
+
+/// One state of all bindings, summed per cluster.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Load {
+    replicas: BTreeMap<String, i64>,
+    requested: BTreeMap<String, BTreeMap<String, i128>>,
+}
+
+impl Load {
+    /// Adds a binding on its clusters.
+    pub(crate) fn add(&mut self, binding: &Binding, targets: &Assignment) {
+        let needs = binding.object.spec.replica_requirements.as_ref();
+        let requests: Vec<(&str, i64)> = needs
+            .iter()
+            .flat_map(|needs| &needs.resource_request)
+            .map(|(name, quantity)| (name.as_str(), units(name, *quantity)))
+            .filter(|(name, quantity)| *name != PODS && *quantity > 0)
+            .chain([(PODS, 1)])
+            .collect();
+        for (cluster, &replicas) in targets {
+            *self.replicas.entry(cluster.clone()).or_default() += replicas;
+            if replicas == 0 {
+                continue;
+            }
+            let requested = self.requested.entry(cluster.clone()).or_default();
+            for (name, quantity) in &requests {
+                *requested.entry((*name).to_owned()).or_default() += i128::from(*quantity) * i128::from(replicas);
+            }
+        }
+    }
+
+    fn replicas(&self, cluster: &str) -> i64 {
+        self.replicas.get(cluster).copied().unwrap_or(0)
+    }
+
+    fn requested(&self, cluster: &str, resource: &str) -> i128 {
+        let requested = self.requested.get(cluster).and_then(|list| list.get(resource));
+        requested.copied().unwrap_or(0)
+    }
+}
+
+/// The load of every cluster that exists or that a binding lists.
+pub(crate) fn rows(
+    original: &Situation,
+    after_situation: &Situation,
+    before: &Load,
+    base: Option<&Load>,
+    after: &Load,
+) -> Vec<ClusterRow> {
+    let states = [Some(before), base, Some(after)];
+    let listed = states.into_iter().flatten().flat_map(|load| load.replicas.keys());
+    let existing = original.clusters.keys().chain(after_situation.clusters.keys());
+    let names: std::collections::BTreeSet<&String> = listed.chain(existing).collect();
+    names
+        .into_iter()
+        .map(|name| {
+            let found = after_situation.clusters.get(name);
+            let cluster = found.or(original.clusters.get(name)).map(|entry| &entry.object);
+            ClusterRow {
+                name: name.clone(),
+                region: cluster.map(|cluster| cluster.spec.region.clone()).unwrap_or_default(),
+                exists: found.is_some(),
+                before: before.replicas(name),
+                base: base.map(|base| base.replicas(name)),
+                after: after.replicas(name),
+                resources: cluster
+                    .map(|cluster| resources(cluster, before, base, after))
+                    .unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+/// Use of each resource that a cluster reports: what runs there by its own report, and what each state adds or takes away.
+fn resources(cluster: &Cluster, before: &Load, base: Option<&Load>, after: &Load) -> BTreeMap<String, ResourceRow> {
+    let Some(summary) = &cluster.status.resource_summary else {
+        return BTreeMap::new();
+    };
+    let name = &cluster.metadata.name;
+    let rows = summary.allocatable.iter().map(|(resource, quantity)| {
+        let of = |list: &BTreeMap<String, divvy_karmada::api::Quantity>| {
+            list.get(resource).map_or(0, |quantity| units(resource, *quantity))
+        };
+        let used = of(&summary.allocated).saturating_add(of(&summary.allocating));
+        let with = |load: &Load| {
+            let change = load.requested(name, resource) - before.requested(name, resource);
+            let used = i128::from(used) + change;
+            i64::try_from(used).unwrap_or(if used < 0 { i64::MIN } else { i64::MAX })
+        };
+        let row = ResourceRow {
+            allocatable: units(resource, *quantity),
+            before: used,
+            base: base.map(with),
+            after: with(after),
+        };
+        (resource.clone(), row)
+    });
+    rows.collect()
+}
+
+/// The fullest resource of the clusters that exist.
+pub(crate) fn tightest(rows: &[ClusterRow]) -> Option<Tightest> {
+    let resources = rows.iter().filter(|row| row.exists).flat_map(|row| {
+        let resources = row.resources.iter();
+        resources.filter_map(move |(resource, use_of)| {
+            let percent = (i128::from(use_of.after) * 100).checked_div(i128::from(use_of.allocatable))?;
+            Some((percent, row, resource))
+        })
+    });
+    let fullest = resources.max_by(|left, right| {
+        let by_name = (&right.1.name, right.2).cmp(&(&left.1.name, left.2));
+        left.0.cmp(&right.0).then(by_name)
+    })?;
+    let (percent, row, resource) = fullest;
+    Some(Tightest {
+        cluster: row.name.clone(),
+        resource: resource.clone(),
+        percent: i64::try_from(percent).unwrap_or(i64::MAX),
+    })
+}

@@ -1,0 +1,129 @@
+//! What an operator should know beside the figures, as sentences.
+
+use std::collections::BTreeSet;
+
+use divvy_karmada::api::TaintEffect;
+
+use crate::change::{Applied, ResolvedChanges};
+use crate::document::BindingRow;
+use crate::eviction::{Departure, Effect, departures};
+use crate::situation::Situation;
+
+/// Bindings that a note names before it only counts the rest.
+const NAMED_MAX: usize = 5;
+
+/// The clusters of a situation that have a `NoExecute` taint.
+pub fn tainted(situation: &Situation) -> BTreeSet<String> {
+    let has_taint =
+        |taints: &[divvy_karmada::api::Taint]| taints.iter().any(|taint| taint.effect == TaintEffect::NoExecute);
+    let tainted = situation
+        .clusters
+        .iter()
+        .filter(|(_, entry)| has_taint(&entry.object.spec.taints));
+    tainted.map(|(name, _)| name.clone()).collect()
+}
+
+/// Bindings that still grow on a cordoned cluster: the taint filter lets them, because they are there already.
+pub fn growth_on_cordoned(changes: &ResolvedChanges, rows: &[BindingRow]) -> Vec<String> {
+    let of_cluster = |cluster: &String| {
+        let growing = rows.iter().filter_map(|row| {
+            let counts = row.clusters.iter().find(|counts| counts.name == *cluster)?;
+            let growth = counts.after.unwrap_or(0) - counts.before.unwrap_or(0);
+            (growth > 0).then(|| format!("{} +{growth}", row.binding))
+        });
+        let growing: Vec<String> = growing.collect();
+        (!growing.is_empty()).then(|| {
+            let grow = if growing.len() == 1 { "grows" } else { "grow" };
+            let (count, names) = (counted(growing.len()), named(&growing));
+            format!("`{cluster}` is cordoned, but {count} with replicas there still {grow}: {names}")
+        })
+    };
+    changes.cordoned.iter().filter_map(of_cluster).collect()
+}
+
+/// What a drain does not evict, or not yet, and reschedules that Karmada ignores.
+pub fn of_changes(changes: &ResolvedChanges, applied: &Applied) -> Vec<String> {
+    let mut notes = Vec::new();
+    for cluster in &changes.drained {
+        notes.extend(remaining(cluster, &applied.departures));
+    }
+    if !applied.ignored_reschedules.is_empty() {
+        let (count, names) = (
+            counted(applied.ignored_reschedules.len()),
+            named(&applied.ignored_reschedules),
+        );
+        notes.push(format!(
+            "{count} without `lastScheduledTime`: Karmada ignores the reschedule of {names}"
+        ));
+    }
+    notes
+}
+
+/// Bindings that evictions because of `NoExecute` taints leave on a cluster.
+pub fn remaining(cluster: &str, departures: &[Departure]) -> Vec<String> {
+    let here = || departures.iter().filter(|departure| departure.cluster == cluster);
+    let staying = here().filter(|departure| departure.effect == Effect::Stays);
+    let staying: Vec<String> = staying.map(|departure| departure.binding.clone()).collect();
+    let later = here().filter_map(|departure| match departure.effect {
+        Effect::EvictsLater(seconds) => Some(format!("{} after {seconds} s", departure.binding)),
+        _ => None,
+    });
+    let later: Vec<String> = later.collect();
+    let mut notes = Vec::new();
+    if !staying.is_empty() {
+        let (tolerate, stay) = if staying.len() == 1 {
+            ("tolerates", "stays")
+        } else {
+            ("tolerate", "stay")
+        };
+        let (count, names) = (counted(staying.len()), named(&staying));
+        notes.push(format!(
+            "{count} {tolerate} every NoExecute taint of `{cluster}` and {stay}: {names}"
+        ));
+    }
+    if !later.is_empty() {
+        let leave = if later.len() == 1 { "leaves" } else { "leave" };
+        let (count, names) = (counted(later.len()), named(&later));
+        notes.push(format!("{count} {leave} `{cluster}` later: {names}"));
+    }
+    notes
+}
+
+/// Bindings that would leave clusters with `NoExecute` taints if Karmada's eviction were on.
+pub fn not_evicted(situation: &Situation, ignored: &BTreeSet<String>) -> Option<String> {
+    let clusters: BTreeSet<String> = tainted(situation).difference(ignored).cloned().collect();
+    let departures = departures(situation, &clusters);
+    let leaving = departures.iter().filter(|departure| departure.effect == Effect::Evicts);
+    let (mut bindings, mut replicas) = (BTreeSet::new(), 0);
+    for departure in leaving {
+        bindings.insert(&departure.binding);
+        replicas += departure.replicas;
+    }
+    (!bindings.is_empty()).then(|| {
+        format!(
+            "{} ({replicas} replicas) would leave clusters with NoExecute taints if eviction were on; `--evict-no-execute` shows it",
+            counted(bindings.len())
+        )
+    })
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 {
+        "1 binding".to_owned()
+    } else {
+        format!("{count} bindings")
+    }
+}
+
+fn named(names: &[String]) -> String {
+    let shown = if names.len() <= NAMED_MAX + 1 {
+        names.len()
+    } else {
+        NAMED_MAX
+    };
+    let mut text = names[..shown].join(", ");
+    if shown < names.len() {
+        text.push_str(&format!(", and {} more", names.len() - shown));
+    }
+    text
+}

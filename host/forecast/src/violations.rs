@@ -1,0 +1,72 @@
+//! Replicas on clusters whose filters would refuse a newcomer today.
+//!
+//! Filters such as those for taints and APIs let a binding keep the clusters that it has, so that a fleet can hold replicas
+//! which no decision would put there again. Each assignment is filtered as if the binding had none.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::scheduler::Scheduler;
+
+use crate::document::{ViolationRow, Violations};
+use crate::future::{Future, Options, Prepared, Side, prepare};
+use crate::parallel;
+use crate::situation::{Situation, assigned};
+
+/// Finds the violations of a situation. `lists` keeps the pairs, not only their number.
+///
+/// # Errors
+///
+/// A [`CycleError`] if a filter fails.
+pub fn violations(
+    situation: &Situation,
+    future: &Future,
+    side: &Side,
+    options: Options,
+    lists: bool,
+) -> Result<Violations, CycleError> {
+    let prepared = prepare(situation, side, options.threads);
+    let found = parallel::map(&prepared, options.threads, || {
+        let mut scheduler = Scheduler::new(Arc::clone(&side.profile));
+        move |prepared: &Prepared| of_binding(prepared, future, &mut scheduler)
+    });
+    let mut violations = Violations::default();
+    let mut rows = Vec::new();
+    for of_binding in found {
+        for row in of_binding? {
+            violations.count += 1;
+            violations.replicas += row.replicas;
+            rows.push(row);
+        }
+    }
+    violations.list = lists.then_some(rows);
+    Ok(violations)
+}
+
+fn of_binding(
+    prepared: &Prepared,
+    future: &Future,
+    scheduler: &mut Scheduler,
+) -> Result<Vec<ViolationRow>, CycleError> {
+    let assigned = assigned(&prepared.binding);
+    if prepared.skipped.is_some() || assigned.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut newcomer = Binding::clone(&prepared.binding);
+    newcomer.object.spec.clusters.clear();
+    if scheduler.plan(&newcomer).is_err() {
+        return Ok(Vec::new());
+    }
+    let feasible: BTreeSet<&str> = scheduler.feasible(&newcomer, &future.fleet)?.into_iter().collect();
+    let refused = assigned
+        .into_iter()
+        .filter(|(cluster, _)| !feasible.contains(cluster.as_str()));
+    let rows = refused.map(|(cluster, replicas)| ViolationRow {
+        binding: newcomer.key(),
+        cluster,
+        replicas,
+    });
+    Ok(rows.collect())
+}

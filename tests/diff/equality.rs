@@ -1,0 +1,227 @@
+//! A forecast of a change equals one of the edited input; sums, threads and the order of changes.
+
+use divvy_forecast::change::Changes;
+use divvy_forecast::failures::{Each, failures};
+use divvy_forecast::forecast::Comparison;
+use divvy_forecast::future::{Future, Options};
+use divvy_forecast::latent::latent;
+use divvy_forecast::situation::Situation;
+use divvy_forecast::violations::violations;
+use serde_json::Value;
+
+use super::fleets::{FleetManifests, Numbers};
+use super::{changed, comparison, comparison_with, edits, forecast, side, situation, threads};
+
+/// Random fleets per property.
+const FLEETS: u64 = 1000;
+
+/// A random fleet whose future without changes is known.
+struct Case {
+    fleet: FleetManifests,
+    original: Situation,
+    base: Future,
+}
+
+impl Case {
+    fn numbered(number: u64) -> Self {
+        let fleet = FleetManifests::numbered(number);
+        let original = situation(&fleet.objects());
+        let base = Future::decide(&original, &side(), threads(1));
+        Self { fleet, original, base }
+    }
+
+    /// Checks that a change gives what the edit gives, and that the rows add up to the clusters. Returns the number of
+    /// replicas that move.
+    #[track_caller]
+    fn check(&self, changes: &Changes, edit: impl FnOnce(&mut FleetManifests)) -> i64 {
+        let after = changed(&self.original, changes);
+        let mut edited = self.fleet.clone();
+        edit(&mut edited);
+        // A removed cluster is gone in the forecast, and missing in the edited input.
+        let by_hand: Situation = situation(&edited.objects()).losing_missing();
+        let forecast = comparison_with(&self.original, &self.base, &after, threads(1));
+        let expected = comparison_with(&self.original, &self.base, &by_hand, threads(1));
+        assert_eq!(forecast, expected, "{changes:?}");
+        check_sums(&forecast);
+        forecast.totals.movement.moved
+    }
+}
+
+/// The change of every cluster is the sum over the rows, in every state.
+#[track_caller]
+fn check_sums(comparison: &Comparison) {
+    for cluster in &comparison.clusters {
+        let counts = || {
+            let rows = comparison.bindings.iter().flat_map(|row| &row.clusters);
+            rows.filter(|counts| counts.name == cluster.name)
+        };
+        let before: i64 = counts().filter_map(|counts| counts.before).sum();
+        let base: i64 = counts().filter_map(|counts| counts.base).sum();
+        let after: i64 = counts().filter_map(|counts| counts.after).sum();
+        assert_eq!(cluster.after - cluster.before, after - before, "{}", cluster.name);
+        assert_eq!(
+            cluster.base.map(|base| base - cluster.before),
+            Some(base - before),
+            "{}",
+            cluster.name
+        );
+    }
+    let movement = comparison.totals.movement;
+    let from: i64 = comparison.clusters.iter().filter_map(|cluster| cluster.base).sum();
+    let to: i64 = comparison.clusters.iter().map(|cluster| cluster.after).sum();
+    assert_eq!(
+        to - from,
+        movement.added - movement.removed - movement.lost - movement.stranded
+    );
+}
+
+fn changes(change: impl FnOnce(&mut Changes)) -> Changes {
+    let mut changes = Changes::default();
+    change(&mut changes);
+    changes
+}
+
+#[test]
+fn each_change_equals_the_edit_by_hand() {
+    let mut moved = 0;
+    for number in 0..FLEETS {
+        let case = Case::numbered(number);
+        let fleet = &case.fleet;
+        let numbers = &mut Numbers::new(number.wrapping_mul(31));
+        let cluster = fleet.cluster_name(numbers);
+        let name = |list: &[Value]| list[0]["metadata"]["name"].as_str().map(str::to_owned);
+        let binding = name(&fleet.bindings).expect("a fleet has bindings");
+        let chosen = || vec![cluster.parse().expect("a name")];
+        case.check(&changes(|changes| changes.cordon = chosen()), |fleet| {
+            edits::cordon(fleet, &cluster)
+        });
+        moved += case.check(&changes(|changes| changes.drain = chosen()), |fleet| {
+            edits::drain(fleet, &cluster)
+        });
+        case.check(&changes(|changes| changes.without = chosen()), |fleet| {
+            edits::remove(fleet, &cluster)
+        });
+        let pattern = || binding.parse().expect("a pattern");
+        case.check(&changes(|changes| changes.reschedule = vec![pattern()]), |fleet| {
+            edits::reschedule(fleet, &binding);
+        });
+        if fleet.bindings[0]["spec"]["replicas"].is_null() {
+            continue;
+        }
+        // One notation per fleet, in turn.
+        let (count, by_hand): (&str, fn(i64) -> i64) = match number % 4 {
+            0 => ("7", |_| 7),
+            1 => ("+3", |present| present + 3),
+            2 => ("+10%", |present| present + (present + 9) / 10),
+            _ => ("x1.5", |present| (3 * present + 1) / 2),
+        };
+        let count = count.parse().expect("a count");
+        case.check(
+            &changes(|changes| changes.replicas = vec![(pattern(), count)]),
+            |fleet| {
+                edits::scale(fleet, &binding, by_hand);
+            },
+        );
+    }
+    // The fleets are of use only if drains move replicas in most of them.
+    assert!(moved > FLEETS as i64, "drains move {moved} replicas");
+}
+
+#[test]
+fn changes_combine_in_any_order() {
+    for number in 0..FLEETS / 4 {
+        let case = Case::numbered(number);
+        let fleet = &case.fleet;
+        if fleet.clusters.len() < 3 || fleet.bindings[0]["spec"]["replicas"].is_null() {
+            continue;
+        }
+        let all = changes(|changes| {
+            changes.drain = vec!["m0".parse().expect("a name"), "m1".parse().expect("a name")];
+            changes.cordon = vec!["m1".parse().expect("a name")];
+            changes.without = vec!["m2".parse().expect("a name")];
+            changes.replicas = vec![("w0".parse().expect("a pattern"), "+2".parse().expect("a count"))];
+            changes.reschedule = vec!["*".parse().expect("a pattern")];
+        });
+        case.check(&all, |fleet| {
+            let names: Vec<String> = fleet
+                .bindings
+                .iter()
+                .filter_map(|binding| binding["metadata"]["name"].as_str().map(str::to_owned))
+                .collect();
+            for name in names {
+                edits::reschedule(fleet, &name);
+            }
+            edits::remove(fleet, "m2");
+            edits::cordon(fleet, "m1");
+            edits::scale(fleet, "w0", |present| present + 2);
+            edits::drain(fleet, "m1");
+            edits::drain(fleet, "m0");
+        });
+        let mut reversed = all.clone();
+        reversed.drain.reverse();
+        assert_eq!(forecast(&fleet.objects(), &reversed), forecast(&fleet.objects(), &all));
+    }
+}
+
+#[test]
+fn no_change_changes_nothing() {
+    for number in 0..FLEETS / 4 {
+        let comparison = forecast(&FleetManifests::numbered(number).objects(), &Changes::default());
+        assert_eq!(comparison.totals.changed, 0, "fleet {number}");
+        assert!(comparison.totals.movement.is_nothing(), "fleet {number}");
+        assert_eq!(comparison.totals.newly_unschedulable, 0, "fleet {number}");
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    for number in 0..FLEETS / 10 {
+        let fleet = FleetManifests::numbered(number);
+        let original = situation(&fleet.objects());
+        let change = changes(|changes| changes.drain = vec!["m0".parse().expect("a name")]);
+        let after = changed(&original, &change);
+        for assumes in [true, false] {
+            let results = |count: usize| {
+                let options = Options {
+                    assumes,
+                    ..threads(count)
+                };
+                let side = side();
+                let future = Future::decide(&original, &side, options);
+                (
+                    comparison(&original, &after, options),
+                    latent(&future, &side, options, true),
+                    violations(&original, &future, &side, options, true).expect("no filter fails"),
+                    failures(&original, &side, Each::Cluster, options),
+                )
+            };
+            assert_eq!(results(1), results(4), "fleet {number}");
+        }
+    }
+}
+
+#[test]
+fn the_loss_of_each_cluster_is_the_forecast_without_it() {
+    for number in 0..FLEETS / 10 {
+        let fleet = FleetManifests::numbered(number);
+        let original = situation(&fleet.objects());
+        let rows = failures(&original, &side(), Each::Cluster, threads(1));
+        assert_eq!(rows.len(), fleet.clusters.len());
+        for row in &rows {
+            let change = changes(|changes| changes.without = vec![row.name.parse().expect("a name")]);
+            let comparison = forecast(&fleet.objects(), &change);
+            let cluster = comparison.clusters.iter().find(|cluster| cluster.name == row.name);
+            assert_eq!(
+                cluster.and_then(|cluster| cluster.base),
+                Some(row.displaced),
+                "fleet {number}: {row:?}"
+            );
+            let movement = comparison.totals.movement;
+            assert_eq!(movement.lost + movement.stranded, row.lost, "fleet {number}: {row:?}");
+            assert_eq!(comparison.totals.newly_unschedulable, row.newly_unschedulable);
+        }
+        let is_sorted =
+            rows.is_sorted_by_key(|row| std::cmp::Reverse((row.lost, row.newly_unschedulable, row.displaced)));
+        assert!(is_sorted, "{rows:?}");
+    }
+}
