@@ -348,7 +348,7 @@ impl AssignPlugin for Alone {
     const PROMISES: Promises = Promises::NONE;
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-        result.set(0, context.replicas());
+        result.set(Candidate::from_index(0), context.replicas());
         Ok(())
     }
 }

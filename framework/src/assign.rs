@@ -3,8 +3,9 @@
 use divvy_framework_abi::arena::NO_ROW;
 
 use crate::binding::Rule;
+use crate::clusters::Row;
 use crate::configuration::Preferences;
-use crate::cycle::CallContext;
+use crate::cycle::{CallContext, Candidate};
 use crate::division;
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
 use crate::prepare::PreparePlugin;
@@ -31,14 +32,14 @@ use crate::reuse::with_scratch;
 ///     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent();
 ///
 ///     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-///         let roomiest = (0..context.len()).max_by_key(|&place| (context.capacity(place), context.tie_key(place)));
-///         match roomiest {
-///             Some(place) if context.capacity(place) >= context.replicas() => {
-///                 result.set(place, context.replicas());
-///                 context.explain(place, || "has most room".to_owned());
+///         let capacity = context.capacity();
+///         match context.candidates().max_by_key(|&candidate| (capacity[candidate], context.tie_key(candidate))) {
+///             Some(roomiest) if capacity[roomiest] >= context.replicas() => {
+///                 result.set(roomiest, context.replicas());
+///                 context.explain(roomiest, || "has most room".to_owned());
 ///                 Ok(())
 ///             }
-///             Some(place) => Err(Failure::too_small(context.replicas(), context.capacity(place))),
+///             Some(roomiest) => Err(Failure::too_small(context.replicas(), capacity[roomiest])),
 ///             None => Err(Failure::too_small(context.replicas(), 0)),
 ///         }
 ///     }
@@ -81,7 +82,7 @@ pub trait AssignPlugin: Plugin {
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure>;
 }
 
-/// The input of [`AssignPlugin::assign`]: the candidates, by index. It dereferences to [`CallContext`].
+/// The input of [`AssignPlugin::assign`]: the candidates. It dereferences to [`CallContext`].
 pub struct AssignContext<'a, P: AssignPlugin> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) preferences: Option<&'a P::Preferences>,
@@ -89,7 +90,7 @@ pub struct AssignContext<'a, P: AssignPlugin> {
     pub(crate) policy_index: &'a [u32],
     pub(crate) tier: u32,
     pub(crate) tier_count: u32,
-    pub(crate) all_rows: &'a [u32],
+    pub(crate) all_rows: &'a [Row],
 }
 
 impl<P: AssignPlugin + PreparePlugin> AssignContext<'_, P> {
@@ -127,15 +128,15 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
     }
 
     /// Rows of the candidates of all tiers, for decisions that span the tiers.
-    pub fn all_rows(&self) -> &'a [u32] {
+    pub fn all_rows(&self) -> &'a [Row] {
         self.all_rows
     }
 
     /// The candidate's index in the cluster names of the placement's affinity; `None` if it is not listed.
     #[inline]
-    pub fn place_in_policy(&self, place: usize) -> Option<usize> {
+    pub fn policy_index(&self, candidate: Candidate) -> Option<usize> {
         self.policy_index
-            .get(place)
+            .get(candidate.index())
             .filter(|&&listed| listed != NO_ROW)
             .map(|&listed| listed as usize)
     }
@@ -154,16 +155,16 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
         }
     }
 
-    /// The candidates' order according to the policy, as a closure: by index in the cluster names of the placement's
+    /// The candidates' order according to the policy, as a closure for the functions of [`crate::division`]: by index in the cluster names of the placement's
     /// affinity, then, for unlisted candidates, by name. Ranks are distinct; the smaller comes first.
     pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
-        let (rows, places) = (self.rows, self.policy_index);
-        let listed = places.iter().filter(|&&listed| listed != NO_ROW);
+        let (rows, indices) = (self.rows, self.policy_index);
+        let listed = indices.iter().filter(|&&listed| listed != NO_ROW);
         let unlisted_from = listed.max().map_or(0, |&last| u64::from(last) + 1);
-        move |place| match places.get(place) {
+        move |index| match indices.get(index) {
             Some(&listed) if listed != NO_ROW => listed.into(),
             // Rows are sorted by name. Small ranks pack with counts into one word, which makes comparing them fast.
-            _ => unlisted_from + u64::from(rows.get(place).copied().unwrap_or(NO_ROW)),
+            _ => unlisted_from + u64::from(rows.get(index).map_or(NO_ROW, |row| row.number())),
         }
     }
 
@@ -179,7 +180,7 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
     }
 
     /// [`Self::largest_rule_value`] for rows other than the candidates of this call, such as [`Self::all_rows`].
-    pub fn largest_rule_value_of(&self, rows: &[u32], field: &str, absent: i64, values: &mut Vec<i64>) {
+    pub fn largest_rule_value_of(&self, rows: &[Row], field: &str, absent: i64, values: &mut Vec<i64>) {
         values.clear();
         let rules = self.cycle.binding().rules();
         if rules.len() == 0 {
@@ -196,13 +197,13 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
                 let Some(value) = rule.value(field) else {
                     continue;
                 };
-                for &row in rule.rows() {
-                    if let Some(known) = by_row.get_mut(row as usize) {
+                for row in rule.rows() {
+                    if let Some(known) = by_row.get_mut(row.index()) {
                         *known = (*known).max(value);
                     }
                 }
             }
-            let value_of = |&row: &u32| match by_row.get(row as usize) {
+            let value_of = |row: &Row| match by_row.get(row.index()) {
                 Some(&value) if value != NO_VALUE => value,
                 _ => absent,
             };
@@ -233,7 +234,7 @@ impl<'a, P: AssignPlugin> std::ops::Deref for AssignContext<'a, P> {
 /// The type rules out clusters that are not candidates, and candidates that are named twice.
 pub struct AssignResult<'a> {
     replicas: &'a mut [i64],
-    /// Counts for indices past the end.
+    /// Counts for candidates that the call does not have.
     pub(crate) dropped: u64,
 }
 
@@ -242,11 +243,11 @@ impl<'a> AssignResult<'a> {
         Self { replicas, dropped: 0 }
     }
 
-    /// Sets the replicas of the candidate at index `place`. An index past the end is ignored and counted; the test kit
-    /// reports it as an error.
+    /// Sets the replicas of a candidate. One that the call does not have is ignored and counted; the test kit reports it
+    /// as an error.
     #[inline]
-    pub fn set(&mut self, place: usize, replicas: i64) {
-        match self.replicas.get_mut(place) {
+    pub fn set(&mut self, candidate: Candidate, replicas: i64) {
+        match self.replicas.get_mut(candidate.index()) {
             Some(slot) => *slot = replicas,
             None => self.dropped += 1,
         }

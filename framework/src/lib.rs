@@ -42,14 +42,14 @@
 //!     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 //!
 //!     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-//!         let room = |place: usize| (context.capacity(place) - self.keep_free).max(0);
-//!         let mut order: Vec<usize> = (0..context.len()).collect();
-//!         order.sort_by_key(|&place| (Reverse(room(place)), context.tie_key(place)));
+//!         let room = |candidate| (context.capacity()[candidate] - self.keep_free).max(0);
+//!         let mut order: Vec<Candidate> = context.candidates().collect();
+//!         order.sort_by_key(|&candidate| (Reverse(room(candidate)), context.tie_key(candidate)));
 //!         let mut left = context.replicas();
-//!         for place in order {
-//!             let replicas = left.min(room(place));
-//!             result.set(place, replicas);
-//!             context.explain(place, || format!("room for {}", room(place)));
+//!         for candidate in order {
+//!             let replicas = left.min(room(candidate));
+//!             result.set(candidate, replicas);
+//!             context.explain(candidate, || format!("room for {}", room(candidate)));
 //!             left -= replicas;
 //!         }
 //!         match left {
@@ -154,8 +154,9 @@
 //!   under the plugin's name. Events below the scheduler's level are not formatted. Spans are not forwarded.
 //! - **Explanations** are closures that run only if an explanation was requested: [`CallContext::explain`],
 //!   [`Cycle::explain_row`], [`Cycle::note`], and the reasons of [`FilterResult::reject`].
-//! - **Results out of range** (a row or an index past the end) are ignored and counted; the test kit reports them as
-//!   errors.
+//! - **Rows and candidates** are types: a [`Row`](clusters::Row) of the snapshot does not index a column of a call, and a
+//!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for one past the end are ignored and
+//!   counted, except that a selection with one is an error; the test kit reports all of them as errors.
 //! - **Determinism.** The same snapshot, binding, profile and seed must give the same result. Break ties by
 //!   [`CallContext::tie_key`], and take all other randomness from [`Cycle::random`].
 //!
@@ -241,7 +242,9 @@ pub mod __private {
 /// The common imports of a plugin.
 pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
+    pub use crate::clusters::Row;
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};
+    pub use crate::cycle::{Candidate, Column};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
     pub use crate::plugin::{
         ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField, RuleList,

@@ -54,6 +54,9 @@ fn a_snapshot_of_realistic_clusters_is_small_and_keeps_json_only_if_requested() 
     let (bytes, (_fleet, snapshot)) = bytes_a_cluster(few, true);
     println!("{bytes} bytes per cluster with its JSON");
     assert!(bytes > CLUSTER_MAXIMUM, "{bytes} bytes per cluster with its JSON");
-    let first = snapshot.snapshot().clusters().get(0);
+    let first = snapshot
+        .snapshot()
+        .clusters()
+        .get(divvy_framework_view::clusters::Row::from_index(0));
     assert!(first.raw_json().contains("group27.example.io/v1"));
 }

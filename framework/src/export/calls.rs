@@ -12,6 +12,7 @@ use divvy_framework_abi::{Address, Function, PluginText};
 
 use super::{Dispatch, Failed, Instance, panics};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
+use crate::clusters::Row;
 use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
@@ -106,7 +107,7 @@ macro_rules! call_context {
             plugin: $plugin,
             cycle: $cycle,
             state: $state,
-            rows: $call.rows.as_slice(),
+            rows: Row::cast($call.rows.as_slice()),
             scores: $call.scores.as_slice(),
             last: $call.last.as_slice(),
             last_index: $call.last_index.as_slice(),
@@ -115,6 +116,14 @@ macro_rules! call_context {
             tiers: $call.tiers.as_slice(),
         }
     };
+}
+
+/// Counts a part of a result that was out of range, for the instance that is called on this thread.
+#[cold]
+pub(crate) fn count_out_of_range(dropped: u64) {
+    if let Some(services) = panics::current_services() {
+        count_dropped(&services, dropped);
+    }
 }
 
 /// Counts entries of a result that were out of range.
@@ -241,7 +250,7 @@ pub unsafe fn assign<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
         policy_index: call.policy_index.as_slice(),
         tier: call.tier,
         tier_count: call.tier_count,
-        all_rows: call.all_rows.as_slice(),
+        all_rows: Row::cast(call.all_rows.as_slice()),
     };
     // SAFETY: the host lends the column to this call alone.
     let mut result = AssignResult::new(unsafe { call.result.as_mut_slice() });

@@ -18,8 +18,8 @@ mod panics;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
 
-pub(crate) use calls::preferences;
 pub use calls::{Arguments, assign, call, construct, describe, destroy, filter, prepare, score, select};
+pub(crate) use calls::{count_out_of_range, preferences};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;

@@ -10,7 +10,7 @@ use divvy_framework_abi::row::{
 use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 
-use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, RowSet};
+use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, Row, RowSet};
 use crate::words::TaintEffect;
 pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationOperator};
 
@@ -159,7 +159,10 @@ impl<'a> Binding<'a> {
             .enumerate()
             .map(move |(place, target)| LastTarget {
                 cluster: target.cluster.read(pool),
-                row: rows.get(place).filter(|&&row| row != NO_ROW).map(|&row| row as usize),
+                row: rows
+                    .get(place)
+                    .filter(|&&row| row != NO_ROW)
+                    .map(|&row| Row::from_index(row as usize)),
                 replicas: target.replicas,
             })
     }
@@ -170,7 +173,7 @@ impl<'a> Binding<'a> {
         let last = self.view.last_rows.as_slice();
         rows.reset(if last.is_empty() { 0 } else { clusters.len() });
         for &row in last.iter().filter(|&&row| row != NO_ROW) {
-            rows.insert(row as usize);
+            rows.insert(Row::from_index(row as usize));
         }
     }
 
@@ -181,7 +184,7 @@ impl<'a> Binding<'a> {
     }
 
     /// Rows of the clusters that the binding is being evicted from. Clusters missing from the snapshot are left out.
-    pub fn eviction_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = usize> + use<'a> {
+    pub fn eviction_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Row> + use<'a> {
         let pool = self.view.pool.as_str();
         let arena = clusters.arena();
         self.view
@@ -189,7 +192,7 @@ impl<'a> Binding<'a> {
             .as_slice()
             .iter()
             .filter_map(move |text| arena.row_hashed(text.read(pool), text.hash))
-            .map(|row| row as usize)
+            .map(|row| Row::from_index(row as usize))
     }
 
     /// `placement.clusterTolerations`.
@@ -294,7 +297,7 @@ pub struct LastTarget<'a> {
     /// Name of the cluster.
     pub cluster: &'a str,
     /// Its row in the snapshot; `None` if the cluster is gone.
-    pub row: Option<usize>,
+    pub row: Option<Row>,
     /// Replicas that it was given.
     pub replicas: i64,
 }
@@ -348,13 +351,14 @@ impl<'a> Affinity<'a> {
     }
 
     /// Rows of the clusters in `clusterNames`, in the order of the policy; `None` for a name that the snapshot lacks.
-    pub fn cluster_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Option<usize>> + use<'a> {
+    pub fn cluster_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Option<Row>> + use<'a> {
         let pool = self.tables.pool;
         let arena = clusters.arena();
         let names: &'a [Text] = self.row.cluster_names.of(self.tables.texts);
         names
             .iter()
-            .map(move |name| arena.row_hashed(name.read(pool), name.hash).map(|row| row as usize))
+            .map(move |name| arena.row_hashed(name.read(pool), name.hash))
+            .map(|row| row.map(|row| Row::from_index(row as usize)))
     }
 
     /// Compiles the affinity into a matcher of rows. Compile once per cycle, not once per cluster.
@@ -391,21 +395,21 @@ impl<'a> Rule<'a> {
 
     /// Rows of all clusters in the snapshot that the entry matches, ascending. They need not be candidates.
     #[inline]
-    pub fn rows(&self) -> &'a [u32] {
-        self.binding
-            .policy
+    pub fn rows(&self) -> &'a [Row] {
+        let policy = self.binding.policy;
+        let span = policy
             .rule_spans
             .as_slice()
             .get(self.place)
             .copied()
-            .unwrap_or_default()
-            .of(self.binding.policy.rule_rows.as_slice())
+            .unwrap_or_default();
+        Row::cast(span.of(policy.rule_rows.as_slice()))
     }
 
     /// True if the entry matches the cluster in that row.
     #[inline]
-    pub fn matches(&self, row: usize) -> bool {
-        u32::try_from(row).is_ok_and(|row| self.rows().binary_search(&row).is_ok())
+    pub fn matches(&self, row: Row) -> bool {
+        self.rows().binary_search(&row).is_ok()
     }
 
     /// Location of the entry in the policy, for messages: `staticWeightList[0]`.

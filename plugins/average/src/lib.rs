@@ -27,9 +27,9 @@ impl AssignPlugin for Average {
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         with_scratch(|scratch: &mut AverageScratch| {
             let columns = AverageColumns {
-                fits_now: context.fits_now(),
-                last: context.last(),
-                scores: context.scores(),
+                fits_now: context.fits_now().as_slice(),
+                last: context.last().as_slice(),
+                scores: context.scores().as_slice(),
             };
             average::divide(context.replicas(), columns, context.ties(), result.replicas(), scratch)
         })?;

@@ -24,8 +24,8 @@ impl AssignPlugin for Duplicated {
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         duplicated::divide(context.replicas(), result.replicas())?;
-        for place in 0..context.len() {
-            context.explain(place, || {
+        for candidate in context.candidates() {
+            context.explain(candidate, || {
                 format!("every candidate gets the full count of {}", context.replicas())
             });
         }

@@ -40,7 +40,7 @@ impl AssignPlugin for Specified {
     )];
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-        let (replicas, last, ties) = (context.replicas(), context.last(), context.ties());
+        let (replicas, last, ties) = (context.replicas(), context.last().as_slice(), context.ties());
         with_scratch(|SpecifiedMemory { groups, division }: &mut SpecifiedMemory| {
             let out = result.replicas();
             if context.rules().len() == 0 {

@@ -64,7 +64,7 @@ impl AssignPlugin for StaticWeight {
                 division,
             } = columns;
             resolve_weights(context, self.configuration.method, weights, all_weights);
-            let (replicas, last, out) = (context.replicas(), context.last(), result.replicas());
+            let (replicas, last, out) = (context.replicas(), context.last().as_slice(), result.replicas());
             let method = self.configuration.method;
             match method {
                 Method::EvenRemainder => {

@@ -2,7 +2,7 @@
 
 use divvy_framework_abi::arena::{ABSENT, Arena, column, flag};
 
-use super::Symbol;
+use super::{Row, Symbol};
 use crate::words::{ConditionStatus, TaintEffect};
 
 /// One cluster: the contents of Karmada's `Cluster` that a scheduler needs.
@@ -64,14 +64,17 @@ pub struct Model<'a> {
 
 impl<'a> Cluster<'a> {
     #[inline]
-    pub(crate) fn new(arena: Arena<'a>, row: usize) -> Self {
-        Self { arena, row }
+    pub(crate) fn new(arena: Arena<'a>, row: Row) -> Self {
+        Self {
+            arena,
+            row: row.index(),
+        }
     }
 
     /// Row in the snapshot, which is also the rank of the cluster's name.
     #[inline]
-    pub fn row(&self) -> usize {
-        self.row
+    pub fn row(&self) -> Row {
+        Row::from_index(self.row)
     }
 
     /// `metadata.name`.

@@ -4,6 +4,7 @@ use divvy_framework::abi::Pointer;
 use divvy_framework::abi::arena::NO_ROW;
 use divvy_framework::abi::view::{CycleView, PolicyView};
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
+use divvy_framework_view::clusters::Row;
 
 use super::error::CycleError;
 use super::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
@@ -56,6 +57,9 @@ pub struct Cycle {
     /// Scratch with one entry per cluster of the snapshot; each step uses it differently.
     pub(super) by_row: Vec<u32>,
     pub(super) priorities: Vec<i64>,
+    /// Scratch for matching the rules that give priorities.
+    pub(super) priority_rows: Vec<Row>,
+    /// Codes before a filter's call.
     pub(super) row_buffer: Vec<u32>,
     pub(super) marks: Vec<bool>,
     pub(super) selected: Vec<u32>,

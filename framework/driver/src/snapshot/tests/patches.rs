@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use divvy_framework_view::clusters::{Condition, Resource, Symbol, Taint};
+use divvy_framework_view::clusters::{Column, Condition, Resource, Row, Symbol, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 use proptest::prelude::*;
 
@@ -152,7 +152,12 @@ fn read(snapshot: &Snapshot) -> Vec<String> {
         entries.sort();
         entries
     };
-    let texts = |symbols: &[Symbol]| symbols.iter().map(|&symbol| clusters.text(symbol)).collect::<Vec<_>>();
+    let texts = |symbols: Column<'_, Row, Symbol>| {
+        symbols
+            .iter()
+            .map(|(_, symbol)| clusters.text(symbol))
+            .collect::<Vec<_>>()
+    };
     let mut seen = vec![
         format!("{} {:?}", clusters.len(), snapshot.deleting()),
         format!("{} {}", clusters.any_tainted(), clusters.any_modelings()),
@@ -263,7 +268,7 @@ fn an_arena_is_written_while_nobody_holds_it() {
     assert_eq!(address(&also_held), second);
     let third = change(&mut store, "oceania");
     assert!(![first, second].contains(&address(&third)), "both are held");
-    assert_eq!(held.clusters().get(0).region(), "us");
+    assert_eq!(held.clusters().get(Row::from_index(0)).region(), "us");
     drop((held, also_held, third));
     let fourth = address(&change(&mut store, "eu"));
     let fifth = address(&change(&mut store, "us"));
