@@ -4,7 +4,7 @@ use divvy_framework_abi::arena::NO_ROW;
 
 use crate::binding::Rule;
 use crate::clusters::Row;
-use crate::configuration::Preferences;
+use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
 use crate::division;
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
@@ -26,8 +26,6 @@ use crate::reuse::with_scratch;
 /// }
 ///
 /// impl AssignPlugin for Roomiest {
-///     type Preferences = NoPreferences;
-///
 ///     const STRATEGIES: &'static [&'static str] = &["Roomiest"];
 ///     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent();
 ///
@@ -52,11 +50,11 @@ use crate::reuse::with_scratch;
 ///     .cluster(ClusterBuilder::new("b").fits_now(7).last(1));
 /// assert_eq!(scenario.assign(&Roomiest).unwrap(), [0, 6]);
 /// ```
-pub trait AssignPlugin: Plugin {
-    /// The free-form preferences that a policy can carry for the strategy: a type with `#[derive(Preferences)]`, or
-    /// [`NoPreferences`](crate::configuration::NoPreferences), which refuses all of them.
-    type Preferences: Preferences + 'static;
-
+///
+/// A strategy for which a policy can carry free-form preferences names their type, with `#[derive(Preferences)]`, in the
+/// trait: `impl AssignPlugin<RoomiestPreferences> for Roomiest`, and gets an `AssignContext<'_, Self, RoomiestPreferences>`.
+/// Any other strategy refuses all preferences.
+pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// Names of the strategies that the plugin serves, in `UpperCamelCase`, as policies spell them. No two plugins of a
     /// profile may serve the same strategy.
     const STRATEGIES: &'static [&'static str];
@@ -79,13 +77,14 @@ pub trait AssignPlugin: Plugin {
     /// Return [`Failure::Unschedulable`] if the candidates have too little room, [`Failure::Preferences`] if the
     /// policy's preferences are invalid, and [`Failure::Internal`] if the plugin is at fault. Each aborts this cycle
     /// and leaves the binding's last result in place, even if earlier tiers succeeded.
-    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure>;
+    fn assign(&self, context: &AssignContext<'_, Self, Accepted>, result: &mut AssignResult<'_>)
+    -> Result<(), Failure>;
 }
 
 /// The input of [`AssignPlugin::assign`]: the candidates. It dereferences to [`CallContext`].
-pub struct AssignContext<'a, P: AssignPlugin> {
+pub struct AssignContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
-    pub(crate) preferences: Option<&'a P::Preferences>,
+    pub(crate) preferences: Option<&'a Accepted>,
     pub(crate) replicas: i64,
     pub(crate) policy_index: &'a [u32],
     pub(crate) tier: u32,
@@ -93,7 +92,7 @@ pub struct AssignContext<'a, P: AssignPlugin> {
     pub(crate) all_rows: &'a [Row],
 }
 
-impl<P: AssignPlugin + PreparePlugin> AssignContext<'_, P> {
+impl<P: PreparePlugin, Accepted: 'static> AssignContext<'_, P, Accepted> {
     /// The state that the plugin prepared for this binding. Prepares it on first use.
     ///
     /// # Errors
@@ -105,9 +104,9 @@ impl<P: AssignPlugin + PreparePlugin> AssignContext<'_, P> {
     }
 }
 
-impl<'a, P: AssignPlugin> AssignContext<'a, P> {
+impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
     /// The preferences that the policy carries for the strategy; `None` if it carries none.
-    pub fn preferences(&self) -> Option<&'a P::Preferences> {
+    pub fn preferences(&self) -> Option<&'a Accepted> {
         self.preferences
     }
 
@@ -143,21 +142,17 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
 
     /// The columns of this call in the form that the functions of [`crate::division`] take.
     pub fn division_request(&self) -> division::Request<'a> {
-        division::Request {
-            replicas: self.replicas,
-            fits_now: self.fits_now,
-            last: self.last,
-            cycle: if self.is_fresh() {
-                division::Cycle::Fresh
-            } else {
-                division::Cycle::Steady
-            },
-        }
+        let cycle = if self.is_fresh() {
+            division::Cycle::Fresh
+        } else {
+            division::Cycle::Steady
+        };
+        division::Request::new(self.replicas, self.fits_now, self.last, cycle)
     }
 
     /// The candidates' order according to the policy, as a closure for the functions of [`crate::division`]: by index in the cluster names of the placement's
     /// affinity, then, for unlisted candidates, by name. Ranks are distinct; the smaller comes first.
-    pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
+    pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P, Accepted> {
         let (rows, indices) = (self.rows, self.policy_index);
         let listed = indices.iter().filter(|&&listed| listed != NO_ROW);
         let unlisted_from = listed.max().map_or(0, |&last| u64::from(last) + 1);
@@ -169,8 +164,8 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
     }
 
     /// The entries of the policy's lists for this strategy, each for a group of clusters.
-    pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P> {
-        self.cycle.binding().rules()
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P, Accepted> {
+        self.cycle.policy().rules()
     }
 
     /// Writes to `values`, for each candidate, the largest value of `field` among the rules that match it; `absent` if
@@ -182,7 +177,7 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
     /// [`Self::largest_rule_value`] for rows other than the candidates of this call, such as [`Self::all_rows`].
     pub fn largest_rule_value_of(&self, rows: &[Row], field: &str, absent: i64, values: &mut Vec<i64>) {
         values.clear();
-        let rules = self.cycle.binding().rules();
+        let rules = self.cycle.policy().rules();
         if rules.len() == 0 {
             values.resize(rows.len(), absent);
             return;
@@ -221,7 +216,7 @@ struct LargestByRow(Vec<i64>);
 /// Marks the absence of a value. A rule that states this number counts as stating none.
 const NO_VALUE: i64 = i64::MIN;
 
-impl<'a, P: AssignPlugin> std::ops::Deref for AssignContext<'a, P> {
+impl<'a, P, Accepted> std::ops::Deref for AssignContext<'a, P, Accepted> {
     type Target = CallContext<'a, P>;
 
     fn deref(&self) -> &CallContext<'a, P> {

@@ -1,13 +1,14 @@
 //! State that every call of a cycle can see: the clusters, the binding, seeded randomness and explanations.
 
 use divvy_framework_abi::arena::{Arena, NO_ROW};
+use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{Texts, text_kind};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 
-use crate::binding::Binding;
+use crate::binding::{Binding, Policy};
 use crate::clusters::{Cluster, Clusters, Row};
 use crate::division::ties;
-use crate::plugin::{Failure, Plugin};
+use crate::plugin::{Failure, Needs, Plugin};
 use crate::prepare::{PreparePlugin, State};
 use crate::random::Generator;
 
@@ -19,6 +20,8 @@ pub struct Cycle<'a> {
     view: &'a CycleView<'a>,
     policy: &'a PolicyView<'a>,
     texts: Texts<'a>,
+    /// What the plugin declared to need at this extension point.
+    needs: Needs,
 }
 
 impl std::fmt::Debug for Cycle<'_> {
@@ -32,19 +35,29 @@ impl std::fmt::Debug for Cycle<'_> {
 }
 
 impl<'a> Cycle<'a> {
-    pub(crate) fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>, texts: Texts<'a>) -> Self {
-        Self { view, policy, texts }
+    pub(crate) fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>, texts: Texts<'a>, needs: Needs) -> Self {
+        Self {
+            view,
+            policy,
+            texts,
+            needs,
+        }
     }
 
     /// All clusters of the snapshot, feasible or not.
     #[inline]
     pub fn clusters(&self) -> Clusters<'a> {
-        Clusters::new(Arena::new(self.view.snapshot.as_slice()))
+        Clusters::new(Arena::new(self.view.snapshot.as_slice())).declaring_raw(self.needs.has(feature::RAW_CLUSTERS))
     }
 
     /// The binding to schedule.
     pub fn binding(&self) -> Binding<'a> {
-        Binding::new(self.view, self.policy)
+        Binding::new(self.view)
+    }
+
+    /// What the policy says to the strategy; nothing for any other plugin.
+    pub(crate) fn policy(&self) -> Policy<'a> {
+        Policy::new(self.view, self.policy)
     }
 
     /// The binding's seed, derived from the profile's seed and the binding's UID.

@@ -36,8 +36,6 @@
 //! }
 //!
 //! impl AssignPlugin for RoomiestFirst {
-//!     type Preferences = NoPreferences;
-//!
 //!     const STRATEGIES: &'static [&'static str] = &["RoomiestFirst"];
 //!     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 //!

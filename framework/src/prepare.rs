@@ -6,6 +6,8 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::assign::AssignPlugin;
+use crate::binding::Rule;
+use crate::configuration::Preferences;
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Plugin};
 
@@ -78,11 +80,24 @@ impl<'a, P> PrepareContext<'a, P> {
     }
 }
 
-impl<'a, P: AssignPlugin> PrepareContext<'a, P> {
+impl<'a, P> PrepareContext<'a, P> {
     /// The preferences that the policy carries for the strategy; `None` if it carries none, and at extension points
     /// other than Assign.
-    pub fn preferences(&self) -> Option<&'a P::Preferences> {
+    pub fn preferences<Accepted: Preferences + 'static>(&self) -> Option<&'a Accepted>
+    where
+        P: AssignPlugin<Accepted>,
+    {
         self.preferences?.downcast_ref()
+    }
+
+    /// The entries of the policy's lists for the strategy; none at extension points other than Assign.
+    pub fn rules<Accepted: Preferences + 'static>(
+        &self,
+    ) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P, Accepted>
+    where
+        P: AssignPlugin<Accepted>,
+    {
+        self.cycle.policy().rules()
     }
 }
 

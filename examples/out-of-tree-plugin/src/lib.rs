@@ -3,6 +3,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+use divvy_framework::cycle::CallContext;
 use divvy_framework::division::{Request, Scratch, tiers};
 use divvy_framework::prelude::*;
 use divvy_framework::tracing::debug;
@@ -89,15 +90,13 @@ struct Offers {
     division: Scratch,
 }
 
-impl AssignPlugin for CheapestFirst {
-    type Preferences = CheapestFirstPreferences;
-
+impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
     /// Name of the strategy in policies.
     const STRATEGIES: &'static [&'static str] = &["CheapestFirst"];
     /// Guarantees to the host. `Scenario::assign_checked` verifies them in tests.
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
-    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+    fn assign(&self, context: &AssignContext<'_, Self, CheapestFirstPreferences>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         let limit = context.prepared()?;
         with_scratch(|memory: &mut Offers| {
             let Offers {
@@ -125,11 +124,7 @@ impl AssignPlugin for CheapestFirst {
             replace(last, offers.iter().map(|offer| context.last()[offer.2]));
             replace(tiers, 0..offers.len() as u32);
             replace(counts, offers.iter().map(|_| 0));
-            let request = Request {
-                fits_now,
-                last,
-                ..context.division_request()
-            };
+            let request = Request::new(context.replicas(), fits_now, last, context.division_request().cycle);
             tiers::divide_among_tiers(&request, tiers, tiers::LastTier::WithinCapacity, counts, division)?;
 
             // Candidates that are not set here get no replicas.
@@ -144,7 +139,7 @@ impl AssignPlugin for CheapestFirst {
 
 impl CheapestFirst {
     /// Price of a candidate. Without one it is infinite, or `None` if such clusters get nothing.
-    fn price(&self, context: &AssignContext<'_, Self>, candidate: Candidate) -> Option<f64> {
+    fn price(&self, context: &CallContext<'_, Self>, candidate: Candidate) -> Option<f64> {
         let cluster = context.cluster(candidate);
         let written = cluster.annotation(&self.configuration.annotation);
         let price = written

@@ -197,3 +197,6 @@ pub fn policy_view<'a>(record: &'a BindingRecord, resolution: &'a Resolution) ->
         ..PolicyView::DEFAULT
     }
 }
+
+#[cfg(test)]
+mod tests;

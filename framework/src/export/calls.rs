@@ -16,7 +16,7 @@ use crate::clusters::Row;
 use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-use crate::plugin::{Failure, PreparePlugin};
+use crate::plugin::{Failure, Needs, PreparePlugin};
 use crate::prepare::{PrepareContext, State};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
@@ -29,6 +29,8 @@ type Kept = Box<dyn Any + Send + Sync>;
 pub struct Arguments<'a> {
     call: *mut Head,
     services: &'a Services,
+    /// What the instance needs with its configuration.
+    needs: u64,
 }
 
 /// Completed copies of views that a host of an older minor version made.
@@ -53,7 +55,7 @@ unsafe fn read<T: Call>(arguments: Arguments<'_>) -> Result<T, Failed> {
 /// # Safety
 ///
 /// As for [`read`]. The call lives as long as `storage`.
-unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, storage: &'s mut Storage<'v>) -> Cycle<'s> {
+unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: &'s mut Storage<'v>) -> Cycle<'s> {
     // SAFETY: every call begins with these fields, and the host passes a whole call.
     let head = unsafe { *arguments.call.cast::<CallHead<'v>>() };
     // SAFETY: a call points to a cycle that outlives it, and the host does not write to it meanwhile.
@@ -66,7 +68,7 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, storage: &'s mut Storag
     };
     // SAFETY: the host offers the function for this sink, until the call returns, from this thread.
     let texts = unsafe { Texts::new(arguments.services.text, head.sink) };
-    Cycle::new(view, policy, texts)
+    Cycle::new(view, policy, texts, needs.and(arguments.needs))
 }
 
 /// The state that the plugin prepared for a call.
@@ -82,19 +84,20 @@ unsafe fn state_of<'a>(arguments: Arguments<'a>) -> State<'a> {
     State::new(kept.map(|kept| &**kept))
 }
 
-/// Reads a call of one of the extension points, with its cycle and the state that was prepared for it.
+/// Reads a call of an extension point with these needs, with its cycle and the state that was prepared for it.
 ///
 /// # Safety
 ///
 /// As for [`read`]. The call lives as long as `storage`.
 unsafe fn enter<'s, 'v: 's, T: Call>(
     arguments: Arguments<'v>,
+    needs: Needs,
     storage: &'s mut Storage<'v>,
 ) -> Result<(T, Cycle<'s>, State<'v>), Failed> {
     // SAFETY: the caller upholds the contract.
     let call = unsafe { read(arguments) }?;
     // SAFETY: as above.
-    let cycle = unsafe { cycle_of(arguments, storage) };
+    let cycle = unsafe { cycle_of(arguments, needs, storage) };
     // SAFETY: as above.
     let state = unsafe { state_of(arguments) };
     Ok((call, cycle, state))
@@ -157,9 +160,9 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
     }
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     let preferences = match call.point {
-        kind::ASSIGN => P::read_preferences(cycle.binding().preferences_json())?,
+        kind::ASSIGN => P::read_preferences(cycle.policy().preferences_json())?,
         _ => None,
     };
     let state = plugin.prepare(&PrepareContext::new(cycle, preferences.as_deref()))?;
@@ -180,7 +183,7 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
 pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, state): (FilterCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, state): (FilterCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     // SAFETY: the host lends the column to this call alone.
     let codes = unsafe { call.codes.as_mut_slice() };
     let mut result = FilterResult::new(cycle, codes, call.code);
@@ -197,7 +200,7 @@ pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
 pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, state): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, state): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     let context = ScoreContext {
         call: call_context!(plugin, cycle, state, call),
     };
@@ -217,7 +220,7 @@ pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Res
 pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, state): (SelectCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, state): (SelectCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     let context = SelectContext {
         call: call_context!(plugin, cycle, state, call),
         needed: call.needed,
@@ -236,13 +239,15 @@ pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
 /// # Safety
 ///
 /// As for [`prepare`].
-pub unsafe fn assign<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+pub unsafe fn assign<T: Preferences + 'static, P: AssignPlugin<T>>(
+    plugin: &P,
+    arguments: Arguments<'_>,
+) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, state): (AssignCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, state): (AssignCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     // Invalid preferences never reach the plugin.
-    let preferences: Option<P::Preferences> =
-        preferences(cycle.binding().preferences_json()).map_err(Failure::Preferences)?;
+    let preferences: Option<T> = preferences(cycle.policy().preferences_json()).map_err(Failure::Preferences)?;
     let context = AssignContext {
         call: call_context!(plugin, cycle, state, call),
         preferences: preferences.as_ref(),
@@ -276,6 +281,7 @@ pub unsafe extern "C" fn call<P: Dispatch>(instance: *const c_void, call: *mut C
     let arguments = Arguments {
         call: call.cast(),
         services: &instance.services,
+        needs: instance.needs,
     };
     let answer = panics::caught(&instance.services, || {
         // SAFETY: as above.
@@ -316,7 +322,12 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
         })?;
         let plugin = P::new(configuration).map_err(|error| Failed::new(failure::CONSTRUCTION, error.to_string()))?;
         let needs = plugin.needs();
-        Ok((Box::new(Instance { plugin, services }), needs))
+        let instance = Instance {
+            plugin,
+            services,
+            needs: needs.bits(),
+        };
+        Ok((Box::new(instance), needs))
     });
     match constructed.and_then(|constructed| constructed) {
         Ok((instance, needs)) => {

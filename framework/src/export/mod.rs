@@ -35,6 +35,7 @@ use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::{ABI_VERSION, Address, Function, LEAST_MINOR, PluginText};
 
 use crate::assign::AssignPlugin;
+use crate::configuration::Preferences;
 use crate::plugin::{ConfiguredPlugin, Failure, Needs, RuleList};
 
 /// The version of this SDK.
@@ -124,6 +125,8 @@ impl From<Failure> for Failed {
 pub struct Instance<P> {
     plugin: P,
     services: Services,
+    /// What it needs with its configuration.
+    needs: u64,
 }
 
 /// The author's type behind the boundary, with the calls that it answers. Only the export macro implements it.
@@ -132,6 +135,8 @@ pub trait Dispatch: ConfiguredPlugin {
     const VERSION: &'static str;
     /// The kinds of calls that the plugin answers.
     const POINTS: &'static [Pointer<'static, PointDescriptor>];
+    /// What it needs at any of them.
+    const NEEDS: Needs;
     /// Its strategies; empty unless it serves Assign.
     const STRATEGIES: &'static [Pointer<'static, StrategyDescriptor>] = &[];
     /// The descriptor of the plugin.
@@ -192,8 +197,19 @@ pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
     }
 }
 
+/// The needs of several points together.
+pub const fn all_needs(points: &[Needs]) -> Needs {
+    let mut all = Needs::NONE;
+    let mut number = 0;
+    while number < points.len() {
+        all = all.and(points[number].bits());
+        number += 1;
+    }
+    all
+}
+
 /// The descriptors of a plugin's strategies, of which there are `N`.
-pub const fn strategies<P: AssignPlugin, const N: usize>() -> [StrategyDescriptor; N] {
+pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
     let features = Needs(P::NEEDS.bits() | P::PROMISES.bits());
     let mut strategies = [StrategyDescriptor::DEFAULT; N];
     let mut number = 0;
@@ -230,18 +246,20 @@ pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Librar
 /// # Errors
 ///
 /// As [`Dispatch::read_preferences`].
-pub fn any_preferences<P: AssignPlugin>(json: &str) -> Result<Option<Box<dyn Any>>, Failure> {
-    let read: Option<P::Preferences> = preferences(json)?;
+pub fn any_preferences<T: Preferences + 'static, P: AssignPlugin<T>>(
+    json: &str,
+) -> Result<Option<Box<dyn Any>>, Failure> {
+    let read: Option<T> = preferences(json)?;
     Ok(read.map(|read| Box::new(read) as Box<dyn Any>))
 }
 
 /// The JSON Schema of a strategy's preferences.
-pub fn schema_of_preferences<P: AssignPlugin>() -> String {
-    <P::Preferences as crate::configuration::Configuration>::schema()
+pub fn schema_of_preferences<T: Preferences + 'static, P: AssignPlugin<T>>() -> String {
+    T::schema()
 }
 
 /// The policy lists of a strategy, as they cross the boundary.
-pub fn texts_of_rule_lists<P: AssignPlugin>() -> Vec<String> {
+pub fn texts_of_rule_lists<T: Preferences + 'static, P: AssignPlugin<T>>() -> Vec<String> {
     P::RULE_LISTS.iter().map(|list: &RuleList| list.to_json()).collect()
 }
 
@@ -262,6 +280,9 @@ macro_rules! export_plugin {
                 const POINTS: &'static [$crate::export::Pointer<'static, $crate::export::PointDescriptor>] = &[
                     $($crate::__point!($plugin, $point)),+
                 ];
+                const NEEDS: $crate::plugin::Needs = $crate::export::all_needs(&[
+                    $($crate::__needs!($plugin, $point)),+
+                ]);
 
                 unsafe fn answer(
                     &self,
@@ -328,19 +349,19 @@ macro_rules! __certificate {
 #[macro_export]
 macro_rules! __point {
     ($plugin:ty, Prepare) => {
-        $crate::__point!(PREPARE, $crate::plugin::Needs::NONE)
+        $crate::__point!($plugin, Prepare, PREPARE)
     };
     ($plugin:ty, Filter) => {
-        $crate::__point!(FILTER, <$plugin as $crate::filter::FilterPlugin>::NEEDS)
+        $crate::__point!($plugin, Filter, FILTER)
     };
     ($plugin:ty, Score) => {
-        $crate::__point!(SCORE, <$plugin as $crate::score::ScorePlugin>::NEEDS)
+        $crate::__point!($plugin, Score, SCORE)
     };
     ($plugin:ty, Select) => {
-        $crate::__point!(SELECT, <$plugin as $crate::select::SelectPlugin>::NEEDS)
+        $crate::__point!($plugin, Select, SELECT)
     };
     ($plugin:ty, Assign) => {
-        $crate::__point!(ASSIGN, <$plugin as $crate::assign::AssignPlugin>::NEEDS)
+        $crate::__point!($plugin, Assign, ASSIGN)
     };
     ($plugin:ty, $other:ident) => {
         compile_error!(concat!(
@@ -349,10 +370,32 @@ macro_rules! __point {
             "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`, `Prepare`"
         ))
     };
-    ($kind:ident, $needs:expr) => {{
-        const POINT: $crate::export::PointDescriptor = $crate::export::point($crate::export::kind::$kind, $needs);
+    ($plugin:ty, $point:ident, $kind:ident) => {{
+        const POINT: $crate::export::PointDescriptor =
+            $crate::export::point($crate::export::kind::$kind, $crate::__needs!($plugin, $point));
         $crate::export::Pointer::new(&POINT)
     }};
+}
+
+/// What a plugin needs at an extension point.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __needs {
+    ($plugin:ty, Filter) => {
+        <$plugin as $crate::filter::FilterPlugin>::NEEDS
+    };
+    ($plugin:ty, Score) => {
+        <$plugin as $crate::score::ScorePlugin>::NEEDS
+    };
+    ($plugin:ty, Select) => {
+        <$plugin as $crate::select::SelectPlugin>::NEEDS
+    };
+    ($plugin:ty, Assign) => {
+        <$plugin as $crate::assign::AssignPlugin<_>>::NEEDS
+    };
+    ($plugin:ty, $other:ident) => {
+        $crate::plugin::Needs::NONE
+    };
 }
 
 /// Answers a call of one kind.
@@ -389,8 +432,9 @@ macro_rules! __answer {
 macro_rules! __assign_items {
     ($plugin:ty, Assign) => {
         const STRATEGIES: &'static [$crate::export::Pointer<'static, $crate::export::StrategyDescriptor>] = {
-            const COUNT: usize = <$plugin as $crate::assign::AssignPlugin>::STRATEGIES.len();
-            const TABLE: [$crate::export::StrategyDescriptor; COUNT] = $crate::export::strategies::<$plugin, COUNT>();
+            const COUNT: usize = <$plugin as $crate::assign::AssignPlugin<_>>::STRATEGIES.len();
+            const TABLE: [$crate::export::StrategyDescriptor; COUNT] =
+                $crate::export::strategies::<_, $plugin, COUNT>();
             const POINTERS: [$crate::export::Pointer<'static, $crate::export::StrategyDescriptor>; COUNT] =
                 $crate::export::pointers(&TABLE);
             &POINTERS
@@ -402,15 +446,15 @@ macro_rules! __assign_items {
             ::core::option::Option<::std::boxed::Box<dyn ::core::any::Any>>,
             $crate::plugin::Failure,
         > {
-            $crate::export::any_preferences::<$plugin>(json)
+            $crate::export::any_preferences::<_, $plugin>(json)
         }
 
         fn preferences_schema() -> ::std::string::String {
-            $crate::export::schema_of_preferences::<$plugin>()
+            $crate::export::schema_of_preferences::<_, $plugin>()
         }
 
         fn rule_lists() -> ::std::vec::Vec<::std::string::String> {
-            $crate::export::texts_of_rule_lists::<$plugin>()
+            $crate::export::texts_of_rule_lists::<_, $plugin>()
         }
     };
     ($plugin:ty, $other:ident) => {};

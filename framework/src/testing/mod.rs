@@ -20,9 +20,7 @@ mod explanation;
 mod promises;
 mod scenario;
 
-pub use builders::ClusterBuilder;
-pub use divvy_framework_driver::binding::AffinityWriter;
-pub use divvy_framework_driver::snapshot::ClusterWriter;
+pub use builders::{AffinityBuilder, ClusterBuilder};
 pub use explanation::Explanation;
 pub use scenario::Scenario;
 /// For writing preferences and configurations in tests.

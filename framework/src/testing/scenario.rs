@@ -7,20 +7,21 @@ use divvy_framework_abi::service::Texts;
 use divvy_framework_abi::view::PolicyView;
 use divvy_framework_abi::{Address, Function};
 
-use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
+use divvy_framework_driver::binding::{BindingRecord, BindingRecordBuilder};
 use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
 use divvy_framework_driver::rules::check_selection;
 use divvy_framework_driver::snapshot::SnapshotStore;
 
-use super::ClusterBuilder;
 use super::explanation::{Explanation, take_text};
+use super::{AffinityBuilder, ClusterBuilder};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{SpreadConstraint, Toleration};
 use crate::clusters::Row;
+use crate::configuration::Preferences;
 use crate::cycle::{CallContext, Cycle};
 use crate::division::ties;
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-use crate::plugin::Failure;
+use crate::plugin::{Failure, Needs};
 use crate::prepare::State;
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
@@ -43,6 +44,8 @@ pub struct Scenario {
     lost: Vec<(String, i64)>,
     needed: Option<i64>,
     ignores_spread_constraints: bool,
+    /// Needs of the plugin's configuration.
+    needs: Needs,
 }
 
 impl Scenario {
@@ -137,17 +140,20 @@ impl Scenario {
         list: &str,
         origin: &str,
         values: &[(&str, i64)],
-        target: impl FnOnce(&mut AffinityWriter<'_>),
+        target: impl FnOnce(&mut AffinityBuilder),
     ) -> Self {
         self.rules += 1;
-        self.binding.rule(list, origin, values.iter().copied(), target);
+        let affinity = built(target);
+        self.binding
+            .rule(list, origin, values.iter().copied(), |writer| affinity.write(writer));
         self
     }
 
     /// Adds an affinity to the placement. A cluster must match one of its affinities.
     #[must_use]
-    pub fn affinity(mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> Self {
-        self.binding.placement_affinity(write);
+    pub fn affinity(mut self, write: impl FnOnce(&mut AffinityBuilder)) -> Self {
+        let affinity = built(write);
+        self.binding.placement_affinity(|writer| affinity.write(writer));
         self
     }
 
@@ -169,6 +175,16 @@ impl Scenario {
     #[must_use]
     pub fn ignores_spread_constraints(mut self, ignores: bool) -> Self {
         self.ignores_spread_constraints = ignores;
+        self
+    }
+
+    /// Grants the needs that the plugin has with its configuration, as [`ConfiguredPlugin::needs`] returns them. The
+    /// needs of its extension points are granted anyway.
+    ///
+    /// [`ConfiguredPlugin::needs`]: crate::plugin::ConfiguredPlugin::needs
+    #[must_use]
+    pub fn needs(mut self, needs: Needs) -> Self {
+        self.needs = needs;
         self
     }
 
@@ -217,7 +233,7 @@ impl Scenario {
     #[allow(clippy::type_complexity, reason = "two lists, named in the documentation")]
     pub fn filter<P: FilterPlugin>(&self, plugin: &P) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
-        let (codes, explanation) = self.run(true, Says::Nothing, |cycle| {
+        let (codes, explanation) = self.run(true, Says::Nothing, P::NEEDS, |cycle| {
             let mut codes = vec![0; self.clusters.len()];
             let mut result = FilterResult::new(cycle, &mut codes, 1);
             let state = State::new(None);
@@ -246,7 +262,7 @@ impl Scenario {
     pub fn scores<P: ScorePlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let rows = self.rows();
         let columns = self.columns(&rows);
-        self.run(false, Says::Nothing, |cycle| {
+        self.run(false, Says::Nothing, P::NEEDS, |cycle| {
             let mut scores = vec![0; rows.len()];
             // Score comes before the estimate and before the totals.
             let context = ScoreContext {
@@ -277,7 +293,7 @@ impl Scenario {
         let columns = self.columns(&rows);
         let needed = self.needed.unwrap_or(if self.duplicated { -1 } else { self.replicas });
         let names = self.cluster_names();
-        self.run(false, Says::Nothing, |cycle| {
+        self.run(false, Says::Nothing, P::NEEDS, |cycle| {
             let mut candidates = vec![0; rows.len()];
             let context = SelectContext {
                 call: columns.context(plugin, cycle, &rows),
@@ -299,7 +315,7 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn assign<P: AssignPlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
+    pub fn assign<T: Preferences + 'static, P: AssignPlugin<T>>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let (replicas, _) = self.assign_over(plugin, false, &self.rows(), (0, 1))?;
         Ok(replicas)
     }
@@ -309,7 +325,10 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn assign_explained<P: AssignPlugin>(&self, plugin: &P) -> Result<(Vec<i64>, Explanation), Failure> {
+    pub fn assign_explained<T: Preferences + 'static, P: AssignPlugin<T>>(
+        &self,
+        plugin: &P,
+    ) -> Result<(Vec<i64>, Explanation), Failure> {
         self.assign_over(plugin, true, &self.rows(), (0, 1))
     }
 
@@ -320,7 +339,11 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn assign_in_order<P: AssignPlugin>(&self, plugin: &P, order: &[usize]) -> Result<Vec<i64>, Failure> {
+    pub fn assign_in_order<T: Preferences + 'static, P: AssignPlugin<T>>(
+        &self,
+        plugin: &P,
+        order: &[usize],
+    ) -> Result<Vec<i64>, Failure> {
         let rows: Vec<Row> = order.iter().copied().map(Row::from_index).collect();
         let (replicas, _) = self.assign_over(plugin, false, &rows, (0, 1))?;
         let mut result = vec![0; self.clusters.len()];
@@ -338,7 +361,7 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn assign_in_tier<P: AssignPlugin>(
+    pub fn assign_in_tier<T: Preferences + 'static, P: AssignPlugin<T>>(
         &self,
         plugin: &P,
         clusters: &[usize],
@@ -349,7 +372,7 @@ impl Scenario {
         Ok(replicas)
     }
 
-    fn assign_over<P: AssignPlugin>(
+    fn assign_over<T: Preferences + 'static, P: AssignPlugin<T>>(
         &self,
         plugin: &P,
         explain: bool,
@@ -359,8 +382,8 @@ impl Scenario {
         let clusters = || rows.iter().filter_map(|row| self.clusters.get(row.index()));
         let columns = self.columns(rows);
         let all_rows = self.rows();
-        let preferences: Option<P::Preferences> = crate::export::preferences(&self.preferences)?;
-        self.run(explain, Says::Policy, |cycle| {
+        let preferences: Option<T> = crate::export::preferences(&self.preferences)?;
+        self.run(explain, Says::Policy, P::NEEDS, |cycle| {
             let mut replicas = vec![0; rows.len()];
             // Like the host, derive the indices from the cluster names that the placement lists.
             let affinities = cycle.binding().affinities();
@@ -398,6 +421,7 @@ impl Scenario {
         &self,
         explain: bool,
         says: Says,
+        needs: Needs,
         step: impl FnOnce(Cycle<'_>) -> Result<T, Failure>,
     ) -> Result<(T, Explanation), Failure> {
         let mut store = SnapshotStore::new();
@@ -424,7 +448,7 @@ impl Scenario {
             Says::Policy => policy_view(&record, &resolution),
             Says::Nothing => PolicyView::DEFAULT,
         };
-        let result = step(Cycle::new(&view, &policy, texts))?;
+        let result = step(Cycle::new(&view, &policy, texts, needs.and(self.needs.bits())))?;
         let said = said.take();
         let is_misplaced = |(cluster, _): &&(usize, String)| *cluster >= self.clusters.len();
         within_range(said.explanations.iter().filter(is_misplaced).count() as u64)?;
@@ -446,6 +470,12 @@ impl Scenario {
         }
         builder.build()
     }
+}
+
+fn built(write: impl FnOnce(&mut AffinityBuilder)) -> AffinityBuilder {
+    let mut affinity = AffinityBuilder::default();
+    write(&mut affinity);
+    affinity
 }
 
 /// What the policy says to the plugin of a step.

@@ -21,8 +21,6 @@ impl PreparePlugin for Witness {
 }
 
 impl AssignPlugin for Witness {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Witness"];
     const PROMISES: Promises = Promises::NONE;
     const RULE_LISTS: &'static [RuleList] = &[RuleList::new("weights", &[RuleField::required("weight")])];
@@ -80,8 +78,6 @@ impl Plugin for Liar {
 }
 
 impl AssignPlugin for Liar {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Liar"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
@@ -143,8 +139,6 @@ impl SelectPlugin for Astray {
 }
 
 impl AssignPlugin for Astray {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Astray"];
     const PROMISES: Promises = Promises::NONE;
 
@@ -224,4 +218,46 @@ fn the_same_cluster_has_the_same_figures_by_row_and_by_candidate() {
         let scored = names.into_iter().zip(scores).filter(|(_, score)| *score == 1);
         assert_eq!(scored.map(|(name, _)| name).collect::<Vec<_>>(), kept, "{uid}");
     }
+}
+
+/// Reads the raw JSON of the first cluster at Filter, where it declares to need it, and at Score, where it does not.
+#[derive(Default)]
+struct Raw;
+
+impl Plugin for Raw {
+    const NAME: &'static str = "raw";
+    const DESCRIPTION: &'static str = "reads the raw JSON of clusters";
+}
+
+impl FilterPlugin for Raw {
+    const NEEDS: Needs = Needs::NONE.raw_cluster();
+
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+        for cluster in context.clusters().iter() {
+            if cluster.raw_json()? == "{}" {
+                result.reject(cluster.row(), || "cluster(s) were empty".to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ScorePlugin for Raw {
+    fn score(&self, context: &ScoreContext<'_, Self>, _: &mut ScoreResult<'_>) -> Result<(), Failure> {
+        context.cluster(Candidate::from_index(0)).raw_json()?;
+        Ok(())
+    }
+}
+
+#[test]
+fn raw_json_is_read_only_where_it_is_declared() {
+    let scenario = Scenario::new()
+        .cluster(ClusterBuilder::new("a").raw_json("{}"))
+        .cluster(ClusterBuilder::new("b").raw_json("{\"a\":1}"));
+    assert_eq!(scenario.feasible(&Raw).expect("it filters"), ["b"]);
+    let refused = scenario.scores(&Raw).map_err(|failure| failure.to_string());
+    let expected = "reads the raw JSON of a cluster without declaring `Needs::raw_cluster`";
+    assert_eq!(refused, Err(expected.to_owned()));
+    // A need of the configuration is granted.
+    assert_eq!(scenario.needs(Needs::NONE.raw_cluster()).scores(&Raw), Ok(vec![0, 0]));
 }

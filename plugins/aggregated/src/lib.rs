@@ -30,8 +30,6 @@ impl ConfiguredPlugin for Aggregated {
 }
 
 impl AssignPlugin for Aggregated {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Aggregated"];
     /// Not order-independent: `method = "webster"` keeps equal capacities in the order of the candidates, as Karmada
     /// does.

@@ -19,8 +19,6 @@ impl Plugin for Average {
 }
 
 impl AssignPlugin for Average {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Average"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 

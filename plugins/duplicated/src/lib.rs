@@ -17,8 +17,6 @@ impl Plugin for Duplicated {
 }
 
 impl AssignPlugin for Duplicated {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Duplicated"];
     const PROMISES: Promises = Promises::NONE.duplicates().order_independent().inert();
 

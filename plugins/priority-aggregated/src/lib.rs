@@ -33,8 +33,6 @@ const PRIORITIES: RuleList =
     RuleList::new("preferredPriorityList", &[RuleField::required("priority").at_least(1)]).giving_priorities();
 
 impl AssignPlugin for PriorityAggregated {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["PriorityAggregated"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
     const NEEDS: Needs = Needs::NONE.own_tiers();

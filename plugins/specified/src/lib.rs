@@ -28,8 +28,6 @@ impl Plugin for Specified {
 }
 
 impl AssignPlugin for Specified {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Specified"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
     /// Counts apply to groups of clusters regardless of tiers, and override spread constraints.

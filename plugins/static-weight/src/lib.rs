@@ -46,8 +46,6 @@ impl ConfiguredPlugin for StaticWeight {
 }
 
 impl AssignPlugin for StaticWeight {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["StaticWeight"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
     const NEEDS: Needs = Needs::NONE.no_spread().rules_decide_tiers().last_tier_overflows();

@@ -11,17 +11,15 @@ fn upsert(store: &mut SnapshotStore, name: &str, region: &str) {
 }
 
 fn write(cluster: &mut ClusterWriter<'_>, name: &str, region: &str) {
+    let mut resource = Resource::new("cpu");
+    resource.allocatable = Some(4000);
+    resource.allocated = Some(1500);
+    resource.remaining = Some(2500);
     cluster
         .region(region)
         .label("tier", &format!("{name}-tier"))
         .apis("apps/v1", ["Deployment"])
-        .resource(Resource {
-            name: "cpu",
-            allocatable: Some(4000),
-            allocated: Some(1500),
-            allocating: None,
-            remaining: Some(2500),
-        })
+        .resource(resource)
         .modeling(0, 3);
 }
 
@@ -84,7 +82,7 @@ fn a_cluster_reads_back_as_it_was() {
     let amounts = [cpu.allocatable, cpu.allocating, cpu.remaining];
     assert_eq!(amounts, [Some(4000), None, Some(2500)]);
     assert_eq!(read.modelings().collect::<Vec<_>>(), [(0, 3)]);
-    assert_eq!(read.raw_json(), "");
+    assert_eq!(read.raw_json(), Ok(""));
     let beyond = snapshot.clusters().get(Row::from_index(7));
     assert_eq!((beyond.name(), beyond.region()), ("", ""));
 }

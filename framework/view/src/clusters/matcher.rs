@@ -62,6 +62,7 @@ impl RowSet {
 }
 
 /// The tables that an affinity's spans point into.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct AffinityTables<'a> {
     /// String that contains all texts of the binding.
@@ -169,6 +170,7 @@ impl<'a> Labels<'a> {
 impl<'a> ClusterMatcher<'a> {
     /// Compiles an affinity against a snapshot. For hosts; plugins call
     /// [`Affinity::compile`](crate::binding::Affinity::compile).
+    #[doc(hidden)]
     pub fn compile(arena: Arena<'a>, affinity: &AffinityRow, tables: AffinityTables<'_>) -> Self {
         let rows_of = |span: Span| {
             let names = span.of(tables.texts);

@@ -10,7 +10,7 @@ mod row;
 mod taints;
 
 pub use crate::words::{ConditionStatus, TaintEffect};
-pub use cluster::{Cluster, Condition, Model, Resource, Taint};
+pub use cluster::{Cluster, Condition, Model, NotDeclared, Resource, Taint};
 pub use matcher::{AffinityTables, ClusterMatcher, RowSet};
 pub use row::{Candidate, Column, ColumnIndex, Row};
 pub use taints::{TaintColumns, TaintSymbols};
@@ -37,13 +37,23 @@ impl Symbol {
 #[derive(Debug, Clone, Copy)]
 pub struct Clusters<'a> {
     arena: Arena<'a>,
+    raw: bool,
 }
 
 impl<'a> Clusters<'a> {
     /// The clusters of an arena. For hosts; plugins receive them as an argument.
+    #[doc(hidden)]
     #[inline]
     pub fn new(arena: Arena<'a>) -> Self {
-        Self { arena }
+        Self { arena, raw: true }
+    }
+
+    /// The same, for a reader that declared a need for raw JSON or did not.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn declaring_raw(self, raw: bool) -> Self {
+        Self { raw, ..self }
     }
 
     #[inline]
@@ -73,7 +83,7 @@ impl<'a> Clusters<'a> {
     /// The cluster in a row. A row past the end yields a cluster without a name or properties.
     #[inline]
     pub fn get(&self, row: Row) -> Cluster<'a> {
-        Cluster::new(self.arena, row)
+        Cluster::new(self.arena, row, self.raw)
     }
 
     /// All clusters, in the order of their names.

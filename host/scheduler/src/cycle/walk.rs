@@ -167,16 +167,16 @@ impl Walk {
         tier_of.extend(members.iter().map(tier));
         quotas.clear();
         quotas.resize(ranks.len(), 0);
-        let request = division::Request {
-            replicas: quota,
+        let request = division::Request::new(
+            quota,
             fits_now,
             last,
-            cycle: if division.input.fresh {
+            if division.input.fresh {
                 division::Cycle::Fresh
             } else {
                 division::Cycle::Steady
             },
-        };
+        );
         let last_tier = if division.strategy.last_tier_overflows() {
             LastTier::TakesTheRest
         } else {
