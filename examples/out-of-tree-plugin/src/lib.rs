@@ -96,7 +96,11 @@ impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
     /// Guarantees to the host. `Scenario::assign_checked` verifies them in tests.
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
-    fn assign(&self, context: &AssignContext<'_, Self, CheapestFirstPreferences>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+    fn assign(
+        &self,
+        context: &AssignContext<'_, Self, CheapestFirstPreferences>,
+        result: &mut AssignResult<'_>,
+    ) -> Result<(), Failure> {
         let limit = context.prepared()?;
         with_scratch(|memory: &mut Offers| {
             let Offers {
