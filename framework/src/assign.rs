@@ -10,6 +10,7 @@ use crate::division;
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
 use crate::prepare::PreparePlugin;
 use crate::reuse::with_scratch;
+use crate::value::BindingValuePlugin;
 
 /// A plugin that divides a binding's replicas over the candidates: a strategy.
 ///
@@ -100,7 +101,22 @@ impl<P: PreparePlugin, Accepted: 'static> AssignContext<'_, P, Accepted> {
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
         let preferences = self.preferences.map(|preferences| preferences as &dyn std::any::Any);
-        self.call.state.get(self.call.plugin, self.call.cycle, preferences)
+        self.call.kept.prepared(self.call.plugin, self.call.cycle, preferences)
+    }
+}
+
+impl<P: BindingValuePlugin, Accepted: 'static> AssignContext<'_, P, Accepted> {
+    /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
+        let preferences = self.preferences.map(|preferences| preferences as &dyn std::any::Any);
+        let CallContext {
+            kept, plugin, cycle, ..
+        } = &self.call;
+        kept.binding_value(*plugin, *cycle, preferences)
     }
 }
 

@@ -9,8 +9,9 @@ use crate::binding::{Binding, Policy};
 use crate::clusters::{Cluster, Clusters, Row};
 use crate::division::ties;
 use crate::plugin::{Failure, Needs, Plugin};
-use crate::prepare::{PreparePlugin, State};
+use crate::prepare::{Kept, PreparePlugin};
 use crate::random::Generator;
+use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
 pub use crate::clusters::{Candidate, Column};
 
@@ -118,7 +119,7 @@ impl<'a> Cycle<'a> {
 pub struct CallContext<'a, P> {
     pub(crate) plugin: &'a P,
     pub(crate) cycle: Cycle<'a>,
-    pub(crate) state: State<'a>,
+    pub(crate) kept: Kept<'a>,
     pub(crate) rows: &'a [Row],
     pub(crate) scores: &'a [i64],
     pub(crate) last: &'a [i64],
@@ -135,7 +136,29 @@ impl<P: PreparePlugin> CallContext<'_, P> {
     ///
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        self.state.get(self.plugin, self.cycle, None)
+        self.kept.prepared(self.plugin, self.cycle, None)
+    }
+}
+
+impl<P: SnapshotValuePlugin> CallContext<'_, P> {
+    /// The value that the plugin keeps for the snapshot. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn snapshot_value(&self) -> Result<&P::SnapshotValue, Failure> {
+        self.kept.snapshot_value(self.plugin, self.cycle)
+    }
+}
+
+impl<P: BindingValuePlugin> CallContext<'_, P> {
+    /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
+        self.kept.binding_value(self.plugin, self.cycle, None)
     }
 }
 
@@ -201,14 +224,13 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         move |index| listed.get(index).copied().unwrap_or(NO_ROW).into()
     }
 
-    /// Replicas that fit now on each cluster, beyond those of the last result. Karmada calls them allocatable. Empty for
-    /// Score.
+    /// Replicas that fit now on each cluster, beyond those of the last result. Karmada calls them allocatable.
     pub fn fits_now(&self) -> Column<'a, Candidate, i64> {
         Column::new(self.fits_now)
     }
 
     /// Capacity of each cluster: the most replicas that it may get, at most those that fit now plus those of the last
-    /// result. Karmada calls them available. Empty for Score.
+    /// result. Karmada calls them available.
     pub fn capacity(&self) -> Column<'a, Candidate, i64> {
         Column::new(self.capacity)
     }

@@ -3,7 +3,8 @@
 use crate::clusters::Row;
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Needs, Plugin};
-use crate::prepare::{PreparePlugin, State};
+use crate::prepare::{Kept, PreparePlugin};
+use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
 /// A plugin that rejects clusters.
 ///
@@ -71,7 +72,7 @@ pub trait FilterPlugin: Plugin {
 pub struct FilterContext<'a, P> {
     pub(crate) plugin: &'a P,
     pub(crate) cycle: Cycle<'a>,
-    pub(crate) state: State<'a>,
+    pub(crate) kept: Kept<'a>,
 }
 
 impl<P> FilterContext<'_, P> {
@@ -97,7 +98,29 @@ impl<P: PreparePlugin> FilterContext<'_, P> {
     ///
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        self.state.get(self.plugin, self.cycle, None)
+        self.kept.prepared(self.plugin, self.cycle, None)
+    }
+}
+
+impl<P: SnapshotValuePlugin> FilterContext<'_, P> {
+    /// The value that the plugin keeps for the snapshot. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn snapshot_value(&self) -> Result<&P::SnapshotValue, Failure> {
+        self.kept.snapshot_value(self.plugin, self.cycle)
+    }
+}
+
+impl<P: BindingValuePlugin> FilterContext<'_, P> {
+    /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
+        self.kept.binding_value(self.plugin, self.cycle, None)
     }
 }
 

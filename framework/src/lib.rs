@@ -102,6 +102,7 @@
 //! - [`binding`]: the binding, with its resource, replicas, requests, last result, placement and rules.
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers.
+//! - [`value`]: values that a plugin keeps per snapshot and per binding.
 //! - [`random`]: seeded randomness; [`reuse`]: memory that outlives a call.
 //! - [`testing`]: builders for testing a plugin as plain Rust (feature `testing`).
 //!
@@ -121,6 +122,9 @@
 //! A plugin that implements [`PreparePlugin`] prepares state for the binding when a call first asks for it. If it lists
 //! `Prepare` in [`export_plugin!`], the host has it prepare once before it calls Assign for each tier of a policy, and
 //! drops the state when the tiers are divided.
+//!
+//! A plugin may also keep a [value] for each snapshot, or for each binding. The host has it make one before a call that
+//! reads a new snapshot, or a new plan of the binding.
 //!
 //! A binding without replicas to divide (a ConfigMap, a DaemonSet) goes to every candidate, and Assign is not called.
 //! If the placement has several affinity groups, a failed cycle is followed by one for the next group. A cycle that
@@ -163,8 +167,8 @@
 //! A plugin must not:
 //!
 //! - read a clock, a file, the network, the environment, or a random generator of its own;
-//! - carry state from one binding to another: state for a binding goes into [`PreparePlugin::Prepared`], and [`reuse`] keeps
-//!   memory, not state;
+//! - carry state from one binding to another: state for a binding goes into [`PreparePlugin::Prepared`] or a [value], and
+//!   [`reuse`] keeps memory, not state;
 //! - depend on the iteration order of a `HashMap`, which differs from run to run;
 //! - allocate or format text per cluster in the steady state: fleets have thousands of clusters, and a cycle takes
 //!   microseconds;
@@ -225,6 +229,7 @@ pub mod score;
 pub mod select;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod value;
 
 #[doc(hidden)]
 pub use divvy_framework_abi as abi;
@@ -250,5 +255,6 @@ pub mod prelude {
     pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};
+    pub use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
     pub use divvy_framework_derive::{Configuration, Preferences};
 }

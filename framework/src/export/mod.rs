@@ -18,7 +18,10 @@ mod panics;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
 
-pub use calls::{Arguments, assign, call, construct, describe, destroy, filter, prepare, score, select};
+pub use calls::{
+    Arguments, assign, binding_value, call, construct, describe, destroy, filter, prepare, score, select,
+    snapshot_value,
+};
 pub(crate) use calls::{count_out_of_range, preferences};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
@@ -73,6 +76,8 @@ impl Failed {
     pub fn not_served(kind: u32) -> Self {
         let point = match kind {
             kind::PREPARE => "does not serve Prepare".to_owned(),
+            kind::SNAPSHOT_VALUE => "does not keep values for snapshots".to_owned(),
+            kind::BINDING_VALUE => "does not keep values for bindings".to_owned(),
             kind::FILTER => "does not serve Filter".to_owned(),
             kind::SCORE => "does not serve Score".to_owned(),
             kind::SELECT => "does not serve Select".to_owned(),
@@ -266,7 +271,8 @@ pub fn texts_of_rule_lists<T: Preferences + 'static, P: AssignPlugin<T>>() -> Ve
 /// Exports the plugins of a crate, a `cdylib`. By convention, it is the last line of the crate.
 ///
 /// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`; and by `Prepare`
-/// if the host should keep its prepared state where it repeats a call. The plugin's version is that of its crate.
+/// if the host should keep its prepared state where it repeats a call; and by `SnapshotValue` and `BindingValue` if the
+/// host should keep the plugin's [values](crate::value). The plugin's version is that of its crate.
 ///
 /// `divvy_framework::export_plugin!(Average: Assign);` exports a strategy. A plugin that serves two extension points
 /// lists both: `export_plugin!(Zones: Filter, Score)`. A library with two plugins separates them by a semicolon:
@@ -351,6 +357,12 @@ macro_rules! __point {
     ($plugin:ty, Prepare) => {
         $crate::__point!($plugin, Prepare, PREPARE)
     };
+    ($plugin:ty, SnapshotValue) => {
+        $crate::__point!($plugin, SnapshotValue, SNAPSHOT_VALUE)
+    };
+    ($plugin:ty, BindingValue) => {
+        $crate::__point!($plugin, BindingValue, BINDING_VALUE)
+    };
     ($plugin:ty, Filter) => {
         $crate::__point!($plugin, Filter, FILTER)
     };
@@ -367,7 +379,8 @@ macro_rules! __point {
         compile_error!(concat!(
             "`",
             stringify!($other),
-            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`, `Prepare`"
+            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`, `Prepare`, `SnapshotValue`, \
+             `BindingValue`"
         ))
     };
     ($plugin:ty, $point:ident, $kind:ident) => {{
@@ -404,6 +417,12 @@ macro_rules! __needs {
 macro_rules! __answer {
     ($self:ident, $kind:ident, $arguments:ident, Prepare) => {
         $crate::__answer!($self, $kind, $arguments, PREPARE, prepare)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, SnapshotValue) => {
+        $crate::__answer!($self, $kind, $arguments, SNAPSHOT_VALUE, snapshot_value)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, BindingValue) => {
+        $crate::__answer!($self, $kind, $arguments, BINDING_VALUE, binding_value)
     };
     ($self:ident, $kind:ident, $arguments:ident, Filter) => {
         $crate::__answer!($self, $kind, $arguments, FILTER, filter)

@@ -6,7 +6,7 @@ use super::{ClusterBuilder, Scenario};
 use crate::clusters::Row;
 use crate::cycle::{CallContext, Cycle};
 use crate::plugin::Plugin;
-use crate::prepare::State;
+use crate::prepare::Kept;
 
 /// The columns of the clusters of a call.
 pub(super) struct Columns {
@@ -28,7 +28,7 @@ impl Columns {
         CallContext {
             plugin,
             cycle,
-            state: State::new(None),
+            kept: Kept::default(),
             rows,
             scores: &self.scores,
             last: &self.last,

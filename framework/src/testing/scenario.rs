@@ -22,7 +22,7 @@ use crate::cycle::{CallContext, Cycle};
 use crate::division::ties;
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Failure, Needs};
-use crate::prepare::State;
+use crate::prepare::Kept;
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
 
@@ -236,8 +236,8 @@ impl Scenario {
         let (codes, explanation) = self.run(true, Says::Nothing, P::NEEDS, |cycle| {
             let mut codes = vec![0; self.clusters.len()];
             let mut result = FilterResult::new(cycle, &mut codes, 1);
-            let state = State::new(None);
-            plugin.filter(&FilterContext { plugin, cycle, state }, &mut result)?;
+            let kept = Kept::default();
+            plugin.filter(&FilterContext { plugin, cycle, kept }, &mut result)?;
             within_range(result.dropped)?;
             Ok(codes)
         })?;
@@ -264,12 +264,10 @@ impl Scenario {
         let columns = self.columns(&rows);
         self.run(false, Says::Nothing, P::NEEDS, |cycle| {
             let mut scores = vec![0; rows.len()];
-            // Score comes before the estimate and before the totals.
+            // Score comes before the totals and before the tiers.
             let context = ScoreContext {
                 call: CallContext {
                     scores: &[],
-                    fits_now: &[],
-                    capacity: &[],
                     tiers: &[],
                     ..columns.context(plugin, cycle, &rows)
                 },

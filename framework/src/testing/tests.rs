@@ -200,6 +200,10 @@ impl FilterPlugin for Reader {
 impl ScorePlugin for Reader {
     fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
         let smallest = context.candidates().min_by_key(|&candidate| context.tie_key(candidate));
+        for (candidate, capacity) in context.capacity().iter() {
+            assert_eq!(capacity, context.fits_now()[candidate] + context.last()[candidate]);
+        }
+        assert_eq!(context.capacity().len(), context.len());
         for candidate in context.candidates() {
             let kept = Some(candidate) == smallest || context.listed_last(candidate).is_some();
             result.set(candidate, i64::from(kept));
