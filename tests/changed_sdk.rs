@@ -1,4 +1,4 @@
-//! Builds plugins against a modified SDK: an edited copy of `framework/`.
+//! Builds plugins, and a host, against a modified SDK: an edited copy of `framework/`.
 //!
 //! A copy that is checked in would soon have an outdated ABI. This copy is created from the current SDK, so that "one
 //! minor version newer" and "changed without a new version" are always accurate. It is in the target directory, and
@@ -32,13 +32,49 @@ pub(crate) fn plain_plugin_of(name: &str, source: &str) -> PathBuf {
     build(name, source, &[], &sdk)
 }
 
+/// Builds a program from `source` with the host's crates against an SDK with `edits`, and returns its path.
+pub(crate) fn host_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let sdk = format!("sdk-{name}");
+    copy(&repository().join("framework"), &folder.join(&sdk), edits);
+    // Cargo identifies these by their path in the workspace as well.
+    let hosts = ["karmada", "manifests", "scheduler"].map(|host| (host, format!("{host}-{name}")));
+    for (host, copied) in &hosts {
+        copy(&repository().join("host").join(host), &folder.join(copied), &[]);
+    }
+    let members: Vec<&str> = hosts
+        .iter()
+        .map(|(_, copied)| copied.as_str())
+        .chain(["program"])
+        .collect();
+    let mut manifest = workspace_manifest(&sdk, &members);
+    for (host, copied) in &hosts {
+        manifest = manifest.replace(&format!("path = \"host/{host}\""), &format!("path = \"{copied}\""));
+    }
+    write(&folder.join("Cargo.toml"), &manifest);
+    write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
+    let package = format!("divvy-fixture-{name}");
+    let dependencies =
+        ["framework", "karmada", "manifests", "scheduler"].map(|name| format!("divvy-{name}.workspace = true"));
+    let manifest = format!(
+        "[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{}\n",
+        dependencies.join("\n")
+    );
+    write(&folder.join("program/Cargo.toml"), &manifest);
+    write(&folder.join("program/src/main.rs"), source);
+    let arguments = ["--offline".to_owned(), format!("--package={package}")];
+    artifacts::build(&folder.join("Cargo.toml"), &[], &arguments)
+        .binary(&package)
+        .to_owned()
+}
+
 fn build(name: &str, source: &str, edits: &[Edit], dependency: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     // Not `framework`: Cargo identifies a package by its path in the workspace and would mistake the copy for the
     // original.
     let sdk = format!("sdk-{name}");
-    copy_sdk(&folder.join(&sdk), edits);
-    write(&folder.join("Cargo.toml"), &workspace_manifest(&sdk));
+    copy(&repository().join("framework"), &folder.join(&sdk), edits);
+    write(&folder.join("Cargo.toml"), &workspace_manifest(&sdk, &["plugin"]));
     // Uses the registry packages of this workspace, so that nothing is downloaded.
     write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
     let package = format!("divvy-fixture-{name}");
@@ -53,16 +89,15 @@ fn build(name: &str, source: &str, edits: &[Edit], dependency: &str) -> PathBuf 
     built.library(&package).to_owned()
 }
 
-/// Writes the edited SDK to a folder.
-fn copy_sdk(folder: &Path, edits: &[Edit]) {
-    let sdk = repository().join("framework");
+/// Copies a folder, with edits.
+fn copy(from: &Path, to: &Path, edits: &[Edit]) {
     let mut applied = 0;
-    for entry in WalkDir::new(&sdk) {
-        let entry = entry.expect("the SDK can be read");
+    for entry in WalkDir::new(from) {
+        let entry = entry.expect("the folder can be read");
         if !entry.file_type().is_file() {
             continue;
         }
-        let relative = entry.path().strip_prefix(&sdk).expect("an entry lies below its root");
+        let relative = entry.path().strip_prefix(from).expect("an entry lies below its root");
         let mut text = read(entry.path());
         for edit in edits.iter().filter(|edit| Path::new(edit.file) == relative) {
             let count = text.matches(edit.from).count();
@@ -74,16 +109,17 @@ fn copy_sdk(folder: &Path, edits: &[Edit]) {
             text = text.replace(edit.from, edit.to);
             applied += 1;
         }
-        write(&folder.join(relative), &text);
+        write(&to.join(relative), &text);
     }
     assert_eq!(applied, edits.len(), "an edit names a file that does not exist");
 }
 
-/// The manifest of this workspace, with the SDK and the plugin as its only members.
-fn workspace_manifest(sdk: &str) -> String {
+/// The manifest of this workspace, with the SDK and these crates as its only members.
+fn workspace_manifest(sdk: &str, more: &[&str]) -> String {
     let manifest = read(&repository().join("Cargo.toml"));
     let crates = ["abi", "derive", "documents", "driver", "view"].map(|name| format!("\"{sdk}/{name}\""));
-    let members = format!("members = [\"{sdk}\", {}, \"plugin\"]", crates.join(", "));
+    let more: Vec<String> = more.iter().map(|name| format!("\"{name}\"")).collect();
+    let members = format!("members = [\"{sdk}\", {}, {}]", crates.join(", "), more.join(", "));
     let lines = manifest.lines().map(|line| match line {
         _ if line.starts_with("members = ") => members.clone(),
         _ if line.starts_with("exclude = ") => String::new(),

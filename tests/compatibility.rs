@@ -1,13 +1,16 @@
 //! Compatibility in both directions: plugins of another minor ABI version, from another build, or with another
 //! allocator.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 use divvy_scheduler::plan::PlanInput;
 use serde_json::Value;
 
+use crate::artifacts;
 use crate::changed_sdk::{self, Edit};
 use crate::manifests::{binding, cluster, list};
 use crate::scheduling::{Host, read};
@@ -17,7 +20,7 @@ const SOURCE: &str = include_str!("fixtures/everywhere.rs");
 
 /// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
 /// more column. Its calls assert that fields missing in an older host read as their defaults.
-const NEWER_MINOR: [Edit; 26] = [
+const NEWER_MINOR: [Edit; 31] = [
     Edit {
         file: "abi/Cargo.toml",
         from: "version = \"1.0.0\"",
@@ -26,8 +29,18 @@ const NEWER_MINOR: [Edit; 26] = [
     // Every call.
     Edit {
         file: "abi/src/call.rs",
-        from: "        release: Function<ReleaseFunction> = Function::NULL,\n",
-        to: "        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 11,\n",
+        from: "        /// The function that drops the state, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
+        to: "        /// The function that drops the state, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 11,\n",
+    },
+    Edit {
+        file: "abi/src/call.rs",
+        from: "        /// The value, written by the plugin. The host passes it as [`CallHead::snapshot_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
+        to: "        /// The value, written by the plugin. The host passes it as [`CallHead::snapshot_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 27,\n",
+    },
+    Edit {
+        file: "abi/src/call.rs",
+        from: "        /// The value, written by the plugin. The host passes it as [`CallHead::binding_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n",
+        to: "        /// The value, written by the plugin. The host passes it as [`CallHead::binding_value`].\n        value: Address = Address::NULL,\n        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        release: Function<ReleaseFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 28,\n",
     },
     Edit {
         file: "abi/src/call.rs",
@@ -134,37 +147,60 @@ const NEWER_MINOR: [Edit; 26] = [
         from: "    pub const COUNT: usize = 50;\n",
         to: "    pub const COUNT: usize = 51;\n    /// Appended.\n    pub const APPENDED: usize = 50;\n",
     },
+    Edit {
+        file: "driver/src/snapshot/arena.rs",
+        from: "const PER_ROW: [usize; 9] = [\n",
+        to: "const PER_ROW: [usize; 10] = [\n    column::APPENDED,\n",
+    },
+    Edit {
+        file: "driver/src/snapshot/arena.rs",
+        from: "            (column::UID, row.uid),\n",
+        to: "            (column::UID, row.uid),\n            (column::APPENDED, 51),\n",
+    },
+    // A newer host says so in the field of its view.
+    Edit {
+        file: "driver/src/cycle.rs",
+        from: "        ..CycleView::DEFAULT\n",
+        to: "        appended: 1600,\n        ..CycleView::DEFAULT\n",
+    },
     // What an older host lacks reads as its default.
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
-        to: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    assert_eq!(call.appended, 11);\n",
+        from: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
+        to: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 11);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, state): (FilterCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
-        to: "    let (call, cycle, state): (FilterCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    assert_eq!(call.appended, 12);\n",
+        from: "    let (call, cycle, kept): (FilterCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
+        to: "    let (call, cycle, kept): (FilterCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 12);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, state): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
-        to: "    let (call, cycle, state): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    assert_eq!(call.appended, 13);\n",
+        from: "    let (call, cycle, kept): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
+        to: "    let (call, cycle, kept): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 13);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, state): (SelectCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
-        to: "    let (call, cycle, state): (SelectCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    assert_eq!(call.appended, 14);\n",
+        from: "    let (call, cycle, kept): (SelectCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
+        to: "    let (call, cycle, kept): (SelectCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 14);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, state): (AssignCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n",
-        to: "    let (call, cycle, state): (AssignCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;\n    \
+        from: "    let (call, cycle, kept): (AssignCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
+        to: "    let (call, cycle, kept): (AssignCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    \
              assert_eq!((call.appended, arguments.services.appended), (15, 19));\n",
     },
     Edit {
         file: "src/cycle.rs",
-        from: "        Self { view, policy, texts }\n",
-        to: "        assert_eq!((view.appended, policy.appended), (16, 17));\n        Self { view, policy, texts }\n",
+        from: "        Self {\n            view,\n            policy,\n",
+        to: "        let arena = Arena::new(view.snapshot.as_slice());
+        let column: &[u32] = arena.column(divvy_framework_abi::arena::column::APPENDED);
+        match view.appended {
+            1600 => assert_eq!(column, vec![51; arena.rows()]),
+            of_older_host => assert_eq!((of_older_host, column), (16, &[][..])),
+        }
+        assert_eq!(policy.appended, 17);
+        Self {\n            view,\n            policy,\n",
     },
 ];
 
@@ -217,17 +253,28 @@ fn host_of(library: &Path) -> Host {
 
 /// As [`host_of`], with more lines in the plugin's table.
 fn host_with(library: &Path, more: &str) -> Host {
-    Host::extending(&format!(
+    Host::extending(&profile_with(library, more))
+}
+
+/// The lines of the profile.
+fn profile_with(library: &Path, more: &str) -> String {
+    format!(
         "filters = ['everywhere']\nscores = [{{ plugin = 'everywhere', weight = 3 }}]\nselect = 'everywhere'\n\
          assign = ['everywhere', 'average', 'priority-aggregated']\n\
          [profile.plugin.everywhere]\npath = '{}'\n{more}configuration = {{ rejected-region = 'south' }}\n",
         library.display()
-    ))
+    )
 }
 
 /// Checks the decisions of the plugin across all its features.
 #[track_caller]
 fn check_decisions(host: &Host) {
+    check_decisions_of(|objects| host.told(objects));
+}
+
+/// As [`check_decisions`], of a host that decides on the only binding among some objects.
+#[track_caller]
+fn check_decisions_of(decide: impl Fn(Vec<Value>) -> String) {
     let clusters = || -> Vec<Value> {
         vec![
             cluster("a", 4).region("north").into(),
@@ -239,7 +286,7 @@ fn check_decisions(host: &Host) {
     let told = |binding: crate::manifests::Binding| {
         let mut objects = clusters();
         objects.push(binding.into());
-        host.told(objects)
+        decide(objects)
     };
     let everywhere = |name, replicas| binding(name, replicas).strategy("Everywhere");
     // Without scores, clusters with the most room come first.
@@ -280,6 +327,41 @@ fn a_plugin_of_a_newer_minor_version_schedules_on_this_host() {
     let host = host_of(newer());
     assert_eq!(host.profile().select().library().abi_version().to_string(), "1.1");
     check_decisions(&host);
+}
+
+/// A host of the newer minor version, in a process of its own: a plugin of this version, which does not know what was
+/// appended, decides as it does here, beside the bundled plugins; and a newer one reads the column that this host adds.
+#[test]
+fn plugins_of_this_version_schedule_on_a_host_of_a_newer_minor_version() {
+    let program = changed_sdk::host_of("newer-host", include_str!("fixtures/newer_host.rs"), &NEWER_MINOR);
+    let bundled = ["average", "priority-aggregated"].map(|name| artifacts::plugin(name).display().to_string());
+    let current = changed_sdk::plugin_of("same-version", SOURCE, &[]);
+    for library in [current.as_path(), newer()] {
+        let profile = format!(
+            "[[profile]]\nname = 'test'\nextends = 'default'\n{}\n[profile.plugin.average]\npath = '{}'\n\
+             [profile.plugin.priority-aggregated]\npath = '{}'\n",
+            profile_with(library, ""),
+            bundled[0],
+            bundled[1]
+        );
+        check_decisions_of(|objects| {
+            let mut process = Command::new(&program)
+                .args([&profile, "/nowhere"])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("the host starts");
+            let mut input = process.stdin.take().expect("its input is piped");
+            input.write_all(list(objects).as_bytes()).expect("it reads its input");
+            drop(input);
+            let output = process.wait_with_output().expect("it ends");
+            assert!(output.status.success(), "{}", library.display());
+            String::from_utf8(output.stdout)
+                .expect("it writes text")
+                .trim_end()
+                .to_owned()
+        });
+    }
 }
 
 #[test]
@@ -329,6 +411,9 @@ impl FilterPlugin for Nothing {
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();
+        for cluster in clusters.iter() {
+            cluster.raw_json()?;
+        }
         result.retain(|row| clusters.get(row).name() != \"a\", |_| String::new());
         Ok(())
     }
@@ -343,12 +428,15 @@ impl Plugin for Alone {
 }
 
 impl AssignPlugin for Alone {
-    type Preferences = NoPreferences;
     const STRATEGIES: &'static [&'static str] = &[\"Alone\", \"Lonely\"];
     const PROMISES: Promises = Promises::NONE;
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-        result.set(0, context.replicas());
+        let first = Candidate::from_index(0);
+        if context.binding().strategy() == \"Lonely\" && context.replicas() == 4 {
+            context.cluster(first).raw_json()?;
+        }
+        result.set(first, context.replicas());
         Ok(())
     }
 }
@@ -371,6 +459,13 @@ fn two_plugins_of_one_library_schedule() {
         let objects = [cluster("a", 4).into(), cluster("b", 4).into(), asked.into()];
         assert_eq!(host.told(objects), "b=3");
     }
+    // The JSON is there, because the filter needs it, but the strategy did not declare that it does.
+    let asked = binding("web", 4).strategy("Lonely");
+    let told = host.told([cluster("a", 4).into(), cluster("b", 4).into(), asked.into()]);
+    assert_eq!(
+        told,
+        "Error: plugin `alone` failed: reads the raw JSON of a cluster without declaring `Needs::raw_cluster`"
+    );
 }
 
 /// A remark of Score or Assign is shown at the cluster that it is about, whatever the order of the candidates.

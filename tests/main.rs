@@ -15,6 +15,7 @@
 //! - [`changed_sdk`]: builds plugins against a modified SDK.
 //! - [`misbehaviour`]: faulty plugins, which must not affect the host.
 //! - [`compatibility`]: plugins of older and newer minor ABI versions, from another build, with another allocator.
+//! - [`values`]: what plugins keep per snapshot and per binding.
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
 //!   plugins.
@@ -44,4 +45,5 @@ mod preferences;
 mod properties;
 mod proposals;
 mod scheduling;
+mod values;
 mod walls;

@@ -51,12 +51,7 @@ impl Fleet {
     }
 
     fn request(&self, cycle: Cycle) -> Request<'_> {
-        Request {
-            replicas: self.replicas,
-            fits_now: &self.fits_now,
-            last: &self.last,
-            cycle,
-        }
+        Request::new(self.replicas, &self.fits_now, &self.last, cycle)
     }
 }
 

@@ -3,12 +3,14 @@
 use divvy_framework_abi::arena::NO_ROW;
 
 use crate::binding::Rule;
-use crate::configuration::Preferences;
-use crate::cycle::CallContext;
+use crate::clusters::Row;
+use crate::configuration::{NoPreferences, Preferences};
+use crate::cycle::{CallContext, Candidate};
 use crate::division;
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
 use crate::prepare::PreparePlugin;
 use crate::reuse::with_scratch;
+use crate::value::BindingValuePlugin;
 
 /// A plugin that divides a binding's replicas over the candidates: a strategy.
 ///
@@ -25,20 +27,18 @@ use crate::reuse::with_scratch;
 /// }
 ///
 /// impl AssignPlugin for Roomiest {
-///     type Preferences = NoPreferences;
-///
 ///     const STRATEGIES: &'static [&'static str] = &["Roomiest"];
 ///     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent();
 ///
 ///     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-///         let roomiest = (0..context.len()).max_by_key(|&place| (context.capacity(place), context.tie_key(place)));
-///         match roomiest {
-///             Some(place) if context.capacity(place) >= context.replicas() => {
-///                 result.set(place, context.replicas());
-///                 context.explain(place, || "has most room".to_owned());
+///         let capacity = context.capacity();
+///         match context.candidates().max_by_key(|&candidate| (capacity[candidate], context.tie_key(candidate))) {
+///             Some(roomiest) if capacity[roomiest] >= context.replicas() => {
+///                 result.set(roomiest, context.replicas());
+///                 context.explain(roomiest, || "has most room".to_owned());
 ///                 Ok(())
 ///             }
-///             Some(place) => Err(Failure::too_small(context.replicas(), context.capacity(place))),
+///             Some(roomiest) => Err(Failure::too_small(context.replicas(), capacity[roomiest])),
 ///             None => Err(Failure::too_small(context.replicas(), 0)),
 ///         }
 ///     }
@@ -51,11 +51,11 @@ use crate::reuse::with_scratch;
 ///     .cluster(ClusterBuilder::new("b").fits_now(7).last(1));
 /// assert_eq!(scenario.assign(&Roomiest).unwrap(), [0, 6]);
 /// ```
-pub trait AssignPlugin: Plugin {
-    /// The free-form preferences that a policy can carry for the strategy: a type with `#[derive(Preferences)]`, or
-    /// [`NoPreferences`](crate::configuration::NoPreferences), which refuses all of them.
-    type Preferences: Preferences + 'static;
-
+///
+/// A strategy for which a policy can carry free-form preferences names their type, with `#[derive(Preferences)]`, in the
+/// trait: `impl AssignPlugin<RoomiestPreferences> for Roomiest`, and gets an `AssignContext<'_, Self, RoomiestPreferences>`.
+/// Any other strategy refuses all preferences.
+pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// Names of the strategies that the plugin serves, in `UpperCamelCase`, as policies spell them. No two plugins of a
     /// profile may serve the same strategy.
     const STRATEGIES: &'static [&'static str];
@@ -78,21 +78,22 @@ pub trait AssignPlugin: Plugin {
     /// Return [`Failure::Unschedulable`] if the candidates have too little room, [`Failure::Preferences`] if the
     /// policy's preferences are invalid, and [`Failure::Internal`] if the plugin is at fault. Each aborts this cycle
     /// and leaves the binding's last result in place, even if earlier tiers succeeded.
-    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure>;
+    fn assign(&self, context: &AssignContext<'_, Self, Accepted>, result: &mut AssignResult<'_>)
+    -> Result<(), Failure>;
 }
 
-/// The input of [`AssignPlugin::assign`]: the candidates, by index. It dereferences to [`CallContext`].
-pub struct AssignContext<'a, P: AssignPlugin> {
+/// The input of [`AssignPlugin::assign`]: the candidates. It dereferences to [`CallContext`].
+pub struct AssignContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
-    pub(crate) preferences: Option<&'a P::Preferences>,
+    pub(crate) preferences: Option<&'a Accepted>,
     pub(crate) replicas: i64,
     pub(crate) policy_index: &'a [u32],
     pub(crate) tier: u32,
     pub(crate) tier_count: u32,
-    pub(crate) all_rows: &'a [u32],
+    pub(crate) all_rows: &'a [Row],
 }
 
-impl<P: AssignPlugin + PreparePlugin> AssignContext<'_, P> {
+impl<P: PreparePlugin, Accepted: 'static> AssignContext<'_, P, Accepted> {
     /// The state that the plugin prepared for this binding. Prepares it on first use.
     ///
     /// # Errors
@@ -100,13 +101,28 @@ impl<P: AssignPlugin + PreparePlugin> AssignContext<'_, P> {
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
         let preferences = self.preferences.map(|preferences| preferences as &dyn std::any::Any);
-        self.call.state.get(self.call.plugin, self.call.cycle, preferences)
+        self.call.kept.prepared(self.call.plugin, self.call.cycle, preferences)
     }
 }
 
-impl<'a, P: AssignPlugin> AssignContext<'a, P> {
+impl<P: BindingValuePlugin, Accepted: 'static> AssignContext<'_, P, Accepted> {
+    /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
+        let preferences = self.preferences.map(|preferences| preferences as &dyn std::any::Any);
+        let CallContext {
+            kept, plugin, cycle, ..
+        } = &self.call;
+        kept.binding_value(*plugin, *cycle, preferences)
+    }
+}
+
+impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {
     /// The preferences that the policy carries for the strategy; `None` if it carries none.
-    pub fn preferences(&self) -> Option<&'a P::Preferences> {
+    pub fn preferences(&self) -> Option<&'a Accepted> {
         self.preferences
     }
 
@@ -127,49 +143,45 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
     }
 
     /// Rows of the candidates of all tiers, for decisions that span the tiers.
-    pub fn all_rows(&self) -> &'a [u32] {
+    pub fn all_rows(&self) -> &'a [Row] {
         self.all_rows
     }
 
     /// The candidate's index in the cluster names of the placement's affinity; `None` if it is not listed.
     #[inline]
-    pub fn place_in_policy(&self, place: usize) -> Option<usize> {
+    pub fn policy_index(&self, candidate: Candidate) -> Option<usize> {
         self.policy_index
-            .get(place)
+            .get(candidate.index())
             .filter(|&&listed| listed != NO_ROW)
             .map(|&listed| listed as usize)
     }
 
     /// The columns of this call in the form that the functions of [`crate::division`] take.
     pub fn division_request(&self) -> division::Request<'a> {
-        division::Request {
-            replicas: self.replicas,
-            fits_now: self.fits_now,
-            last: self.last,
-            cycle: if self.is_fresh() {
-                division::Cycle::Fresh
-            } else {
-                division::Cycle::Steady
-            },
-        }
+        let cycle = if self.is_fresh() {
+            division::Cycle::Fresh
+        } else {
+            division::Cycle::Steady
+        };
+        division::Request::new(self.replicas, self.fits_now, self.last, cycle)
     }
 
-    /// The candidates' order according to the policy, as a closure: by index in the cluster names of the placement's
+    /// The candidates' order according to the policy, as a closure for the functions of [`crate::division`]: by index in the cluster names of the placement's
     /// affinity, then, for unlisted candidates, by name. Ranks are distinct; the smaller comes first.
-    pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
-        let (rows, places) = (self.rows, self.policy_index);
-        let listed = places.iter().filter(|&&listed| listed != NO_ROW);
+    pub fn policy_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P, Accepted> {
+        let (rows, indices) = (self.rows, self.policy_index);
+        let listed = indices.iter().filter(|&&listed| listed != NO_ROW);
         let unlisted_from = listed.max().map_or(0, |&last| u64::from(last) + 1);
-        move |place| match places.get(place) {
+        move |index| match indices.get(index) {
             Some(&listed) if listed != NO_ROW => listed.into(),
             // Rows are sorted by name. Small ranks pack with counts into one word, which makes comparing them fast.
-            _ => unlisted_from + u64::from(rows.get(place).copied().unwrap_or(NO_ROW)),
+            _ => unlisted_from + u64::from(rows.get(index).map_or(NO_ROW, |row| row.number())),
         }
     }
 
     /// The entries of the policy's lists for this strategy, each for a group of clusters.
-    pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P> {
-        self.cycle.binding().rules()
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P, Accepted> {
+        self.cycle.policy().rules()
     }
 
     /// Writes to `values`, for each candidate, the largest value of `field` among the rules that match it; `absent` if
@@ -179,9 +191,9 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
     }
 
     /// [`Self::largest_rule_value`] for rows other than the candidates of this call, such as [`Self::all_rows`].
-    pub fn largest_rule_value_of(&self, rows: &[u32], field: &str, absent: i64, values: &mut Vec<i64>) {
+    pub fn largest_rule_value_of(&self, rows: &[Row], field: &str, absent: i64, values: &mut Vec<i64>) {
         values.clear();
-        let rules = self.cycle.binding().rules();
+        let rules = self.cycle.policy().rules();
         if rules.len() == 0 {
             values.resize(rows.len(), absent);
             return;
@@ -196,13 +208,13 @@ impl<'a, P: AssignPlugin> AssignContext<'a, P> {
                 let Some(value) = rule.value(field) else {
                     continue;
                 };
-                for &row in rule.rows() {
-                    if let Some(known) = by_row.get_mut(row as usize) {
+                for row in rule.rows() {
+                    if let Some(known) = by_row.get_mut(row.index()) {
                         *known = (*known).max(value);
                     }
                 }
             }
-            let value_of = |&row: &u32| match by_row.get(row as usize) {
+            let value_of = |row: &Row| match by_row.get(row.index()) {
                 Some(&value) if value != NO_VALUE => value,
                 _ => absent,
             };
@@ -220,7 +232,7 @@ struct LargestByRow(Vec<i64>);
 /// Marks the absence of a value. A rule that states this number counts as stating none.
 const NO_VALUE: i64 = i64::MIN;
 
-impl<'a, P: AssignPlugin> std::ops::Deref for AssignContext<'a, P> {
+impl<'a, P, Accepted> std::ops::Deref for AssignContext<'a, P, Accepted> {
     type Target = CallContext<'a, P>;
 
     fn deref(&self) -> &CallContext<'a, P> {
@@ -233,7 +245,7 @@ impl<'a, P: AssignPlugin> std::ops::Deref for AssignContext<'a, P> {
 /// The type rules out clusters that are not candidates, and candidates that are named twice.
 pub struct AssignResult<'a> {
     replicas: &'a mut [i64],
-    /// Counts for indices past the end.
+    /// Counts for candidates that the call does not have.
     pub(crate) dropped: u64,
 }
 
@@ -242,11 +254,11 @@ impl<'a> AssignResult<'a> {
         Self { replicas, dropped: 0 }
     }
 
-    /// Sets the replicas of the candidate at index `place`. An index past the end is ignored and counted; the test kit
-    /// reports it as an error.
+    /// Sets the replicas of a candidate. One that the call does not have is ignored and counted; the test kit reports it
+    /// as an error.
     #[inline]
-    pub fn set(&mut self, place: usize, replicas: i64) {
-        match self.replicas.get_mut(place) {
+    pub fn set(&mut self, candidate: Candidate, replicas: i64) {
+        match self.replicas.get_mut(candidate.index()) {
             Some(slot) => *slot = replicas,
             None => self.dropped += 1,
         }

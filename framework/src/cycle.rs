@@ -1,15 +1,19 @@
 //! State that every call of a cycle can see: the clusters, the binding, seeded randomness and explanations.
 
 use divvy_framework_abi::arena::{Arena, NO_ROW};
+use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{Texts, text_kind};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 
-use crate::binding::Binding;
-use crate::clusters::{Cluster, Clusters};
+use crate::binding::{Binding, Policy};
+use crate::clusters::{Cluster, Clusters, Row};
 use crate::division::ties;
-use crate::plugin::{Failure, Plugin};
-use crate::prepare::{PreparePlugin, State};
+use crate::plugin::{Failure, Needs, Plugin};
+use crate::prepare::{Kept, PreparePlugin};
 use crate::random::Generator;
+use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
+
+pub use crate::clusters::{Candidate, Column};
 
 /// One attempt to schedule one binding against one snapshot. Every context dereferences to it.
 #[derive(Clone, Copy)]
@@ -17,6 +21,8 @@ pub struct Cycle<'a> {
     view: &'a CycleView<'a>,
     policy: &'a PolicyView<'a>,
     texts: Texts<'a>,
+    /// What the plugin declared to need at this extension point.
+    needs: Needs,
 }
 
 impl std::fmt::Debug for Cycle<'_> {
@@ -30,19 +36,29 @@ impl std::fmt::Debug for Cycle<'_> {
 }
 
 impl<'a> Cycle<'a> {
-    pub(crate) fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>, texts: Texts<'a>) -> Self {
-        Self { view, policy, texts }
+    pub(crate) fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>, texts: Texts<'a>, needs: Needs) -> Self {
+        Self {
+            view,
+            policy,
+            texts,
+            needs,
+        }
     }
 
     /// All clusters of the snapshot, feasible or not.
     #[inline]
     pub fn clusters(&self) -> Clusters<'a> {
-        Clusters::new(Arena::new(self.view.snapshot.as_slice()))
+        Clusters::new(Arena::new(self.view.snapshot.as_slice())).declaring_raw(self.needs.has(feature::RAW_CLUSTERS))
     }
 
     /// The binding to schedule.
     pub fn binding(&self) -> Binding<'a> {
-        Binding::new(self.view, self.policy)
+        Binding::new(self.view)
+    }
+
+    /// What the policy says to the strategy; nothing for any other plugin.
+    pub(crate) fn policy(&self) -> Policy<'a> {
+        Policy::new(self.view, self.policy)
     }
 
     /// The binding's seed, derived from the profile's seed and the binding's UID.
@@ -62,16 +78,29 @@ impl<'a> Cycle<'a> {
     }
 
     /// Registers a reason for rejecting the cluster in a row with the host, and returns its code.
-    pub(crate) fn reason(&self, row: u32, reason: &str) -> u32 {
-        self.texts.hand_over(text_kind::REASON, row, reason)
+    pub(crate) fn reason(&self, row: Row, reason: &str) -> u32 {
+        self.texts.hand_over(text_kind::REASON, row.number(), reason)
+    }
+
+    /// The tie-breaking keys of all clusters of the snapshot.
+    fn ties_by_row(&self) -> impl Fn(Row) -> u64 + Copy + use<'a> {
+        let (hashes, seed) = (self.clusters().name_hashes(), self.seed());
+        move |row| ties::tie_key(seed, hashes.get(row).unwrap_or(0))
+    }
+
+    /// The tie-breaking key of the cluster in a row.
+    pub(crate) fn row_tie_key(&self, row: Row) -> u64 {
+        self.ties_by_row()(row)
     }
 
     /// Explains what the plugin decided for the cluster in a row of the snapshot; `text` runs only if an explanation
-    /// was requested.
-    pub fn explain_row(&self, row: usize, text: impl FnOnce() -> String) {
+    /// was requested. A row past the end is ignored and counted; the test kit reports it as an error.
+    pub fn explain_row(&self, row: Row, text: impl FnOnce() -> String) {
         if self.wants_explanation() {
-            let row = u32::try_from(row).unwrap_or(NO_ROW);
-            self.texts.hand_over(text_kind::EXPLANATION, row, &text());
+            if row.index() >= self.clusters().len() {
+                crate::export::count_out_of_range(1);
+            }
+            self.texts.hand_over(text_kind::EXPLANATION, row.number(), &text());
         }
     }
 
@@ -90,8 +119,8 @@ impl<'a> Cycle<'a> {
 pub struct CallContext<'a, P> {
     pub(crate) plugin: &'a P,
     pub(crate) cycle: Cycle<'a>,
-    pub(crate) state: State<'a>,
-    pub(crate) rows: &'a [u32],
+    pub(crate) kept: Kept<'a>,
+    pub(crate) rows: &'a [Row],
     pub(crate) scores: &'a [i64],
     pub(crate) last: &'a [i64],
     pub(crate) last_index: &'a [u32],
@@ -107,7 +136,29 @@ impl<P: PreparePlugin> CallContext<'_, P> {
     ///
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        self.state.get(self.plugin, self.cycle, None)
+        self.kept.prepared(self.plugin, self.cycle, None)
+    }
+}
+
+impl<P: SnapshotValuePlugin> CallContext<'_, P> {
+    /// The value that the plugin keeps for the snapshot. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn snapshot_value(&self) -> Result<&P::SnapshotValue, Failure> {
+        self.kept.snapshot_value(self.plugin, self.cycle)
+    }
+}
+
+impl<P: BindingValuePlugin> CallContext<'_, P> {
+    /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
+        self.kept.binding_value(self.plugin, self.cycle, None)
     }
 }
 
@@ -122,86 +173,86 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         self.rows.is_empty()
     }
 
-    /// Rows of the clusters in the snapshot. For Score and Select they ascend, which is the order of names; for Assign
-    /// they follow the order in which Select chose the candidates.
-    pub fn rows(&self) -> &'a [u32] {
-        self.rows
+    /// The clusters of the call, in the order of its columns. For Score and Select this is the order of names, for Assign
+    /// that in which Select chose the candidates.
+    pub fn candidates(&self) -> impl ExactSizeIterator<Item = Candidate> + DoubleEndedIterator + Clone + use<P> {
+        (0..self.rows.len()).map(Candidate::from_index)
     }
 
-    /// The cluster at index `place` of [`Self::rows`].
-    pub fn cluster(&self, place: usize) -> Cluster<'a> {
-        let row = self.rows.get(place).map_or(usize::MAX, |&row| row as usize);
-        self.cycle.clusters().get(row)
+    /// Row of each cluster in the snapshot.
+    pub fn rows(&self) -> Column<'a, Candidate, Row> {
+        Column::new(self.rows)
     }
 
-    /// Score per cluster, weighted and added up over all plugins. Empty for Score.
-    pub fn scores(&self) -> &'a [i64] {
-        self.scores
+    /// The cluster itself. A candidate that the call does not have yields a cluster without a name or properties.
+    pub fn cluster(&self, candidate: Candidate) -> Cluster<'a> {
+        self.cycle.clusters().get(self.row_of(candidate))
     }
 
-    /// Replicas per cluster in the last result; 0 if it does not list the cluster.
-    pub fn last(&self) -> &'a [i64] {
-        self.last
+    /// Row of a candidate; one that no snapshot has, for a candidate that the call does not have.
+    fn row_of(&self, candidate: Candidate) -> Row {
+        self.rows().get(candidate).unwrap_or(Row::from_index(usize::MAX))
     }
 
-    /// The replicas of the cluster at index `place` in the last result; `None` if it does not list the cluster.
+    /// Score of each cluster, weighted and added up over all plugins. Empty for Score.
+    pub fn scores(&self) -> Column<'a, Candidate, i64> {
+        Column::new(self.scores)
+    }
+
+    /// Replicas of each cluster in the last result; 0 if it does not list the cluster.
+    pub fn last(&self) -> Column<'a, Candidate, i64> {
+        Column::new(self.last)
+    }
+
+    /// The replicas of a cluster in the last result; `None` if it does not list the cluster.
     #[inline]
-    pub fn listed_last(&self, place: usize) -> Option<i64> {
-        let index = *self.last_index.get(place)?;
-        (index != NO_ROW).then(|| self.last.get(place).copied().unwrap_or(0))
+    pub fn listed_last(&self, candidate: Candidate) -> Option<i64> {
+        let index = *self.last_index.get(candidate.index())?;
+        (index != NO_ROW).then(|| self.last().get(candidate).unwrap_or(0))
     }
 
-    /// Index per cluster in the last result, in the order of `spec.clusters`; `u32::MAX` for a cluster that the last
-    /// result does not list. Empty if it lists none of the feasible clusters.
-    pub fn last_indices(&self) -> &'a [u32] {
-        self.last_index
+    /// True if the last result lists any of the feasible clusters. It does not when a binding is scheduled for the first
+    /// time.
+    pub fn lists_any_last(&self) -> bool {
+        !self.last_index.is_empty()
     }
 
-    /// Replicas per cluster that fit now, beyond those of the last result. Karmada calls them allocatable. Empty for
-    /// Score.
-    pub fn fits_now(&self) -> &'a [i64] {
-        self.fits_now
+    /// The clusters' order in the last result, as a closure for the functions of [`crate::division`]: by index in
+    /// `spec.clusters`, with unlisted clusters last.
+    pub fn last_order(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
+        let listed = self.last_index;
+        move |index| listed.get(index).copied().unwrap_or(NO_ROW).into()
     }
 
-    /// Capacity per cluster: the most replicas that it may get, at most those that fit now plus those of the last
-    /// result. Karmada calls them available. Empty for Score.
-    pub fn capacities(&self) -> &'a [i64] {
-        self.capacity
+    /// Replicas that fit now on each cluster, beyond those of the last result. Karmada calls them allocatable.
+    pub fn fits_now(&self) -> Column<'a, Candidate, i64> {
+        Column::new(self.fits_now)
     }
 
-    /// The capacity of the cluster at index `place`: an element of [`Self::capacities`].
-    #[inline]
-    pub fn capacity(&self, place: usize) -> i64 {
-        self.capacity.get(place).copied().unwrap_or(0)
+    /// Capacity of each cluster: the most replicas that it may get, at most those that fit now plus those of the last
+    /// result. Karmada calls them available.
+    pub fn capacity(&self) -> Column<'a, Candidate, i64> {
+        Column::new(self.capacity)
     }
 
-    /// Tier per cluster, 0 being the best; empty if there are no tiers. In Select, a limit on the number of clusters
+    /// Tier of each cluster, 0 being the best; empty if there are no tiers. In Select, a limit on the number of clusters
     /// must never exclude a better tier in favour of a worse one.
-    pub fn tiers(&self) -> &'a [u32] {
-        self.tiers
+    pub fn tiers(&self) -> Column<'a, Candidate, u32> {
+        Column::new(self.tiers)
     }
 
-    /// The tie-breaking key of the cluster at index `place`: the smaller key is served first. It is derived from the
-    /// profile's seed, the binding's UID and the cluster's name. So it does not depend on the order of the clusters,
-    /// and over many bindings every subset of them is equally likely to come first.
+    /// The tie-breaking key of a cluster: the smaller key is served first. It is derived from the profile's seed, the
+    /// binding's UID and the cluster's name. So it does not depend on the order of the clusters, and over many bindings
+    /// every subset of them is equally likely to come first.
     #[inline]
-    pub fn tie_key(&self, place: usize) -> u64 {
-        self.ties()(place)
+    pub fn tie_key(&self, candidate: Candidate) -> u64 {
+        self.row_tie_key(self.row_of(candidate))
     }
 
     /// [`Self::tie_key`] as a closure that looks its columns up only once, for the functions of [`crate::division`].
     pub fn ties(&self) -> impl Fn(usize) -> u64 + Copy + use<'a, P> {
-        let hashes = self.cycle.clusters().name_hashes();
-        let rows = self.rows;
-        let seed = self.cycle.seed();
-        move |place| {
-            let hash = rows
-                .get(place)
-                .and_then(|&row| hashes.get(row as usize))
-                .copied()
-                .unwrap_or(0);
-            ties::tie_key(seed, hash)
-        }
+        let (key, rows) = (self.cycle.ties_by_row(), self.rows);
+        move |index| key(rows.get(index).copied().unwrap_or(Row::from_index(usize::MAX)))
     }
 
     /// Karmada's tie order, as a closure like [`Self::ties`]: by name, ascending or descending depending on one bit of
@@ -210,14 +261,15 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         let descends = ties::karmada_descends(self.cycle.binding().resource_uid());
         let rows = self.rows;
         // Rows are sorted by name.
-        move |place| ties::karmada_tie_key(descends, rows.get(place).copied().unwrap_or(NO_ROW).into())
+        move |index| ties::karmada_tie_key(descends, rows.get(index).map_or(NO_ROW, |row| row.number()).into())
     }
 
-    /// Explains what the plugin decided for the cluster at index `place`; `text` runs only if an explanation was
-    /// requested.
-    pub fn explain(&self, place: usize, text: impl FnOnce() -> String) {
-        let row = self.rows.get(place).map_or(usize::MAX, |&row| row as usize);
-        self.cycle.explain_row(row, text);
+    /// Explains what the plugin decided for a cluster; `text` runs only if an explanation was requested. A candidate that
+    /// the call does not have is ignored and counted; the test kit reports it as an error.
+    pub fn explain(&self, candidate: Candidate, text: impl FnOnce() -> String) {
+        if self.wants_explanation() {
+            self.cycle.explain_row(self.row_of(candidate), text);
+        }
     }
 }
 

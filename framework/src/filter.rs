@@ -1,8 +1,10 @@
 //! Filter: excludes unsuitable clusters, each with a reason.
 
+use crate::clusters::Row;
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Needs, Plugin};
-use crate::prepare::{PreparePlugin, State};
+use crate::prepare::{Kept, PreparePlugin};
+use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
 /// A plugin that rejects clusters.
 ///
@@ -70,7 +72,23 @@ pub trait FilterPlugin: Plugin {
 pub struct FilterContext<'a, P> {
     pub(crate) plugin: &'a P,
     pub(crate) cycle: Cycle<'a>,
-    pub(crate) state: State<'a>,
+    pub(crate) kept: Kept<'a>,
+}
+
+impl<P> FilterContext<'_, P> {
+    /// The replicas of a cluster in the last result; `None` if it does not list the cluster. Searches the last result:
+    /// for all clusters of a fleet, use [`Binding::collect_last_rows`](crate::binding::Binding::collect_last_rows).
+    pub fn listed_last(&self, row: Row) -> Option<i64> {
+        let mut last = self.cycle.binding().last();
+        last.find(|target| target.row == Some(row))
+            .map(|target| target.replicas)
+    }
+
+    /// The tie-breaking key of a cluster: the smaller key is served first.
+    #[inline]
+    pub fn tie_key(&self, row: Row) -> u64 {
+        self.cycle.row_tie_key(row)
+    }
 }
 
 impl<P: PreparePlugin> FilterContext<'_, P> {
@@ -80,7 +98,29 @@ impl<P: PreparePlugin> FilterContext<'_, P> {
     ///
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        self.state.get(self.plugin, self.cycle, None)
+        self.kept.prepared(self.plugin, self.cycle, None)
+    }
+}
+
+impl<P: SnapshotValuePlugin> FilterContext<'_, P> {
+    /// The value that the plugin keeps for the snapshot. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn snapshot_value(&self) -> Result<&P::SnapshotValue, Failure> {
+        self.kept.snapshot_value(self.plugin, self.cycle)
+    }
+}
+
+impl<P: BindingValuePlugin> FilterContext<'_, P> {
+    /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
+    ///
+    /// # Errors
+    ///
+    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
+    pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
+        self.kept.binding_value(self.plugin, self.cycle, None)
     }
 }
 
@@ -115,12 +155,12 @@ impl<'a> FilterResult<'a> {
     }
 
     /// Rows of the clusters that are still feasible.
-    pub fn feasible(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn feasible(&self) -> impl Iterator<Item = Row> + '_ {
         self.codes
             .iter()
             .enumerate()
             .filter(|(_, code)| **code == 0)
-            .map(|(row, _)| row)
+            .map(|(row, _)| Row::from_index(row))
     }
 
     /// Rejects the cluster in a row; `reason` runs only if an explanation was requested. Has no effect on a cluster that
@@ -129,8 +169,8 @@ impl<'a> FilterResult<'a> {
     /// The host reports how many clusters share each reason, so reasons begin as Karmada's do:
     /// `cluster(s) had untolerated taint {...}`.
     #[inline]
-    pub fn reject(&mut self, row: usize, reason: impl FnOnce() -> String) {
-        match self.codes.get(row) {
+    pub fn reject(&mut self, row: Row, reason: impl FnOnce() -> String) {
+        match self.codes.get(row.index()) {
             Some(0) => {}
             Some(_) => return,
             None => {
@@ -139,32 +179,33 @@ impl<'a> FilterResult<'a> {
             }
         }
         let code = if self.cycle.wants_explanation() {
-            self.code_of(row as u32, reason())
+            self.code_of(row, reason())
         } else {
             self.code
         };
-        self.codes[row] = code;
+        self.codes[row.index()] = code;
     }
 
     /// Rejects every feasible cluster for which `fits` returns false; `reason` runs, with the row, only if an
     /// explanation was requested.
     #[inline]
-    pub fn retain(&mut self, mut fits: impl FnMut(usize) -> bool, reason: impl Fn(usize) -> String) {
+    pub fn retain(&mut self, mut fits: impl FnMut(Row) -> bool, reason: impl Fn(Row) -> String) {
         let explains = self.cycle.wants_explanation();
         // `fits` is called in one place only, so that it is inlined into the loop.
-        for row in 0..self.codes.len() {
-            if self.codes[row] == 0 && !fits(row) {
+        for index in 0..self.codes.len() {
+            let row = Row::from_index(index);
+            if self.codes[index] == 0 && !fits(row) {
                 if explains {
                     self.reject(row, || reason(row));
                 } else {
-                    self.codes[row] = self.code;
+                    self.codes[index] = self.code;
                 }
             }
         }
     }
 
     /// The code of a reason. Rejected clusters often share their reason, so the latest one is not handed over again.
-    fn code_of(&mut self, row: u32, reason: String) -> u32 {
+    fn code_of(&mut self, row: Row, reason: String) -> u32 {
         if let Some((text, code)) = &self.latest
             && *text == reason
         {

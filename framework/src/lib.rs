@@ -36,20 +36,18 @@
 //! }
 //!
 //! impl AssignPlugin for RoomiestFirst {
-//!     type Preferences = NoPreferences;
-//!
 //!     const STRATEGIES: &'static [&'static str] = &["RoomiestFirst"];
 //!     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 //!
 //!     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-//!         let room = |place: usize| (context.capacity(place) - self.keep_free).max(0);
-//!         let mut order: Vec<usize> = (0..context.len()).collect();
-//!         order.sort_by_key(|&place| (Reverse(room(place)), context.tie_key(place)));
+//!         let room = |candidate| (context.capacity()[candidate] - self.keep_free).max(0);
+//!         let mut order: Vec<Candidate> = context.candidates().collect();
+//!         order.sort_by_key(|&candidate| (Reverse(room(candidate)), context.tie_key(candidate)));
 //!         let mut left = context.replicas();
-//!         for place in order {
-//!             let replicas = left.min(room(place));
-//!             result.set(place, replicas);
-//!             context.explain(place, || format!("room for {}", room(place)));
+//!         for candidate in order {
+//!             let replicas = left.min(room(candidate));
+//!             result.set(candidate, replicas);
+//!             context.explain(candidate, || format!("room for {}", room(candidate)));
 //!             left -= replicas;
 //!         }
 //!         match left {
@@ -104,6 +102,7 @@
 //! - [`binding`]: the binding, with its resource, replicas, requests, last result, placement and rules.
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers.
+//! - [`value`]: values that a plugin keeps per snapshot and per binding.
 //! - [`random`]: seeded randomness; [`reuse`]: memory that outlives a call.
 //! - [`testing`]: builders for testing a plugin as plain Rust (feature `testing`).
 //!
@@ -123,6 +122,9 @@
 //! A plugin that implements [`PreparePlugin`] prepares state for the binding when a call first asks for it. If it lists
 //! `Prepare` in [`export_plugin!`], the host has it prepare once before it calls Assign for each tier of a policy, and
 //! drops the state when the tiers are divided.
+//!
+//! A plugin may also keep a [value] for each snapshot, or for each binding. The host has it make one before a call that
+//! reads a new snapshot, or a new plan of the binding.
 //!
 //! A binding without replicas to divide (a ConfigMap, a DaemonSet) goes to every candidate, and Assign is not called.
 //! If the placement has several affinity groups, a failed cycle is followed by one for the next group. A cycle that
@@ -154,8 +156,9 @@
 //!   under the plugin's name. Events below the scheduler's level are not formatted. Spans are not forwarded.
 //! - **Explanations** are closures that run only if an explanation was requested: [`CallContext::explain`],
 //!   [`Cycle::explain_row`], [`Cycle::note`], and the reasons of [`FilterResult::reject`].
-//! - **Results out of range** (a row or an index past the end) are ignored and counted; the test kit reports them as
-//!   errors.
+//! - **Rows and candidates** are types: a [`Row`](clusters::Row) of the snapshot does not index a column of a call, and a
+//!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for one past the end are ignored and
+//!   counted, except that a selection with one is an error; the test kit reports all of them as errors.
 //! - **Determinism.** The same snapshot, binding, profile and seed must give the same result. Break ties by
 //!   [`CallContext::tie_key`], and take all other randomness from [`Cycle::random`].
 //!
@@ -164,8 +167,8 @@
 //! A plugin must not:
 //!
 //! - read a clock, a file, the network, the environment, or a random generator of its own;
-//! - carry state from one binding to another: state for a binding goes into [`PreparePlugin::Prepared`], and [`reuse`] keeps
-//!   memory, not state;
+//! - carry state from one binding to another: state for a binding goes into [`PreparePlugin::Prepared`] or a [value], and
+//!   [`reuse`] keeps memory, not state;
 //! - depend on the iteration order of a `HashMap`, which differs from run to run;
 //! - allocate or format text per cluster in the steady state: fleets have thousands of clusters, and a cycle takes
 //!   microseconds;
@@ -226,6 +229,7 @@ pub mod score;
 pub mod select;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod value;
 
 #[doc(hidden)]
 pub use divvy_framework_abi as abi;
@@ -241,7 +245,9 @@ pub mod __private {
 /// The common imports of a plugin.
 pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
+    pub use crate::clusters::Row;
     pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};
+    pub use crate::cycle::{Candidate, Column};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
     pub use crate::plugin::{
         ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField, RuleList,
@@ -249,5 +255,6 @@ pub mod prelude {
     pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};
+    pub use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
     pub use divvy_framework_derive::{Configuration, Preferences};
 }

@@ -2,6 +2,7 @@
 
 use divvy_framework_abi::descriptor::feature;
 
+use crate::clusters::NotDeclared;
 use crate::configuration::{Configuration, NoConfiguration, ValueError};
 use crate::division::DivisionError;
 
@@ -136,6 +137,16 @@ impl Needs {
     /// The features that cross the boundary.
     pub(crate) const fn bits(self) -> u64 {
         self.0
+    }
+
+    /// True if a feature is among them.
+    pub(crate) const fn has(self, feature: u64) -> bool {
+        self.0 & feature != 0
+    }
+
+    /// These and others.
+    pub(crate) const fn and(self, others: u64) -> Self {
+        Self(self.0 | others)
     }
 
     /// The features without which the plugin does not work.
@@ -303,6 +314,13 @@ impl Failure {
         Self::Internal {
             message: message.into(),
         }
+    }
+}
+
+/// A plugin that reads what it did not declare is at fault.
+impl From<NotDeclared> for Failure {
+    fn from(error: NotDeclared) -> Self {
+        Self::internal(error.to_string())
     }
 }
 

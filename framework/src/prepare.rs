@@ -6,8 +6,11 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::assign::AssignPlugin;
+use crate::binding::Rule;
+use crate::configuration::Preferences;
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Plugin};
+use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
 
 /// A plugin that prepares state for a binding, such as parsed annotations, and uses it in its calls.
 ///
@@ -78,11 +81,24 @@ impl<'a, P> PrepareContext<'a, P> {
     }
 }
 
-impl<'a, P: AssignPlugin> PrepareContext<'a, P> {
+impl<'a, P> PrepareContext<'a, P> {
     /// The preferences that the policy carries for the strategy; `None` if it carries none, and at extension points
     /// other than Assign.
-    pub fn preferences(&self) -> Option<&'a P::Preferences> {
+    pub fn preferences<Accepted: Preferences + 'static>(&self) -> Option<&'a Accepted>
+    where
+        P: AssignPlugin<Accepted>,
+    {
         self.preferences?.downcast_ref()
+    }
+
+    /// The entries of the policy's lists for the strategy; none at extension points other than Assign.
+    pub fn rules<Accepted: Preferences + 'static>(
+        &self,
+    ) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P, Accepted>
+    where
+        P: AssignPlugin<Accepted>,
+    {
+        self.cycle.policy().rules()
     }
 }
 
@@ -94,7 +110,8 @@ impl<'a, P> std::ops::Deref for PrepareContext<'a, P> {
     }
 }
 
-/// The prepared state of one call: kept by the host, or made in the call when it is first used.
+/// A value for one call: kept by the host, or made in the call when it is first used.
+#[derive(Default)]
 pub(crate) struct State<'a> {
     kept: Option<&'a (dyn Any + Send + Sync)>,
     made: OnceCell<Box<dyn Any>>,
@@ -119,22 +136,69 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The state of `plugin`; prepares it if the host keeps none.
-    pub(crate) fn get<P: PreparePlugin>(
+    /// The value that the host keeps.
+    pub(crate) fn kept<T: 'static>(&self) -> Option<&T> {
+        self.kept?.downcast_ref()
+    }
+
+    /// The value that the host keeps; makes it if the host keeps none.
+    pub(crate) fn get_or_make<T: 'static>(&self, make: impl FnOnce() -> Result<T, Failure>) -> Result<&T, Failure> {
+        if let Some(kept) = self.kept() {
+            return Ok(kept);
+        }
+        if self.made.get().is_none() {
+            let state = make()?;
+            // The slot is empty, since making has no access to it.
+            let _ = self.made.set(Box::new(state));
+        }
+        let made = self.made.get().and_then(|made| made.downcast_ref());
+        made.ok_or_else(|| Failure::internal("the value that the host keeps has another type"))
+    }
+}
+
+/// What the host keeps for the plugin of a call.
+#[derive(Default)]
+pub(crate) struct Kept<'a> {
+    pub(crate) prepared: State<'a>,
+    pub(crate) snapshot_value: State<'a>,
+    pub(crate) binding_value: State<'a>,
+}
+
+impl Kept<'_> {
+    /// The state that `plugin` prepared.
+    pub(crate) fn prepared<P: PreparePlugin>(
         &self,
         plugin: &P,
         cycle: Cycle<'_>,
         preferences: Option<&dyn Any>,
     ) -> Result<&P::Prepared, Failure> {
-        if let Some(kept) = self.kept.and_then(|kept| kept.downcast_ref()) {
-            return Ok(kept);
-        }
-        if self.made.get().is_none() {
-            let state = plugin.prepare(&PrepareContext::new(cycle, preferences))?;
-            // The slot is empty, since preparing has no access to it.
-            let _ = self.made.set(Box::new(state));
-        }
-        let made = self.made.get().and_then(|made| made.downcast_ref());
-        made.ok_or_else(|| Failure::internal("the prepared state has another type"))
+        self.prepared
+            .get_or_make(|| plugin.prepare(&PrepareContext::new(cycle, preferences)))
+    }
+
+    /// The value of `plugin` for the snapshot of a cycle.
+    pub(crate) fn snapshot_value<P: SnapshotValuePlugin>(
+        &self,
+        plugin: &P,
+        cycle: Cycle<'_>,
+    ) -> Result<&P::SnapshotValue, Failure> {
+        self.snapshot_value.get_or_make(|| {
+            let context = SnapshotValueContext {
+                clusters: cycle.clusters(),
+                changed_rows: None,
+            };
+            plugin.snapshot_value(&context, None)
+        })
+    }
+
+    /// The value of `plugin` for the binding of a cycle.
+    pub(crate) fn binding_value<P: BindingValuePlugin>(
+        &self,
+        plugin: &P,
+        cycle: Cycle<'_>,
+        preferences: Option<&dyn Any>,
+    ) -> Result<&P::BindingValue, Failure> {
+        self.binding_value
+            .get_or_make(|| plugin.binding_value(&BindingValueContext::new(cycle, preferences)))
     }
 }

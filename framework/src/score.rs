@@ -1,6 +1,6 @@
 //! Score: rates each feasible cluster from 0 to 100.
 
-use crate::cycle::CallContext;
+use crate::cycle::{CallContext, Candidate};
 use crate::plugin::{Failure, Needs, Plugin};
 
 pub use divvy_framework_view::MAXIMUM_SCORE;
@@ -22,8 +22,8 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 ///
 /// impl ScorePlugin for ManyLabels {
 ///     fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
-///         for place in 0..context.len() {
-///             result.set(place, context.cluster(place).labels().count() as i64);
+///         for cluster in context.candidates() {
+///             result.set(cluster, context.cluster(cluster).labels().count() as i64);
 ///         }
 ///         Ok(())
 ///     }
@@ -64,7 +64,7 @@ pub trait ScorePlugin: Plugin {
     }
 }
 
-/// The input of [`ScorePlugin::score`]: the feasible clusters, by index. It dereferences to [`CallContext`].
+/// The input of [`ScorePlugin::score`]: the feasible clusters. It dereferences to [`CallContext`].
 pub struct ScoreContext<'a, P> {
     pub(crate) call: CallContext<'a, P>,
 }
@@ -80,7 +80,7 @@ impl<'a, P> std::ops::Deref for ScoreContext<'a, P> {
 /// The output of [`ScorePlugin::score`]: one score per feasible cluster.
 pub struct ScoreResult<'a> {
     scores: &'a mut [i64],
-    /// Scores for indices past the end.
+    /// Scores for clusters that the call does not have.
     pub(crate) dropped: u64,
 }
 
@@ -89,17 +89,17 @@ impl<'a> ScoreResult<'a> {
         Self { scores, dropped: 0 }
     }
 
-    /// Sets the score of the cluster at index `place`. An index past the end is ignored and counted; the test kit
-    /// reports it as an error.
+    /// Sets the score of a cluster. One that the call does not have is ignored and counted; the test kit reports it as
+    /// an error.
     #[inline]
-    pub fn set(&mut self, place: usize, score: i64) {
-        match self.scores.get_mut(place) {
+    pub fn set(&mut self, candidate: Candidate, score: i64) {
+        match self.scores.get_mut(candidate.index()) {
             Some(slot) => *slot = score,
             None => self.dropped += 1,
         }
     }
 
-    /// The scores, one per feasible cluster.
+    /// The scores, one per feasible cluster, for arithmetic over all of them.
     pub fn scores(&mut self) -> &mut [i64] {
         self.scores
     }

@@ -1,12 +1,12 @@
 //! Select: picks the candidates among the feasible clusters.
 
-use crate::cycle::CallContext;
+use crate::cycle::{CallContext, Candidate};
 use crate::plugin::{Failure, Needs, Plugin};
 
 /// A plugin that picks the candidates, honouring the placement's spread constraints.
 ///
-/// A profile names exactly one such plugin. Its result is a list of indices into the feasible clusters: an index that
-/// is out of range or repeated aborts the cycle with an error that names the plugin.
+/// A profile names exactly one such plugin. A chosen cluster that the call does not have, or one that is chosen twice,
+/// aborts the cycle with an error that names the plugin.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -22,10 +22,10 @@ use crate::plugin::{Failure, Needs, Plugin};
 ///
 /// impl SelectPlugin for BestScore {
 ///     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
-///         let best = context.scores().iter().max();
-///         for (place, score) in context.scores().iter().enumerate() {
+///         let best = context.scores().iter().map(|(_, score)| score).max();
+///         for (cluster, score) in context.scores().iter() {
 ///             if Some(score) == best {
-///                 result.choose(place);
+///                 result.choose(cluster);
 ///             }
 ///         }
 ///         Ok(())
@@ -52,7 +52,7 @@ pub trait SelectPlugin: Plugin {
     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure>;
 }
 
-/// The input of [`SelectPlugin::select`]: the feasible clusters, by index. It dereferences to [`CallContext`].
+/// The input of [`SelectPlugin::select`]: the feasible clusters. It dereferences to [`CallContext`].
 pub struct SelectContext<'a, P> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) needed: i64,
@@ -95,12 +95,12 @@ impl<'a> SelectResult<'a> {
         (self.count as u64).saturating_add(self.overflow)
     }
 
-    /// Makes the feasible cluster at index `place` the next candidate.
+    /// Makes a feasible cluster the next candidate. One that the call does not have makes the whole result an error.
     #[inline]
-    pub fn choose(&mut self, place: usize) {
+    pub fn choose(&mut self, candidate: Candidate) {
         match self.candidates.get_mut(self.count) {
             Some(slot) => {
-                *slot = u32::try_from(place).unwrap_or(u32::MAX);
+                *slot = candidate.number();
                 self.count += 1;
             }
             // More candidates than feasible clusters: counted, so that the host can report the violation.
@@ -110,8 +110,8 @@ impl<'a> SelectResult<'a> {
 
     /// Makes every feasible cluster a candidate, in the order of names.
     pub fn choose_all(&mut self) {
-        for (place, slot) in (0..).zip(self.candidates.iter_mut()) {
-            *slot = place;
+        for (index, slot) in (0..).zip(self.candidates.iter_mut()) {
+            *slot = index;
         }
         self.count = self.candidates.len();
     }

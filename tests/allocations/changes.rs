@@ -26,26 +26,14 @@ fn write(writer: &mut ClusterWriter<'_>, number: usize, change: usize) {
     writer
         .region(["eu", "us", "asia"][number % 3])
         .label("tier", in_turn(0));
-    writer.taint(Taint {
-        key: in_turn(1),
-        value: "",
-        effect: TaintEffect::NoSchedule,
-        time_added: None,
-    });
-    writer.condition(Condition {
-        kind: "Ready",
-        status: ConditionStatus::True,
-        reason: in_turn(2),
-    });
+    writer.taint(Taint::new(in_turn(1), "", TaintEffect::NoSchedule));
+    writer.condition(Condition::new("Ready", ConditionStatus::True, in_turn(2)));
     writer.apis("apps/v1", ["Deployment", in_turn(3)]);
     for name in ["cpu", "memory", in_turn(4)] {
-        writer.resource(Resource {
-            name,
-            allocatable: Some(change as i64),
-            allocated: None,
-            allocating: None,
-            remaining: Some(change as i64),
-        });
+        let mut resource = Resource::new(name);
+        resource.allocatable = Some(change as i64);
+        resource.remaining = Some(change as i64);
+        writer.resource(resource);
     }
 }
 

@@ -3,6 +3,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+use divvy_framework::cycle::CallContext;
 use divvy_framework::division::{Request, Scratch, tiers};
 use divvy_framework::prelude::*;
 use divvy_framework::tracing::debug;
@@ -81,7 +82,7 @@ impl PreparePlugin for CheapestFirst {
 /// Memory that is reused between calls: the affordable candidates, cheapest first, and their columns.
 #[derive(Default)]
 struct Offers {
-    offers: Vec<(f64, u64, usize)>,
+    offers: Vec<(f64, u64, Candidate)>,
     fits_now: Vec<i64>,
     last: Vec<i64>,
     tiers: Vec<u32>,
@@ -89,15 +90,17 @@ struct Offers {
     division: Scratch,
 }
 
-impl AssignPlugin for CheapestFirst {
-    type Preferences = CheapestFirstPreferences;
-
+impl AssignPlugin<CheapestFirstPreferences> for CheapestFirst {
     /// Name of the strategy in policies.
     const STRATEGIES: &'static [&'static str] = &["CheapestFirst"];
     /// Guarantees to the host. `Scenario::assign_checked` verifies them in tests.
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
-    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+    fn assign(
+        &self,
+        context: &AssignContext<'_, Self, CheapestFirstPreferences>,
+        result: &mut AssignResult<'_>,
+    ) -> Result<(), Failure> {
         let limit = context.prepared()?;
         with_scratch(|memory: &mut Offers| {
             let Offers {
@@ -108,11 +111,12 @@ impl AssignPlugin for CheapestFirst {
                 counts,
                 division,
             } = memory;
-            // Sort the affordable candidates by price. Ties are broken by the tie key and never by the index, so that
+            // Sort the affordable candidates by price. Ties are broken by the tie key and never by their index, so that
             // the result does not depend on the order of clusters.
-            let affordable = (0..context.len())
-                .map(|index| (self.price(context, index), context.tie_key(index), index))
-                .filter_map(|(price, tie, index)| Some((price.filter(|price| price <= limit)?, tie, index)));
+            let affordable = context.candidates().filter_map(|candidate| {
+                let price = self.price(context, candidate).filter(|price| price <= limit)?;
+                Some((price, context.tie_key(candidate), candidate))
+            });
             offers.clear();
             offers.extend(affordable);
             offers.sort_unstable_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
@@ -120,21 +124,17 @@ impl AssignPlugin for CheapestFirst {
             // Each cluster is a tier of its own, and the cheapest is the best. The division keeps what runs, adds
             // replicas to the best tier with room, removes them from the worst, and in a fresh cycle fills the tiers
             // from the best on.
-            replace(fits_now, offers.iter().map(|&(_, _, index)| context.fits_now()[index]));
-            replace(last, offers.iter().map(|&(_, _, index)| context.last()[index]));
+            replace(fits_now, offers.iter().map(|offer| context.fits_now()[offer.2]));
+            replace(last, offers.iter().map(|offer| context.last()[offer.2]));
             replace(tiers, 0..offers.len() as u32);
             replace(counts, offers.iter().map(|_| 0));
-            let request = Request {
-                fits_now,
-                last,
-                ..context.division_request()
-            };
+            let request = Request::new(context.replicas(), fits_now, last, context.division_request().cycle);
             tiers::divide_among_tiers(&request, tiers, tiers::LastTier::WithinCapacity, counts, division)?;
 
             // Candidates that are not set here get no replicas.
-            for (&(price, _, index), &replicas) in offers.iter().zip(&*counts) {
-                result.set(index, replicas);
-                context.explain(index, || format!("price {price}"));
+            for (&(price, _, candidate), &replicas) in offers.iter().zip(&*counts) {
+                result.set(candidate, replicas);
+                context.explain(candidate, || format!("price {price}"));
             }
             Ok(())
         })
@@ -143,8 +143,8 @@ impl AssignPlugin for CheapestFirst {
 
 impl CheapestFirst {
     /// Price of a candidate. Without one it is infinite, or `None` if such clusters get nothing.
-    fn price(&self, context: &AssignContext<'_, Self>, index: usize) -> Option<f64> {
-        let cluster = context.cluster(index);
+    fn price(&self, context: &CallContext<'_, Self>, candidate: Candidate) -> Option<f64> {
+        let cluster = context.cluster(candidate);
         let written = cluster.annotation(&self.configuration.annotation);
         let price = written
             .and_then(|text| text.parse().ok())

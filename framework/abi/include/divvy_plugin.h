@@ -104,9 +104,9 @@ typedef struct divvy_head {
 #define DIVVY_KIND_ASSIGN_JOINTLY 10u
 /* Reserved: candidates are narrowed down after Select. */
 #define DIVVY_KIND_NARROW 11u
-/* Reserved: a value that a plugin keeps per snapshot is made or updated. */
+/* `divvy_snapshot_value_call`. */
 #define DIVVY_KIND_SNAPSHOT_VALUE 12u
-/* Reserved: a value that a plugin keeps per binding is made. */
+/* `divvy_binding_value_call`. */
 #define DIVVY_KIND_BINDING_VALUE 13u
 /* `divvy_cycle_view`. */
 #define DIVVY_KIND_CYCLE 64u
@@ -907,6 +907,10 @@ typedef struct divvy_call_head {
     DIVVY_POINTER(void, sink)
     /* State that the plugin prepared for this cycle; null if it prepared none. */
     DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
 } divvy_call_head;
 
 /* The function that drops state which a plugin prepared. */
@@ -928,6 +932,10 @@ typedef struct divvy_prepare_call {
     DIVVY_POINTER(void, sink)
     /* State that the plugin prepared for this cycle; null if it prepared none. */
     DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
     /* The kind of the calls that the state is for. */
     uint32_t point;
     /* Zero. */
@@ -937,6 +945,66 @@ typedef struct divvy_prepare_call {
     /* The function that drops the state, written by the plugin; null if nothing is to be dropped. */
     DIVVY_FUNCTION(divvy_release_function, release)
 } divvy_prepare_call;
+
+/* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
+ * that declare this kind get it. The cycle has the snapshot only: nothing of a binding. The host drops the value when
+ * it has the next one, or when the instance is dropped. */
+typedef struct divvy_snapshot_value_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_SNAPSHOT_VALUE`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* What the policy says to this plugin; null if it says nothing. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
+    /* The value for an earlier snapshot; null if there is none. It stays valid during the call. */
+    DIVVY_POINTER(void, previous)
+    /* Rows whose clusters differ from the earlier snapshot, ascending, if `changes_known` is 1. */
+    divvy_u32_slice changed_rows;
+    /* 1 if both snapshots have the same clusters in the same rows, and `changed_rows` lists those that differ; 0 if
+     * anything may have changed. */
+    uint32_t changes_known;
+    /* Zero. */
+    uint32_t reserved;
+    /* The value, written by the plugin. The host passes it as `divvy_call_head.snapshot_value`. */
+    DIVVY_POINTER(void, value)
+    /* The function that drops the value, written by the plugin; null if nothing is to be dropped. */
+    DIVVY_FUNCTION(divvy_release_function, release)
+} divvy_snapshot_value_call;
+
+/* Makes the value that a plugin keeps for a binding, once per plan of it. Only plugins that declare this kind get
+ * it. The cycle has the binding only: an empty snapshot, and no rows. The host drops the value with the plan. */
+typedef struct divvy_binding_value_call {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_BINDING_VALUE`. */
+    uint32_t kind;
+    /* The cycle. */
+    DIVVY_POINTER(const divvy_cycle_view, cycle)
+    /* What the policy says to this plugin; null if it says nothing. */
+    DIVVY_POINTER(const divvy_policy_view, policy)
+    /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
+    DIVVY_POINTER(void, sink)
+    /* State that the plugin prepared for this cycle; null if it prepared none. */
+    DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
+    /* The value, written by the plugin. The host passes it as `divvy_call_head.binding_value`. */
+    DIVVY_POINTER(void, value)
+    /* The function that drops the value, written by the plugin; null if nothing is to be dropped. */
+    DIVVY_FUNCTION(divvy_release_function, release)
+} divvy_binding_value_call;
 
 /* Rejects clusters. */
 typedef struct divvy_filter_call {
@@ -952,6 +1020,10 @@ typedef struct divvy_filter_call {
     DIVVY_POINTER(void, sink)
     /* State that the plugin prepared for this cycle; null if it prepared none. */
     DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
     /* Per cluster of the snapshot: 0 while it is feasible, otherwise a code. The plugin writes codes where
      * it finds 0, and nothing elsewhere. */
     divvy_u32_out codes;
@@ -976,6 +1048,10 @@ typedef struct divvy_score_call {
     DIVVY_POINTER(void, sink)
     /* State that the plugin prepared for this cycle; null if it prepared none. */
     DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
     /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
      * candidates, in the order of Select. The columns below have one element per row of this column. */
     divvy_u32_slice rows;
@@ -986,11 +1062,9 @@ typedef struct divvy_score_call {
     /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
      * lists no feasible cluster. */
     divvy_u32_slice last_index;
-    /* Replicas that fit now, beyond those of the last result. Empty for Score, which comes before the
-     * estimate; full otherwise. */
+    /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
-    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. Empty for Score; full
-     * otherwise. */
+    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. */
     divvy_i64_slice capacity;
     /* Tiers, the best being 0. Empty if there are none. */
     divvy_u32_slice tiers;
@@ -1012,6 +1086,10 @@ typedef struct divvy_select_call {
     DIVVY_POINTER(void, sink)
     /* State that the plugin prepared for this cycle; null if it prepared none. */
     DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
     /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
      * candidates, in the order of Select. The columns below have one element per row of this column. */
     divvy_u32_slice rows;
@@ -1022,11 +1100,9 @@ typedef struct divvy_select_call {
     /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
      * lists no feasible cluster. */
     divvy_u32_slice last_index;
-    /* Replicas that fit now, beyond those of the last result. Empty for Score, which comes before the
-     * estimate; full otherwise. */
+    /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
-    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. Empty for Score; full
-     * otherwise. */
+    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. */
     divvy_i64_slice capacity;
     /* Tiers, the best being 0. Empty if there are none. */
     divvy_u32_slice tiers;
@@ -1053,6 +1129,10 @@ typedef struct divvy_assign_call {
     DIVVY_POINTER(void, sink)
     /* State that the plugin prepared for this cycle; null if it prepared none. */
     DIVVY_POINTER(void, prepared)
+    /* The value that the plugin keeps for this snapshot; null if it keeps none. */
+    DIVVY_POINTER(void, snapshot_value)
+    /* The value that the plugin keeps for this binding; null if it keeps none. */
+    DIVVY_POINTER(void, binding_value)
     /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
      * candidates, in the order of Select. The columns below have one element per row of this column. */
     divvy_u32_slice rows;
@@ -1063,11 +1143,9 @@ typedef struct divvy_assign_call {
     /* Index in `divvy_cycle_view.last`; `DIVVY_NO_ROW` if it does not list the cluster. Empty if the last result
      * lists no feasible cluster. */
     divvy_u32_slice last_index;
-    /* Replicas that fit now, beyond those of the last result. Empty for Score, which comes before the
-     * estimate; full otherwise. */
+    /* Replicas that fit now, beyond those of the last result. */
     divvy_i64_slice fits_now;
-    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. Empty for Score; full
-     * otherwise. */
+    /* Most replicas that the cluster may get: at most `fits_now` plus `last`. */
     divvy_i64_slice capacity;
     /* Tiers, the best being 0. Empty if there are none. */
     divvy_u32_slice tiers;

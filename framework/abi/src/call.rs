@@ -10,7 +10,8 @@
 //!   meanwhile.
 //! - Texts and failures are handed over from the calling thread only, and before the call returns.
 //! - The plugin writes only to columns and fields that are documented as written by it. It writes within their length.
-//! - A call without prepared state ([`CallHead::prepared`] is null) is complete: the plugin prepares within the call.
+//! - A call without prepared state ([`CallHead::prepared`] is null) is complete: the plugin prepares within the call. The
+//!   same is true of the values for the snapshot and the binding.
 
 use std::ffi::c_void;
 
@@ -22,7 +23,7 @@ use crate::view::{CycleView, PolicyView};
 /// returns 0, or a code of [`crate::service::failure`].
 pub type CallFunction = unsafe extern "C" fn(instance: *const c_void, call: *mut CallHead<'_>) -> u32;
 
-/// The function that drops state which a plugin prepared.
+/// The function that drops what a plugin prepared or keeps.
 pub type ReleaseFunction = unsafe extern "C" fn(state: *mut c_void);
 
 macro_rules! call {
@@ -43,6 +44,10 @@ macro_rules! call {
                 sink: Address = Address::NULL,
                 /// State that the plugin prepared for this cycle; null if it prepared none.
                 prepared: Address = Address::NULL,
+                /// The value that the plugin keeps for this snapshot; null if it keeps none.
+                snapshot_value: Address = Address::NULL,
+                /// The value that the plugin keeps for this binding; null if it keeps none.
+                binding_value: Address = Address::NULL,
                 $($(#[$field_attribute])* $field: $type = $default,)*
             }
         }
@@ -65,6 +70,10 @@ pub struct CallHead<'a> {
     pub sink: Address,
     /// State that the plugin prepared for this cycle; null if it prepared none.
     pub prepared: Address,
+    /// The value that the plugin keeps for this snapshot; null if it keeps none.
+    pub snapshot_value: Address,
+    /// The value that the plugin keeps for this binding; null if it keeps none.
+    pub binding_value: Address,
 }
 
 /// A struct that begins with the fields of [`CallHead`].
@@ -76,6 +85,10 @@ pub unsafe trait Call: crate::sized::SizePrefixed {}
 
 // SAFETY: the macro gives every call the same first fields.
 unsafe impl Call for PrepareCall<'_> {}
+// SAFETY: as above.
+unsafe impl Call for SnapshotValueCall<'_> {}
+// SAFETY: as above.
+unsafe impl Call for BindingValueCall<'_> {}
 // SAFETY: as above.
 unsafe impl Call for FilterCall<'_> {}
 // SAFETY: as above.
@@ -96,6 +109,40 @@ call! {
         /// The state, written by the plugin. The host passes it as [`CallHead::prepared`].
         state: Address = Address::NULL,
         /// The function that drops the state, written by the plugin; null if nothing is to be dropped.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        release: Function<ReleaseFunction> = Function::NULL,
+    }
+}
+
+call! {
+    /// Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
+    /// that declare this kind get it. The cycle has the snapshot only: nothing of a binding. The host drops the value when
+    /// it has the next one, or when the instance is dropped.
+    SnapshotValueCall(SnapshotValueCallRef, kind::SNAPSHOT_VALUE) {
+        /// The value for an earlier snapshot; null if there is none. It stays valid during the call.
+        previous: Address = Address::NULL,
+        /// Rows whose clusters differ from the earlier snapshot, ascending, if `changes_known` is 1.
+        changed_rows: Slice<'a, u32> = Slice::EMPTY,
+        /// 1 if both snapshots have the same clusters in the same rows, and `changed_rows` lists those that differ; 0 if
+        /// anything may have changed.
+        changes_known: u32 = 0,
+        /// Zero.
+        reserved: u32 = 0,
+        /// The value, written by the plugin. The host passes it as [`CallHead::snapshot_value`].
+        value: Address = Address::NULL,
+        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        release: Function<ReleaseFunction> = Function::NULL,
+    }
+}
+
+call! {
+    /// Makes the value that a plugin keeps for a binding, once per plan of it. Only plugins that declare this kind get it.
+    /// The cycle has the binding only: an empty snapshot, and no rows. The host drops the value with the plan.
+    BindingValueCall(BindingValueCallRef, kind::BINDING_VALUE) {
+        /// The value, written by the plugin. The host passes it as [`CallHead::binding_value`].
+        value: Address = Address::NULL,
+        /// The function that drops the value, written by the plugin; null if nothing is to be dropped.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         release: Function<ReleaseFunction> = Function::NULL,
     }
@@ -136,11 +183,9 @@ macro_rules! call_over_clusters {
                 /// Index in [`CycleView::last`]; [`crate::arena::NO_ROW`] if it does not list the cluster. Empty if
                 /// the last result lists no feasible cluster.
                 last_index: Slice<'a, u32> = Slice::EMPTY,
-                /// Replicas that fit now, beyond those of the last result. Empty for Score, which comes before the
-                /// estimate; full otherwise.
+                /// Replicas that fit now, beyond those of the last result.
                 fits_now: Slice<'a, i64> = Slice::EMPTY,
-                /// Most replicas that the cluster may get: at most `fits_now` plus `last`. Empty for Score; full
-                /// otherwise.
+                /// Most replicas that the cluster may get: at most `fits_now` plus `last`.
                 capacity: Slice<'a, i64> = Slice::EMPTY,
                 /// Tiers, the best being 0. Empty if there are none.
                 tiers: Slice<'a, u32> = Slice::EMPTY,

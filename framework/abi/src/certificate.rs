@@ -13,7 +13,10 @@ use abi_stable::package_version_strings;
 use abi_stable::sabi_types::VersionStrings;
 use abi_stable::std_types::RResult;
 
-use crate::call::{AssignCallRef, FilterCallRef, PrepareCallRef, ScoreCallRef, SelectCallRef};
+use crate::call::{
+    AssignCallRef, BindingValueCallRef, FilterCallRef, PrepareCallRef, ScoreCallRef, SelectCallRef,
+    SnapshotValueCallRef,
+};
 use crate::descriptor::{DescriptorRef, LibraryRef, PointDescriptorRef, StrategyDescriptorRef};
 use crate::service::{ConstructCallRef, DescribeCallRef, FailureRef, ServicesRef};
 use crate::view::{CycleViewRef, PolicyViewRef};
@@ -53,8 +56,12 @@ pub struct Certificate {
     /// Select.
     pub select: SelectCallRef<'static>,
     /// Assign.
-    #[sabi(last_prefix_field)]
     pub assign: AssignCallRef<'static>,
+    /// The value for a snapshot.
+    pub snapshot_value: SnapshotValueCallRef<'static>,
+    /// The value for a binding.
+    #[sabi(last_prefix_field)]
+    pub binding_value: BindingValueCallRef<'static>,
 }
 
 // SAFETY: there is no value that could be shared.

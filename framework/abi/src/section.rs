@@ -62,6 +62,9 @@ pub struct PluginRecord {
 /// The size of a record in bytes.
 pub const RECORD_BYTES: usize = size_of::<PluginRecord>();
 
+/// The size of a record of ABI 1.0, the shortest that there is.
+const FIRST_RECORD_BYTES: usize = 32 + LANGUAGE_BYTES + 3 * TEXT_BYTES;
+
 impl PluginRecord {
     /// The record of a plugin in Rust that was built against this ABI.
     ///
@@ -108,14 +111,23 @@ impl PluginRecord {
         }
     }
 
-    /// Reads the record at the start of `bytes`, and its length; `None` if there is none.
+    /// Reads the record at the start of `bytes`, and its length; `None` if there is none. Fields that the record is too
+    /// short for are zero, as in a record of an older minor version.
     fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
             let (head, tail) = bytes.split_first_chunk::<N>()?;
             *bytes = tail;
             Some(*head)
         }
-        let mut rest = bytes;
+        let length = bytes.get(MAGIC.len()..)?.first_chunk::<4>()?;
+        let length = u32::from_le_bytes(*length) as usize;
+        if !(FIRST_RECORD_BYTES..=bytes.len()).contains(&length) {
+            return None;
+        }
+        let mut known = [0; RECORD_BYTES];
+        let both = length.min(RECORD_BYTES);
+        known[..both].copy_from_slice(&bytes[..both]);
+        let mut rest = known.as_slice();
         let record = Self {
             magic: take(&mut rest)?,
             length: take(&mut rest)?,
@@ -129,8 +141,7 @@ impl PluginRecord {
             name: take(&mut rest)?,
             version: take(&mut rest)?,
         };
-        let length = u32::from_le_bytes(record.length) as usize;
-        (record.magic == MAGIC && (RECORD_BYTES..=bytes.len()).contains(&length)).then_some((record, length))
+        (record.magic == MAGIC).then_some((record, length))
     }
 
     /// The ABI version that the plugin was built against.

@@ -38,9 +38,9 @@ pub mod kind {
     pub const ASSIGN_JOINTLY: u32 = 10;
     /// Reserved: candidates are narrowed down after Select.
     pub const NARROW: u32 = 11;
-    /// Reserved: a value that a plugin keeps per snapshot is made or updated.
+    /// [`crate::call::SnapshotValueCall`].
     pub const SNAPSHOT_VALUE: u32 = 12;
-    /// Reserved: a value that a plugin keeps per binding is made.
+    /// [`crate::call::BindingValueCall`].
     pub const BINDING_VALUE: u32 = 13;
 
     /// [`crate::view::CycleView`].

@@ -7,7 +7,9 @@ use std::fmt::Write;
 use std::mem::offset_of;
 
 use divvy_framework_abi::arena::ColumnEntry;
-use divvy_framework_abi::call::{AssignCall, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall};
+use divvy_framework_abi::call::{
+    AssignCall, BindingValueCall, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall, SnapshotValueCall,
+};
 use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 use divvy_framework_abi::row::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
@@ -81,14 +83,14 @@ fn structs() -> String {
             name, namespace, uid, resource_api_version, resource_kind, resource_namespace, resource_name, resource_uid,
             strategy,
         }
-        CallHead { size, kind, cycle, policy, sink, prepared }
+        CallHead { size, kind, cycle, policy, sink, prepared, snapshot_value, binding_value }
         PluginRecord {
             magic, length, flags, abi_major, abi_minor, least_minor, reserved, language, sdk_version, name, version,
         }
     }
     sized! {
         out;
-        CycleView PolicyView PrepareCall FilterCall ScoreCall SelectCall AssignCall Failure Services ConstructCall
+        CycleView PolicyView PrepareCall SnapshotValueCall BindingValueCall FilterCall ScoreCall SelectCall AssignCall Failure Services ConstructCall
         DescribeCall PointDescriptor StrategyDescriptor Descriptor Library
     }
     out

@@ -26,33 +26,24 @@ fn write(writer: &mut ClusterWriter<'_>, number: usize, version: usize) {
     }
     writer.label("revision", &format!("revision-{number}-{version}"));
     for _ in 0..(number + version) % 2 {
-        writer.taint(Taint {
-            key: "cluster.karmada.io/not-ready",
-            value: "",
-            effect: TaintEffect::NoSchedule,
-            time_added: Some(version as i64),
-        });
+        let mut taint = Taint::new("cluster.karmada.io/not-ready", "", TaintEffect::NoSchedule);
+        taint.time_added = Some(version as i64);
+        writer.taint(taint);
     }
     for group in 0..29 {
         let group = format!("group{group}.example.io/v1");
         writer.apis(&group, ["Deployment", "Job", "Widget", "Gadget"]);
     }
     for kind in ["Ready", "CompleteAPIEnablements"] {
-        writer.condition(Condition {
-            kind,
-            status: ConditionStatus::True,
-            reason: "ClusterReady",
-        });
+        writer.condition(Condition::new(kind, ConditionStatus::True, "ClusterReady"));
     }
     for name in RESOURCES {
         let allocated = (number + version) as i64 % 50;
-        writer.resource(Resource {
-            name,
-            allocatable: Some(100),
-            allocated: Some(allocated),
-            allocating: None,
-            remaining: Some(100 - allocated),
-        });
+        let mut resource = Resource::new(name);
+        resource.allocatable = Some(100);
+        resource.allocated = Some(allocated);
+        resource.remaining = Some(100 - allocated);
+        writer.resource(resource);
     }
     for grade in 0..5 {
         let cpu = ("cpu", grade * 1_000, grade * 2_000);

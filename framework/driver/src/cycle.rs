@@ -5,7 +5,7 @@ use divvy_framework_abi::text::Span;
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 use divvy_framework_abi::{Slice, Str};
 
-use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher};
+use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher, Row};
 
 use crate::binding::BindingRecord;
 use crate::snapshot::Snapshot;
@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 pub struct Resolution {
     last_rows: Vec<u32>,
     rule_spans: Vec<Span>,
-    rule_rows: Vec<u32>,
+    rule_rows: Vec<Row>,
 }
 
 impl Resolution {
@@ -49,7 +49,7 @@ impl Resolution {
     }
 
     /// Rows of the clusters that a rule matches, ascending.
-    pub fn rule_rows(&self, rule: usize) -> &[u32] {
+    pub fn rule_rows(&self, rule: usize) -> &[Row] {
         self.rule_spans
             .get(rule)
             .copied()
@@ -60,7 +60,7 @@ impl Resolution {
 
 /// Fills `priorities` with the priority of each cluster in the snapshot: the largest that any entry of the policy gives
 /// it, or `i64::MIN` if no entry matches, so that the cluster comes last. `rows` is scratch memory.
-pub fn priorities(snapshot: &Snapshot, record: &BindingRecord, priorities: &mut Vec<i64>, rows: &mut Vec<u32>) {
+pub fn priorities(snapshot: &Snapshot, record: &BindingRecord, priorities: &mut Vec<i64>, rows: &mut Vec<Row>) {
     let arena = snapshot.arena();
     priorities.clear();
     priorities.resize(arena.rows(), i64::MIN);
@@ -70,8 +70,8 @@ pub fn priorities(snapshot: &Snapshot, record: &BindingRecord, priorities: &mut 
         };
         rows.clear();
         ClusterMatcher::compile(arena, target, tables(record)).collect_rows(rows);
-        for &row in rows.iter() {
-            if let Some(known) = priorities.get_mut(row as usize) {
+        for row in rows.iter() {
+            if let Some(known) = priorities.get_mut(row.index()) {
                 *known = (*known).max(priority);
             }
         }
@@ -89,7 +89,7 @@ pub fn first_affinities(snapshot: &Snapshot, record: &BindingRecord, rows: &[u32
     for (number, affinity) in affinities.iter().enumerate().rev() {
         let matcher = ClusterMatcher::compile(arena, affinity, tables(record));
         for (slot, &row) in first.iter_mut().zip(rows) {
-            if matcher.matches(row as usize) {
+            if matcher.matches(Row::from_index(row as usize)) {
                 *slot = number as u32;
             }
         }
@@ -193,7 +193,10 @@ pub fn policy_view<'a>(record: &'a BindingRecord, resolution: &'a Resolution) ->
         rules: Slice::new(&record.rules),
         rule_values: Slice::new(&record.rule_values),
         rule_spans: Slice::new(&resolution.rule_spans),
-        rule_rows: Slice::new(&resolution.rule_rows),
+        rule_rows: Slice::new(Row::numbers(&resolution.rule_rows)),
         ..PolicyView::DEFAULT
     }
 }
+
+#[cfg(test)]
+mod tests;

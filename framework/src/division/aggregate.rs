@@ -60,7 +60,7 @@ impl Default for Fill {
 ///
 /// let (mut out, mut scratch) = ([0; 4], Scratch::default());
 /// let mut divide = |replicas, last, fill| {
-///     let request = Request { replicas, fits_now: &[10, 10, 10, 4], last, cycle: Cycle::Steady };
+///     let request = Request::new(replicas, &[10, 10, 10, 4], last, Cycle::Steady);
 ///     aggregate(&request, fill, |i| i as u64, |i| i as u64, &mut out, &mut scratch).map(|()| out)
 /// };
 /// assert_eq!(divide(16, &[0, 0, 0, 0], Fill::default())?, [8, 8, 0, 0]);

@@ -25,7 +25,7 @@ use super::scratch::Scratch;
 /// use divvy_framework::division::{dynamic::divide_by_dynamic_weight, Cycle, Request, Rounding, Scratch};
 ///
 /// let (mut out, mut scratch) = ([0; 3], Scratch::default());
-/// let request = Request { replicas: 12, fits_now: &[12, 6, 0], last: &[1, 1, 1], cycle: Cycle::Steady };
+/// let request = Request::new(12, &[12, 6, 0], &[1, 1, 1], Cycle::Steady);
 /// divide_by_dynamic_weight(&request, Rounding::FloorThenRank, |i| i as u64, &mut out, &mut scratch)?;
 /// assert_eq!(out, [7, 4, 1]); // nine more, 6 and 3
 /// # Ok::<(), divvy_framework::division::DivisionError>(())

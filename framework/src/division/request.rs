@@ -19,6 +19,7 @@ pub enum Cycle {
 
 /// Replicas to divide over candidates. Each column has one entry per candidate.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Request<'a> {
     /// The new total, 0 or more.
     pub replicas: i64,
@@ -41,6 +42,20 @@ pub(super) enum Change {
     Shrinkage,
     /// Fresh: the total is divided within the capacities, fits now plus last.
     Anew,
+}
+
+impl<'a> Request<'a> {
+    /// A request for `replicas` over candidates with these columns.
+    #[must_use]
+    #[inline]
+    pub const fn new(replicas: i64, fits_now: &'a [i64], last: &'a [i64], cycle: Cycle) -> Self {
+        Self {
+            replicas,
+            fits_now,
+            last,
+            cycle,
+        }
+    }
 }
 
 impl Request<'_> {

@@ -41,7 +41,7 @@ pub enum LastTier {
 /// use divvy_framework::division::{tiers::{divide_among_tiers, LastTier}, Cycle, Request, Scratch};
 ///
 /// let (mut quotas, mut scratch) = ([0; 2], Scratch::default());
-/// let request = Request { replicas: 28, fits_now: &[10; 4], last: &[0; 4], cycle: Cycle::Steady };
+/// let request = Request::new(28, &[10; 4], &[0; 4], Cycle::Steady);
 /// divide_among_tiers(&request, &[0, 0, 1, 1], LastTier::WithinCapacity, &mut quotas, &mut scratch)?;
 /// assert_eq!(quotas, [20, 8]);
 /// # Ok::<(), divvy_framework::division::DivisionError>(())

@@ -4,7 +4,10 @@
 use std::any::Any;
 use std::ffi::c_void;
 
-use divvy_framework_abi::call::{AssignCall, Call, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall};
+use divvy_framework_abi::call::{
+    AssignCall, BindingValueCall, Call, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
+    SnapshotValueCall,
+};
 use divvy_framework_abi::service::{ConstructCall, DescribeCall, Services, Texts, document, failure};
 use divvy_framework_abi::sized::{Head, SizePrefixed, head, kind};
 use divvy_framework_abi::view::{CycleView, PolicyView};
@@ -12,22 +15,26 @@ use divvy_framework_abi::{Address, Function, PluginText};
 
 use super::{Dispatch, Failed, Instance, panics};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
+use crate::clusters::Row;
 use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-use crate::plugin::{Failure, PreparePlugin};
-use crate::prepare::{PrepareContext, State};
+use crate::plugin::{Failure, Needs, PreparePlugin};
+use crate::prepare::{Kept, PrepareContext, State};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
+use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
 
-/// What a host keeps of a plugin's prepared state.
-type Kept = Box<dyn Any + Send + Sync>;
+/// What a host keeps of a plugin's state or value.
+type Boxed = Box<dyn Any + Send + Sync>;
 
 /// The arguments of a call, on their way to the function that answers it.
 #[derive(Clone, Copy)]
 pub struct Arguments<'a> {
     call: *mut Head,
     services: &'a Services,
+    /// What the instance needs with its configuration.
+    needs: u64,
 }
 
 /// Completed copies of views that a host of an older minor version made.
@@ -52,7 +59,7 @@ unsafe fn read<T: Call>(arguments: Arguments<'_>) -> Result<T, Failed> {
 /// # Safety
 ///
 /// As for [`read`]. The call lives as long as `storage`.
-unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, storage: &'s mut Storage<'v>) -> Cycle<'s> {
+unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: &'s mut Storage<'v>) -> Cycle<'s> {
     // SAFETY: every call begins with these fields, and the host passes a whole call.
     let head = unsafe { *arguments.call.cast::<CallHead<'v>>() };
     // SAFETY: a call points to a cycle that outlives it, and the host does not write to it meanwhile.
@@ -65,48 +72,80 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, storage: &'s mut Storag
     };
     // SAFETY: the host offers the function for this sink, until the call returns, from this thread.
     let texts = unsafe { Texts::new(arguments.services.text, head.sink) };
-    Cycle::new(view, policy, texts)
+    Cycle::new(view, policy, texts, needs.and(arguments.needs))
 }
 
-/// The state that the plugin prepared for a call.
+/// What the host keeps at an address.
+///
+/// # Safety
+///
+/// The address is null or one that [`keep`] returned, and what it points to lives for `'a`.
+unsafe fn kept_at<'a>(address: Address) -> State<'a> {
+    // SAFETY: the caller upholds the contract.
+    let kept = unsafe { address.get().cast_const().cast::<Boxed>().as_ref() };
+    State::new(kept.map(|kept| &**kept))
+}
+
+/// What the host keeps for the plugin of a call.
 ///
 /// # Safety
 ///
 /// As for [`read`].
-unsafe fn state_of<'a>(arguments: Arguments<'a>) -> State<'a> {
+unsafe fn kept_of<'a>(arguments: Arguments<'a>) -> Kept<'a> {
     // SAFETY: every call begins with these fields, and the host passes a whole call.
-    let prepared = unsafe { *arguments.call.cast::<CallHead<'a>>() }.prepared;
-    // SAFETY: the host passes null or what `prepare` returned for this instance and cycle, and keeps it meanwhile.
-    let kept = unsafe { prepared.get().cast_const().cast::<Kept>().as_ref() };
-    State::new(kept.map(|kept| &**kept))
+    let head = unsafe { *arguments.call.cast::<CallHead<'a>>() };
+    // SAFETY: the host passes null or what the plugin made for this instance and cycle, and keeps it meanwhile.
+    let prepared = unsafe { kept_at(head.prepared) };
+    // SAFETY: as above, for this instance and snapshot.
+    let snapshot_value = unsafe { kept_at(head.snapshot_value) };
+    // SAFETY: as above, for this instance and binding.
+    let binding_value = unsafe { kept_at(head.binding_value) };
+    Kept {
+        prepared,
+        snapshot_value,
+        binding_value,
+    }
 }
 
-/// Reads a call of one of the extension points, with its cycle and the state that was prepared for it.
+/// Hands a state or value to the host: its address, and the function that drops it.
+fn keep<T: Send + Sync + 'static>(value: T) -> (Address, Function<ReleaseFunction>) {
+    unsafe extern "C" fn release(state: *mut c_void) {
+        // SAFETY: the host passes what `keep` returned, once.
+        let state = unsafe { Box::from_raw(state.cast::<Boxed>()) };
+        // A panic must not cross the boundary, and no call is in progress that could report it.
+        let _ = panics::caught(&Services::DEFAULT, move || drop(state));
+    }
+    let boxed: Box<Boxed> = Box::new(Box::new(value));
+    (Address::new(Box::into_raw(boxed).cast()), Function::new(release))
+}
+
+/// Reads a call of an extension point with these needs, with its cycle and the state that was prepared for it.
 ///
 /// # Safety
 ///
 /// As for [`read`]. The call lives as long as `storage`.
 unsafe fn enter<'s, 'v: 's, T: Call>(
     arguments: Arguments<'v>,
+    needs: Needs,
     storage: &'s mut Storage<'v>,
-) -> Result<(T, Cycle<'s>, State<'v>), Failed> {
+) -> Result<(T, Cycle<'s>, Kept<'v>), Failed> {
     // SAFETY: the caller upholds the contract.
     let call = unsafe { read(arguments) }?;
     // SAFETY: as above.
-    let cycle = unsafe { cycle_of(arguments, storage) };
+    let cycle = unsafe { cycle_of(arguments, needs, storage) };
     // SAFETY: as above.
-    let state = unsafe { state_of(arguments) };
-    Ok((call, cycle, state))
+    let kept = unsafe { kept_of(arguments) };
+    Ok((call, cycle, kept))
 }
 
 /// The common part of the contexts of Score, Select and Assign, from a call that begins with the columns of clusters.
 macro_rules! call_context {
-    ($plugin:ident, $cycle:ident, $state:ident, $call:ident) => {
+    ($plugin:ident, $cycle:ident, $kept:ident, $call:ident) => {
         CallContext {
             plugin: $plugin,
             cycle: $cycle,
-            state: $state,
-            rows: $call.rows.as_slice(),
+            kept: $kept,
+            rows: Row::cast($call.rows.as_slice()),
             scores: $call.scores.as_slice(),
             last: $call.last.as_slice(),
             last_index: $call.last_index.as_slice(),
@@ -115,6 +154,14 @@ macro_rules! call_context {
             tiers: $call.tiers.as_slice(),
         }
     };
+}
+
+/// Counts a part of a result that was out of range, for the instance that is called on this thread.
+#[cold]
+pub(crate) fn count_out_of_range(dropped: u64) {
+    if let Some(services) = panics::current_services() {
+        count_dropped(&services, dropped);
+    }
 }
 
 /// Counts entries of a result that were out of range.
@@ -140,26 +187,70 @@ pub(crate) fn preferences<P: Preferences>(json: &str) -> Result<Option<P>, Value
 ///
 /// The arguments are those of a call by the host, for an instance of `P`.
 pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
-    unsafe extern "C" fn release(state: *mut c_void) {
-        // SAFETY: the host passes what `prepare` returned, once.
-        let state = unsafe { Box::from_raw(state.cast::<Kept>()) };
-        // A panic must not cross the boundary, and no call is in progress that could report it.
-        let _ = panics::caught(&Services::DEFAULT, move || drop(state));
-    }
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     let preferences = match call.point {
-        kind::ASSIGN => P::read_preferences(cycle.binding().preferences_json())?,
+        kind::ASSIGN => P::read_preferences(cycle.policy().preferences_json())?,
         _ => None,
     };
     let state = plugin.prepare(&PrepareContext::new(cycle, preferences.as_deref()))?;
-    let kept: Box<Kept> = Box::new(Box::new(state));
+    let (state, release) = keep(state);
     let written = arguments.call.cast::<PrepareCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
-    unsafe { (*written).state = Address::new(Box::into_raw(kept).cast()) };
+    unsafe { (*written).state = state };
     // SAFETY: as above.
-    unsafe { (*written).release = Function::new(release) };
+    unsafe { (*written).release = release };
+    Ok(())
+}
+
+/// Answers the call for the value of a snapshot.
+///
+/// # Safety
+///
+/// As for [`prepare`].
+pub unsafe fn snapshot_value<P: Dispatch + SnapshotValuePlugin>(
+    plugin: &P,
+    arguments: Arguments<'_>,
+) -> Result<(), Failed> {
+    let mut storage = Storage::default();
+    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
+    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
+    // SAFETY: the host passes null or what this function wrote in an earlier call, and keeps it meanwhile.
+    let previous = unsafe { kept_at(call.previous) };
+    let context = SnapshotValueContext {
+        clusters: cycle.clusters(),
+        changed_rows: (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice())),
+    };
+    let (value, release) = keep(plugin.snapshot_value(&context, previous.kept())?);
+    let written = arguments.call.cast::<SnapshotValueCall<'_>>();
+    // SAFETY: the call is of this kind, and these two fields are written by the plugin.
+    unsafe { (*written).value = value };
+    // SAFETY: as above.
+    unsafe { (*written).release = release };
+    Ok(())
+}
+
+/// Answers the call for the value of a binding.
+///
+/// # Safety
+///
+/// As for [`prepare`].
+pub unsafe fn binding_value<P: Dispatch + BindingValuePlugin>(
+    plugin: &P,
+    arguments: Arguments<'_>,
+) -> Result<(), Failed> {
+    let mut storage = Storage::default();
+    // SAFETY: the caller upholds the contract; the storage outlives the cycle.
+    let (_, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
+    let preferences = P::read_preferences(cycle.policy().preferences_json())?;
+    let context = BindingValueContext::new(cycle, preferences.as_deref());
+    let (value, release) = keep(plugin.binding_value(&context)?);
+    let written = arguments.call.cast::<BindingValueCall<'_>>();
+    // SAFETY: the call is of this kind, and these two fields are written by the plugin.
+    unsafe { (*written).value = value };
+    // SAFETY: as above.
+    unsafe { (*written).release = release };
     Ok(())
 }
 
@@ -171,11 +262,11 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
 pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, state): (FilterCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, kept): (FilterCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     // SAFETY: the host lends the column to this call alone.
     let codes = unsafe { call.codes.as_mut_slice() };
     let mut result = FilterResult::new(cycle, codes, call.code);
-    plugin.filter(&FilterContext { plugin, cycle, state }, &mut result)?;
+    plugin.filter(&FilterContext { plugin, cycle, kept }, &mut result)?;
     count_dropped(arguments.services, result.dropped);
     Ok(())
 }
@@ -188,9 +279,9 @@ pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
 pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, state): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, kept): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     let context = ScoreContext {
-        call: call_context!(plugin, cycle, state, call),
+        call: call_context!(plugin, cycle, kept, call),
     };
     // SAFETY: the host lends the column to this call alone.
     let mut result = ScoreResult::new(unsafe { call.result.as_mut_slice() });
@@ -208,9 +299,9 @@ pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Res
 pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, state): (SelectCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, kept): (SelectCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     let context = SelectContext {
-        call: call_context!(plugin, cycle, state, call),
+        call: call_context!(plugin, cycle, kept, call),
         needed: call.needed,
     };
     // SAFETY: the host lends the column to this call alone.
@@ -227,21 +318,23 @@ pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
 /// # Safety
 ///
 /// As for [`prepare`].
-pub unsafe fn assign<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+pub unsafe fn assign<T: Preferences + 'static, P: AssignPlugin<T>>(
+    plugin: &P,
+    arguments: Arguments<'_>,
+) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, state): (AssignCall<'_>, _, _) = unsafe { enter(arguments, &mut storage) }?;
+    let (call, cycle, kept): (AssignCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     // Invalid preferences never reach the plugin.
-    let preferences: Option<P::Preferences> =
-        preferences(cycle.binding().preferences_json()).map_err(Failure::Preferences)?;
+    let preferences: Option<T> = preferences(cycle.policy().preferences_json()).map_err(Failure::Preferences)?;
     let context = AssignContext {
-        call: call_context!(plugin, cycle, state, call),
+        call: call_context!(plugin, cycle, kept, call),
         preferences: preferences.as_ref(),
         replicas: call.replicas,
         policy_index: call.policy_index.as_slice(),
         tier: call.tier,
         tier_count: call.tier_count,
-        all_rows: call.all_rows.as_slice(),
+        all_rows: Row::cast(call.all_rows.as_slice()),
     };
     // SAFETY: the host lends the column to this call alone.
     let mut result = AssignResult::new(unsafe { call.result.as_mut_slice() });
@@ -267,6 +360,7 @@ pub unsafe extern "C" fn call<P: Dispatch>(instance: *const c_void, call: *mut C
     let arguments = Arguments {
         call: call.cast(),
         services: &instance.services,
+        needs: instance.needs,
     };
     let answer = panics::caught(&instance.services, || {
         // SAFETY: as above.
@@ -307,7 +401,12 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
         })?;
         let plugin = P::new(configuration).map_err(|error| Failed::new(failure::CONSTRUCTION, error.to_string()))?;
         let needs = plugin.needs();
-        Ok((Box::new(Instance { plugin, services }), needs))
+        let instance = Instance {
+            plugin,
+            services,
+            needs: needs.bits(),
+        };
+        Ok((Box::new(instance), needs))
     });
     match constructed.and_then(|constructed| constructed) {
         Ok((instance, needs)) => {

@@ -18,8 +18,11 @@ mod panics;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
 
-pub(crate) use calls::preferences;
-pub use calls::{Arguments, assign, call, construct, describe, destroy, filter, prepare, score, select};
+pub use calls::{
+    Arguments, assign, binding_value, call, construct, describe, destroy, filter, prepare, score, select,
+    snapshot_value,
+};
+pub(crate) use calls::{count_out_of_range, preferences};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
@@ -35,6 +38,7 @@ use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::{ABI_VERSION, Address, Function, LEAST_MINOR, PluginText};
 
 use crate::assign::AssignPlugin;
+use crate::configuration::Preferences;
 use crate::plugin::{ConfiguredPlugin, Failure, Needs, RuleList};
 
 /// The version of this SDK.
@@ -72,6 +76,8 @@ impl Failed {
     pub fn not_served(kind: u32) -> Self {
         let point = match kind {
             kind::PREPARE => "does not serve Prepare".to_owned(),
+            kind::SNAPSHOT_VALUE => "does not keep values for snapshots".to_owned(),
+            kind::BINDING_VALUE => "does not keep values for bindings".to_owned(),
             kind::FILTER => "does not serve Filter".to_owned(),
             kind::SCORE => "does not serve Score".to_owned(),
             kind::SELECT => "does not serve Select".to_owned(),
@@ -124,6 +130,8 @@ impl From<Failure> for Failed {
 pub struct Instance<P> {
     plugin: P,
     services: Services,
+    /// What it needs with its configuration.
+    needs: u64,
 }
 
 /// The author's type behind the boundary, with the calls that it answers. Only the export macro implements it.
@@ -132,6 +140,8 @@ pub trait Dispatch: ConfiguredPlugin {
     const VERSION: &'static str;
     /// The kinds of calls that the plugin answers.
     const POINTS: &'static [Pointer<'static, PointDescriptor>];
+    /// What it needs at any of them.
+    const NEEDS: Needs;
     /// Its strategies; empty unless it serves Assign.
     const STRATEGIES: &'static [Pointer<'static, StrategyDescriptor>] = &[];
     /// The descriptor of the plugin.
@@ -192,8 +202,19 @@ pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
     }
 }
 
+/// The needs of several points together.
+pub const fn all_needs(points: &[Needs]) -> Needs {
+    let mut all = Needs::NONE;
+    let mut number = 0;
+    while number < points.len() {
+        all = all.and(points[number].bits());
+        number += 1;
+    }
+    all
+}
+
 /// The descriptors of a plugin's strategies, of which there are `N`.
-pub const fn strategies<P: AssignPlugin, const N: usize>() -> [StrategyDescriptor; N] {
+pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
     let features = Needs(P::NEEDS.bits() | P::PROMISES.bits());
     let mut strategies = [StrategyDescriptor::DEFAULT; N];
     let mut number = 0;
@@ -230,25 +251,28 @@ pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Librar
 /// # Errors
 ///
 /// As [`Dispatch::read_preferences`].
-pub fn any_preferences<P: AssignPlugin>(json: &str) -> Result<Option<Box<dyn Any>>, Failure> {
-    let read: Option<P::Preferences> = preferences(json)?;
+pub fn any_preferences<T: Preferences + 'static, P: AssignPlugin<T>>(
+    json: &str,
+) -> Result<Option<Box<dyn Any>>, Failure> {
+    let read: Option<T> = preferences(json)?;
     Ok(read.map(|read| Box::new(read) as Box<dyn Any>))
 }
 
 /// The JSON Schema of a strategy's preferences.
-pub fn schema_of_preferences<P: AssignPlugin>() -> String {
-    <P::Preferences as crate::configuration::Configuration>::schema()
+pub fn schema_of_preferences<T: Preferences + 'static, P: AssignPlugin<T>>() -> String {
+    T::schema()
 }
 
 /// The policy lists of a strategy, as they cross the boundary.
-pub fn texts_of_rule_lists<P: AssignPlugin>() -> Vec<String> {
+pub fn texts_of_rule_lists<T: Preferences + 'static, P: AssignPlugin<T>>() -> Vec<String> {
     P::RULE_LISTS.iter().map(|list: &RuleList| list.to_json()).collect()
 }
 
 /// Exports the plugins of a crate, a `cdylib`. By convention, it is the last line of the crate.
 ///
 /// The type is followed by the extension points that it serves: `Filter`, `Score`, `Select`, `Assign`; and by `Prepare`
-/// if the host should keep its prepared state where it repeats a call. The plugin's version is that of its crate.
+/// if the host should keep its prepared state where it repeats a call; and by `SnapshotValue` and `BindingValue` if the
+/// host should keep the plugin's [values](crate::value). The plugin's version is that of its crate.
 ///
 /// `divvy_framework::export_plugin!(Average: Assign);` exports a strategy. A plugin that serves two extension points
 /// lists both: `export_plugin!(Zones: Filter, Score)`. A library with two plugins separates them by a semicolon:
@@ -262,6 +286,9 @@ macro_rules! export_plugin {
                 const POINTS: &'static [$crate::export::Pointer<'static, $crate::export::PointDescriptor>] = &[
                     $($crate::__point!($plugin, $point)),+
                 ];
+                const NEEDS: $crate::plugin::Needs = $crate::export::all_needs(&[
+                    $($crate::__needs!($plugin, $point)),+
+                ]);
 
                 unsafe fn answer(
                     &self,
@@ -328,31 +355,60 @@ macro_rules! __certificate {
 #[macro_export]
 macro_rules! __point {
     ($plugin:ty, Prepare) => {
-        $crate::__point!(PREPARE, $crate::plugin::Needs::NONE)
+        $crate::__point!($plugin, Prepare, PREPARE)
+    };
+    ($plugin:ty, SnapshotValue) => {
+        $crate::__point!($plugin, SnapshotValue, SNAPSHOT_VALUE)
+    };
+    ($plugin:ty, BindingValue) => {
+        $crate::__point!($plugin, BindingValue, BINDING_VALUE)
     };
     ($plugin:ty, Filter) => {
-        $crate::__point!(FILTER, <$plugin as $crate::filter::FilterPlugin>::NEEDS)
+        $crate::__point!($plugin, Filter, FILTER)
     };
     ($plugin:ty, Score) => {
-        $crate::__point!(SCORE, <$plugin as $crate::score::ScorePlugin>::NEEDS)
+        $crate::__point!($plugin, Score, SCORE)
     };
     ($plugin:ty, Select) => {
-        $crate::__point!(SELECT, <$plugin as $crate::select::SelectPlugin>::NEEDS)
+        $crate::__point!($plugin, Select, SELECT)
     };
     ($plugin:ty, Assign) => {
-        $crate::__point!(ASSIGN, <$plugin as $crate::assign::AssignPlugin>::NEEDS)
+        $crate::__point!($plugin, Assign, ASSIGN)
     };
     ($plugin:ty, $other:ident) => {
         compile_error!(concat!(
             "`",
             stringify!($other),
-            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`, `Prepare`"
+            "` is not an extension point: expected one of `Filter`, `Score`, `Select`, `Assign`, `Prepare`, `SnapshotValue`, \
+             `BindingValue`"
         ))
     };
-    ($kind:ident, $needs:expr) => {{
-        const POINT: $crate::export::PointDescriptor = $crate::export::point($crate::export::kind::$kind, $needs);
+    ($plugin:ty, $point:ident, $kind:ident) => {{
+        const POINT: $crate::export::PointDescriptor =
+            $crate::export::point($crate::export::kind::$kind, $crate::__needs!($plugin, $point));
         $crate::export::Pointer::new(&POINT)
     }};
+}
+
+/// What a plugin needs at an extension point.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __needs {
+    ($plugin:ty, Filter) => {
+        <$plugin as $crate::filter::FilterPlugin>::NEEDS
+    };
+    ($plugin:ty, Score) => {
+        <$plugin as $crate::score::ScorePlugin>::NEEDS
+    };
+    ($plugin:ty, Select) => {
+        <$plugin as $crate::select::SelectPlugin>::NEEDS
+    };
+    ($plugin:ty, Assign) => {
+        <$plugin as $crate::assign::AssignPlugin<_>>::NEEDS
+    };
+    ($plugin:ty, $other:ident) => {
+        $crate::plugin::Needs::NONE
+    };
 }
 
 /// Answers a call of one kind.
@@ -361,6 +417,12 @@ macro_rules! __point {
 macro_rules! __answer {
     ($self:ident, $kind:ident, $arguments:ident, Prepare) => {
         $crate::__answer!($self, $kind, $arguments, PREPARE, prepare)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, SnapshotValue) => {
+        $crate::__answer!($self, $kind, $arguments, SNAPSHOT_VALUE, snapshot_value)
+    };
+    ($self:ident, $kind:ident, $arguments:ident, BindingValue) => {
+        $crate::__answer!($self, $kind, $arguments, BINDING_VALUE, binding_value)
     };
     ($self:ident, $kind:ident, $arguments:ident, Filter) => {
         $crate::__answer!($self, $kind, $arguments, FILTER, filter)
@@ -389,8 +451,9 @@ macro_rules! __answer {
 macro_rules! __assign_items {
     ($plugin:ty, Assign) => {
         const STRATEGIES: &'static [$crate::export::Pointer<'static, $crate::export::StrategyDescriptor>] = {
-            const COUNT: usize = <$plugin as $crate::assign::AssignPlugin>::STRATEGIES.len();
-            const TABLE: [$crate::export::StrategyDescriptor; COUNT] = $crate::export::strategies::<$plugin, COUNT>();
+            const COUNT: usize = <$plugin as $crate::assign::AssignPlugin<_>>::STRATEGIES.len();
+            const TABLE: [$crate::export::StrategyDescriptor; COUNT] =
+                $crate::export::strategies::<_, $plugin, COUNT>();
             const POINTERS: [$crate::export::Pointer<'static, $crate::export::StrategyDescriptor>; COUNT] =
                 $crate::export::pointers(&TABLE);
             &POINTERS
@@ -402,15 +465,15 @@ macro_rules! __assign_items {
             ::core::option::Option<::std::boxed::Box<dyn ::core::any::Any>>,
             $crate::plugin::Failure,
         > {
-            $crate::export::any_preferences::<$plugin>(json)
+            $crate::export::any_preferences::<_, $plugin>(json)
         }
 
         fn preferences_schema() -> ::std::string::String {
-            $crate::export::schema_of_preferences::<$plugin>()
+            $crate::export::schema_of_preferences::<_, $plugin>()
         }
 
         fn rule_lists() -> ::std::vec::Vec<::std::string::String> {
-            $crate::export::texts_of_rule_lists::<$plugin>()
+            $crate::export::texts_of_rule_lists::<_, $plugin>()
         }
     };
     ($plugin:ty, $other:ident) => {};

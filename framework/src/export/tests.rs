@@ -23,8 +23,8 @@ impl Plugin for First {
 
 impl FilterPlugin for First {
     fn filter(&self, _: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
-        result.reject(0, String::new);
-        result.reject(9, String::new);
+        result.reject(Row::from_index(0), String::new);
+        result.reject(Row::from_index(9), String::new);
         Ok(())
     }
 }

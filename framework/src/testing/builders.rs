@@ -1,10 +1,12 @@
-//! The builder for clusters.
+//! The builders for clusters and affinities.
 
 use std::sync::Arc;
 
 use divvy_framework_abi::arena::ABSENT;
+use divvy_framework_driver::binding::AffinityWriter;
 use divvy_framework_driver::snapshot::{ClusterWriter, SnapshotStore};
 
+use crate::binding::{SelectorField, SelectorOperator};
 use crate::clusters::{Condition, ConditionStatus, Resource, Taint, TaintEffect};
 
 /// A function that writes a property. It is shared, so that a cluster can be cloned.
@@ -47,9 +49,7 @@ impl ClusterBuilder {
         }
     }
 
-    /// Adds properties for which this builder has no method, through the writer that the host uses.
-    #[must_use]
-    pub fn with(mut self, write: impl Fn(&mut ClusterWriter<'_>) + Send + Sync + 'static) -> Self {
+    fn with(mut self, write: impl Fn(&mut ClusterWriter<'_>) + Send + Sync + 'static) -> Self {
         self.properties.push(Arc::new(write));
         self
     }
@@ -102,14 +102,7 @@ impl ClusterBuilder {
     #[must_use]
     pub fn taint(self, key: &str, value: &str, effect: TaintEffect) -> Self {
         let (key, value) = (key.to_owned(), value.to_owned());
-        self.with(move |cluster| {
-            cluster.taint(Taint {
-                key: &key,
-                value: &value,
-                effect,
-                time_added: None,
-            });
-        })
+        self.with(move |cluster| _ = cluster.taint(Taint::new(&key, &value, effect)))
     }
 
     /// Adds an API enablement.
@@ -119,17 +112,17 @@ impl ClusterBuilder {
         self.with(move |cluster| _ = cluster.apis(&group_version, [kind.as_str()]))
     }
 
-    /// Adds a condition that is true.
+    /// Adds a condition.
     #[must_use]
-    pub fn condition(self, kind: &str) -> Self {
+    pub fn condition(self, kind: &str, status: ConditionStatus) -> Self {
         let kind = kind.to_owned();
-        self.with(move |cluster| {
-            cluster.condition(Condition {
-                kind: &kind,
-                status: ConditionStatus::True,
-                reason: "",
-            });
-        })
+        self.with(move |cluster| _ = cluster.condition(Condition::new(&kind, status, "")))
+    }
+
+    /// Marks the cluster as being deleted. The host rejects such a cluster before any filter sees it.
+    #[must_use]
+    pub fn deleting(self) -> Self {
+        self.with(|cluster| _ = cluster.deleting())
     }
 
     /// Adds a resource to the resource summary: `cpu` in thousandths, everything else in its own unit.
@@ -137,13 +130,26 @@ impl ClusterBuilder {
     pub fn resource(self, name: &str, allocatable: i64, allocated: i64) -> Self {
         let name = name.to_owned();
         self.with(move |cluster| {
-            cluster.resource(Resource {
-                name: &name,
-                allocatable: Some(allocatable),
-                allocated: Some(allocated),
-                allocating: None,
-                remaining: Some(allocatable.saturating_sub(allocated)),
-            });
+            let mut resource = Resource::new(&name);
+            resource.allocatable = Some(allocatable);
+            resource.allocated = Some(allocated);
+            resource.remaining = Some(allocatable.saturating_sub(allocated));
+            cluster.resource(resource);
+        })
+    }
+
+    /// Adds a resource model: its grade, the number of nodes of that grade, and name, minimum and maximum of each resource.
+    #[must_use]
+    pub fn model(self, grade: i64, nodes: i64, ranges: &[(&str, i64, i64)]) -> Self {
+        let ranges: Vec<(String, i64, i64)> = ranges
+            .iter()
+            .map(|range| (range.0.to_owned(), range.1, range.2))
+            .collect();
+        self.with(move |cluster| {
+            let ranges = ranges
+                .iter()
+                .map(|(name, minimum, maximum)| (name.as_str(), *minimum, *maximum));
+            cluster.model(grade, ranges).modeling(grade, nodes);
         })
     }
 
@@ -180,5 +186,95 @@ impl ClusterBuilder {
     pub fn tier(mut self, tier: u32) -> Self {
         self.tier = tier;
         self
+    }
+}
+
+/// An affinity of a [`Scenario`](super::Scenario). Every cluster matches one without requirements.
+#[derive(Debug, Clone, Default)]
+pub struct AffinityBuilder {
+    name: String,
+    cluster_names: Vec<String>,
+    exclude: Vec<String>,
+    requirements: Vec<Requirement>,
+}
+
+/// A requirement of an affinity on a label or on a field.
+#[derive(Debug, Clone)]
+struct Requirement {
+    subject: Subject,
+    operator: SelectorOperator,
+    values: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+enum Subject {
+    Label(String),
+    Field(SelectorField),
+}
+
+fn owned<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Vec<String> {
+    texts.into_iter().map(|text| text.as_ref().to_owned()).collect()
+}
+
+impl AffinityBuilder {
+    /// Sets the name of the affinity group.
+    pub fn name(&mut self, name: &str) -> &mut Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
+    /// Sets `clusterNames`: only these clusters match. An empty list restricts nothing.
+    pub fn cluster_names<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
+        self.cluster_names = owned(names);
+        self
+    }
+
+    /// Sets `exclude`: these clusters do not match.
+    pub fn exclude<T: AsRef<str>>(&mut self, names: impl IntoIterator<Item = T>) -> &mut Self {
+        self.exclude = owned(names);
+        self
+    }
+
+    /// Adds a requirement on a cluster label.
+    pub fn label<T: AsRef<str>>(
+        &mut self,
+        key: &str,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        self.require(Subject::Label(key.to_owned()), operator, owned(values))
+    }
+
+    /// Adds a requirement on a cluster field.
+    pub fn field<T: AsRef<str>>(
+        &mut self,
+        field: SelectorField,
+        operator: SelectorOperator,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        self.require(Subject::Field(field), operator, owned(values))
+    }
+
+    fn require(&mut self, subject: Subject, operator: SelectorOperator, values: Vec<String>) -> &mut Self {
+        self.requirements.push(Requirement {
+            subject,
+            operator,
+            values,
+        });
+        self
+    }
+
+    /// Writes the affinity to a binding.
+    pub(super) fn write(&self, writer: &mut AffinityWriter<'_>) {
+        writer.name(&self.name);
+        writer.cluster_names(&self.cluster_names);
+        writer.exclude(&self.exclude);
+        for requirement in &self.requirements {
+            let (operator, values) = (requirement.operator, &requirement.values);
+            match &requirement.subject {
+                Subject::Label(key) => writer.label(key, operator, values),
+                Subject::Field(field) => writer.field(*field, operator, values),
+            };
+        }
     }
 }

@@ -15,13 +15,14 @@
 //! ```
 
 mod builders;
+mod columns;
+mod explanation;
 mod promises;
 mod scenario;
 
-pub use builders::ClusterBuilder;
-pub use divvy_framework_driver::binding::AffinityWriter;
-pub use divvy_framework_driver::snapshot::ClusterWriter;
-pub use scenario::{Explanation, Scenario};
+pub use builders::{AffinityBuilder, ClusterBuilder};
+pub use explanation::Explanation;
+pub use scenario::Scenario;
 /// For writing preferences and configurations in tests.
 pub use serde_json::{Value, json};
 

@@ -8,6 +8,7 @@ use divvy_framework_driver::rules::AssignRules;
 
 use super::Scenario;
 use crate::assign::AssignPlugin;
+use crate::configuration::Preferences;
 use crate::plugin::Failure;
 
 impl Scenario {
@@ -17,7 +18,7 @@ impl Scenario {
     /// # Errors
     ///
     /// The first broken rule or promise, with the figures.
-    pub fn check_promises<P: AssignPlugin>(&self, plugin: &P) -> Result<(), String> {
+    pub fn check_promises<T: Preferences + 'static, P: AssignPlugin<T>>(&self, plugin: &P) -> Result<(), String> {
         let Ok(counts) = self.assign(plugin) else {
             return Ok(());
         };
@@ -51,7 +52,10 @@ impl Scenario {
     ///
     /// If the result breaks a promise, with the message of [`Self::check_promises`].
     #[track_caller]
-    pub fn assign_checked<P: AssignPlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
+    pub fn assign_checked<T: Preferences + 'static, P: AssignPlugin<T>>(
+        &self,
+        plugin: &P,
+    ) -> Result<Vec<i64>, Failure> {
         let counts = self.assign(plugin)?;
         if let Err(broken) = self.check_promises(plugin) {
             panic!("plugin `{}` breaks a promise: {broken}", P::NAME);
@@ -59,7 +63,11 @@ impl Scenario {
         Ok(counts)
     }
 
-    fn check_orders<P: AssignPlugin>(&self, plugin: &P, counts: &[i64]) -> Result<(), String> {
+    fn check_orders<T: Preferences + 'static, P: AssignPlugin<T>>(
+        &self,
+        plugin: &P,
+        counts: &[i64],
+    ) -> Result<(), String> {
         let mut order: Vec<usize> = (0..counts.len()).collect();
         for turn in 0..counts.len() {
             // Every cluster comes first once; reversing every other order also swaps neighbours.
@@ -75,7 +83,11 @@ impl Scenario {
         Ok(())
     }
 
-    fn check_inertia<P: AssignPlugin>(&self, plugin: &P, counts: &[i64]) -> Result<(), String> {
+    fn check_inertia<T: Preferences + 'static, P: AssignPlugin<T>>(
+        &self,
+        plugin: &P,
+        counts: &[i64],
+    ) -> Result<(), String> {
         let mut settled = self.clone();
         settled.fresh = false;
         for (cluster, &count) in settled.clusters.iter_mut().zip(counts) {

@@ -1,25 +1,28 @@
 //! The scenario: clusters and a binding, on which a test runs one step of one plugin at a time.
 
 use std::cell::RefCell;
-use std::ffi::c_void;
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
-use divvy_framework_abi::service::{Texts, text_kind};
+use divvy_framework_abi::service::Texts;
 use divvy_framework_abi::view::PolicyView;
-use divvy_framework_abi::{Address, Function, PluginText};
+use divvy_framework_abi::{Address, Function};
 
-use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
+use divvy_framework_driver::binding::{BindingRecord, BindingRecordBuilder};
 use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
+use divvy_framework_driver::rules::check_selection;
 use divvy_framework_driver::snapshot::SnapshotStore;
 
-use super::ClusterBuilder;
+use super::explanation::{Explanation, take_text};
+use super::{AffinityBuilder, ClusterBuilder};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{SpreadConstraint, Toleration};
+use crate::clusters::Row;
+use crate::configuration::Preferences;
 use crate::cycle::{CallContext, Cycle};
 use crate::division::ties;
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-use crate::plugin::{Failure, Plugin};
-use crate::prepare::State;
+use crate::plugin::{Failure, Needs};
+use crate::prepare::Kept;
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
 
@@ -41,17 +44,8 @@ pub struct Scenario {
     lost: Vec<(String, i64)>,
     needed: Option<i64>,
     ignores_spread_constraints: bool,
-}
-
-/// A plugin's explanation of its decision.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Explanation {
-    /// Reasons of rejections, in the order in which they were first given.
-    pub reasons: Vec<String>,
-    /// Number of a cluster, and the explanation of what was decided for it.
-    pub explanations: Vec<(usize, String)>,
-    /// Remarks on the whole decision.
-    pub notes: Vec<String>,
+    /// Needs of the plugin's configuration.
+    needs: Needs,
 }
 
 impl Scenario {
@@ -146,17 +140,20 @@ impl Scenario {
         list: &str,
         origin: &str,
         values: &[(&str, i64)],
-        target: impl FnOnce(&mut AffinityWriter<'_>),
+        target: impl FnOnce(&mut AffinityBuilder),
     ) -> Self {
         self.rules += 1;
-        self.binding.rule(list, origin, values.iter().copied(), target);
+        let affinity = built(target);
+        self.binding
+            .rule(list, origin, values.iter().copied(), |writer| affinity.write(writer));
         self
     }
 
     /// Adds an affinity to the placement. A cluster must match one of its affinities.
     #[must_use]
-    pub fn affinity(mut self, write: impl FnOnce(&mut AffinityWriter<'_>)) -> Self {
-        self.binding.placement_affinity(write);
+    pub fn affinity(mut self, write: impl FnOnce(&mut AffinityBuilder)) -> Self {
+        let affinity = built(write);
+        self.binding.placement_affinity(|writer| affinity.write(writer));
         self
     }
 
@@ -178,6 +175,16 @@ impl Scenario {
     #[must_use]
     pub fn ignores_spread_constraints(mut self, ignores: bool) -> Self {
         self.ignores_spread_constraints = ignores;
+        self
+    }
+
+    /// Grants the needs that the plugin has with its configuration, as [`ConfiguredPlugin::needs`] returns them. The
+    /// needs of its extension points are granted anyway.
+    ///
+    /// [`ConfiguredPlugin::needs`]: crate::plugin::ConfiguredPlugin::needs
+    #[must_use]
+    pub fn needs(mut self, needs: Needs) -> Self {
+        self.needs = needs;
         self
     }
 
@@ -226,11 +233,11 @@ impl Scenario {
     #[allow(clippy::type_complexity, reason = "two lists, named in the documentation")]
     pub fn filter<P: FilterPlugin>(&self, plugin: &P) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
-        let (codes, explanation) = self.run(true, Says::Nothing, |cycle| {
+        let (codes, explanation) = self.run(true, Says::Nothing, P::NEEDS, |cycle| {
             let mut codes = vec![0; self.clusters.len()];
             let mut result = FilterResult::new(cycle, &mut codes, 1);
-            let state = State::new(None);
-            plugin.filter(&FilterContext { plugin, cycle, state }, &mut result)?;
+            let kept = Kept::default();
+            plugin.filter(&FilterContext { plugin, cycle, kept }, &mut result)?;
             within_range(result.dropped)?;
             Ok(codes)
         })?;
@@ -255,14 +262,12 @@ impl Scenario {
     pub fn scores<P: ScorePlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let rows = self.rows();
         let columns = self.columns(&rows);
-        self.run(false, Says::Nothing, |cycle| {
+        self.run(false, Says::Nothing, P::NEEDS, |cycle| {
             let mut scores = vec![0; rows.len()];
-            // Score comes before the estimate and before the totals.
+            // Score comes before the totals and before the tiers.
             let context = ScoreContext {
                 call: CallContext {
                     scores: &[],
-                    fits_now: &[],
-                    capacity: &[],
                     tiers: &[],
                     ..columns.context(plugin, cycle, &rows)
                 },
@@ -280,13 +285,13 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// The plugin's [`Failure`].
+    /// The plugin's [`Failure`], or the rule of the host that its selection breaks.
     pub fn candidates<P: SelectPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
         let rows = self.rows();
         let columns = self.columns(&rows);
         let needed = self.needed.unwrap_or(if self.duplicated { -1 } else { self.replicas });
         let names = self.cluster_names();
-        let (places, _) = self.run(false, Says::Nothing, |cycle| {
+        self.run(false, Says::Nothing, P::NEEDS, |cycle| {
             let mut candidates = vec![0; rows.len()];
             let context = SelectContext {
                 call: columns.context(plugin, cycle, &rows),
@@ -294,13 +299,13 @@ impl Scenario {
             };
             let mut result = SelectResult::new(&mut candidates);
             plugin.select(&context, &mut result)?;
-            let count = usize::try_from(result.written()).unwrap_or(usize::MAX);
-            within_range(count.saturating_sub(rows.len()) as u64)?;
-            candidates.truncate(count);
-            Ok(candidates)
-        })?;
-        let chosen = places.iter().filter_map(|&place| names.get(place as usize).cloned());
-        Ok(chosen.collect())
+            let written = result.written();
+            let name = |index: usize| names[index].clone();
+            let chosen = check_selection(P::NAME, &candidates, written, &mut Vec::new(), name);
+            let chosen = chosen.map_err(|violation| Failure::internal(violation.to_string()))?;
+            Ok(chosen.iter().map(|&index| name(index as usize)).collect())
+        })
+        .map(|(chosen, _)| chosen)
     }
 
     /// Runs Assign with all clusters as candidates, and returns the replicas per cluster.
@@ -308,7 +313,7 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn assign<P: AssignPlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
+    pub fn assign<T: Preferences + 'static, P: AssignPlugin<T>>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let (replicas, _) = self.assign_over(plugin, false, &self.rows(), (0, 1))?;
         Ok(replicas)
     }
@@ -318,7 +323,10 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn assign_explained<P: AssignPlugin>(&self, plugin: &P) -> Result<(Vec<i64>, Explanation), Failure> {
+    pub fn assign_explained<T: Preferences + 'static, P: AssignPlugin<T>>(
+        &self,
+        plugin: &P,
+    ) -> Result<(Vec<i64>, Explanation), Failure> {
         self.assign_over(plugin, true, &self.rows(), (0, 1))
     }
 
@@ -329,8 +337,12 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn assign_in_order<P: AssignPlugin>(&self, plugin: &P, order: &[usize]) -> Result<Vec<i64>, Failure> {
-        let rows: Vec<u32> = order.iter().map(|&row| row as u32).collect();
+    pub fn assign_in_order<T: Preferences + 'static, P: AssignPlugin<T>>(
+        &self,
+        plugin: &P,
+        order: &[usize],
+    ) -> Result<Vec<i64>, Failure> {
+        let rows: Vec<Row> = order.iter().copied().map(Row::from_index).collect();
         let (replicas, _) = self.assign_over(plugin, false, &rows, (0, 1))?;
         let mut result = vec![0; self.clusters.len()];
         for (&row, replicas) in order.iter().zip(replicas) {
@@ -341,47 +353,48 @@ impl Scenario {
         Ok(result)
     }
 
-    /// Runs Assign for one tier: `rows` are the numbers of its clusters, and `tier` is its index and the number of
-    /// tiers. The result is in the order of `rows`.
+    /// Runs Assign for one tier: `clusters` are the numbers of its clusters, and `tier` is its index and the number of
+    /// tiers. The result is in the order of `clusters`.
     ///
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn assign_in_tier<P: AssignPlugin>(
+    pub fn assign_in_tier<T: Preferences + 'static, P: AssignPlugin<T>>(
         &self,
         plugin: &P,
-        rows: &[u32],
+        clusters: &[usize],
         tier: (u32, u32),
     ) -> Result<Vec<i64>, Failure> {
-        let (replicas, _) = self.assign_over(plugin, false, rows, tier)?;
+        let rows: Vec<Row> = clusters.iter().copied().map(Row::from_index).collect();
+        let (replicas, _) = self.assign_over(plugin, false, &rows, tier)?;
         Ok(replicas)
     }
 
-    fn assign_over<P: AssignPlugin>(
+    fn assign_over<T: Preferences + 'static, P: AssignPlugin<T>>(
         &self,
         plugin: &P,
         explain: bool,
-        rows: &[u32],
+        rows: &[Row],
         (tier, tier_count): (u32, u32),
     ) -> Result<(Vec<i64>, Explanation), Failure> {
-        let clusters = || rows.iter().filter_map(|&row| self.clusters.get(row as usize));
+        let clusters = || rows.iter().filter_map(|row| self.clusters.get(row.index()));
         let columns = self.columns(rows);
         let all_rows = self.rows();
-        let preferences: Option<P::Preferences> = crate::export::preferences(&self.preferences)?;
-        self.run(explain, Says::Policy, |cycle| {
+        let preferences: Option<T> = crate::export::preferences(&self.preferences)?;
+        self.run(explain, Says::Policy, P::NEEDS, |cycle| {
             let mut replicas = vec![0; rows.len()];
             // Like the host, derive the indices from the cluster names that the placement lists.
             let affinities = cycle.binding().affinities();
             let listed: Vec<&str> = affinities.flat_map(|affinity| affinity.cluster_names()).collect();
-            let place = |cluster: &ClusterBuilder| listed.iter().position(|name| *name == cluster.name);
-            let places: Vec<u32> = clusters()
-                .map(|cluster| place(cluster).map_or(NO_ROW, |place| place as u32))
+            let index = |cluster: &ClusterBuilder| listed.iter().position(|name| *name == cluster.name);
+            let indices: Vec<u32> = clusters()
+                .map(|cluster| index(cluster).map_or(NO_ROW, |index| index as u32))
                 .collect();
             let context = AssignContext {
                 call: columns.context(plugin, cycle, rows),
                 preferences: preferences.as_ref(),
                 replicas: self.replicas,
-                policy_index: if listed.is_empty() { &[] } else { &places },
+                policy_index: if listed.is_empty() { &[] } else { &indices },
                 tier,
                 tier_count,
                 all_rows: if tier_count > 1 { &all_rows } else { rows },
@@ -393,47 +406,12 @@ impl Scenario {
         })
     }
 
-    fn rows(&self) -> Vec<u32> {
-        (0..self.clusters.len() as u32).collect()
+    fn rows(&self) -> Vec<Row> {
+        (0..self.clusters.len()).map(Row::from_index).collect()
     }
 
     pub(super) fn column(&self, value: impl Fn(&ClusterBuilder) -> i64) -> Vec<i64> {
         self.clusters.iter().map(value).collect()
-    }
-
-    /// The columns of the clusters with these numbers, as the host would pass them.
-    fn columns(&self, rows: &[u32]) -> Columns {
-        let clusters = || rows.iter().filter_map(|&row| self.clusters.get(row as usize));
-        // The host lists the last result in the order of the binding: here, that of the names.
-        let listed = |row: u32| {
-            let before = self.clusters.iter().take(row as usize);
-            before.filter(|cluster| cluster.last != ABSENT).count() as u32
-        };
-        let is_listed = self.clusters.iter().any(|cluster| cluster.last != ABSENT);
-        let tiers: Vec<u32> = clusters().map(|cluster| cluster.tier).collect();
-        Columns {
-            scores: clusters().map(|cluster| cluster.score).collect(),
-            last: clusters().map(|cluster| cluster.last.max(0)).collect(),
-            last_index: if is_listed {
-                let index = |(cluster, &row): (&ClusterBuilder, &u32)| match cluster.last {
-                    ABSENT => NO_ROW,
-                    _ => listed(row),
-                };
-                clusters().zip(rows).map(index).collect()
-            } else {
-                Vec::new()
-            },
-            fits_now: clusters().map(|cluster| cluster.fits_now).collect(),
-            capacity: clusters()
-                .map(|cluster| cluster.fits_now.saturating_add(cluster.last.max(0)))
-                .collect(),
-            // Like the host, pass no tiers if all clusters are in the best one.
-            tiers: if tiers.iter().any(|&tier| tier > 0) {
-                tiers
-            } else {
-                Vec::new()
-            },
-        }
     }
 
     /// Runs one step of a plugin, with the same kind of view that the host would pass.
@@ -441,6 +419,7 @@ impl Scenario {
         &self,
         explain: bool,
         says: Says,
+        needs: Needs,
         step: impl FnOnce(Cycle<'_>) -> Result<T, Failure>,
     ) -> Result<(T, Explanation), Failure> {
         let mut store = SnapshotStore::new();
@@ -467,8 +446,11 @@ impl Scenario {
             Says::Policy => policy_view(&record, &resolution),
             Says::Nothing => PolicyView::DEFAULT,
         };
-        let result = step(Cycle::new(&view, &policy, texts))?;
-        Ok((result, said.take()))
+        let result = step(Cycle::new(&view, &policy, texts, needs.and(self.needs.bits())))?;
+        let said = said.take();
+        let is_misplaced = |(cluster, _): &&(usize, String)| *cluster >= self.clusters.len();
+        within_range(said.explanations.iter().filter(is_misplaced).count() as u64)?;
+        Ok((result, said))
     }
 
     fn record(&self) -> BindingRecord {
@@ -488,6 +470,12 @@ impl Scenario {
     }
 }
 
+fn built(write: impl FnOnce(&mut AffinityBuilder)) -> AffinityBuilder {
+    let mut affinity = AffinityBuilder::default();
+    write(&mut affinity);
+    affinity
+}
+
 /// What the policy says to the plugin of a step.
 #[derive(Clone, Copy)]
 enum Says {
@@ -497,66 +485,10 @@ enum Says {
     Policy,
 }
 
-/// The columns of the clusters of a call.
-struct Columns {
-    scores: Vec<i64>,
-    last: Vec<i64>,
-    last_index: Vec<u32>,
-    fits_now: Vec<i64>,
-    capacity: Vec<i64>,
-    tiers: Vec<u32>,
-}
-
-impl Columns {
-    fn context<'a, P: Plugin>(&'a self, plugin: &'a P, cycle: Cycle<'a>, rows: &'a [u32]) -> CallContext<'a, P> {
-        CallContext {
-            plugin,
-            cycle,
-            state: State::new(None),
-            rows,
-            scores: &self.scores,
-            last: &self.last,
-            last_index: &self.last_index,
-            fits_now: &self.fits_now,
-            capacity: &self.capacity,
-            tiers: &self.tiers,
-        }
-    }
-}
-
 /// Fails if the plugin wrote results for clusters that the call does not have. The host ignores and counts them.
 fn within_range(dropped: u64) -> Result<(), Failure> {
     match dropped {
         0 => Ok(()),
         _ => Err(Failure::internal(format!("{dropped} results are out of range"))),
-    }
-}
-
-/// Receives the texts of a plugin. `sink` is the `RefCell<Explanation>` of the run.
-unsafe extern "C" fn take_text(sink: *const c_void, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
-    // SAFETY: `run` made the sink from a cell that outlives the plugin's step.
-    let said = unsafe { &*sink.cast::<RefCell<Explanation>>() };
-    let Ok(mut said) = said.try_borrow_mut() else {
-        return 0;
-    };
-    let text = text.read().into_owned();
-    match kind {
-        text_kind::REASON => {
-            let known = said.reasons.iter().position(|reason| *reason == text);
-            let place = known.unwrap_or_else(|| {
-                said.reasons.push(text);
-                said.reasons.len() - 1
-            });
-            place as u32 + 1
-        }
-        text_kind::EXPLANATION => {
-            said.explanations.push((row as usize, text));
-            0
-        }
-        text_kind::NOTE => {
-            said.notes.push(text);
-            0
-        }
-        _ => 0,
     }
 }

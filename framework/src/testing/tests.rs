@@ -21,8 +21,6 @@ impl PreparePlugin for Witness {
 }
 
 impl AssignPlugin for Witness {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Witness"];
     const PROMISES: Promises = Promises::NONE;
     const RULE_LISTS: &'static [RuleList] = &[RuleList::new("weights", &[RuleField::required("weight")])];
@@ -36,8 +34,8 @@ impl AssignPlugin for Witness {
                 .prepared()
                 .map_or_else(|_| String::new(), |names| names.join(","))
         });
-        for place in 0..context.len() {
-            context.explain(place, || context.cluster(place).name().to_owned());
+        for candidate in context.candidates() {
+            context.explain(candidate, || context.cluster(candidate).name().to_owned());
         }
         Ok(())
     }
@@ -80,16 +78,14 @@ impl Plugin for Liar {
 }
 
 impl AssignPlugin for Liar {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Liar"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         // Move replicas away from where they were, so that no result is a fixed point.
-        let present = context.last().iter().position(|&last| last > 0);
-        let start = present.map_or(0, |place| place + 1);
-        result.set(start % context.len(), context.replicas());
+        let present = context.last().as_slice().iter().position(|&last| last > 0);
+        let start = present.map_or(0, |index| index + 1);
+        result.set(Candidate::from_index(start % context.len()), context.replicas());
         Ok(())
     }
 }
@@ -103,4 +99,169 @@ fn broken_promises_are_found() {
     assert!(broken(fleet([9, 9]).replicas(2)).contains("in the order [1, 0]"));
     let alone = Scenario::new().cluster(cluster("a", 9)).replicas(2);
     assert_eq!(alone.check_promises(&Liar), Ok(()));
+}
+
+/// Names, at each extension point, a cluster that the call does not have.
+#[derive(Default)]
+struct Astray;
+
+const NOWHERE: usize = 9;
+
+impl Plugin for Astray {
+    const NAME: &'static str = "astray";
+    const DESCRIPTION: &'static str = "decides about a cluster that is not there";
+}
+
+impl FilterPlugin for Astray {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+        match context.binding().replicas() {
+            0 => result.reject(Row::from_index(NOWHERE), String::new),
+            _ => context.explain_row(Row::from_index(NOWHERE), || "is not there".to_owned()),
+        }
+        Ok(())
+    }
+}
+
+impl ScorePlugin for Astray {
+    fn score(&self, _: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
+        result.set(Candidate::from_index(NOWHERE), 1);
+        Ok(())
+    }
+}
+
+impl SelectPlugin for Astray {
+    fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
+        let chosen = if context.binding().replicas() == 0 { NOWHERE } else { 0 };
+        result.choose(Candidate::from_index(chosen));
+        result.choose(Candidate::from_index(chosen));
+        Ok(())
+    }
+}
+
+impl AssignPlugin for Astray {
+    const STRATEGIES: &'static [&'static str] = &["Astray"];
+    const PROMISES: Promises = Promises::NONE;
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        match context.replicas() {
+            0 => result.set(Candidate::from_index(NOWHERE), 1),
+            _ => context.explain(Candidate::from_index(NOWHERE), || "is not there".to_owned()),
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn results_for_clusters_that_are_not_there_are_errors() {
+    let fleet = || {
+        Scenario::new()
+            .cluster(ClusterBuilder::new("a"))
+            .cluster(ClusterBuilder::new("b"))
+    };
+    let refused = |failure: Failure| failure.to_string();
+    let expected = "1 results are out of range";
+    for replicas in [0, 1] {
+        let scenario = fleet().replicas(replicas);
+        assert_eq!(scenario.filter(&Astray).map_err(refused), Err(expected.to_owned()));
+        assert_eq!(scenario.scores(&Astray).map_err(refused), Err(expected.to_owned()));
+        let assigned = scenario.assign_explained(&Astray);
+        assert_eq!(assigned.map_err(refused), Err(expected.to_owned()));
+    }
+    assert_eq!(
+        fleet().candidates(&Astray).map_err(refused),
+        Err("plugin `astray` selected index 9, but only 2 clusters are feasible".to_owned())
+    );
+    assert_eq!(
+        fleet().replicas(1).candidates(&Astray).map_err(refused),
+        Err("plugin `astray` selected cluster `a` twice".to_owned())
+    );
+}
+
+/// Reads the same figures at each extension point, by name of the cluster.
+#[derive(Default)]
+struct Reader;
+
+impl Plugin for Reader {
+    const NAME: &'static str = "reader";
+    const DESCRIPTION: &'static str = "reads the same everywhere";
+}
+
+impl FilterPlugin for Reader {
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+        let smallest = context.clusters().rows().min_by_key(|&row| context.tie_key(row));
+        result.retain(
+            |row| Some(row) == smallest || context.listed_last(row).is_some(),
+            |_| String::new(),
+        );
+        Ok(())
+    }
+}
+
+impl ScorePlugin for Reader {
+    fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
+        let smallest = context.candidates().min_by_key(|&candidate| context.tie_key(candidate));
+        for (candidate, capacity) in context.capacity().iter() {
+            assert_eq!(capacity, context.fits_now()[candidate] + context.last()[candidate]);
+        }
+        assert_eq!(context.capacity().len(), context.len());
+        for candidate in context.candidates() {
+            let kept = Some(candidate) == smallest || context.listed_last(candidate).is_some();
+            result.set(candidate, i64::from(kept));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn the_same_cluster_has_the_same_figures_by_row_and_by_candidate() {
+    for uid in ["1", "2", "3", "4"] {
+        let scenario = scenario().uid(uid);
+        let names = scenario.cluster_names();
+        let kept = scenario.feasible(&Reader).expect("it filters");
+        let scores = scenario.scores(&Reader).expect("it scores");
+        let scored = names.into_iter().zip(scores).filter(|(_, score)| *score == 1);
+        assert_eq!(scored.map(|(name, _)| name).collect::<Vec<_>>(), kept, "{uid}");
+    }
+}
+
+/// Reads the raw JSON of the first cluster at Filter, where it declares to need it, and at Score, where it does not.
+#[derive(Default)]
+struct Raw;
+
+impl Plugin for Raw {
+    const NAME: &'static str = "raw";
+    const DESCRIPTION: &'static str = "reads the raw JSON of clusters";
+}
+
+impl FilterPlugin for Raw {
+    const NEEDS: Needs = Needs::NONE.raw_cluster();
+
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+        for cluster in context.clusters().iter() {
+            if cluster.raw_json()? == "{}" {
+                result.reject(cluster.row(), || "cluster(s) were empty".to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ScorePlugin for Raw {
+    fn score(&self, context: &ScoreContext<'_, Self>, _: &mut ScoreResult<'_>) -> Result<(), Failure> {
+        context.cluster(Candidate::from_index(0)).raw_json()?;
+        Ok(())
+    }
+}
+
+#[test]
+fn raw_json_is_read_only_where_it_is_declared() {
+    let scenario = Scenario::new()
+        .cluster(ClusterBuilder::new("a").raw_json("{}"))
+        .cluster(ClusterBuilder::new("b").raw_json("{\"a\":1}"));
+    assert_eq!(scenario.feasible(&Raw).expect("it filters"), ["b"]);
+    let refused = scenario.scores(&Raw).map_err(|failure| failure.to_string());
+    let expected = "reads the raw JSON of a cluster without declaring `Needs::raw_cluster`";
+    assert_eq!(refused, Err(expected.to_owned()));
+    // A need of the configuration is granted.
+    assert_eq!(scenario.needs(Needs::NONE.raw_cluster()).scores(&Raw), Ok(vec![0, 0]));
 }

@@ -10,7 +10,7 @@ use divvy_framework_abi::row::{
 use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 
-use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, RowSet};
+use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, Row, RowSet};
 use crate::words::TaintEffect;
 pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationOperator};
 
@@ -18,7 +18,49 @@ pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationO
 #[derive(Clone, Copy)]
 pub struct Binding<'a> {
     view: &'a CycleView<'a>,
+}
+
+/// What a policy says to the plugin of its strategy. Other plugins do not get it.
+#[derive(Clone, Copy)]
+pub struct Policy<'a> {
+    binding: Binding<'a>,
     policy: &'a PolicyView<'a>,
+}
+
+impl std::fmt::Debug for Policy<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Policy")
+            .field("preferences", &self.preferences_json())
+            .field("rules", &self.rules().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Policy<'a> {
+    /// What the policy says. For hosts; plugins receive it through their context.
+    #[doc(hidden)]
+    #[inline]
+    pub fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>) -> Self {
+        Self {
+            binding: Binding::new(view),
+            policy,
+        }
+    }
+
+    /// Free-form preferences as JSON; empty if the policy has none.
+    pub fn preferences_json(&self) -> &'a str {
+        self.binding.read(self.policy.preferences)
+    }
+
+    /// Entries of the policy list that the strategy reads, such as `staticWeightList`.
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a> {
+        let policy = *self;
+        let rows: &'a [RuleRow] = self.policy.rules.as_slice();
+        rows.iter()
+            .enumerate()
+            .map(move |(index, &row)| Rule { policy, index, row })
+    }
 }
 
 impl std::fmt::Debug for Binding<'_> {
@@ -35,9 +77,10 @@ impl std::fmt::Debug for Binding<'_> {
 
 impl<'a> Binding<'a> {
     /// The binding of a cycle. For hosts; plugins receive it as an argument.
+    #[doc(hidden)]
     #[inline]
-    pub fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>) -> Self {
-        Self { view, policy }
+    pub fn new(view: &'a CycleView<'a>) -> Self {
+        Self { view }
     }
 
     #[inline]
@@ -98,11 +141,6 @@ impl<'a> Binding<'a> {
         self.read(self.view.names.strategy)
     }
 
-    /// Free-form preferences as JSON; empty if the policy has none.
-    pub fn preferences_json(&self) -> &'a str {
-        self.read(self.policy.preferences)
-    }
-
     /// Replicas that the workload requests.
     pub fn replicas(&self) -> i64 {
         self.view.replicas
@@ -159,7 +197,10 @@ impl<'a> Binding<'a> {
             .enumerate()
             .map(move |(place, target)| LastTarget {
                 cluster: target.cluster.read(pool),
-                row: rows.get(place).filter(|&&row| row != NO_ROW).map(|&row| row as usize),
+                row: rows
+                    .get(place)
+                    .filter(|&&row| row != NO_ROW)
+                    .map(|&row| Row::from_index(row as usize)),
                 replicas: target.replicas,
             })
     }
@@ -170,7 +211,7 @@ impl<'a> Binding<'a> {
         let last = self.view.last_rows.as_slice();
         rows.reset(if last.is_empty() { 0 } else { clusters.len() });
         for &row in last.iter().filter(|&&row| row != NO_ROW) {
-            rows.insert(row as usize);
+            rows.insert(Row::from_index(row as usize));
         }
     }
 
@@ -181,7 +222,7 @@ impl<'a> Binding<'a> {
     }
 
     /// Rows of the clusters that the binding is being evicted from. Clusters missing from the snapshot are left out.
-    pub fn eviction_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = usize> + use<'a> {
+    pub fn eviction_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Row> + use<'a> {
         let pool = self.view.pool.as_str();
         let arena = clusters.arena();
         self.view
@@ -189,7 +230,7 @@ impl<'a> Binding<'a> {
             .as_slice()
             .iter()
             .filter_map(move |text| arena.row_hashed(text.read(pool), text.hash))
-            .map(|row| row as usize)
+            .map(|row| Row::from_index(row as usize))
     }
 
     /// `placement.clusterTolerations`.
@@ -230,15 +271,6 @@ impl<'a> Binding<'a> {
         rows.iter().map(move |&row| Affinity { row, tables })
     }
 
-    /// Entries of the policy list that this strategy reads, such as `staticWeightList`.
-    pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a> {
-        let binding = *self;
-        let rows: &'a [RuleRow] = self.policy.rules.as_slice();
-        rows.iter()
-            .enumerate()
-            .map(move |(place, &row)| Rule { binding, place, row })
-    }
-
     /// `metadata.labels`.
     pub fn labels(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         self.pairs(self.view.labels.as_slice())
@@ -257,6 +289,7 @@ impl<'a> Binding<'a> {
 
 /// Amount of one resource that a replica requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Request<'a> {
     /// Resource name, such as `cpu`.
     pub resource: &'a str,
@@ -290,17 +323,19 @@ impl<'a> Component<'a> {
 
 /// A cluster of the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LastTarget<'a> {
     /// Name of the cluster.
     pub cluster: &'a str,
     /// Its row in the snapshot; `None` if the cluster is gone.
-    pub row: Option<usize>,
+    pub row: Option<Row>,
     /// Replicas that it was given.
     pub replicas: i64,
 }
 
 /// A toleration for cluster taints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Toleration<'a> {
     /// Taint key that is tolerated; empty for every key.
     pub key: &'a str,
@@ -314,8 +349,22 @@ pub struct Toleration<'a> {
     pub seconds: Option<i64>,
 }
 
+impl<'a> Toleration<'a> {
+    /// A toleration without `tolerationSeconds`.
+    pub const fn new(key: &'a str, operator: TolerationOperator, value: &'a str, effect: TaintEffect) -> Self {
+        Self {
+            key,
+            operator,
+            value,
+            effect,
+            seconds: None,
+        }
+    }
+}
+
 /// Bounds on the number of groups among the selected clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SpreadConstraint<'a> {
     /// Property that groups clusters.
     pub field: SpreadField,
@@ -325,6 +374,26 @@ pub struct SpreadConstraint<'a> {
     pub minimum_groups: i64,
     /// Maximum number of groups; 0 or less means no limit.
     pub maximum_groups: i64,
+}
+
+impl<'a> SpreadConstraint<'a> {
+    /// A constraint by a field of the cluster.
+    pub const fn by(field: SpreadField, minimum_groups: i64, maximum_groups: i64) -> Self {
+        Self {
+            field,
+            label: "",
+            minimum_groups,
+            maximum_groups,
+        }
+    }
+
+    /// A constraint by a label of the cluster.
+    pub const fn by_label(label: &'a str, minimum_groups: i64, maximum_groups: i64) -> Self {
+        Self {
+            label,
+            ..Self::by(SpreadField::Label, minimum_groups, maximum_groups)
+        }
+    }
 }
 
 /// A cluster affinity.
@@ -348,13 +417,14 @@ impl<'a> Affinity<'a> {
     }
 
     /// Rows of the clusters in `clusterNames`, in the order of the policy; `None` for a name that the snapshot lacks.
-    pub fn cluster_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Option<usize>> + use<'a> {
+    pub fn cluster_rows(&self, clusters: &Clusters<'a>) -> impl Iterator<Item = Option<Row>> + use<'a> {
         let pool = self.tables.pool;
         let arena = clusters.arena();
         let names: &'a [Text] = self.row.cluster_names.of(self.tables.texts);
         names
             .iter()
-            .map(move |name| arena.row_hashed(name.read(pool), name.hash).map(|row| row as usize))
+            .map(move |name| arena.row_hashed(name.read(pool), name.hash))
+            .map(|row| row.map(|row| Row::from_index(row as usize)))
     }
 
     /// Compiles the affinity into a matcher of rows. Compile once per cycle, not once per cluster.
@@ -368,8 +438,8 @@ impl<'a> Affinity<'a> {
 /// The host has already resolved the target: [`Self::rows`] are its clusters.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'a> {
-    binding: Binding<'a>,
-    place: usize,
+    policy: Policy<'a>,
+    index: usize,
     row: RuleRow,
 }
 
@@ -381,44 +451,50 @@ impl<'a> Rule<'a> {
 
     /// All named numbers of the entry, with their names.
     pub fn values(&self) -> impl Iterator<Item = (&'a str, i64)> + use<'a> {
-        let pool = self.binding.view.pool.as_str();
+        let pool = self.policy.binding.view.pool.as_str();
         self.row
             .values
-            .of(self.binding.policy.rule_values.as_slice())
+            .of(self.policy.policy.rule_values.as_slice())
             .iter()
             .map(move |row| (row.field.read(pool), row.value))
     }
 
     /// Rows of all clusters in the snapshot that the entry matches, ascending. They need not be candidates.
     #[inline]
-    pub fn rows(&self) -> &'a [u32] {
-        self.binding
-            .policy
+    pub fn rows(&self) -> &'a [Row] {
+        let policy = self.policy.policy;
+        let span = policy
             .rule_spans
             .as_slice()
-            .get(self.place)
+            .get(self.index)
             .copied()
-            .unwrap_or_default()
-            .of(self.binding.policy.rule_rows.as_slice())
+            .unwrap_or_default();
+        Row::cast(span.of(policy.rule_rows.as_slice()))
     }
 
     /// True if the entry matches the cluster in that row.
     #[inline]
-    pub fn matches(&self, row: usize) -> bool {
-        u32::try_from(row).is_ok_and(|row| self.rows().binary_search(&row).is_ok())
+    pub fn matches(&self, row: Row) -> bool {
+        self.rows().binary_search(&row).is_ok()
     }
 
     /// Location of the entry in the policy, for messages: `staticWeightList[0]`.
     pub fn origin(&self) -> &'a str {
-        self.binding.read(self.row.origin)
+        self.policy.binding.read(self.row.origin)
     }
 
     /// The affinity that selects the entry's clusters. Most strategies need only [`Self::rows`].
     pub fn target(&self) -> Option<Affinity<'a>> {
-        let row = *self.binding.view.affinities.as_slice().get(self.row.target as usize)?;
+        let row = *self
+            .policy
+            .binding
+            .view
+            .affinities
+            .as_slice()
+            .get(self.row.target as usize)?;
         Some(Affinity {
             row,
-            tables: self.binding.tables(),
+            tables: self.policy.binding.tables(),
         })
     }
 }

@@ -54,12 +54,7 @@ fn main() {
     let view = view_of.view();
     let (rows, fits_now, last) = view_of.candidates();
     let mut direct = Direct {
-        request: division::Request {
-            replicas: plan.replicas,
-            fits_now,
-            last,
-            cycle: division::Cycle::Steady,
-        },
+        request: division::Request::new(plan.replicas, fits_now, last, division::Cycle::Steady),
         rows,
         descends: ties::karmada_descends(view.names.resource_uid.read(view.pool.as_str())),
         result: vec![0; rows.len()],

@@ -11,23 +11,24 @@ pub(crate) fn explain(context: &AssignContext<'_, Aggregated>, configuration: Ag
     let shrinks = request.shrinks();
     // A growing cycle divides only the extra replicas, so they alone are explained.
     let grows = !context.is_fresh() && !shrinks;
-    let gain = |place: usize| counts[place] - if grows { context.last()[place] } else { 0 };
-    let used = (0..context.len()).filter(|&place| gain(place) > 0).count();
+    let counts: Column<'_, Candidate, i64> = Column::new(counts);
+    let gain = |candidate| counts[candidate] - if grows { context.last()[candidate] } else { 0 };
+    let used = context.candidates().filter(|&candidate| gain(candidate) > 0).count();
     let manner = match (configuration.fill, configuration.method) {
         (Fill::Pack, _) => "each filled before the next",
         (Fill::Proportional, Method::EvenRemainder) => "in proportion",
         (Fill::Proportional, Method::Webster) => "in proportion, by highest averages",
     };
-    for (place, &count) in counts.iter().enumerate() {
-        context.explain(place, || {
-            let (last, fits_now) = (context.last()[place], context.fits_now()[place]);
+    for (candidate, count) in counts.iter() {
+        context.explain(candidate, || {
+            let (last, fits_now) = (context.last()[candidate], context.fits_now()[candidate]);
             let known = match (grows, shrinks) {
                 (true, _) if used == 0 => return "nothing changes".to_owned(),
                 (true, _) => format!("keeps {last}, fits {fits_now}"),
                 (false, true) => format!("last {last}"),
-                (false, false) => format!("capacity {}", context.capacity(place)),
+                (false, false) => format!("capacity {}", context.capacity()[candidate]),
             };
-            match gain(place) {
+            match gain(candidate) {
                 0 => format!("{known}: not needed, {used} of {} clusters are enough", context.len()),
                 gain if grows => format!("{known}: +{gain} {manner} over {used} clusters"),
                 _ => format!("{known}: {count} {manner} over {used} clusters"),

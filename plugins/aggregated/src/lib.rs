@@ -30,8 +30,6 @@ impl ConfiguredPlugin for Aggregated {
 }
 
 impl AssignPlugin for Aggregated {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Aggregated"];
     /// Not order-independent: `method = "webster"` keeps equal capacities in the order of the candidates, as Karmada
     /// does.
@@ -48,13 +46,16 @@ impl AssignPlugin for Aggregated {
                 }
                 // When shrinking, Karmada sorts the last result in the order of the binding; otherwise it sorts the
                 // candidates in the order of Select.
-                Method::Webster if request.shrinks() => {
-                    let indices = context.last_indices();
-                    let order = |place: usize| indices.get(place).copied().unwrap_or(u32::MAX).into();
-                    aggregated::divide(&request, fill, order, context.karmada_ties(), out, division)
-                }
+                Method::Webster if request.shrinks() => aggregated::divide(
+                    &request,
+                    fill,
+                    context.last_order(),
+                    context.karmada_ties(),
+                    out,
+                    division,
+                ),
                 Method::Webster => {
-                    let order = |place: usize| place as u64;
+                    let order = |index: usize| index as u64;
                     aggregated::divide(&request, fill, order, context.karmada_ties(), out, division)
                 }
             }

@@ -108,12 +108,7 @@ fn named_cases() {
         ("to zero", Pack, 0, [9; 3], [4, 3, 2], Steady, [0; 3]),
         ("all capacity used", Pack, 36, [9; 3], [4, 3, 2], Steady, [13, 12, 11]),
     ] {
-        let request = Request {
-            replicas,
-            fits_now: &fits_now,
-            last: &last,
-            cycle,
-        };
+        let request = Request::new(replicas, &fits_now, &last, cycle);
         assert_eq!(divided(&request, fill), Ok(expected.to_vec()), "{name}");
     }
 }
@@ -121,12 +116,7 @@ fn named_cases() {
 #[test]
 fn too_small() {
     for fill in [Fill::Pack, PROPORTIONAL, KARMADA] {
-        let request = Request {
-            replicas: 37,
-            fits_now: &[9; 3],
-            last: &[4, 3, 2],
-            cycle: Cycle::Steady,
-        };
+        let request = Request::new(37, &[9; 3], &[4, 3, 2], Cycle::Steady);
         let expected = Err(DivisionError::Unschedulable {
             requested: 37,
             available: 36,
@@ -143,7 +133,7 @@ proptest! {
     ) {
         let replicas = (fits_now.iter().sum::<i64>() as f64 * part) as i64;
         let last = vec![0; fits_now.len()];
-        let request = Request { replicas, fits_now: &fits_now, last: &last, cycle: Cycle::Steady };
+        let request = Request::new(replicas, &fits_now, &last, Cycle::Steady);
         let shares = divided(&request, if pack { Fill::Pack } else { PROPORTIONAL }).unwrap();
         prop_assert_eq!(shares.iter().sum::<i64>(), replicas);
         prop_assert!(shares.iter().zip(&fits_now).all(|(share, fits)| (0..=*fits).contains(share)));
@@ -160,7 +150,7 @@ proptest! {
         let (fits_now, last): (Vec<i64>, Vec<i64>) = rows.iter().copied().unzip();
         let present: i64 = last.iter().sum();
         let replicas = ((fits_now.iter().sum::<i64>() + present) as f64 * part) as i64;
-        let request = Request { replicas, fits_now: &fits_now, last: &last, cycle: Cycle::Steady };
+        let request = Request::new(replicas, &fits_now, &last, Cycle::Steady);
         let shares = divided(&request, if pack { Fill::Pack } else { KARMADA }).unwrap();
         for (&share, &(_, last)) in shares.iter().zip(&rows) {
             prop_assert!(replicas < present || share >= last);

@@ -32,7 +32,7 @@ impl FilterPlugin for ApiEnablement {
             verdicts.decide(&clusters, binding.resource_api_version(), binding.resource_kind());
             binding.collect_last_rows(&clusters, last);
             result.retain(
-                |row| sets.get(row).is_some_and(|&set| verdicts.serves(set)) || last.contains(row),
+                |row| sets.get(row).is_some_and(|set| verdicts.serves(set)) || last.contains(row),
                 |_| REASON.to_owned(),
             );
         });

@@ -1,5 +1,6 @@
 //! Named cases, and a comparison with checking each cluster separately.
 
+use divvy_framework::clusters::ConditionStatus;
 use divvy_framework::testing::{ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
@@ -63,9 +64,13 @@ fn clusters_of_the_last_result_pass_with_any_number_of_replicas() {
 fn the_condition_complete_api_enablements_is_ignored() {
     check(
         Scenario::new()
-            .cluster(ClusterBuilder::new("a").condition("CompleteAPIEnablements"))
+            .cluster(ClusterBuilder::new("a").condition("CompleteAPIEnablements", ConditionStatus::True))
             .cluster(ClusterBuilder::new("b"))
-            .cluster(ClusterBuilder::new("c").condition("CompleteAPIEnablements").last(1)),
+            .cluster(
+                ClusterBuilder::new("c")
+                    .condition("CompleteAPIEnablements", ConditionStatus::True)
+                    .last(1),
+            ),
         &["c"],
     );
 }

@@ -19,17 +19,15 @@ impl Plugin for Average {
 }
 
 impl AssignPlugin for Average {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Average"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         with_scratch(|scratch: &mut AverageScratch| {
             let columns = AverageColumns {
-                fits_now: context.fits_now(),
-                last: context.last(),
-                scores: context.scores(),
+                fits_now: context.fits_now().as_slice(),
+                last: context.last().as_slice(),
+                scores: context.scores().as_slice(),
             };
             average::divide(context.replicas(), columns, context.ties(), result.replicas(), scratch)
         })?;

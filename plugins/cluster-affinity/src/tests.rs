@@ -1,7 +1,7 @@
 //! Named cases for each part of an affinity, and a comparison of several affinities with each one separately.
 
 use divvy_framework::binding::{SelectorField, SelectorOperator};
-use divvy_framework::testing::{AffinityWriter, ClusterBuilder, Scenario};
+use divvy_framework::testing::{AffinityBuilder, ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
 use crate::ClusterAffinity;
@@ -31,7 +31,7 @@ fn fleet() -> Scenario {
 }
 
 /// Writes an affinity.
-type Affinity = Box<dyn Fn(&mut AffinityWriter<'_>)>;
+type Affinity = Box<dyn Fn(&mut AffinityBuilder)>;
 
 fn names(names: &'static [&str], exclude: &'static [&str]) -> Affinity {
     Box::new(move |affinity| _ = affinity.cluster_names(names).exclude(exclude))
@@ -131,7 +131,7 @@ proptest! {
         let mut all = fleet();
         let mut expected: Vec<String> = Vec::new();
         for (chosen, operator, value) in affinities {
-            let affinity = |affinity: &mut AffinityWriter<'_>| {
+            let affinity = |affinity: &mut AffinityBuilder| {
                 affinity.cluster_names(chosen.iter().map(|&name| NAMES[name]));
                 if let Some(&operator) = [In, NotIn, DoesNotExist].get(operator) {
                     affinity.label("tier", operator, [["gold", "silver", "iron"][value]]);

@@ -24,9 +24,9 @@ impl Plugin for ClusterLocality {
 impl ScorePlugin for ClusterLocality {
     fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
         // Scores start at 0, so there is nothing to do when a binding is scheduled for the first time, the usual case.
-        if !context.last_indices().is_empty() {
-            for (place, score) in result.scores().iter_mut().enumerate() {
-                *score = score_of(context.listed_last(place));
+        if context.lists_any_last() {
+            for candidate in context.candidates() {
+                result.set(candidate, score_of(context.listed_last(candidate)));
             }
         }
         Ok(())

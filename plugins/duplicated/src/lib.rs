@@ -17,15 +17,13 @@ impl Plugin for Duplicated {
 }
 
 impl AssignPlugin for Duplicated {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Duplicated"];
     const PROMISES: Promises = Promises::NONE.duplicates().order_independent().inert();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         duplicated::divide(context.replicas(), result.replicas())?;
-        for place in 0..context.len() {
-            context.explain(place, || {
+        for candidate in context.candidates() {
+            context.explain(candidate, || {
                 format!("every candidate gets the full count of {}", context.replicas())
             });
         }

@@ -8,25 +8,29 @@ use crate::dynamic_weight::Method;
 
 /// Explains `counts`, the result of `method` in this context. Each kind of cycle divides by different weights.
 pub(crate) fn explain(context: &AssignContext<'_, DynamicWeight>, method: Method, counts: &[i64]) {
-    let (replicas, last) = (context.replicas(), context.last());
+    let (replicas, last) = (context.replicas(), context.last().as_slice());
     let extra = i128::from(replicas) - last.iter().map(|&last| i128::from(last)).sum::<i128>();
     let rounding = method.rounding();
-    let say = |place: usize, text: &dyn Fn() -> String| context.explain(place, text);
+    let each = |text: &dyn Fn(Candidate) -> String| {
+        for candidate in context.candidates() {
+            context.explain(candidate, || text(candidate));
+        }
+    };
     if context.is_fresh() {
-        let capacities: Vec<i64> = (0..context.len()).map(|place| context.capacity(place)).collect();
-        let shares = ProportionalShares::new(replicas, &capacities, last, counts, rounding);
-        (0..context.len()).for_each(|place| say(place, &|| shares.text(place, "capacity")));
+        let shares = ProportionalShares::new(replicas, context.capacity().as_slice(), last, counts, rounding);
+        each(&|candidate| shares.text(candidate.index(), "capacity"));
     } else if extra > 0 {
         let gains: Vec<i64> = counts.iter().zip(last).map(|(count, last)| count - last).collect();
         let extra = i64::try_from(extra).unwrap_or(i64::MAX);
-        let shares = ProportionalShares::new(extra, context.fits_now(), last, &gains, rounding);
-        for (place, last) in last.iter().enumerate() {
-            say(place, &|| format!("keeps {last}; {}", shares.text(place, "fits")));
-        }
+        let shares = ProportionalShares::new(extra, context.fits_now().as_slice(), last, &gains, rounding);
+        each(&|candidate| {
+            let last = context.last()[candidate];
+            format!("keeps {last}; {}", shares.text(candidate.index(), "fits"))
+        });
     } else if extra < 0 {
         let shares = ProportionalShares::new(replicas, last, last, counts, rounding);
-        (0..context.len()).for_each(|place| say(place, &|| shares.text(place, "last")));
+        each(&|candidate| shares.text(candidate.index(), "last"));
     } else {
-        (0..context.len()).for_each(|place| say(place, &|| "nothing changes".to_owned()));
+        each(&|_| "nothing changes".to_owned());
     }
 }

@@ -37,8 +37,6 @@ impl ConfiguredPlugin for DynamicWeight {
 }
 
 impl AssignPlugin for DynamicWeight {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["DynamicWeight"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
 

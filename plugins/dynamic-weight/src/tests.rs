@@ -92,35 +92,20 @@ fn named_cases() {
         ("to zero", EvenRemainder, 0, [5; 3], [1, 2, 4], Steady, [0; 3]),
         ("fully used", EvenRemainder, 22, [5; 3], [1, 2, 4], Steady, [6, 7, 9]),
     ] {
-        let request = Request {
-            replicas,
-            fits_now: &fits_now,
-            last: &last,
-            cycle,
-        };
+        let request = Request::new(replicas, &fits_now, &last, cycle);
         assert_eq!(divided(&request, method), Ok(expected.to_vec()), "{name}");
     }
 }
 
 #[test]
 fn too_small() {
-    let request = Request {
-        replicas: 23,
-        fits_now: &[5; 3],
-        last: &[1, 2, 4],
-        cycle: Cycle::Steady,
-    };
+    let request = Request::new(23, &[5; 3], &[1, 2, 4], Cycle::Steady);
     let expected = Err(DivisionError::Unschedulable {
         requested: 23,
         available: 22,
     });
     assert_eq!(divided(&request, Method::EvenRemainder), expected);
-    let request = Request {
-        replicas: 1,
-        fits_now: &[],
-        last: &[],
-        cycle: Cycle::Fresh,
-    };
+    let request = Request::new(1, &[], &[], Cycle::Fresh);
     let expected = Err(DivisionError::Unschedulable {
         requested: 1,
         available: 0,
@@ -140,7 +125,7 @@ proptest! {
         let present: i64 = last.iter().sum();
         let replicas = ((fits_now.iter().sum::<i64>() + present) as f64 * part) as i64;
         let cycle = if fresh { Cycle::Fresh } else { Cycle::Steady };
-        let request = Request { replicas, fits_now: &fits_now, last: &last, cycle };
+        let request = Request::new(replicas, &fits_now, &last, cycle);
         let method = if webster { Method::Webster } else { Method::EvenRemainder };
         let shares = divided(&request, method).unwrap();
         prop_assert_eq!(shares.iter().sum::<i64>(), replicas);

@@ -33,8 +33,6 @@ const PRIORITIES: RuleList =
     RuleList::new("preferredPriorityList", &[RuleField::required("priority").at_least(1)]).giving_priorities();
 
 impl AssignPlugin for PriorityAggregated {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["PriorityAggregated"];
     const PROMISES: Promises = Promises::NONE.respects_capacity().order_independent().inert();
     const NEEDS: Needs = Needs::NONE.own_tiers();
@@ -53,7 +51,7 @@ impl AssignPlugin for PriorityAggregated {
         with_scratch(|scratch: &mut PriorityAggregatedScratch| {
             priority_aggregated::divide(
                 &request,
-                context.tiers(),
+                context.tiers().as_slice(),
                 self.configuration.fill.into(),
                 context.policy_order(),
                 context.ties(),
@@ -62,21 +60,21 @@ impl AssignPlugin for PriorityAggregated {
             )
         })?;
         let counts = result.replicas();
-        for (place, &count) in counts.iter().enumerate() {
-            context.explain(place, || explanation(context, place, count));
+        for (candidate, &count) in context.candidates().zip(&*counts) {
+            context.explain(candidate, || explanation(context, candidate, count));
         }
         Ok(())
     }
 }
 
-/// Explains why the candidate with index `place` got `count` replicas.
-fn explanation(context: &AssignContext<'_, PriorityAggregated>, place: usize, count: i64) -> String {
-    let tier = context.tiers().get(place).copied().unwrap_or(0);
-    let (last, fits_now) = (context.last()[place], context.fits_now()[place]);
+/// Explains why the candidate got `count` replicas.
+fn explanation(context: &AssignContext<'_, PriorityAggregated>, candidate: Candidate, count: i64) -> String {
+    let tier = context.tiers().get(candidate).unwrap_or(0);
+    let (last, fits_now) = (context.last()[candidate], context.fits_now()[candidate]);
     let outcome = match count {
         0 if last == 0 => "not needed".to_owned(),
         0 => "drained".to_owned(),
-        _ if count == context.capacity(place) => "filled".to_owned(),
+        _ if count == context.capacity()[candidate] => "filled".to_owned(),
         _ if count == last && !context.is_fresh() => "unchanged".to_owned(),
         _ => "in proportion within its tier".to_owned(),
     };

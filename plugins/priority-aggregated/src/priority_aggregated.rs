@@ -79,12 +79,7 @@ pub fn divide(
         tier_out.resize(members.len(), 0);
         // Within one cycle a tier either grows or shrinks, so Aggregated's steady rule applies to it unchanged.
         aggregate(
-            &Request {
-                replicas: quota,
-                fits_now,
-                last,
-                cycle: request.cycle,
-            },
+            &Request::new(quota, fits_now, last, request.cycle),
             fill,
             |position| order(members[position] as usize),
             |position| ties(members[position] as usize),

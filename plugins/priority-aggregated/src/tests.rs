@@ -223,24 +223,14 @@ fn named_cases() {
             [10; 4],
         ),
     ] {
-        let request = Request {
-            replicas,
-            fits_now: &fits_now,
-            last: &last,
-            cycle,
-        };
+        let request = Request::new(replicas, &fits_now, &last, cycle);
         assert_eq!(divided(&request, &priorities, fill), Ok(expected.to_vec()), "{name}");
     }
 }
 
 #[test]
 fn errors() {
-    let request = Request {
-        replicas: 42,
-        fits_now: &[10; 4],
-        last: &[1, 0, 0, 0],
-        cycle: Cycle::Steady,
-    };
+    let request = Request::new(42, &[10; 4], &[1, 0, 0, 0], Cycle::Steady);
     let too_small = DivisionError::Unschedulable {
         requested: 42,
         available: 41,
@@ -248,12 +238,7 @@ fn errors() {
     assert_eq!(divided(&request, &[2, 2, 1, 1], PROPORTIONAL), Err(too_small));
     let short = divided(&request, &[2, 2, 1], PROPORTIONAL);
     assert!(matches!(short, Err(DivisionError::LengthMismatch { .. })), "{short:?}");
-    let no_candidates = Request {
-        replicas: 0,
-        fits_now: &[],
-        last: &[],
-        cycle: Cycle::Fresh,
-    };
+    let no_candidates = Request::new(0, &[], &[], Cycle::Fresh);
     assert_eq!(divided(&no_candidates, &[], PROPORTIONAL), Ok(vec![]));
 }
 
@@ -271,7 +256,7 @@ proptest! {
         let present: i64 = last.iter().sum();
         let replicas = ((fits_now.iter().sum::<i64>() + present) as f64 * part) as i64;
         let cycle = if fresh { Cycle::Fresh } else { Cycle::Steady };
-        let request = Request { replicas, fits_now: &fits_now, last: &last, cycle };
+        let request = Request::new(replicas, &fits_now, &last, cycle);
         let fill = if pack { Fill::Pack } else { PROPORTIONAL };
         let shares = divided(&request, &priorities, fill).unwrap();
         prop_assert_eq!(shares.iter().sum::<i64>(), replicas);
@@ -294,7 +279,7 @@ proptest! {
     ) {
         let (fits_now, last): (Vec<i64>, Vec<i64>) = rows.iter().copied().unzip();
         let replicas = ((fits_now.iter().sum::<i64>() + last.iter().sum::<i64>()) as f64 * part) as i64;
-        let request = Request { replicas, fits_now: &fits_now, last: &last, cycle: Cycle::Steady };
+        let request = Request::new(replicas, &fits_now, &last, Cycle::Steady);
         let mut plain = vec![0; rows.len()];
         aggregate(&request, PROPORTIONAL, position, position, &mut plain, &mut Scratch::default()).unwrap();
         prop_assert_eq!(divided(&request, &vec![priority; rows.len()], PROPORTIONAL), Ok(plain));

@@ -10,39 +10,49 @@ use crate::groups::Groups;
 /// Explains `counts`, the result of the policy's groups.
 pub(crate) fn explain(context: &AssignContext<'_, Specified>, groups: &Groups, counts: &[i64]) {
     note_spread_constraints(context);
+    let counts: Column<'_, Candidate, i64> = Column::new(counts);
     for (number, group) in groups.iter().enumerate() {
-        let members = || group.members.iter().map(|&member| member as usize);
-        let change = |place: usize| counts[place] - context.last()[place];
+        let members = || {
+            group
+                .members
+                .iter()
+                .map(|&member| Candidate::from_index(member as usize))
+        };
+        let change = |candidate| counts[candidate] - context.last()[candidate];
         let total: i64 = members().map(change).sum();
         // When growing, candidates with the fewest last replicas come first; when shrinking, those with the most.
-        let rank = |place: usize| {
-            let last = context.last()[place].cast_unsigned();
+        let rank = |candidate| {
+            let last = context.last()[candidate].cast_unsigned();
             [if total > 0 { u64::MAX - last } else { last }, 0, 0]
         };
         // An emptied candidate could not shrink further at any rank, so it says nothing about the remainder.
-        let contends = |&place: &usize| total > 0 || counts[place] > 0;
+        let contends = |&candidate: &Candidate| total > 0 || counts[candidate] > 0;
         // Every contender has at least the smallest change; those with more have one of the remainder.
-        let least = members().filter(contends).map(|place| change(place).abs()).min();
-        let is_served = |place: usize| least.is_some_and(|least| change(place).abs() > least);
-        let remainder = Remainder::of(members().filter(contends).map(|place| (rank(place), is_served(place))));
+        let least = members()
+            .filter(contends)
+            .map(|candidate| change(candidate).abs())
+            .min();
+        let is_served = |candidate| least.is_some_and(|least| change(candidate).abs() > least);
+        let contenders = members().filter(contends);
+        let remainder = Remainder::of(contenders.map(|candidate| (rank(candidate), is_served(candidate))));
         let origin = groups.origin(context, number);
-        for place in members() {
-            context.explain(place, || {
+        for candidate in members() {
+            context.explain(candidate, || {
                 let head = format!(
                     "{origin} gives {} over {} clusters; last {}, change {:+}",
                     group.replicas,
                     group.members.len(),
-                    context.last()[place],
-                    change(place)
+                    context.last()[candidate],
+                    change(candidate)
                 );
                 let names = [if total > 0 {
                     "fewest last replicas"
                 } else {
                     "most last replicas"
                 }];
-                let served = is_served(place);
-                match remainder.rule(rank(place), served, &names) {
-                    _ if total < 0 && counts[place] == 0 => format!("{head}, emptied"),
+                let served = is_served(candidate);
+                match remainder.rule(rank(candidate), served, &names) {
+                    _ if total < 0 && counts[candidate] == 0 => format!("{head}, emptied"),
                     Some(rule) if served => format!("{head}, with one of the remainder ({rule})"),
                     Some(rule) => format!("{head}, none of the remainder ({rule})"),
                     None => head,
@@ -50,8 +60,10 @@ pub(crate) fn explain(context: &AssignContext<'_, Specified>, groups: &Groups, c
             });
         }
     }
-    for &place in groups.outsiders() {
-        context.explain(place as usize, || "not in any group".to_owned());
+    for &outsider in groups.outsiders() {
+        context.explain(Candidate::from_index(outsider as usize), || {
+            "not in any group".to_owned()
+        });
     }
 }
 
@@ -60,10 +72,10 @@ pub(crate) fn explain_equal_shares(context: &AssignContext<'_, Specified>, count
     note_spread_constraints(context);
     context.note(|| "the policy specifies no counts: all clusters have equal weight".to_owned());
     let weights = vec![1; counts.len()];
-    let (replicas, last) = (context.replicas(), context.last());
+    let (replicas, last) = (context.replicas(), context.last().as_slice());
     let shares = ProportionalShares::new(replicas, &weights, last, counts, Rounding::FloorThenRank);
-    for place in 0..counts.len() {
-        context.explain(place, || shares.text(place, "weight"));
+    for candidate in context.candidates() {
+        context.explain(candidate, || shares.text(candidate.index(), "weight"));
     }
 }
 

@@ -60,14 +60,14 @@ impl Groups {
             if rule.rows().is_empty() {
                 return Err(refused(rule, "matches no cluster"));
             }
-            for &row in rule.rows() {
+            for row in rule.rows() {
                 // The whole snapshot is checked, not only the candidates.
-                let Some(owner) = entry_of_row.get_mut(row as usize) else {
+                let Some(owner) = entry_of_row.get_mut(row.index()) else {
                     continue;
                 };
                 if are_counted && *owner != NONE {
                     let first = context.rules().nth(*owner as usize).map_or("", |rule| rule.origin());
-                    let cluster = context.clusters().get(row as usize).name();
+                    let cluster = context.clusters().get(*row).name();
                     return Err(refused(
                         rule,
                         &format!("cluster `{cluster}` is already in the group of {first}"),
@@ -79,16 +79,21 @@ impl Groups {
         // Candidates outside all groups become the last "tier", so that one pass collects the members of all groups.
         let groups = counts.len() as u32;
         group_of.clear();
-        group_of.extend(context.rows().iter().map(|&row| match entry_of_row.get(row as usize) {
-            Some(&entry) if entry != NONE => {
-                if are_counted {
-                    entry
-                } else {
-                    0
-                }
-            }
-            _ => groups,
-        }));
+        group_of.extend(
+            context
+                .rows()
+                .iter()
+                .map(|(_, row)| match entry_of_row.get(row.index()) {
+                    Some(&entry) if entry != NONE => {
+                        if are_counted {
+                            entry
+                        } else {
+                            0
+                        }
+                    }
+                    _ => groups,
+                }),
+        );
         Ok(members.rebuild_from_tiers(group_of, counts.len() + 1)?)
     }
 

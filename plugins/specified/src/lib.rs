@@ -28,8 +28,6 @@ impl Plugin for Specified {
 }
 
 impl AssignPlugin for Specified {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["Specified"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
     /// Counts apply to groups of clusters regardless of tiers, and override spread constraints.
@@ -40,7 +38,7 @@ impl AssignPlugin for Specified {
     )];
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
-        let (replicas, last, ties) = (context.replicas(), context.last(), context.ties());
+        let (replicas, last, ties) = (context.replicas(), context.last().as_slice(), context.ties());
         with_scratch(|SpecifiedMemory { groups, division }: &mut SpecifiedMemory| {
             let out = result.replicas();
             if context.rules().len() == 0 {

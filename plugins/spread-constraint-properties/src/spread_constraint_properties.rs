@@ -5,7 +5,7 @@
 //! empty. The property is required even if the strategy ignores spread constraints, as in Karmada.
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
-use divvy_framework::clusters::{Clusters, Symbol};
+use divvy_framework::clusters::{Clusters, Row, Symbol};
 
 /// A property of a cluster that a spread constraint groups by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Property {
             Self::Region => Column::Text(clusters.regions()),
             Self::Zones => Column::Zones(*clusters),
             Self::Label(key) => Column::Label(*clusters, clusters.symbol(key)),
-            Self::Unknown => Column::Text(&[]),
+            Self::Unknown => Column::Text(Default::default()),
         }
     }
 }
@@ -61,7 +61,7 @@ impl Property {
 /// A property of all clusters.
 #[derive(Debug)]
 pub(crate) enum Column<'a> {
-    Text(&'a [Symbol]),
+    Text(divvy_framework::cycle::Column<'a, Row, Symbol>),
     Zones(Clusters<'a>),
     /// The key is `None` if no cluster has the label.
     Label(Clusters<'a>, Option<Symbol>),
@@ -70,9 +70,9 @@ pub(crate) enum Column<'a> {
 impl Column<'_> {
     /// True if the cluster in this row has the property.
     #[inline]
-    pub(crate) fn is_set(&self, row: usize) -> bool {
+    pub(crate) fn is_set(&self, row: Row) -> bool {
         match self {
-            Self::Text(symbols) => symbols.get(row).is_some_and(|&symbol| symbol != Symbol::EMPTY),
+            Self::Text(symbols) => symbols.get(row).is_some_and(|symbol| symbol != Symbol::EMPTY),
             Self::Zones(clusters) => !clusters.get(row).zone_symbols().is_empty(),
             Self::Label(clusters, key) => key.is_some_and(|key| clusters.get(row).label_symbol(key).is_some()),
         }

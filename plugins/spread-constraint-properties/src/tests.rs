@@ -7,19 +7,11 @@ use proptest::prelude::*;
 use crate::SpreadConstraintProperties;
 
 fn by(field: SpreadField) -> SpreadConstraint<'static> {
-    SpreadConstraint {
-        field,
-        label: "",
-        minimum_groups: 1,
-        maximum_groups: 2,
-    }
+    SpreadConstraint::by(field, 1, 2)
 }
 
 fn by_label(label: &str) -> SpreadConstraint<'_> {
-    SpreadConstraint {
-        label,
-        ..by(SpreadField::Label)
-    }
+    SpreadConstraint::by_label(label, 1, 2)
 }
 
 /// `all` has every property; every other cluster lacks the one in its name.
@@ -111,4 +103,16 @@ proptest! {
         }
         prop_assert_eq!(all.feasible(&SpreadConstraintProperties).unwrap(), expected);
     }
+}
+
+/// A field that a newer host knows: no cluster has a property that this plugin cannot look up.
+#[test]
+fn a_constraint_by_an_unknown_field_rejects_all() {
+    let scenario = fleet().spread_constraint(by(SpreadField::from_code(77)));
+    let (feasible, rejected) = scenario.filter(&SpreadConstraintProperties).expect("it filters");
+    assert!(feasible.is_empty());
+    assert_eq!(
+        rejected[0].1,
+        "cluster(s) did not have a property that this plugin does not know"
+    );
 }

@@ -4,7 +4,7 @@
 //! once per binding, without looking at clusters.
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
-use divvy_framework::clusters::{Clusters, Symbol};
+use divvy_framework::clusters::{Clusters, Row, Symbol};
 use divvy_framework::prelude::{Configuration, Failure};
 
 use crate::refusal::Refusal;
@@ -104,7 +104,7 @@ impl Property {
 /// A property of all clusters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Column<'a> {
-    Text(&'a [Symbol]),
+    Text(divvy_framework::cycle::Column<'a, Row, Symbol>),
     Zones(Clusters<'a>),
     Label(Clusters<'a>, Option<Symbol>),
 }
@@ -113,21 +113,18 @@ impl Column<'_> {
     /// Value of the cluster in a row. Always `None` for zones, of which a cluster may have several.
     // Called once per cluster: left to itself, the compiler keeps a call here.
     #[inline(always)]
-    pub(crate) fn value(&self, row: u32) -> Option<Symbol> {
-        let row = row as usize;
+    pub(crate) fn value(&self, row: Row) -> Option<Symbol> {
         match self {
-            Self::Text(symbols) => symbols.get(row).copied().filter(|&symbol| symbol != Symbol::EMPTY),
+            Self::Text(symbols) => symbols.get(row).filter(|&symbol| symbol != Symbol::EMPTY),
             Self::Zones(_) => None,
             Self::Label(clusters, key) => clusters.get(row).label_symbol((*key)?),
         }
     }
 
     /// Appends all values of the cluster in a row to `values`.
-    pub(crate) fn collect(&self, row: u32, values: &mut Vec<Symbol>) {
+    pub(crate) fn collect(&self, row: Row, values: &mut Vec<Symbol>) {
         match self {
-            Self::Zones(clusters) => {
-                values.extend_from_slice(clusters.get(row as usize).zone_symbols());
-            }
+            Self::Zones(clusters) => values.extend_from_slice(clusters.get(row).zone_symbols()),
             Self::Text(_) | Self::Label(..) => values.extend(self.value(row)),
         }
     }

@@ -84,9 +84,9 @@ impl SelectPlugin for SpreadConstraints {
         let binding = context.binding();
         let feasible = Feasible {
             columns: Columns {
-                tiers: context.tiers(),
-                scores: context.scores(),
-                available: context.capacities(),
+                tiers: context.tiers().as_slice(),
+                scores: context.scores().as_slice(),
+                available: context.capacity().as_slice(),
             },
             duplicated: binding.is_duplicated(),
             replicas: binding.replicas(),
@@ -100,7 +100,7 @@ impl SelectPlugin for SpreadConstraints {
             symbols: context.clusters().symbol_count(),
         };
         let plan = self.plan(context)?;
-        let choose = |place: u32| result.choose(place as usize);
+        let choose = |index| result.choose(candidate(index));
         with_scratch(|scratch: &mut Scratch| match &plan {
             Plan::All => {
                 scratch.all(&feasible, choose);
@@ -136,7 +136,7 @@ fn by_group(
         feasible,
         (property.name(), limits),
         cluster_limits,
-        |place| column.value(row_at(rows, place)),
+        |index| column.value(rows.get(candidate(index))?),
         |value| clusters.text(value),
         choose,
     )
@@ -165,14 +165,14 @@ fn by_several(
         feasible,
         &named,
         cluster_limits,
-        |property, place, values| columns[property].collect(row_at(rows, place), values),
+        |property, index, values| columns[property].collect(rows[candidate(index)], values),
         choose,
     )
 }
 
-/// Row of the feasible cluster with this index; `u32::MAX`, which is in no snapshot, if there is none.
-fn row_at(rows: &[u32], place: u32) -> u32 {
-    rows.get(place as usize).copied().unwrap_or(u32::MAX)
+/// The feasible cluster with this index, by which the selectors name it.
+fn candidate(index: u32) -> Candidate {
+    Candidate::from_index(index as usize)
 }
 
 divvy_framework::export_plugin!(SpreadConstraints: Select);

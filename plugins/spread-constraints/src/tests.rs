@@ -18,19 +18,11 @@ fn plugin(configuration: SpreadConstraintsConfiguration) -> SpreadConstraints {
 }
 
 fn by(field: SpreadField, minimum: i64, maximum: i64) -> SpreadConstraint<'static> {
-    SpreadConstraint {
-        field,
-        label: "",
-        minimum_groups: minimum,
-        maximum_groups: maximum,
-    }
+    SpreadConstraint::by(field, minimum, maximum)
 }
 
 fn by_label(label: &str, minimum: i64, maximum: i64) -> SpreadConstraint<'_> {
-    SpreadConstraint {
-        label,
-        ..by(SpreadField::Label, minimum, maximum)
-    }
+    SpreadConstraint::by_label(label, minimum, maximum)
 }
 
 /// The candidates, or the text of the refusal.
@@ -69,4 +61,18 @@ fn check(name: &str, scenario: &Scenario, expected: &[&str]) {
 
 fn check_refused(name: &str, scenario: &Scenario, message: &str) {
     assert_eq!(outcome(scenario), Err(message.to_owned()), "{name}");
+}
+
+/// A field that a newer host knows: the constraint is neither ignored nor read as another.
+#[test]
+fn a_constraint_by_an_unknown_field_is_an_error() {
+    for constraint in [by(SpreadField::Unknown, 1, 1), by(SpreadField::from_code(77), 1, 1)] {
+        let fleet = Scenario::new().cluster(ClusterBuilder::new("a"));
+        let plugin = plugin(SpreadConstraintsConfiguration::default());
+        let candidates = fleet.spread_constraint(constraint).candidates(&plugin);
+        assert_eq!(
+            candidates.map_err(|failure| failure.to_string()),
+            Err("it does not know the field of a spread constraint".to_owned())
+        );
+    }
 }

@@ -11,11 +11,12 @@ pub(crate) fn explain(context: &AssignContext<'_, StaticWeight>, method: Method,
     if context.binding().spread_constraints().next().is_some() {
         context.note(|| "spread constraints are ignored: static weights say where replicas go".to_owned());
     }
-    let explanation = ProportionalShares::new(context.replicas(), weights, context.last(), shares, method.rounding());
-    for (place, &weight) in weights.iter().enumerate() {
-        context.explain(place, || match weight {
+    let last = context.last().as_slice();
+    let explanation = ProportionalShares::new(context.replicas(), weights, last, shares, method.rounding());
+    for (candidate, &weight) in context.candidates().zip(weights) {
+        context.explain(candidate, || match weight {
             0 => "no rule gives it a positive weight".to_owned(),
-            _ => explanation.text(place, "weight"),
+            _ => explanation.text(candidate.index(), "weight"),
         });
     }
 }

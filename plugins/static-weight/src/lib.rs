@@ -46,8 +46,6 @@ impl ConfiguredPlugin for StaticWeight {
 }
 
 impl AssignPlugin for StaticWeight {
-    type Preferences = NoPreferences;
-
     const STRATEGIES: &'static [&'static str] = &["StaticWeight"];
     const PROMISES: Promises = Promises::NONE.order_independent().inert();
     const NEEDS: Needs = Needs::NONE.no_spread().rules_decide_tiers().last_tier_overflows();
@@ -64,7 +62,7 @@ impl AssignPlugin for StaticWeight {
                 division,
             } = columns;
             resolve_weights(context, self.configuration.method, weights, all_weights);
-            let (replicas, last, out) = (context.replicas(), context.last(), result.replicas());
+            let (replicas, last, out) = (context.replicas(), context.last().as_slice(), result.replicas());
             let method = self.configuration.method;
             match method {
                 Method::EvenRemainder => {

@@ -14,13 +14,7 @@ const EFFECTS: [TaintEffect; 3] = [
 ];
 
 fn toleration<'a>(key: &'a str, operator: TolerationOperator, value: &'a str, effect: TaintEffect) -> Toleration<'a> {
-    Toleration {
-        key,
-        operator,
-        value,
-        effect,
-        seconds: None,
-    }
+    Toleration::new(key, operator, value, effect)
 }
 
 fn one_cluster(key: &str, value: &str, effect: TaintEffect) -> Scenario {

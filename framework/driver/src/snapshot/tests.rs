@@ -1,6 +1,6 @@
 //! The store, and clusters as they appear in a snapshot.
 
-use divvy_framework_view::clusters::Resource;
+use divvy_framework_view::clusters::{Resource, Row};
 
 use super::{ClusterWriter, SnapshotStore};
 
@@ -11,17 +11,15 @@ fn upsert(store: &mut SnapshotStore, name: &str, region: &str) {
 }
 
 fn write(cluster: &mut ClusterWriter<'_>, name: &str, region: &str) {
+    let mut resource = Resource::new("cpu");
+    resource.allocatable = Some(4000);
+    resource.allocated = Some(1500);
+    resource.remaining = Some(2500);
     cluster
         .region(region)
         .label("tier", &format!("{name}-tier"))
         .apis("apps/v1", ["Deployment"])
-        .resource(Resource {
-            name: "cpu",
-            allocatable: Some(4000),
-            allocated: Some(1500),
-            allocating: None,
-            remaining: Some(2500),
-        })
+        .resource(resource)
         .modeling(0, 3);
 }
 
@@ -35,8 +33,12 @@ fn rows_are_sorted_by_name_whatever_the_order_of_arrival() {
     let clusters = snapshot.clusters();
     let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name()).collect();
     assert_eq!(names, ["a", "aa", "b"]);
-    assert_eq!(clusters.get(2).region(), "asia", "the later of two clusters wins");
-    assert_eq!(clusters.row("b"), Some(2));
+    assert_eq!(
+        clusters.get(Row::from_index(2)).region(),
+        "asia",
+        "the later of two clusters wins"
+    );
+    assert_eq!(clusters.row("b"), Some(Row::from_index(2)));
     assert_eq!(clusters.row("eu"), None, "a text, but not a cluster's name");
     assert_eq!(clusters.row("nowhere"), None);
 }
@@ -72,7 +74,7 @@ fn a_cluster_reads_back_as_it_was() {
     let mut store = SnapshotStore::new();
     upsert(&mut store, "a", "us");
     let snapshot = store.snapshot();
-    let read = snapshot.clusters().get(0);
+    let read = snapshot.clusters().get(Row::from_index(0));
     assert_eq!(read.label("tier"), Some("a-tier"));
     assert_eq!(read.label("absent"), None);
     assert_eq!(read.api_enablements().collect::<Vec<_>>(), [("apps/v1", "Deployment")]);
@@ -80,8 +82,8 @@ fn a_cluster_reads_back_as_it_was() {
     let amounts = [cpu.allocatable, cpu.allocating, cpu.remaining];
     assert_eq!(amounts, [Some(4000), None, Some(2500)]);
     assert_eq!(read.modelings().collect::<Vec<_>>(), [(0, 3)]);
-    assert_eq!(read.raw_json(), "");
-    let beyond = snapshot.clusters().get(7);
+    assert_eq!(read.raw_json(), Ok(""));
+    let beyond = snapshot.clusters().get(Row::from_index(7));
     assert_eq!((beyond.name(), beyond.region()), ("", ""));
 }
 
@@ -93,8 +95,8 @@ fn a_snapshot_does_not_change_when_the_store_does() {
     upsert(&mut store, "a", "eu");
     assert!(store.remove("nothing").eq(&false));
     let after = store.snapshot();
-    assert_eq!(before.clusters().get(0).region(), "us");
-    assert_eq!(after.clusters().get(0).region(), "eu");
+    assert_eq!(before.clusters().get(Row::from_index(0)).region(), "us");
+    assert_eq!(after.clusters().get(Row::from_index(0)).region(), "eu");
     assert!(store.remove("a"));
     assert!(store.snapshot().clusters().is_empty());
 }
@@ -106,6 +108,9 @@ fn equal_sets_of_apis_are_kept_once() {
     upsert(&mut store, "b", "y");
     let snapshot = store.snapshot();
     let clusters = snapshot.clusters();
-    assert_eq!(clusters.api_sets()[0], clusters.api_sets()[1]);
+    assert_eq!(
+        clusters.api_sets()[Row::from_index(0)],
+        clusters.api_sets()[Row::from_index(1)]
+    );
     assert_eq!(clusters.api_set_count(), 2, "the empty set and the shared one");
 }

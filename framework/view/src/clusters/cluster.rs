@@ -2,7 +2,7 @@
 
 use divvy_framework_abi::arena::{ABSENT, Arena, column, flag};
 
-use super::Symbol;
+use super::{Row, Symbol};
 use crate::words::{ConditionStatus, TaintEffect};
 
 /// One cluster: the contents of Karmada's `Cluster` that a scheduler needs.
@@ -10,10 +10,24 @@ use crate::words::{ConditionStatus, TaintEffect};
 pub struct Cluster<'a> {
     arena: Arena<'a>,
     row: usize,
+    /// True if the caller declared that it reads raw JSON.
+    raw: bool,
+}
+
+/// A caller reads what the host provides only to plugins that declare a need for it, and did not declare it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("reads {value} without declaring `Needs::{need}`")]
+#[non_exhaustive]
+pub struct NotDeclared {
+    /// The value.
+    pub value: &'static str,
+    /// The need to declare.
+    pub need: &'static str,
 }
 
 /// A taint of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Taint<'a> {
     /// Key.
     pub key: &'a str,
@@ -25,8 +39,21 @@ pub struct Taint<'a> {
     pub time_added: Option<i64>,
 }
 
+impl<'a> Taint<'a> {
+    /// A taint of which it is not known when it was added.
+    pub const fn new(key: &'a str, value: &'a str, effect: TaintEffect) -> Self {
+        Self {
+            key,
+            value,
+            effect,
+            time_added: None,
+        }
+    }
+}
+
 /// A condition of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Condition<'a> {
     /// `type`.
     pub kind: &'a str,
@@ -36,8 +63,16 @@ pub struct Condition<'a> {
     pub reason: &'a str,
 }
 
+impl<'a> Condition<'a> {
+    /// A condition.
+    pub const fn new(kind: &'a str, status: ConditionStatus, reason: &'a str) -> Self {
+        Self { kind, status, reason }
+    }
+}
+
 /// Amounts of one resource in a cluster: `cpu` in thousandths of a core, everything else in its own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Resource<'a> {
     /// Resource name, such as `cpu`.
     pub name: &'a str,
@@ -51,8 +86,22 @@ pub struct Resource<'a> {
     pub remaining: Option<i64>,
 }
 
+impl<'a> Resource<'a> {
+    /// A resource of which no amount is stated.
+    pub const fn new(name: &'a str) -> Self {
+        Self {
+            name,
+            allocatable: None,
+            allocated: None,
+            allocating: None,
+            remaining: None,
+        }
+    }
+}
+
 /// One of a cluster's resource models, with the number of nodes in its grade.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Model<'a> {
     /// Grade: identifies the model within the cluster.
     pub grade: i64,
@@ -64,14 +113,18 @@ pub struct Model<'a> {
 
 impl<'a> Cluster<'a> {
     #[inline]
-    pub(crate) fn new(arena: Arena<'a>, row: usize) -> Self {
-        Self { arena, row }
+    pub(crate) fn new(arena: Arena<'a>, row: Row, raw: bool) -> Self {
+        Self {
+            arena,
+            row: row.index(),
+            raw,
+        }
     }
 
     /// Row in the snapshot, which is also the rank of the cluster's name.
     #[inline]
-    pub fn row(&self) -> usize {
-        self.row
+    pub fn row(&self) -> Row {
+        Row::from_index(self.row)
     }
 
     /// `metadata.name`.
@@ -334,11 +387,21 @@ impl<'a> Cluster<'a> {
         grades.iter().copied().zip(counts.iter().copied())
     }
 
-    /// The whole object as JSON; empty unless the plugin declares `Needs::raw_cluster`.
+    /// The whole object as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`NotDeclared`] unless the plugin declares `Needs::raw_cluster`, even if another plugin of the profile does.
     #[inline]
-    pub fn raw_json(&self) -> &'a str {
+    pub fn raw_json(&self) -> Result<&'a str, NotDeclared> {
+        if !self.raw {
+            return Err(NotDeclared {
+                value: "the raw JSON of a cluster",
+                need: "raw_cluster",
+            });
+        }
         let span = self.arena.span(column::RAW_SPANS, self.row);
-        std::str::from_utf8(span.of(self.arena.column(column::RAW_TEXT))).unwrap_or("")
+        Ok(std::str::from_utf8(span.of(self.arena.column(column::RAW_TEXT))).unwrap_or(""))
     }
 
     #[inline]

@@ -8,6 +8,8 @@ use divvy_framework_abi::arena::{Arena, column};
 use divvy_framework_abi::row::{AffinityRow, ExpressionRow, expression_operator, expression_source};
 use divvy_framework_abi::text::{Span, Text};
 
+use super::Row;
+
 /// A set of snapshot rows: one bit per cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowSet {
@@ -31,7 +33,8 @@ impl RowSet {
 
     /// Adds a row. A row beyond the capacity of the set is ignored.
     #[inline]
-    pub fn insert(&mut self, row: usize) {
+    pub fn insert(&mut self, row: Row) {
+        let row = row.index();
         if let Some(word) = self.words.get_mut(row / 64) {
             *word |= 1 << (row % 64);
         }
@@ -39,25 +42,27 @@ impl RowSet {
 
     /// True if the row is in the set.
     #[inline]
-    pub fn contains(&self, row: usize) -> bool {
+    pub fn contains(&self, row: Row) -> bool {
+        let row = row.index();
         self.words.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 
     /// The rows, ascending.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = Row> + '_ {
         self.words.iter().enumerate().flat_map(|(place, &word)| {
             let mut rest = word;
             std::iter::from_fn(move || {
                 let bit = rest.trailing_zeros() as usize;
                 rest &= rest.wrapping_sub(1);
-                (bit < 64).then_some(place * 64 + bit)
+                (bit < 64).then(|| Row::from_index(place * 64 + bit))
             })
         })
     }
 }
 
 /// The tables that an affinity's spans point into.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct AffinityTables<'a> {
     /// String that contains all texts of the binding.
@@ -84,7 +89,7 @@ pub struct ClusterMatcher<'a> {
 /// A short list of rows, or a set if there are many.
 #[derive(Debug, Clone)]
 enum Rows {
-    Few(Vec<u32>),
+    Few(Vec<Row>),
     Many(RowSet),
 }
 
@@ -93,9 +98,9 @@ const FEW: usize = 8;
 
 impl Rows {
     #[inline]
-    fn contains(&self, row: usize) -> bool {
+    fn contains(&self, row: Row) -> bool {
         match self {
-            Self::Few(rows) => rows.contains(&(row as u32)),
+            Self::Few(rows) => rows.contains(&row),
             Self::Many(rows) => rows.contains(row),
         }
     }
@@ -165,18 +170,20 @@ impl<'a> Labels<'a> {
 impl<'a> ClusterMatcher<'a> {
     /// Compiles an affinity against a snapshot. For hosts; plugins call
     /// [`Affinity::compile`](crate::binding::Affinity::compile).
+    #[doc(hidden)]
     pub fn compile(arena: Arena<'a>, affinity: &AffinityRow, tables: AffinityTables<'_>) -> Self {
         let rows_of = |span: Span| {
             let names = span.of(tables.texts);
             let found = names
                 .iter()
-                .filter_map(|name| arena.row_hashed(name.read(tables.pool), name.hash));
+                .filter_map(|name| arena.row_hashed(name.read(tables.pool), name.hash))
+                .map(|row| Row::from_index(row as usize));
             match names.len() {
                 0 => None,
                 1..=FEW => Some(Rows::Few(found.collect())),
                 _ => {
                     let mut set = RowSet::new(arena.rows());
-                    found.for_each(|row| set.insert(row as usize));
+                    found.for_each(|row| set.insert(row));
                     Some(Rows::Many(set))
                 }
             }
@@ -229,41 +236,45 @@ impl<'a> ClusterMatcher<'a> {
 
     /// True if the cluster in that row matches.
     #[inline]
-    pub fn matches(&self, row: usize) -> bool {
+    pub fn matches(&self, row: Row) -> bool {
         match &self.only_pair {
-            Some((labels, key, value)) => labels.has(row, *key, *value),
+            Some((labels, key, value)) => labels.has(row.index(), *key, *value),
             None => self.interpret(row),
         }
     }
 
-    fn interpret(&self, row: usize) -> bool {
+    fn interpret(&self, row: Row) -> bool {
         self.names.as_ref().is_none_or(|names| names.contains(row))
             && !self.exclude.as_ref().is_some_and(|exclude| exclude.contains(row))
             && self
                 .expressions
                 .iter()
-                .all(|expression| expression.holds(self.arena, row))
+                .all(|expression| expression.holds(self.arena, row.index()))
     }
 
     /// Appends the rows of all matching clusters to `rows`, ascending.
     ///
     /// If the affinity lists names, only those clusters are examined.
-    pub fn collect_rows(&self, rows: &mut Vec<u32>) {
+    pub fn collect_rows(&self, rows: &mut Vec<Row>) {
         match &self.names {
             Some(Rows::Few(names)) => {
                 let start = rows.len();
-                rows.extend(names.iter().filter(|&&row| self.matches(row as usize)));
+                rows.extend(names.iter().filter(|&&row| self.matches(row)));
                 rows[start..].sort_unstable();
                 dedup_from(rows, start);
             }
-            Some(Rows::Many(names)) => rows.extend(names.iter().filter(|&row| self.matches(row)).map(|row| row as u32)),
-            None => rows.extend((0..self.arena.rows() as u32).filter(|&row| self.matches(row as usize))),
+            Some(Rows::Many(names)) => rows.extend(names.iter().filter(|&row| self.matches(row))),
+            None => rows.extend(
+                (0..self.arena.rows())
+                    .map(Row::from_index)
+                    .filter(|&row| self.matches(row)),
+            ),
         }
     }
 }
 
 /// Removes consecutive duplicates from the tail of a list that begins at `start`.
-fn dedup_from(rows: &mut Vec<u32>, start: usize) {
+fn dedup_from(rows: &mut Vec<Row>, start: usize) {
     let mut kept = start;
     for place in start..rows.len() {
         if kept == start || rows[kept - 1] != rows[place] {

@@ -2,15 +2,17 @@
 //!
 //! There are two ways in. [`Cluster`] reads like the object: `cluster.region()`, `cluster.label("tier")`. [`Clusters`]
 //! gives whole columns of numbers, for loops over thousands of clusters: texts are [`Symbol`]s there, so that "is it in
-//! this region" compares two integers. Rows are sorted by name, so a row number is also the rank of the cluster's name.
+//! this region" compares two integers. A [`Row`] indexes them.
 
 mod cluster;
 mod matcher;
+mod row;
 mod taints;
 
 pub use crate::words::{ConditionStatus, TaintEffect};
-pub use cluster::{Cluster, Condition, Model, Resource, Taint};
+pub use cluster::{Cluster, Condition, Model, NotDeclared, Resource, Taint};
 pub use matcher::{AffinityTables, ClusterMatcher, RowSet};
+pub use row::{Candidate, Column, ColumnIndex, Row};
 pub use taints::{TaintColumns, TaintSymbols};
 
 use divvy_framework_abi::arena::{Arena, column};
@@ -35,13 +37,23 @@ impl Symbol {
 #[derive(Debug, Clone, Copy)]
 pub struct Clusters<'a> {
     arena: Arena<'a>,
+    raw: bool,
 }
 
 impl<'a> Clusters<'a> {
     /// The clusters of an arena. For hosts; plugins receive them as an argument.
+    #[doc(hidden)]
     #[inline]
     pub fn new(arena: Arena<'a>) -> Self {
-        Self { arena }
+        Self { arena, raw: true }
+    }
+
+    /// The same, for a reader that declared a need for raw JSON or did not.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn declaring_raw(self, raw: bool) -> Self {
+        Self { raw, ..self }
     }
 
     #[inline]
@@ -70,21 +82,27 @@ impl<'a> Clusters<'a> {
 
     /// The cluster in a row. A row past the end yields a cluster without a name or properties.
     #[inline]
-    pub fn get(&self, row: usize) -> Cluster<'a> {
-        Cluster::new(self.arena, row)
+    pub fn get(&self, row: Row) -> Cluster<'a> {
+        Cluster::new(self.arena, row, self.raw)
     }
 
     /// All clusters, in the order of their names.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Cluster<'a>> + use<'a> {
         let clusters = *self;
-        (0..clusters.len()).map(move |row| clusters.get(row))
+        clusters.rows().map(move |row| clusters.get(row))
+    }
+
+    /// The rows of all clusters, in the order of their names.
+    #[inline]
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row> + DoubleEndedIterator + Clone + use<> {
+        (0..self.len()).map(Row::from_index)
     }
 
     /// Row of the cluster with that name; `None` if the snapshot has no such cluster.
     #[inline]
-    pub fn row(&self, name: &str) -> Option<usize> {
-        self.arena.row(name).map(|row| row as usize)
+    pub fn row(&self, name: &str) -> Option<Row> {
+        self.arena.row(name).map(|row| Row::from_index(row as usize))
     }
 
     /// The symbol of a text; `None` if no cluster mentions it. A text that clusters mentioned earlier may still have a
@@ -108,33 +126,33 @@ impl<'a> Clusters<'a> {
 
     /// Symbol of each cluster's name, by row.
     #[inline]
-    pub fn names(&self) -> &'a [Symbol] {
-        self.arena.column(column::NAME)
+    pub fn names(&self) -> Column<'a, Row, Symbol> {
+        Column::new(self.arena.column(column::NAME))
     }
 
     /// Hash of each cluster's name, by row. It is the same in every snapshot.
     #[inline]
-    pub fn name_hashes(&self) -> &'a [u64] {
-        self.arena.column(column::NAME_HASH)
+    pub fn name_hashes(&self) -> Column<'a, Row, u64> {
+        Column::new(self.arena.column(column::NAME_HASH))
     }
 
     /// Symbol of each cluster's region, by row.
     #[inline]
-    pub fn regions(&self) -> &'a [Symbol] {
-        self.arena.column(column::REGION)
+    pub fn regions(&self) -> Column<'a, Row, Symbol> {
+        Column::new(self.arena.column(column::REGION))
     }
 
     /// Symbol of each cluster's provider, by row.
     #[inline]
-    pub fn providers(&self) -> &'a [Symbol] {
-        self.arena.column(column::PROVIDER)
+    pub fn providers(&self) -> Column<'a, Row, Symbol> {
+        Column::new(self.arena.column(column::PROVIDER))
     }
 
     /// Number of each cluster's set of API enablements, by row. Sets are numbered densely from 0 and stay below
     /// [`Self::api_set_count`], so that a filter can decide once per set instead of once per cluster.
     #[inline]
-    pub fn api_sets(&self) -> &'a [u32] {
-        self.arena.column(column::API_SET)
+    pub fn api_sets(&self) -> Column<'a, Row, u32> {
+        Column::new(self.arena.column(column::API_SET))
     }
 
     /// Number of distinct sets of API enablements, including sets that no cluster uses any more.
@@ -201,7 +219,7 @@ impl<'a> Clusters<'a> {
 
     /// Only the column [`ResourceColumns::remaining`] of a resource; `None` if no cluster's summary names it.
     #[inline]
-    pub fn remaining(&self, resource: &str) -> Option<&'a [i64]> {
+    pub fn remaining(&self, resource: &str) -> Option<Column<'a, Row, i64>> {
         let index = self.resource_index(resource)?;
         Some(self.resource_column(column::RESOURCE_REMAINING, index))
     }
@@ -214,9 +232,9 @@ impl<'a> Clusters<'a> {
     }
 
     #[inline]
-    fn resource_column(&self, column: usize, index: usize) -> &'a [i64] {
+    fn resource_column(&self, column: usize, index: usize) -> Column<'a, Row, i64> {
         let (cells, rows): (&'a [i64], usize) = (self.arena.column(column), self.len());
-        cells.get(index * rows..(index + 1) * rows).unwrap_or(&[])
+        Column::new(cells.get(index * rows..(index + 1) * rows).unwrap_or(&[]))
     }
 
     /// Symbols of all resources that any cluster's summary names.
@@ -232,15 +250,16 @@ impl<'a> Clusters<'a> {
 ///
 /// `cpu` is in thousandths of a core, everything else in its own unit (bytes, pieces). Fractions are rounded up.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ResourceColumns<'a> {
     /// `status.resourceSummary.allocatable`.
-    pub allocatable: &'a [i64],
+    pub allocatable: Column<'a, Row, i64>,
     /// `status.resourceSummary.allocated`.
-    pub allocated: &'a [i64],
+    pub allocated: Column<'a, Row, i64>,
     /// `status.resourceSummary.allocating`.
-    pub allocating: &'a [i64],
+    pub allocating: Column<'a, Row, i64>,
     /// Allocatable − allocated − allocating; negative where a cluster is overcommitted.
-    pub remaining: &'a [i64],
+    pub remaining: Column<'a, Row, i64>,
 }
 
 impl ResourceColumns<'_> {

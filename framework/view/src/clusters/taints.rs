@@ -6,7 +6,7 @@
 use divvy_framework_abi::arena::{Arena, column};
 use divvy_framework_abi::text::Span;
 
-use super::Symbol;
+use super::{Row, Symbol};
 use crate::words::TaintEffect;
 
 /// The taints of all clusters of a snapshot.
@@ -20,6 +20,7 @@ pub struct TaintColumns<'a> {
 
 /// A taint without its texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TaintSymbols {
     /// Key.
     pub key: Symbol,
@@ -42,8 +43,8 @@ impl<'a> TaintColumns<'a> {
 
     /// Taints of the cluster in a row, in the order of `spec.taints`.
     #[inline]
-    pub fn of(&self, row: usize) -> impl Iterator<Item = TaintSymbols> + use<'a> {
-        let span = self.spans.get(row).copied().unwrap_or_default();
+    pub fn of(&self, row: Row) -> impl Iterator<Item = TaintSymbols> + use<'a> {
+        let span = self.spans.get(row.index()).copied().unwrap_or_default();
         let (keys, values, effects) = (span.of(self.keys), span.of(self.values), span.of(self.effects));
         keys.iter()
             .zip(values)

@@ -162,22 +162,20 @@ impl ChosenProfile {
                 let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
                 return Some(format!("plugin.{plugin}.sha256"));
             }
-            RegistryError::Load(LoadError::FileMissing { path } | LoadError::NotALibrary { path, .. }) => {
-                let names_it = |table: &PluginTable| table.path.as_deref().is_some_and(|given| path.ends_with(given));
-                let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
-                return Some(format!("plugin.{plugin}.path"));
-            }
-            RegistryError::Load(
-                LoadError::WrongName { expected: plugin, .. }
-                | LoadError::AbiMismatch { plugin, .. }
-                | LoadError::LayoutMismatch { plugin, .. }
-                | LoadError::ConstructorError { plugin, .. }
-                | LoadError::ConstructorPanic { plugin, .. },
-            )
-            | RegistryError::NotFound { plugin, .. }
+            RegistryError::Load(error) => match error.plugin() {
+                Some(plugin) => plugin,
+                None => {
+                    let path = error.path()?;
+                    let names_it =
+                        |table: &PluginTable| table.path.as_deref().is_some_and(|given| path.ends_with(given));
+                    let (plugin, _) = configuration.plugin.iter().find(|(_, table)| names_it(table))?;
+                    return Some(format!("plugin.{plugin}.path"));
+                }
+            },
+            RegistryError::NotFound { plugin, .. }
             | RegistryError::WrongExtensionPoint { plugin, .. }
-            | RegistryError::DuplicateName { plugin, .. } => plugin,
-            RegistryError::TwoForStrategy { second, .. } => second,
+            | RegistryError::DuplicateName { plugin, .. } => plugin.as_str(),
+            RegistryError::TwoForStrategy { second, .. } => second.as_str(),
             _ => return None,
         };
         // Any other error is about the plugin's use: point to the first key that names it.
@@ -186,12 +184,105 @@ impl ChosenProfile {
             return Some(format!("filters[{index}]"));
         }
         let mut scores = configuration.scores.iter().flatten();
-        if let Some(index) = scores.position(|entry| &entry.plugin == plugin) {
+        if let Some(index) = scores.position(|entry| entry.plugin == plugin) {
             return Some(format!("scores[{index}].plugin"));
         }
-        if configuration.select.as_ref() == Some(plugin) {
+        if configuration.select.as_deref() == Some(plugin) {
             return Some("select".to_owned());
         }
         index_in(&configuration.assign).map(|index| format!("assign[{index}]"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen() -> ChosenProfile {
+        let text = "[[profile]]\nname = 'test'\nfilters = ['one', 'two']\nassign = ['three']\n\
+                    [profile.plugin.two]\npath = '/plugins/two.so'\n";
+        let source = ProfileSource::parse(Some("profile.toml".into()), text);
+        let configuration = source.profile(None).unwrap_or_else(|error| panic!("{error}"));
+        ChosenProfile { source, configuration }
+    }
+
+    /// Every error of a library points to a line of the profile: where its path is written, or else where it is used.
+    #[test]
+    fn errors_of_libraries_point_to_a_key_of_the_profile() {
+        let path = || PathBuf::from("/plugins/two.so");
+        let message = || "broken".to_owned();
+        let plugin = || "two".to_owned();
+        let version = divvy_framework::abi::ABI_VERSION;
+        let of_file = [
+            LoadError::FileMissing { path: path() },
+            LoadError::FileUnreadable {
+                path: path(),
+                source: std::io::Error::other("broken"),
+            },
+            LoadError::NotALibrary {
+                path: path(),
+                actual: message(),
+            },
+            LoadError::NoModule {
+                path: path(),
+                missing: message(),
+            },
+            LoadError::BuiltBeforeFirstVersion { path: path() },
+            LoadError::SeveralPlugins {
+                path: path(),
+                names: Vec::new(),
+            },
+            LoadError::OpenFailed {
+                path: path(),
+                message: message(),
+            },
+        ];
+        let of_plugin = [
+            LoadError::NeedsNewerHost {
+                plugin: plugin(),
+                path: path(),
+                needed: version,
+                actual: version,
+            },
+            LoadError::UnknownFeatures {
+                plugin: plugin(),
+                path: path(),
+                bits: 1,
+            },
+            LoadError::InvalidDescriptor {
+                plugin: plugin(),
+                path: path(),
+                message: message(),
+            },
+            LoadError::InvalidRuleList {
+                plugin: plugin(),
+                path: path(),
+                message: message(),
+            },
+            LoadError::Uncertified {
+                plugin: plugin(),
+                path: path(),
+                language: String::new(),
+            },
+            LoadError::CertificateUnreadable {
+                plugin: plugin(),
+                path: path(),
+                message: message(),
+            },
+            LoadError::ConstructorError {
+                plugin: plugin(),
+                message: message(),
+            },
+        ];
+        let chosen = chosen();
+        for (errors, key) in [
+            (Vec::from(of_file), "plugin.two.path"),
+            (of_plugin.into(), "filters[1]"),
+        ] {
+            for error in errors {
+                let error = RegistryError::Load(error);
+                assert_eq!(chosen.plugin_key(&error).as_deref(), Some(key), "{error}");
+            }
+        }
     }
 }

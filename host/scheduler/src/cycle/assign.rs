@@ -7,6 +7,7 @@ use divvy_framework_driver::cycle as driver;
 
 use super::error::CycleError;
 use super::run::{Candidates, Cycle, CycleInput, Target, Views};
+use super::values::Values;
 use super::verify::AssignRules;
 use crate::scheduler::Strategy;
 
@@ -140,8 +141,13 @@ impl Cycle {
         // The plugin writes into the host's buffer. A candidate that it skips gets 0 replicas.
         result.clear();
         result.resize(rows.len(), 0);
+        let strategy = division.strategy;
+        let plugin = strategy.plugin();
+        let values = Values::of(plugin, division.input, division.views)?;
         let mut call = AssignCall {
             cycle: division.views.cycle(),
+            snapshot_value: values.snapshot(),
+            binding_value: values.binding(),
             policy: division.views.policy(),
             prepared: division.prepared,
             rows: Slice::new(rows),
@@ -159,8 +165,7 @@ impl Cycle {
             result: SliceMut::new(result),
             ..AssignCall::DEFAULT
         };
-        let strategy = division.strategy;
-        let answer = strategy.plugin().assign(&mut call, division.views.texts());
+        let answer = plugin.assign(&mut call, division.views.texts());
         answer.map_err(CycleError::of_call)?;
         // No result is used before it has passed the strategy's promises.
         verify(division, share.replicas, candidates)?;

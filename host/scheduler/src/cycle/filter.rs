@@ -6,6 +6,7 @@ use divvy_framework::abi::call::FilterCall;
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput, Views};
 use super::sink::{DELETING_CODE, Texts};
+use super::values::Values;
 use super::verify::Violation;
 
 impl Cycle {
@@ -34,8 +35,11 @@ impl Cycle {
             if observer.is_some() && rejections.is_empty() {
                 rejected = count(&self.codes);
             }
+            let values = Values::of(plugin, input, views)?;
             let mut call = FilterCall {
                 cycle: views.cycle(),
+                snapshot_value: values.snapshot(),
+                binding_value: values.binding(),
                 codes: SliceMut::new(&mut self.codes),
                 // Without a text sink, all rejections share this code; the sink assigns one code per reason.
                 code: DELETING_CODE + 1,

@@ -5,7 +5,7 @@
 //! replica.
 //!
 //! - [`Cycle`]: runs the steps and reuses its memory from binding to binding.
-//! - [`Cycle::run_with_estimates`]: for callers with their own estimates, which are filled in after Score.
+//! - [`Cycle::run_with_estimates`]: for callers with their own estimates, which are filled in after Filter.
 //! - [`verify`]: the rules that a plugin's result must satisfy.
 //! - [`explanation`]: why each cluster got its replicas.
 
@@ -18,6 +18,7 @@ mod score;
 mod select;
 mod sink;
 mod tiers;
+mod values;
 mod walk;
 
 pub use divvy_framework_driver::rules as verify;

@@ -4,6 +4,7 @@ use divvy_framework::abi::Pointer;
 use divvy_framework::abi::arena::NO_ROW;
 use divvy_framework::abi::view::{CycleView, PolicyView};
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
+use divvy_framework_view::clusters::Row;
 
 use super::error::CycleError;
 use super::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
@@ -56,6 +57,9 @@ pub struct Cycle {
     /// Scratch with one entry per cluster of the snapshot; each step uses it differently.
     pub(super) by_row: Vec<u32>,
     pub(super) priorities: Vec<i64>,
+    /// Scratch for matching the rules that give priorities.
+    pub(super) priority_rows: Vec<Row>,
+    /// Codes before a filter's call.
     pub(super) row_buffer: Vec<u32>,
     pub(super) marks: Vec<bool>,
     pub(super) selected: Vec<u32>,
@@ -105,6 +109,8 @@ pub(super) struct Views<'a> {
     pub(super) cycle: &'a CycleView<'a>,
     /// For the strategy's plugin; the others do not see it.
     pub(super) policy: &'a PolicyView<'a>,
+    /// Number of the strategy's plugin.
+    pub(super) strategy: u64,
     pub(super) texts: Option<&'a Texts>,
 }
 
@@ -205,7 +211,7 @@ impl Cycle {
         (result, explanation.unwrap_or_default())
     }
 
-    /// Runs both halves, the estimate between them, with one view, so that it is built only once.
+    /// Runs the steps with one view, so that it is built only once.
     fn halves(
         &mut self,
         input: &CycleInput<'_>,
@@ -213,13 +219,10 @@ impl Cycle {
     ) -> Result<(), CycleError> {
         self.begin(input);
         let outcome = self.with_view(input, |cycle, strategy, views, resolution| {
-            cycle.first_half(input, views, resolution)?;
-            let Feasible { rows, fits_now, .. } = &mut cycle.feasible;
-            estimate(rows, fits_now);
-            fits_now.resize(rows.len(), 0);
-            for fits in fits_now.iter_mut() {
-                *fits = (*fits).max(0);
-            }
+            cycle.filter(input, views)?;
+            cycle.last_of_feasible(input, resolution);
+            cycle.room_of_feasible(estimate);
+            cycle.score(input, views)?;
             cycle.second_half(input, strategy, views)
         });
         self.with_reasons(input, outcome)
@@ -230,29 +233,36 @@ impl Cycle {
         self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
     }
 
-    /// Repeats the first half to collect the reasons if no cluster was feasible. Collecting them has a cost, so the
+    /// Repeats Filter to collect the reasons if no cluster was feasible. Collecting them has a cost, so the
     /// first attempt runs without.
     fn with_reasons(&mut self, input: &CycleInput<'_>, outcome: Result<(), CycleError>) -> Result<(), CycleError> {
         if self.texts.is_some() || !matches!(outcome, Err(CycleError::NoClusterFit { .. })) {
             return outcome;
         }
         self.texts = Some(Box::default());
-        let outcome = self.with_view(input, |cycle, _, views, resolution| {
-            cycle.first_half(input, views, resolution)
-        });
+        let outcome = self.with_view(input, |cycle, _, views, _| cycle.filter(input, views));
         self.texts = None;
         outcome
     }
 
-    fn first_half(
-        &mut self,
-        input: &CycleInput<'_>,
-        views: Views<'_>,
-        resolution: &Resolution,
-    ) -> Result<(), CycleError> {
-        self.filter(input, views)?;
-        self.last_of_feasible(input, resolution);
-        self.score(input, views)
+    /// Fills in the room of each feasible cluster: what fits now, by `estimate`, and the capacity.
+    fn room_of_feasible(&mut self, estimate: impl FnOnce(&[u32], &mut Vec<i64>)) {
+        let Feasible {
+            rows,
+            fits_now,
+            capacity,
+            last,
+            ..
+        } = &mut self.feasible;
+        estimate(rows, fits_now);
+        fits_now.resize(rows.len(), 0);
+        for fits in fits_now.iter_mut() {
+            *fits = (*fits).max(0);
+        }
+        capacity.clear();
+        // The last replicas already run on a cluster, so it has room for them in addition to what fits now.
+        let columns = fits_now.iter().zip(last.iter());
+        capacity.extend(columns.map(|(fits, last)| fits.saturating_add(*last)));
     }
 
     fn second_half(
@@ -262,16 +272,6 @@ impl Cycle {
         views: Views<'_>,
     ) -> Result<(), CycleError> {
         self.targets.clear();
-        let Feasible {
-            fits_now,
-            capacity,
-            last,
-            ..
-        } = &mut self.feasible;
-        capacity.clear();
-        // The last replicas already run on a cluster, so it has room for them in addition to what fits now.
-        let columns = fits_now.iter().zip(last.iter());
-        capacity.extend(columns.map(|(fits, last)| fits.saturating_add(*last)));
         self.tier_of_feasible(input);
         self.select(input, strategy, views)?;
         // Without replicas to divide, every candidate becomes a target and the strategy is not called.
@@ -316,6 +316,7 @@ impl Cycle {
         let views = Views {
             cycle: &view,
             policy: &policy,
+            strategy: strategy.plugin().number(),
             texts: texts.as_deref(),
         };
         let outcome = steps(self, &strategy, views, &resolution);

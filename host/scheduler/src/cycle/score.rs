@@ -5,6 +5,7 @@ use divvy_framework::abi::{Slice, SliceMut};
 
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput, Views};
+use super::values::Values;
 use super::verify;
 
 impl Cycle {
@@ -18,11 +19,16 @@ impl Cycle {
             // A cluster that the plugin does not score gets 0.
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);
+            let values = Values::of(plugin, input, views)?;
             let mut call = ScoreCall {
                 cycle: views.cycle(),
+                snapshot_value: values.snapshot(),
+                binding_value: values.binding(),
                 rows: Slice::new(&self.feasible.rows),
                 last: Slice::new(&self.feasible.last),
                 last_index: Slice::new(&self.feasible.last_index),
+                fits_now: Slice::new(&self.feasible.fits_now),
+                capacity: Slice::new(&self.feasible.capacity),
                 result: SliceMut::new(&mut self.score_buffer),
                 ..ScoreCall::DEFAULT
             };

@@ -5,6 +5,7 @@ use divvy_framework::abi::{Slice, SliceMut};
 
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput, Views};
+use super::values::Values;
 use super::verify;
 use crate::plugin::CallError;
 use crate::scheduler::Strategy;
@@ -22,8 +23,11 @@ impl Cycle {
         let feasible = &self.feasible;
         self.selected.clear();
         self.selected.resize(feasible.rows.len(), 0);
+        let values = Values::of(plugin, input, views)?;
         let mut call = SelectCall {
             cycle: views.cycle(),
+            snapshot_value: values.snapshot(),
+            binding_value: values.binding(),
             rows: Slice::new(&feasible.rows),
             scores: Slice::new(&feasible.scores),
             last: Slice::new(&feasible.last),

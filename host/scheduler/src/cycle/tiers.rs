@@ -34,7 +34,7 @@ impl Cycle {
             driver::first_affinities(snapshot, &group.record, rows, &mut self.tiers.overflow);
         }
         if group.record.has_priorities() {
-            driver::priorities(snapshot, &group.record, &mut self.priorities, &mut self.row_buffer);
+            driver::priorities(snapshot, &group.record, &mut self.priorities, &mut self.priority_rows);
         } else {
             self.priorities.clear();
         }

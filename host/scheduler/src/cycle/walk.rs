@@ -4,7 +4,7 @@
 
 use divvy_framework::division::tiers::{LastTier, divide_among_tiers};
 use divvy_framework::division::{self, DivisionError};
-use divvy_framework_view::clusters::RowSet;
+use divvy_framework_view::clusters::{Row, RowSet};
 
 use super::assign::{Division, Share};
 use super::error::CycleError;
@@ -156,7 +156,7 @@ impl Walk {
         let column = |column: &[i64], of_members: &mut Vec<i64>| {
             of_members.clear();
             of_members.extend(members.iter().map(|&place| {
-                let participates = all_participate || positive.contains(all.rows[place] as usize);
+                let participates = all_participate || positive.contains(Row::from_index(all.rows[place] as usize));
                 if participates { column[place] } else { 0 }
             }));
         };
@@ -167,16 +167,16 @@ impl Walk {
         tier_of.extend(members.iter().map(tier));
         quotas.clear();
         quotas.resize(ranks.len(), 0);
-        let request = division::Request {
-            replicas: quota,
+        let request = division::Request::new(
+            quota,
             fits_now,
             last,
-            cycle: if division.input.fresh {
+            if division.input.fresh {
                 division::Cycle::Fresh
             } else {
                 division::Cycle::Steady
             },
-        };
+        );
         let last_tier = if division.strategy.last_tier_overflows() {
             LastTier::TakesTheRest
         } else {
@@ -196,12 +196,12 @@ impl Walk {
         self.positive.reset(division.input.fleet.len());
         for (rule, span) in policy.rule_spans.as_slice().iter().enumerate() {
             if record.rule_is_positive(rule) {
-                for &row in span.of(policy.rule_rows.as_slice()) {
-                    self.positive.insert(row as usize);
+                for &row in Row::cast(span.of(policy.rule_rows.as_slice())) {
+                    self.positive.insert(row);
                 }
             }
         }
-        all.rows.iter().any(|&row| self.positive.contains(row as usize))
+        Row::cast(&all.rows).iter().any(|&row| self.positive.contains(row))
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! The outer loops run over resources and the inner ones over clusters, so that columns are read from start to end.
 
-use divvy_framework_view::clusters::{Cluster, Clusters, Model};
+use divvy_framework_view::clusters::{Cluster, Clusters, Column, Model, Row};
 
 use super::Ledger;
 
@@ -95,9 +95,9 @@ fn bound_by_pods(clusters: &Clusters<'_>, rows: &[u32], ledger: Option<&Ledger>,
 
 /// Free quantity of a resource after the ledger's bookings. Nothing is free if it is not positive.
 #[inline]
-fn free(remaining: &[i64], resource: &str, row: u32, ledger: Option<&Ledger>) -> i64 {
+fn free(remaining: Column<'_, Row, i64>, resource: &str, row: u32, ledger: Option<&Ledger>) -> i64 {
     let row = row as usize;
-    let remaining = remaining.get(row).copied().unwrap_or(0);
+    let remaining = remaining.get(Row::from_index(row)).unwrap_or(0);
     match ledger {
         Some(ledger) => remaining.saturating_sub(ledger.taken(resource, row)),
         None => remaining,
@@ -158,7 +158,7 @@ impl ModelBounds {
             if !self.counts(row) {
                 continue;
             }
-            let cluster = clusters.get(row as usize);
+            let cluster = clusters.get(Row::from_index(row as usize));
             let held: i128 = sets
                 .of(&cluster, requests)
                 .iter()
@@ -288,7 +288,7 @@ fn estimate_sets(
         }
         // The summed resources give an upper bound. Simulating the nodes is slower and can only lower it.
         if *fit > 0
-            && let Some(models) = usable_models(&clusters.get(row as usize))
+            && let Some(models) = usable_models(&clusters.get(Row::from_index(row as usize)))
         {
             *fit = sets_on_nodes(&models, components, *fit);
         }

@@ -13,6 +13,7 @@ pub use record::units;
 use record::write_cluster;
 
 use divvy_framework_driver::snapshot::{Snapshot, SnapshotStore};
+use divvy_framework_view::clusters::Row;
 
 use divvy_karmada::api::Cluster;
 
@@ -100,6 +101,6 @@ impl FleetSnapshot {
 
     /// Name of the cluster in `row`.
     pub fn name(&self, row: u32) -> &str {
-        self.snapshot.clusters().get(row as usize).name()
+        self.snapshot.clusters().get(Row::from_index(row as usize)).name()
     }
 }

@@ -31,13 +31,11 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
         writer.zone(zone);
     }
     for taint in &spec.taints {
-        writer.taint(Taint {
-            key: &taint.key,
-            value: &taint.value,
-            // Kubernetes defines no taint without an effect, whereas a toleration without one matches every effect.
-            effect: taint.effect.known().unwrap_or(TaintEffect::Unknown),
-            time_added: taint.time_added.map(Timestamp::seconds),
-        });
+        // Kubernetes defines no taint without an effect, whereas a toleration without one matches every effect.
+        let effect = taint.effect.known().unwrap_or(TaintEffect::Unknown);
+        let mut view = Taint::new(&taint.key, &taint.value, effect);
+        view.time_added = taint.time_added.map(Timestamp::seconds);
+        writer.taint(view);
     }
     for model in &spec.resource_models {
         let ranges = model.ranges.iter().map(|range| {
@@ -51,11 +49,8 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
         writer.apis(&api.group_version, kinds);
     }
     for condition in &status.conditions {
-        writer.condition(Condition {
-            kind: &condition.kind,
-            status: ConditionStatus::named(&condition.status).unwrap_or(ConditionStatus::Unknown),
-            reason: &condition.reason,
-        });
+        let status = ConditionStatus::named(&condition.status).unwrap_or(ConditionStatus::Unknown);
+        writer.condition(Condition::new(&condition.kind, status, &condition.reason));
     }
     if let Some(summary) = &status.resource_summary {
         write_summary(summary, writer);
@@ -82,19 +77,18 @@ fn write_summary(summary: &ResourceSummary, writer: &mut ClusterWriter<'_>) {
         let allocated = summary.allocated.get(name).copied();
         let allocating = summary.allocating.get(name).copied();
         let in_units = |quantity| units(name, quantity);
-        writer.resource(Resource {
-            name,
-            allocatable: allocatable.map(in_units),
-            allocated: allocated.map(in_units),
-            allocating: allocating.map(in_units),
-            remaining: allocatable.map(|quantity| {
-                let left = quantity
-                    .checked_sub(allocated.unwrap_or_default())
-                    .and_then(|left| left.checked_sub(allocating.unwrap_or_default()));
-                // A difference that overflows 128 bits of billionths is an overcommitment, so nothing remains.
-                left.map_or(0, in_units)
-            }),
+        let mut view = Resource::new(name);
+        view.allocatable = allocatable.map(in_units);
+        view.allocated = allocated.map(in_units);
+        view.allocating = allocating.map(in_units);
+        view.remaining = allocatable.map(|quantity| {
+            let left = quantity
+                .checked_sub(allocated.unwrap_or_default())
+                .and_then(|left| left.checked_sub(allocating.unwrap_or_default()));
+            // A difference that overflows 128 bits of billionths is an overcommitment, so nothing remains.
+            left.map_or(0, in_units)
         });
+        writer.resource(view);
     }
     for modeling in &summary.allocatable_modelings {
         writer.modeling(i64::from(modeling.grade), modeling.count);

@@ -17,6 +17,7 @@ use divvy_framework::division::ties;
 use divvy_framework_driver::binding::BindingRecord;
 
 use crate::fleet::estimate::{ComponentDemand, Demand};
+use crate::plugin::BindingValues;
 use crate::strategy::{
     Declarations, InvalidBinding, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
 };
@@ -62,6 +63,8 @@ pub struct AffinityGroup {
     pub record: BindingRecord,
     /// True if the affinities of the record are tiers, each overflowing into the next.
     pub overflows: bool,
+    /// What plugins keep for the binding.
+    pub values: BindingValues,
 }
 
 /// Settings from the profile and the caller that affect plans.
@@ -122,6 +125,7 @@ impl Plan {
                     name,
                     overflows: overflows && affinities.len() > 1,
                     record: binding_tables(input, &request, &spread_constraints, &affinities, &priorities),
+                    values: BindingValues::default(),
                 }
             })
             .collect();

@@ -103,17 +103,15 @@ fn write_affinity(affinity: &ClusterAffinity, writer: &mut AffinityWriter<'_>) {
 
 /// Converts a toleration. As in Kubernetes, the operator defaults to `Equal`, and a missing effect matches all effects.
 fn view_of_toleration(toleration: &api::Toleration) -> Toleration<'_> {
-    Toleration {
-        key: &toleration.key,
-        operator: word_or(
-            &toleration.operator,
-            TolerationOperator::Equal,
-            TolerationOperator::Unknown,
-        ),
-        value: &toleration.value,
-        effect: word_or(&toleration.effect, TaintEffect::Any, TaintEffect::Unknown),
-        seconds: toleration.toleration_seconds,
-    }
+    let (equal, unknown) = (TolerationOperator::Equal, TolerationOperator::Unknown);
+    let mut view = Toleration::new(
+        &toleration.key,
+        word_or(&toleration.operator, equal, unknown),
+        &toleration.value,
+        word_or(&toleration.effect, TaintEffect::Any, TaintEffect::Unknown),
+    );
+    view.seconds = toleration.toleration_seconds;
+    view
 }
 
 /// The value of a word, or what stands for an absent or empty word and for an unknown one.
@@ -126,14 +124,12 @@ fn word_or<E: Enumeration>(word: &Option<Word<E>>, absent: E, unknown: E) -> E {
 
 /// Converts a spread constraint. Without a label or a known field, it spreads by cluster.
 fn view_of_constraint(constraint: &api::SpreadConstraint) -> SpreadConstraint<'_> {
-    let field = constraint.spread_by_field.as_ref().and_then(Word::known);
-    SpreadConstraint {
-        field: match constraint.spread_by_label.as_str() {
-            "" => field.unwrap_or(SpreadField::Cluster),
-            _ => SpreadField::Label,
-        },
-        label: &constraint.spread_by_label,
-        minimum_groups: constraint.min_groups,
-        maximum_groups: constraint.max_groups,
+    let (minimum, maximum) = (constraint.min_groups, constraint.max_groups);
+    match constraint.spread_by_label.as_str() {
+        "" => {
+            let field = constraint.spread_by_field.as_ref().and_then(Word::known);
+            SpreadConstraint::by(field.unwrap_or(SpreadField::Cluster), minimum, maximum)
+        }
+        label => SpreadConstraint::by_label(label, minimum, maximum),
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of plugins, one variant per cause.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use divvy_framework::abi::AbiVersion;
 
@@ -207,6 +207,56 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// Name of the plugin at fault; `None` for a fault of a file that is found before its plugin is known.
+    pub fn plugin(&self) -> Option<&str> {
+        match self {
+            Self::NeedsNewerHost { plugin, .. }
+            | Self::UnknownFeatures { plugin, .. }
+            | Self::InvalidDescriptor { plugin, .. }
+            | Self::AbiMismatch { plugin, .. }
+            | Self::InvalidRuleList { plugin, .. }
+            | Self::LayoutMismatch { plugin, .. }
+            | Self::Uncertified { plugin, .. }
+            | Self::CertificateUnreadable { plugin, .. }
+            | Self::WrongName { expected: plugin, .. }
+            | Self::Configuration { plugin, .. }
+            | Self::ConstructorError { plugin, .. }
+            | Self::ConstructorPanic { plugin, .. } => Some(plugin),
+            Self::FileMissing { .. }
+            | Self::FileUnreadable { .. }
+            | Self::NotALibrary { .. }
+            | Self::NoModule { .. }
+            | Self::BuiltBeforeFirstVersion { .. }
+            | Self::SeveralPlugins { .. }
+            | Self::ChecksumMismatch { .. }
+            | Self::OpenFailed { .. } => None,
+        }
+    }
+
+    /// Path of the file at fault; `None` for a fault of a configuration or a constructor.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::FileMissing { path }
+            | Self::FileUnreadable { path, .. }
+            | Self::NotALibrary { path, .. }
+            | Self::NoModule { path, .. }
+            | Self::BuiltBeforeFirstVersion { path }
+            | Self::SeveralPlugins { path, .. }
+            | Self::NeedsNewerHost { path, .. }
+            | Self::UnknownFeatures { path, .. }
+            | Self::InvalidDescriptor { path, .. }
+            | Self::AbiMismatch { path, .. }
+            | Self::InvalidRuleList { path, .. }
+            | Self::ChecksumMismatch { path, .. }
+            | Self::OpenFailed { path, .. }
+            | Self::LayoutMismatch { path, .. }
+            | Self::Uncertified { path, .. }
+            | Self::CertificateUnreadable { path, .. }
+            | Self::WrongName { path, .. } => Some(path),
+            Self::Configuration { .. } | Self::ConstructorError { .. } | Self::ConstructorPanic { .. } => None,
+        }
+    }
+
     /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework::abi::Address;
 use divvy_framework::abi::call::{
-    AssignCall, CallFunction, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
+    AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall,
+    SnapshotValueCall,
 };
 use divvy_framework::abi::service::{DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
@@ -15,6 +16,7 @@ use divvy_framework::abi::sized::kind;
 use super::error::CallError;
 use super::library::PluginLibrary;
 use super::services::{CallSink, HostServices, Reported, TakeText};
+use super::value::{KeptValue, PreparedState};
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
@@ -22,7 +24,7 @@ pub const PANICS_TO_QUARANTINE: u32 = 3;
 /// Kinds of calls to a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
-    /// State for one binding is prepared.
+    /// State for one cycle, or a value for a snapshot or a binding, is prepared.
     Prepare,
     /// Clusters are filtered.
     Filter,
@@ -97,40 +99,13 @@ macro_rules! callable {
 
 callable!(
     PrepareCall = PREPARE, Prepare;
+    SnapshotValueCall = SNAPSHOT_VALUE, Prepare;
+    BindingValueCall = BINDING_VALUE, Prepare;
     FilterCall = FILTER, Filter;
     ScoreCall = SCORE, Score;
     SelectCall = SELECT, Select;
     AssignCall = ASSIGN, Assign;
 );
-
-/// State that a plugin prepared for several calls of one cycle. It is dropped by the plugin's own code.
-#[derive(Debug)]
-pub struct PreparedState {
-    state: Address,
-    release: Option<ReleaseFunction>,
-}
-
-impl PreparedState {
-    /// No state: the plugin prepares in each call.
-    pub const NONE: Self = Self {
-        state: Address::NULL,
-        release: None,
-    };
-
-    /// The value of [`CallHead::prepared`].
-    pub fn address(&self) -> Address {
-        self.state
-    }
-}
-
-impl Drop for PreparedState {
-    fn drop(&mut self) {
-        if let Some(release) = self.release {
-            // SAFETY: the plugin wrote both, and the state is used nowhere else any more.
-            unsafe { release(self.state.get()) };
-        }
-    }
-}
 
 /// A plugin constructed from its configuration.
 pub struct PluginInstance {
@@ -140,7 +115,12 @@ pub struct PluginInstance {
     /// Features that the plugin needs with its configuration.
     features: u64,
     /// Consecutive panics per kind of call, because a plugin whose Filter succeeds can still panic in every division.
-    panics: [AtomicU32; 6],
+    panics: [AtomicU32; kind::BINDING_VALUE as usize + 1],
+    /// A number that no other instance of this process has.
+    number: u64,
+    keeps_values: bool,
+    /// The value for the newest snapshot that the plugin was called with, and the generation of that snapshot.
+    snapshot_value: Mutex<Option<(u64, KeptValue)>>,
     quarantined: AtomicBool,
     last_panic: Mutex<String>,
     observer: OnceLock<Arc<dyn CallObserver>>,
@@ -162,7 +142,12 @@ impl PluginInstance {
         services: &'static HostServices,
         features: u64,
     ) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let keeps_values = library.serves(kind::SNAPSHOT_VALUE) || library.serves(kind::BINDING_VALUE);
         Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            keeps_values,
+            snapshot_value: Mutex::new(None),
             library,
             in_process,
             services,
@@ -205,6 +190,17 @@ impl PluginInstance {
         (self.features | self.library.features()) & feature != 0
     }
 
+    /// A number that no other instance of this process has.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// True if the plugin keeps a value for each snapshot or for each binding.
+    #[inline]
+    pub(crate) fn keeps_values(&self) -> bool {
+        self.keeps_values
+    }
+
     /// Features that the plugin needs with its configuration, in addition to those that its library lists.
     pub(crate) fn instance_features(&self) -> u64 {
         self.features
@@ -234,6 +230,46 @@ impl PluginInstance {
             state: call.state,
             release: call.release.get(),
         })
+    }
+
+    /// The value for the snapshot with this generation: the one that is kept, or a new one, made by `call` from the kept
+    /// one. A generation of 0 is unknown, so that its value is never kept for another call.
+    ///
+    /// # Errors
+    ///
+    /// A [`CallError`], which aborts this cycle and leaves the previous result in place. The kept value stays.
+    pub(crate) fn snapshot_value(
+        &self,
+        generation: u64,
+        call: &mut SnapshotValueCall<'_>,
+    ) -> Result<KeptValue, CallError> {
+        // Held while the value is made, so that calls on other threads wait for it instead of making their own.
+        let mut kept = self.snapshot_value.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some((known, value)) if *known == generation && generation != 0 => return Ok(value.clone()),
+            Some((_, previous)) => call.previous = previous.address(),
+            None => {}
+        }
+        self.call(call, None)?;
+        let value = KeptValue::new(PreparedState {
+            state: call.value,
+            release: call.release.get(),
+        });
+        *kept = Some((generation, value.clone()));
+        Ok(value)
+    }
+
+    /// A new value for a binding.
+    ///
+    /// # Errors
+    ///
+    /// A [`CallError`], which aborts this cycle and leaves the previous result in place.
+    pub(crate) fn binding_value(&self, call: &mut BindingValueCall<'_>) -> Result<KeptValue, CallError> {
+        self.call(call, None)?;
+        Ok(KeptValue::new(PreparedState {
+            state: call.value,
+            release: call.release.get(),
+        }))
     }
 
     /// Calls Filter: writes a code for every cluster that the plugin rejects.

@@ -11,10 +11,12 @@ pub mod instance;
 pub mod library;
 pub mod loader;
 mod services;
+mod value;
 
 pub use directories::PluginDirectories;
 pub use error::{CallError, LoadError};
-pub use instance::{Call, CallObserver, PluginInstance, PreparedState};
+pub use instance::{Call, CallObserver, PluginInstance};
 pub use library::PluginLibrary;
 pub use loader::LoadOptions;
 pub use services::TakeText;
+pub use value::{BindingValues, KeptValue, PreparedState};

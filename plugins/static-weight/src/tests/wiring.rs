@@ -70,12 +70,7 @@ fn karmadas_tie_rule_is_one_bit_of_the_uid() {
 
 #[test]
 fn explanations_name_weight_share_and_rule() {
-    let constraint = SpreadConstraint {
-        field: SpreadField::Region,
-        label: "",
-        minimum_groups: 1,
-        maximum_groups: 1,
-    };
+    let constraint = SpreadConstraint::by(SpreadField::Region, 1, 1);
     let scenario = fleet(&[0, 2, 0, 0])
         .replicas(8)
         .spread_constraint(constraint)

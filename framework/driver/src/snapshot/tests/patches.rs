@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use divvy_framework_view::clusters::{Condition, Resource, Symbol, Taint};
+use divvy_framework_view::clusters::{Column, Condition, Resource, Row, Symbol, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 use proptest::prelude::*;
 
@@ -48,19 +48,15 @@ impl Cluster {
             writer.zone(&text(zone));
         }
         for &taint in &self.taints {
-            writer.taint(Taint {
-                key: &text(taint),
-                value: &text(taint / 2),
-                effect: TaintEffect::from_code(u32::from(taint % 4)),
-                time_added: (taint % 3 > 0).then_some(i64::from(taint)),
-            });
+            let (key, value) = (text(taint), text(taint / 2));
+            let mut view = Taint::new(&key, &value, TaintEffect::from_code(u32::from(taint % 4)));
+            view.time_added = (taint % 3 > 0).then_some(i64::from(taint));
+            writer.taint(view);
         }
         for &condition in &self.conditions {
-            writer.condition(Condition {
-                kind: ["Ready", "CompleteAPIEnablements", "Other"][condition as usize % 3],
-                status: ConditionStatus::from_code(u32::from(condition) % 3),
-                reason: &text(condition),
-            });
+            let kind = ["Ready", "CompleteAPIEnablements", "Other"][condition as usize % 3];
+            let status = ConditionStatus::from_code(u32::from(condition) % 3);
+            writer.condition(Condition::new(kind, status, &text(condition)));
         }
         for &api in &self.apis {
             writer.apis(&text(api / 4), [text(api % 4).as_str()]);
@@ -72,13 +68,12 @@ impl Cluster {
             writer.modeling(i64::from(modeling), 2);
         }
         for &resource in &self.resources {
-            writer.resource(Resource {
-                name: &text(resource),
-                allocatable: Some(i64::from(resource)),
-                allocated: (resource % 2 > 0).then_some(1),
-                allocating: None,
-                remaining: Some(i64::from(resource) - 1),
-            });
+            let name = text(resource);
+            let mut view = Resource::new(&name);
+            view.allocatable = Some(i64::from(resource));
+            view.allocated = (resource % 2 > 0).then_some(1);
+            view.remaining = Some(i64::from(resource) - 1);
+            writer.resource(view);
         }
         if self.deleting {
             writer.deleting();
@@ -152,7 +147,12 @@ fn read(snapshot: &Snapshot) -> Vec<String> {
         entries.sort();
         entries
     };
-    let texts = |symbols: &[Symbol]| symbols.iter().map(|&symbol| clusters.text(symbol)).collect::<Vec<_>>();
+    let texts = |symbols: Column<'_, Row, Symbol>| {
+        symbols
+            .iter()
+            .map(|(_, symbol)| clusters.text(symbol))
+            .collect::<Vec<_>>()
+    };
     let mut seen = vec![
         format!("{} {:?}", clusters.len(), snapshot.deleting()),
         format!("{} {}", clusters.any_tainted(), clusters.any_modelings()),
@@ -189,7 +189,7 @@ fn read(snapshot: &Snapshot) -> Vec<String> {
             listed(cluster.conditions()),
             format!("{:?}", cluster.models()),
             listed(cluster.modelings()),
-            cluster.raw_json().to_owned(),
+            format!("{:?}", cluster.raw_json()),
         ]);
         seen.extend(sorted(
             cluster.api_enablements().map(|api| format!("{api:?}")).collect(),
@@ -263,7 +263,7 @@ fn an_arena_is_written_while_nobody_holds_it() {
     assert_eq!(address(&also_held), second);
     let third = change(&mut store, "oceania");
     assert!(![first, second].contains(&address(&third)), "both are held");
-    assert_eq!(held.clusters().get(0).region(), "us");
+    assert_eq!(held.clusters().get(Row::from_index(0)).region(), "us");
     drop((held, also_held, third));
     let fourth = address(&change(&mut store, "eu"));
     let fifth = address(&change(&mut store, "us"));

@@ -1,0 +1,161 @@
+//! Values that a plugin keeps beyond a cycle: one per snapshot, one per binding.
+//!
+//! State that is true for one cycle is [prepared](crate::plugin::PreparePlugin). A plugin whose work depends on the
+//! clusters alone, such as an index of their labels, makes it once per snapshot; one that parses an annotation of the
+//! binding does so once per plan of the binding. The host keeps both. A plugin that lists neither `SnapshotValue` nor
+//! `BindingValue` in [`export_plugin!`](crate::export_plugin) costs the host nothing.
+
+use std::any::Any;
+use std::marker::PhantomData;
+
+use crate::assign::AssignPlugin;
+use crate::binding::{Binding, Rule};
+use crate::clusters::{Clusters, Row};
+use crate::configuration::Preferences;
+use crate::cycle::Cycle;
+use crate::plugin::{Failure, Plugin};
+
+/// A plugin that keeps a value for each snapshot: something that depends on the clusters alone.
+///
+/// Contexts then have `snapshot_value()`. List `SnapshotValue` in [`export_plugin!`](crate::export_plugin), so that the
+/// host keeps the value; without it, or on a host that does not keep values, each call makes its own.
+///
+/// ```
+/// use divvy_framework::prelude::*;
+///
+/// /// Rejects clusters in regions with fewer than two clusters.
+/// #[derive(Default)]
+/// struct NoLonelyRegions;
+///
+/// impl Plugin for NoLonelyRegions {
+///     const NAME: &'static str = "no-lonely-regions";
+///     const DESCRIPTION: &'static str = "rejects clusters that are alone in their region";
+/// }
+///
+/// impl SnapshotValuePlugin for NoLonelyRegions {
+///     /// Clusters per region, by symbol.
+///     type SnapshotValue = Vec<u32>;
+///
+///     fn snapshot_value(
+///         &self,
+///         context: &SnapshotValueContext<'_>,
+///         _: Option<&Vec<u32>>,
+///     ) -> Result<Vec<u32>, Failure> {
+///         let clusters = context.clusters();
+///         let mut counts = vec![0; clusters.symbol_count()];
+///         for (_, region) in clusters.regions().iter() {
+///             counts[region.index()] += 1;
+///         }
+///         Ok(counts)
+///     }
+/// }
+///
+/// impl FilterPlugin for NoLonelyRegions {
+///     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+///         let (counts, regions) = (context.snapshot_value()?, context.clusters().regions());
+///         result.retain(|row| counts[regions[row].index()] > 1, |_| "cluster(s) were alone".to_owned());
+///         Ok(())
+///     }
+/// }
+///
+/// use divvy_framework::testing::{ClusterBuilder, Scenario};
+/// let scenario = Scenario::new()
+///     .cluster(ClusterBuilder::new("a").region("eu"))
+///     .cluster(ClusterBuilder::new("b").region("eu"))
+///     .cluster(ClusterBuilder::new("c").region("us"));
+/// assert_eq!(scenario.feasible(&NoLonelyRegions).unwrap(), ["a", "b"]);
+/// ```
+pub trait SnapshotValuePlugin: Plugin {
+    /// The value. It cannot borrow from the snapshot.
+    type SnapshotValue: Send + Sync + 'static;
+
+    /// Makes the value for a snapshot. `previous` is the one for an earlier snapshot, if the host still has it, from which
+    /// the new one can be derived: see [`SnapshotValueContext::changed_rows`].
+    ///
+    /// # Errors
+    ///
+    /// A [`Failure`], with which the call for which the value was made ends. The host tries again before the next call.
+    fn snapshot_value(
+        &self,
+        context: &SnapshotValueContext<'_>,
+        previous: Option<&Self::SnapshotValue>,
+    ) -> Result<Self::SnapshotValue, Failure>;
+}
+
+/// The input of [`SnapshotValuePlugin::snapshot_value`]: the clusters, and nothing of a binding.
+#[derive(Debug)]
+pub struct SnapshotValueContext<'a> {
+    pub(crate) clusters: Clusters<'a>,
+    pub(crate) changed_rows: Option<&'a [Row]>,
+}
+
+impl<'a> SnapshotValueContext<'a> {
+    /// All clusters of the snapshot.
+    pub fn clusters(&self) -> Clusters<'a> {
+        self.clusters
+    }
+
+    /// Rows whose clusters differ from the snapshot of the previous value, ascending, if both have the same clusters in
+    /// the same rows; `None` if anything may have changed.
+    pub fn changed_rows(&self) -> Option<&'a [Row]> {
+        self.changed_rows
+    }
+}
+
+/// A plugin that keeps a value for each binding: something that depends on the binding and its preferences alone.
+///
+/// Contexts then have `binding_value()`. List `BindingValue` in [`export_plugin!`](crate::export_plugin), so that the host
+/// keeps the value with its plan of the binding, until the binding changes.
+pub trait BindingValuePlugin: Plugin {
+    /// The value. It cannot borrow from the binding.
+    type BindingValue: Send + Sync + 'static;
+
+    /// Makes the value for a binding.
+    ///
+    /// # Errors
+    ///
+    /// A [`Failure`], with which the call for which the value was made ends. It aborts the cycle and leaves the binding's
+    /// last result in place.
+    fn binding_value(&self, context: &BindingValueContext<'_, Self>) -> Result<Self::BindingValue, Failure>;
+}
+
+/// The input of [`BindingValuePlugin::binding_value`]: the binding, without clusters. Its last result has no rows.
+pub struct BindingValueContext<'a, P> {
+    cycle: Cycle<'a>,
+    preferences: Option<&'a dyn Any>,
+    plugin: PhantomData<P>,
+}
+
+impl<'a, P> BindingValueContext<'a, P> {
+    pub(crate) fn new(cycle: Cycle<'a>, preferences: Option<&'a dyn Any>) -> Self {
+        Self {
+            cycle,
+            preferences,
+            plugin: PhantomData,
+        }
+    }
+
+    /// The binding.
+    pub fn binding(&self) -> Binding<'a> {
+        self.cycle.binding()
+    }
+
+    /// The preferences that the policy carries for the strategy; `None` if it carries none, or if the plugin is not its
+    /// strategy.
+    pub fn preferences<Accepted: Preferences + 'static>(&self) -> Option<&'a Accepted>
+    where
+        P: AssignPlugin<Accepted>,
+    {
+        self.preferences?.downcast_ref()
+    }
+
+    /// The entries of the policy's lists for the strategy, without rows; none if the plugin is not its strategy.
+    pub fn rules<Accepted: Preferences + 'static>(
+        &self,
+    ) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P, Accepted>
+    where
+        P: AssignPlugin<Accepted>,
+    {
+        self.cycle.policy().rules()
+    }
+}

@@ -1,0 +1,82 @@
+//! The values that plugins keep for a snapshot and for a binding: found or made before a call.
+
+use divvy_framework::abi::call::{BindingValueCall, SnapshotValueCall};
+use divvy_framework::abi::sized::kind;
+use divvy_framework::abi::view::{CycleView, PolicyView, flag};
+use divvy_framework::abi::{Address, Pointer, Slice};
+
+use super::error::CycleError;
+use super::run::{CycleInput, Views};
+use crate::plugin::{CallError, KeptValue, PluginInstance};
+
+/// The values of one plugin for one call, which keeps them alive.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    snapshot: Option<KeptValue>,
+    binding: Option<KeptValue>,
+}
+
+impl Values {
+    /// The values of a plugin.
+    ///
+    /// # Errors
+    ///
+    /// The plugin's error when it makes a value, which aborts this cycle.
+    #[inline]
+    pub(super) fn of(plugin: &PluginInstance, input: &CycleInput<'_>, views: Views<'_>) -> Result<Self, CycleError> {
+        if !plugin.keeps_values() {
+            return Ok(Self::default());
+        }
+        Self::make(plugin, input, views).map_err(CycleError::of_call)
+    }
+
+    #[cold]
+    fn make(plugin: &PluginInstance, input: &CycleInput<'_>, views: Views<'_>) -> Result<Self, CallError> {
+        let mut values = Self::default();
+        if plugin.library().serves(kind::SNAPSHOT_VALUE) {
+            let view = CycleView {
+                snapshot: views.cycle.snapshot,
+                ..CycleView::DEFAULT
+            };
+            let mut call = SnapshotValueCall {
+                cycle: Pointer::new(&view),
+                ..SnapshotValueCall::DEFAULT
+            };
+            let generation = input.fleet.snapshot().arena().generation();
+            values.snapshot = Some(plugin.snapshot_value(generation, &mut call)?);
+        }
+        if plugin.library().serves(kind::BINDING_VALUE) {
+            values.binding = Some(input.group.values.get(plugin, || {
+                // The binding and what its policy says, without anything that depends on clusters or on this cycle.
+                let view = CycleView {
+                    snapshot: Slice::EMPTY,
+                    last_rows: Slice::EMPTY,
+                    flags: views.cycle.flags & !(flag::FRESH | flag::EXPLAIN),
+                    ..*views.cycle
+                };
+                let policy = (plugin.number() == views.strategy).then_some(PolicyView {
+                    rule_spans: Slice::EMPTY,
+                    rule_rows: Slice::EMPTY,
+                    ..*views.policy
+                });
+                let mut call = BindingValueCall {
+                    cycle: Pointer::new(&view),
+                    policy: policy.as_ref().map_or(Pointer::NULL, Pointer::new),
+                    ..BindingValueCall::DEFAULT
+                };
+                plugin.binding_value(&mut call)
+            })?);
+        }
+        Ok(values)
+    }
+
+    /// The address of the value for the snapshot.
+    pub(super) fn snapshot(&self) -> Address {
+        self.snapshot.as_ref().map_or(Address::NULL, KeptValue::address)
+    }
+
+    /// The address of the value for the binding.
+    pub(super) fn binding(&self) -> Address {
+        self.binding.as_ref().map_or(Address::NULL, KeptValue::address)
+    }
+}
