@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
-use crate::client::REQUEST_DEADLINE;
+use crate::client::{REQUEST_DEADLINE, delay};
 use crate::condition::shortened;
 use crate::engine::Announcement;
 
@@ -47,7 +47,8 @@ pub struct EventSender {
 
 impl EventSender {
     /// Starts the background task on the current runtime. `component` is the scheduler's name, `instance` this process.
-    pub fn start(client: Client, component: String, instance: String) -> Self {
+    /// Each request waits for `latency` first.
+    pub fn start(client: Client, component: String, instance: String, latency: Duration) -> Self {
         let (queue, mut incoming) = mpsc::channel::<Announcement>(BACKLOG_MAX);
         let dropped = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&dropped);
@@ -67,6 +68,7 @@ impl EventSender {
                     };
                     let (client, counter) = (client.clone(), Arc::clone(&counter));
                     tokio::spawn(async move {
+                        delay(latency).await;
                         if !send(&client, request).await {
                             counter.fetch_add(1, Ordering::Relaxed);
                         }

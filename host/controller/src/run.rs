@@ -60,6 +60,10 @@ pub struct RunOptions {
     pub loader: Option<Arc<dyn ProfileLoader>>,
     /// Version of the program, for metrics.
     pub version: &'static str,
+    /// True to write events.
+    pub events: bool,
+    /// Wait before each write of a binding or an event, to measure the effect of a slow API server.
+    pub write_latency: Duration,
 }
 
 /// A scheduler that cannot run.
@@ -135,14 +139,17 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
             (fence, None)
         }
     };
-    let events = EventSender::start(clients.writing.clone(), name, options.identity);
+    let latency = options.write_latency;
+    let events = options
+        .events
+        .then(|| EventSender::start(clients.writing.clone(), name, options.identity, latency));
     let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, written.clone()));
     tokio::spawn(watch_plugins(Arc::clone(&panel)));
     start_watches(&clients, &to_engine);
     if let Some(loader) = options.loader {
         start_reloads(loader, options.profile.clone(), &panel, &to_engine);
     }
-    let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics));
+    let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics)).delayed(latency);
     let asks_estimators = estimators.is_some();
     let worker = Worker {
         writer,
@@ -327,7 +334,7 @@ struct Thread {
     workers: mpsc::UnboundedSender<Task>,
     asks_estimators: bool,
     dry_run: bool,
-    events: EventSender,
+    events: Option<EventSender>,
     stop: CancellationToken,
     in_flight_max: usize,
     handle: Handle,
@@ -365,7 +372,9 @@ impl Thread {
                 self.decide(&mut engine);
             }
             for announcement in engine.take_announcements() {
-                self.events.send(announcement);
+                if let Some(events) = &self.events {
+                    events.send(announcement);
+                }
             }
             if !self.wait(&mut engine) {
                 return;
