@@ -265,7 +265,7 @@ impl Bench {
         let created = self.create_all().await?.len();
         let latency = Duration::from_millis(burst.write_latency_ms);
         let mut scheduler = Scheduler::start(&self.scheduler_options(burst.events, latency))?;
-        scheduler.wait_until_ready().await?;
+        scheduler.wait_until_ready(PATIENCE).await?;
         let before = scheduler.usage()?;
         if let Err(done) = observer.wait(created, PATIENCE).await {
             scheduler.check_running()?;
@@ -305,7 +305,7 @@ impl Bench {
         };
         let observer = Observer::start(clients.watching.clone());
         let mut scheduler = Scheduler::start(&self.scheduler_options(true, Duration::ZERO))?;
-        scheduler.wait_until_ready().await?;
+        scheduler.wait_until_ready(PATIENCE).await?;
         let before = scheduler.usage()?;
         let sent = self.create_steadily(rate, bindings, None).await?;
         if let Err(done) = observer.wait(bindings, PATIENCE).await {

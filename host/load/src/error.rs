@@ -37,6 +37,14 @@ pub enum LoadError {
     /// The scheduler process ended during the measurement.
     #[error("the scheduler ended early; its last words: {0}")]
     Ended(String),
+    /// The scheduler did not become ready.
+    #[error("the scheduler was not ready within {within:?}; its last words: {words}")]
+    NotReady {
+        /// Time that it had.
+        within: Duration,
+        /// The end of its log.
+        words: String,
+    },
     /// Bindings that were not scheduled in time.
     #[error("{done} of {all} bindings were scheduled within {within:?}; last words of the scheduler: {words}")]
     Late {

@@ -165,10 +165,13 @@ pub fn settled_binding(number: usize, clusters: usize) -> Value {
         })
     });
     status["aggregatedStatus"] = aggregated.collect();
-    status["conditions"][1] = json!({
+    let applied = json!({
         "type": "FullyApplied", "status": "True", "reason": "FullyAppliedSuccess", "lastTransitionTime": PAST,
         "message": "All works have been successfully applied",
     });
+    if let Some(conditions) = status["conditions"].as_array_mut() {
+        conditions.push(applied);
+    }
     binding["status"] = status;
     binding
 }

@@ -80,9 +80,10 @@ impl Scheduler {
     ///
     /// # Errors
     ///
-    /// [`LoadError::Ended`] if the scheduler ends before.
-    pub async fn wait_until_ready(&mut self) -> Result<(), LoadError> {
-        loop {
+    /// [`LoadError::Ended`] if the scheduler ends before, [`LoadError::NotReady`] if it is not ready within `limit`.
+    pub async fn wait_until_ready(&mut self, limit: Duration) -> Result<(), LoadError> {
+        let start = Instant::now();
+        while start.elapsed() < limit {
             let address = self.address;
             let answer = tokio::task::spawn_blocking(move || {
                 divvy_controller::serve::get(address, "/readyz", Duration::from_secs(5))
@@ -95,6 +96,10 @@ impl Scheduler {
             self.check_running()?;
             tokio::time::sleep(INTERVAL).await;
         }
+        Err(LoadError::NotReady {
+            within: limit,
+            words: self.last_words(),
+        })
     }
 
     /// Waits until the process has used next to no CPU for a second. Returns false if it is still busy after `limit`.

@@ -101,7 +101,7 @@ async fn measure(options: &ScaleOptions, bindings: usize) -> Result<ScaleReport,
         .extend(["--kubeconfig".to_owned(), kubeconfig.display().to_string()]);
     let start = Instant::now();
     let mut scheduler = Scheduler::start(&started)?;
-    scheduler.wait_until_ready().await?;
+    scheduler.wait_until_ready(REST).await?;
     let ready_seconds = start.elapsed().as_secs_f64();
     let ready = scheduler.usage()?;
     scheduler.wait_until_idle(REST).await?;
