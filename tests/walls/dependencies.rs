@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 15] = [
+const CRATES: [(&str, &[&str]); 16] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -94,6 +94,7 @@ const CRATES: [(&str, &[&str]); 15] = [
             "divvy-scheduler",
         ],
     ),
+    ("divvy-load", &["divvy-controller"]),
     (
         "divvy-cli",
         &[
@@ -103,6 +104,7 @@ const CRATES: [(&str, &[&str]); 15] = [
             "divvy-framework",
             "divvy-framework-view",
             "divvy-karmada",
+            "divvy-load",
             "divvy-manifests",
             "divvy-scheduler",
         ],

@@ -10,6 +10,10 @@ pub const LABEL: &str = "divvy.io/bench";
 pub const NAMESPACE: &str = "divvy-bench";
 /// Scheduler that the bindings name. No other scheduler takes them.
 pub const SCHEDULER: &str = "divvy-bench";
+/// Policy that claims the bindings. A scheduler waits a moment for a policy that it does not know.
+pub const POLICY: &str = "bench";
+/// Its permanent identifier.
+const POLICY_ID: &str = "5f0f5d3c-7a3f-4d0e-9d7c-1c5a3b9e2f10";
 /// Replicas of a binding. Clusters have equal room, so that each replica goes to another one.
 pub const REPLICAS: usize = 5;
 /// Regions of the clusters.
@@ -76,6 +80,24 @@ pub fn placement() -> Value {
     })
 }
 
+/// The policy of all bindings. It selects no workload that exists.
+pub fn policy() -> Value {
+    json!({
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
+        "metadata": {
+            "namespace": NAMESPACE,
+            "name": POLICY,
+            "labels": {LABEL: "true", "propagationpolicy.karmada.io/permanent-id": POLICY_ID},
+        },
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "divvy-bench"}],
+            "schedulerName": SCHEDULER,
+            "placement": placement(),
+        },
+    })
+}
+
 /// A binding that waits for its first decision.
 pub fn binding(name: &str) -> Value {
     json!({
@@ -86,12 +108,12 @@ pub fn binding(name: &str) -> Value {
             "name": name,
             "labels": {
                 LABEL: "true",
-                "propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-7a3f-4d0e-9d7c-1c5a3b9e2f10",
+                "propagationpolicy.karmada.io/permanent-id": POLICY_ID,
                 "resourcebinding.karmada.io/permanent-id": "0b8f6c1e-2f64-4c39-8a55-9f1d7e3b6a20",
             },
             "annotations": {
                 "propagationpolicy.karmada.io/namespace": NAMESPACE,
-                "propagationpolicy.karmada.io/name": "bench",
+                "propagationpolicy.karmada.io/name": POLICY,
             },
             "finalizers": [],
         },

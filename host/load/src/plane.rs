@@ -10,7 +10,7 @@ use divvy_controller::objects::Kind;
 
 use crate::LoadError;
 use crate::api::Api;
-use crate::objects::{LABEL, NAMESPACE, cluster, cluster_name};
+use crate::objects::{LABEL, NAMESPACE, cluster, cluster_name, policy};
 
 /// Requests at a time while objects are created.
 const CONCURRENCY: usize = 16;
@@ -61,8 +61,7 @@ impl Plane {
             clusters: 0,
             server,
         };
-        plane.remove_bindings().await?;
-        plane.api.delete_all(&Kind::Cluster.path(""), &selected()).await?;
+        plane.remove().await?;
         if namespace.is_null() {
             let namespace = json!({
                 "apiVersion": "v1",
@@ -72,6 +71,10 @@ impl Plane {
             });
             plane.api.create::<Value>("/api/v1/namespaces", &namespace).await?;
         }
+        plane
+            .api
+            .create::<Value>(&Kind::Policy.path(NAMESPACE), &policy())
+            .await?;
         Ok(plane)
     }
 
@@ -118,11 +121,13 @@ impl Plane {
         self.api.delete_all(&events, "").await
     }
 
-    /// Deletes everything that the measurement created.
+    /// Deletes everything that the measurement created but the namespace, which stays, empty: a control plane without
+    /// kube-controller-manager never ends its deletion.
     pub async fn remove(&self) -> Result<(), LoadError> {
         self.remove_bindings().await?;
-        self.api.delete_all(&Kind::Cluster.path(""), &selected()).await?;
-        self.api.delete(&format!("/api/v1/namespaces/{NAMESPACE}")).await
+        let policies = Kind::Policy.path(NAMESPACE);
+        self.api.delete_all(&policies, &selected()).await?;
+        self.api.delete_all(&Kind::Cluster.path(""), &selected()).await
     }
 }
 

@@ -44,20 +44,29 @@ pub struct Divvy {
 }
 
 impl Divvy {
+    /// A command of the binary, in the repository's folder. Built once per test run.
+    pub fn command() -> Result<Command, Error> {
+        let build = build_once()?;
+        let mut command = Command::new(&build.binary);
+        command.current_dir(repository());
+        Ok(command)
+    }
+
+    /// The folder with the plugins of the same build.
+    pub fn plugins() -> Result<&'static Path, Error> {
+        build_once().map(|build| build.plugins.as_path())
+    }
+
     /// Starts `divvy run`. Its output is appended to `divvy.log` in the folder. Returns before it is ready.
     pub fn start(folder: &Path, configuration: &Configuration) -> Result<Self, Error> {
-        let build = BUILD
-            .as_ref()
-            .map_err(|output| Error::Build { output: output.clone() })?;
         let address = free_address()?;
-        let mut command = Command::new(&build.binary);
+        let mut command = Self::command()?;
         command
-            .current_dir(repository())
             .arg("run")
             .arg("--profile")
             .arg(&configuration.profile)
             .arg("--plugin-directory")
-            .arg(&build.plugins)
+            .arg(Self::plugins()?)
             .arg("--kubeconfig")
             .arg(&configuration.kubeconfig)
             .arg(format!("--listen={address}"))
@@ -81,6 +90,10 @@ struct Build {
 /// Built once per test run. The paths come from Cargo's messages, because a test that guessed them would sooner or later run a
 /// stale file.
 static BUILD: LazyLock<Result<Build, String>> = LazyLock::new(build);
+
+fn build_once() -> Result<&'static Build, Error> {
+    BUILD.as_ref().map_err(|output| Error::Build { output: output.clone() })
+}
 
 fn build() -> Result<Build, String> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::LoadError;
-use crate::objects::{binding, cluster, settled_binding};
+use crate::objects::{binding, cluster, policy, settled_binding};
 
 /// What the server holds.
 #[derive(Debug, Clone, Copy)]
@@ -180,11 +180,13 @@ impl Shared {
         let all = match kind {
             Kind::Cluster => clusters,
             Kind::Binding => settled + pending,
+            Kind::Policy => 1,
             _ => 0,
         };
         let end = start.saturating_add(limit).min(all);
         let items = (start..end).map(|number| match kind {
             Kind::Cluster => created(cluster(number, apis), number),
+            Kind::Policy => created(policy(), number),
             _ if number < settled => settled_binding(number, clusters),
             _ => self.pending(&pending_name(number)),
         });

@@ -23,8 +23,8 @@ Examples:
 
 The control plane must hold no clusters, bindings or policies but those of an earlier measurement that was \
 interrupted; any other is refused, and no option overrides that. Everything that is created carries the label \
-`divvy.io/bench` and is removed at the end, after an error and after SIGINT too: the namespace `divvy-bench` with its \
-bindings and events, and the clusters.
+`divvy.io/bench` and is removed at the end, after an error and after SIGINT too: clusters, a policy, bindings and their \
+events. Only the namespace `divvy-bench` stays, empty.
 
 Burst: bindings wait when the scheduler starts; BINDINGS/s counts from the first condition `Scheduled` to the last. \
 The bare client sends the same two merge patches per binding, and two events where EVENTS says so, with the same six \
