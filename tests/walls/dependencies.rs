@@ -149,6 +149,7 @@ fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
         "divvy-control-plane-tests",
         "divvy-controller",
         "divvy-estimator",
+        "divvy-load",
         "divvy-plugin",
         "divvy-tests",
     ];
