@@ -147,6 +147,8 @@ enum Action {
 #[derive(Debug, Default)]
 struct Correlator {
     known: HashMap<(Subject, String), Known>,
+    /// Number of them at which old ones are forgotten, if more than [`REMEMBERED_MAX`].
+    known_max: usize,
     budgets: HashMap<Subject, (f64, Instant)>,
     created: u64,
 }
@@ -162,10 +164,12 @@ struct Known {
 impl Correlator {
     /// What to do with an event; `None` to drop it.
     fn judge(&mut self, subject: &Subject, announcement: &Announcement, now: Instant) -> Option<Action> {
-        if self.known.len() >= REMEMBERED_MAX {
+        if self.known.len() >= self.known_max.max(REMEMBERED_MAX) {
             self.known
                 .retain(|_, known| now.saturating_duration_since(known.last) < REPETITION_INTERVAL);
             self.known.shrink_to(REMEMBERED_MAX);
+            // In a burst all of them are young. The next look comes once there are twice as many, not with each event.
+            self.known_max = 2 * self.known.len();
         }
         if self.budgets.len() >= REMEMBERED_MAX {
             self.budgets.retain(|_, (left, _)| *left < BURST - 1.0);

@@ -171,7 +171,8 @@ impl Engine {
         self.panel.watchdog.decided();
         self.recent.push(binding, candidate.is_reschedule_pending);
         let last = &candidate.binding.spec.clusters;
-        let explanation = describe(&decision, reason, last, &moment.wall.to_string());
+        let decided_at = moment.wall.to_string();
+        let explanation = describe(&decision, reason, last, &decided_at);
         self.panel.explained(&candidate.key, &explanation);
         if self.shadow.is_some() {
             self.wait_for_other(&candidate.key, &candidate.binding, &decision, reason, moment);

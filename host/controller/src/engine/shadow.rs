@@ -102,7 +102,12 @@ impl Engine {
             },
             strategy: decision.strategy.clone(),
             requests: decision.requests.clone(),
-            explanation: describe(decision, reason, &binding.spec.clusters, &moment.wall.to_string()),
+            explanation: json!(describe(
+                decision,
+                reason,
+                &binding.spec.clusters,
+                &moment.wall.to_string()
+            )),
         };
         shadow.waiting.insert(Arc::clone(key), waiting);
     }
