@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 16] = [
+const CRATES: [(&str, &[&str]); 17] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -98,6 +98,7 @@ const CRATES: [(&str, &[&str]); 16] = [
             "divvy-scheduler",
         ],
     ),
+    ("divvy-load", &["divvy-controller"]),
     (
         "divvy-cli",
         &[
@@ -108,6 +109,7 @@ const CRATES: [(&str, &[&str]); 16] = [
             "divvy-framework",
             "divvy-framework-view",
             "divvy-karmada",
+            "divvy-load",
             "divvy-manifests",
             "divvy-scheduler",
         ],
@@ -152,6 +154,7 @@ fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
         "divvy-control-plane-tests",
         "divvy-controller",
         "divvy-estimator",
+        "divvy-load",
         "divvy-plugin",
         "divvy-tests",
     ];

@@ -91,6 +91,13 @@ pub async fn connect(options: &ConnectionOptions) -> Result<Clients, ConnectionE
     })
 }
 
+/// Waits before a write, as long as the measurement of a slow API server asks for.
+pub(crate) async fn delay(latency: Duration) {
+    if !latency.is_zero() {
+        tokio::time::sleep(latency).await;
+    }
+}
+
 async fn configuration(options: &ConnectionOptions) -> Result<Config, ConnectionError> {
     let choice = KubeConfigOptions {
         context: options.context.clone(),

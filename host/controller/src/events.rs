@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
-use crate::client::REQUEST_DEADLINE;
+use crate::client::{REQUEST_DEADLINE, delay};
 use crate::condition::shortened;
 use crate::engine::Announcement;
 use crate::observe::{Metrics, WriteKind, WriteResult};
@@ -48,7 +48,14 @@ pub struct EventSender {
 
 impl EventSender {
     /// Starts the background task on the current runtime. `component` is the scheduler's name, `instance` this process.
-    pub fn start(client: Client, component: String, instance: String, metrics: Arc<Metrics>) -> Self {
+    /// Each request waits for `latency` first.
+    pub fn start(
+        client: Client,
+        component: String,
+        instance: String,
+        metrics: Arc<Metrics>,
+        latency: Duration,
+    ) -> Self {
         let (queue, mut incoming) = mpsc::channel::<Announcement>(BACKLOG_MAX);
         let dropped = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&dropped);
@@ -68,6 +75,7 @@ impl EventSender {
                     };
                     let (client, counter, metrics) = (client.clone(), Arc::clone(&counter), Arc::clone(&metrics));
                     tokio::spawn(async move {
+                        delay(latency).await;
                         let result = send(&client, request).await;
                         metrics.write(WriteKind::Event, result, now.elapsed());
                         if result != WriteResult::Written {
@@ -148,6 +156,8 @@ enum Action {
 #[derive(Debug, Default)]
 struct Correlator {
     known: HashMap<(Subject, String), Known>,
+    /// Number of them at which old ones are forgotten, if more than [`REMEMBERED_MAX`].
+    known_max: usize,
     budgets: HashMap<Subject, (f64, Instant)>,
     created: u64,
 }
@@ -163,10 +173,12 @@ struct Known {
 impl Correlator {
     /// What to do with an event; `None` to drop it.
     fn judge(&mut self, subject: &Subject, announcement: &Announcement, now: Instant) -> Option<Action> {
-        if self.known.len() >= REMEMBERED_MAX {
+        if self.known.len() >= self.known_max.max(REMEMBERED_MAX) {
             self.known
                 .retain(|_, known| now.saturating_duration_since(known.last) < REPETITION_INTERVAL);
             self.known.shrink_to(REMEMBERED_MAX);
+            // In a burst all of them are young. The next look comes once there are twice as many, not with each event.
+            self.known_max = 2 * self.known.len();
         }
         if self.budgets.len() >= REMEMBERED_MAX {
             self.budgets.retain(|_, (left, _)| *left < BURST - 1.0);

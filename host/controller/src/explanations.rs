@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use divvy_karmada::api::TargetCluster;
-use divvy_scheduler::cycle::Explanation;
-use serde_json::{Value, json};
+use divvy_scheduler::cycle::{ClusterExplanation, Explanation, Note};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::decide::rules::Reason;
 use crate::decision::Decision;
@@ -40,7 +41,7 @@ impl Explanations {
     }
 
     /// Keeps an explanation, in place of an older one of the same binding.
-    pub fn insert(&mut self, key: &Arc<BindingKey>, explanation: &Value) {
+    pub fn insert(&mut self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
         self.remove(key);
         let Ok(text) = serde_json::to_vec(explanation) else {
             return;
@@ -83,24 +84,75 @@ impl Explanations {
 
 /// A decision as it is kept: the outcome, the rule by which it was made, each candidate, and the other clusters by the
 /// reason of their rejection.
-pub fn describe(decision: &Decision, reason: Reason, last: &[TargetCluster], decided_at: &str) -> Value {
-    let outcome = match &decision.result {
-        Ok(result) => json!({"clusters": result}),
-        Err(failure) => json!({"reason": failure.reason.as_str(), "message": failure.message}),
-    };
+///
+/// It borrows from the decision and is written as text at once: a tree of values for every cluster costs several times the
+/// decision itself.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Description<'a> {
+    decided_at: &'a str,
+    because: &'static str,
+    strategy: &'a str,
+    affinity: &'a str,
+    outcome: Outcome<'a>,
+    last: &'a [TargetCluster],
+    failed_groups: Vec<FailedGroup<'a>>,
+    candidates: Option<Vec<&'a ClusterExplanation>>,
+    rejected: Option<Vec<Rejected<'a>>>,
+    notes: Option<&'a [Note]>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Outcome<'a> {
+    Scheduled { clusters: &'a [TargetCluster] },
+    Failed { reason: &'static str, message: &'a str },
+}
+
+#[derive(Debug, Serialize)]
+struct FailedGroup<'a> {
+    affinity: &'a str,
+    message: &'a str,
+}
+
+/// Clusters that were rejected for one reason.
+#[derive(Debug, Serialize)]
+struct Rejected<'a> {
+    plugin: &'a str,
+    reason: &'a str,
+    count: usize,
+    clusters: Vec<&'a str>,
+}
+
+/// Describes a decision.
+pub fn describe<'a>(
+    decision: &'a Decision,
+    reason: Reason,
+    last: &'a [TargetCluster],
+    decided_at: &'a str,
+) -> Description<'a> {
     let explanation = decision.explanation.as_ref();
-    json!({
-        "decidedAt": decided_at,
-        "because": because(reason),
-        "strategy": decision.strategy,
-        "affinity": decision.affinity,
-        "outcome": outcome,
-        "last": last,
-        "failedGroups": decision.failed_groups.iter().map(|(group, message)| json!({"affinity": group, "message": message})).collect::<Vec<_>>(),
-        "candidates": explanation.map(candidates).unwrap_or_default(),
-        "rejected": explanation.map(rejected).unwrap_or_default(),
-        "notes": explanation.map(|explanation| json!(explanation.notes)).unwrap_or_default(),
-    })
+    let failed_groups = decision.failed_groups.iter();
+    Description {
+        decided_at,
+        because: because(reason),
+        strategy: &decision.strategy,
+        affinity: &decision.affinity,
+        outcome: match &decision.result {
+            Ok(clusters) => Outcome::Scheduled { clusters },
+            Err(failure) => Outcome::Failed {
+                reason: failure.reason.as_str(),
+                message: &failure.message,
+            },
+        },
+        last,
+        failed_groups: failed_groups
+            .map(|(affinity, message)| FailedGroup { affinity, message })
+            .collect(),
+        candidates: explanation.map(candidates),
+        rejected: explanation.map(rejected),
+        notes: explanation.map(|explanation| explanation.notes.as_slice()),
+    }
 }
 
 /// The rule by which a binding was decided, in words.
@@ -116,16 +168,15 @@ pub fn because(reason: Reason) -> &'static str {
     }
 }
 
-fn candidates(explanation: &Explanation) -> Value {
-    let candidates = explanation
-        .clusters
-        .iter()
-        .filter(|cluster| cluster.candidate || cluster.replicas.is_some());
-    candidates.map(|cluster| json!(cluster)).collect()
+fn candidates(explanation: &Explanation) -> Vec<&ClusterExplanation> {
+    let clusters = explanation.clusters.iter();
+    clusters
+        .filter(|cluster| cluster.candidate || cluster.replicas.is_some())
+        .collect()
 }
 
 /// Rejected clusters by reason, and feasible ones that were not selected.
-fn rejected(explanation: &Explanation) -> Value {
+fn rejected(explanation: &Explanation) -> Vec<Rejected<'_>> {
     let mut by_reason: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for cluster in explanation
         .clusters
@@ -138,13 +189,14 @@ fn rejected(explanation: &Explanation) -> Value {
         };
         by_reason.entry(reason).or_default().push(&cluster.name);
     }
-    let reasons = by_reason.into_iter().map(|((plugin, reason), clusters)| {
-        json!({
-            "plugin": plugin,
-            "reason": reason,
-            "count": clusters.len(),
-            "clusters": clusters.iter().take(REJECTED_MAX).collect::<Vec<_>>(),
-        })
+    let reasons = by_reason.into_iter().map(|((plugin, reason), mut clusters)| Rejected {
+        plugin,
+        reason,
+        count: clusters.len(),
+        clusters: {
+            clusters.truncate(REJECTED_MAX);
+            clusters
+        },
     });
     reasons.collect()
 }
@@ -153,6 +205,7 @@ fn rejected(explanation: &Explanation) -> Value {
 mod tests {
     use super::*;
     use divvy_karmada::api::BindingScope;
+    use serde_json::json;
 
     fn key(name: &str) -> Arc<BindingKey> {
         Arc::new(BindingKey {

@@ -47,4 +47,4 @@ pub mod watch;
 pub mod watchdog;
 pub mod write;
 
-use divvy_scheduler::decide;
+pub use divvy_scheduler::decide;

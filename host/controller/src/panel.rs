@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use divvy_karmada::api::BindingScope;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::explanations::{BYTES_MAX, Explanations};
@@ -57,7 +58,7 @@ impl Panel {
     }
 
     /// Keeps the explanation of a decision.
-    pub fn explained(&self, key: &Arc<BindingKey>, explanation: &Value) {
+    pub fn explained(&self, key: &Arc<BindingKey>, explanation: &impl Serialize) {
         self.lock().insert(key, explanation);
     }
 

@@ -48,13 +48,19 @@ pub struct Divvy {
 }
 
 impl Divvy {
+    /// A command of the binary, in the repository's folder. Built once per test run.
+    pub fn command() -> Result<Command, Error> {
+        let mut command = Command::new(&build()?.binary);
+        command.current_dir(repository());
+        Ok(command)
+    }
+
     /// Starts `divvy run`. Its output is appended to `divvy.log` in the folder. Returns before it is ready.
     pub fn start(folder: &Path, configuration: &Configuration) -> Result<Self, Error> {
         let build = build()?;
         let address = free_address()?;
-        let mut command = Command::new(&build.binary);
+        let mut command = Self::command()?;
         command
-            .current_dir(repository())
             .arg("run")
             .arg("--profile")
             .arg(&configuration.profile)

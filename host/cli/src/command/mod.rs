@@ -93,7 +93,7 @@ enum Command {
     MissingClusters(missing_clusters::MissingClustersArguments),
     /// Decide recorded cases again and report every difference
     Replay(replay::ReplayArguments),
-    /// Measure how long scheduling cycles take on recorded cases
+    /// Measure how fast scheduling is: single cycles, or a running scheduler
     Bench(bench::BenchArguments),
     /// Show and check profiles: which plugins, in which order, with which configuration
     #[command(subcommand)]

@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::Exit;
-use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure};
+use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure, duration};
 use super::logging::{LogFormat, start_service};
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
@@ -86,6 +86,12 @@ pub(super) struct RunArguments {
     /// Bindings that are written at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     write_concurrency: u16,
+    /// Write no events
+    #[arg(long)]
+    no_events: bool,
+    /// Wait before each write, for `divvy bench run --write-latency`
+    #[arg(long, value_name = "DURATION", default_value = "0ms", value_parser = duration, hide = true)]
+    write_latency: Duration,
 }
 
 /// Runs the scheduler until a signal ends it.
@@ -126,6 +132,8 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
         loader: Some(Arc::new(loader)),
         identity,
         concurrency: usize::from(arguments.write_concurrency),
+        events: !arguments.no_events,
+        write_latency: arguments.write_latency,
     };
     runtime.block_on(async {
         let stop = CancellationToken::new();

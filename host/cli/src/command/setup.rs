@@ -105,6 +105,14 @@ impl ProfileArguments {
         Ok((source, name))
     }
 
+    /// The arguments again, for a child process.
+    pub(super) fn repeated(&self) -> Vec<String> {
+        let profile = self.profile.iter().map(|profile| format!("--profile={profile}"));
+        let directories = self.plugin_directories.iter();
+        let directories = directories.map(|directory| format!("--plugin-directory={}", directory.display()));
+        profile.chain(directories).collect()
+    }
+
     /// Folders to search for plugins, those of the command line first. A folder of the command line that does not exist
     /// is an error with exit code 2.
     pub(super) fn directories(&self) -> Result<PluginDirectories, Failure> {
@@ -201,7 +209,7 @@ mod tests {
     fn chosen() -> ChosenProfile {
         let text = "[[profile]]\nname = 'test'\nfilters = ['one', 'two']\nassign = ['three']\n\
                     [profile.plugin.two]\npath = '/plugins/two.so'\n";
-        let source = ProfileSource::parse(Some("profile.toml".into()), text);
+        let source = ProfileSource::parse("profile.toml".into(), text);
         let configuration = source.profile(None).unwrap_or_else(|error| panic!("{error}"));
         ChosenProfile { source, configuration }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
 use divvy_scheduler::profile::WhenNoClusterFits;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::candidate::Candidate;
 use super::{Engine, InFlight, Moment, Task};
@@ -147,9 +147,11 @@ impl Engine {
         self.panel.watchdog.decided();
         self.recent.push(binding, candidate.is_reschedule_pending);
         let last = &candidate.binding.spec.clusters;
-        let explanation = describe(&decision, reason, last, &moment.wall.to_string());
+        let decided_at = moment.wall.to_string();
+        let explanation = describe(&decision, reason, last, &decided_at);
         self.panel.explained(&candidate.key, &explanation);
         if self.shadow.is_some() {
+            let explanation = json!(explanation);
             self.wait_for_other(&candidate.key, &candidate.binding, &decision, explanation, moment);
             self.queue.done(&candidate.key);
             return None;

@@ -65,6 +65,10 @@ pub struct RunOptions {
     pub loader: Option<Arc<dyn ProfileLoader>>,
     /// Version of the program, for metrics.
     pub version: &'static str,
+    /// True to write events.
+    pub events: bool,
+    /// Wait before each write of a binding or an event, to measure the effect of a slow API server.
+    pub write_latency: Duration,
 }
 
 /// A scheduler that cannot run.
@@ -141,12 +145,16 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
             (fence, None)
         }
     };
-    let events = EventSender::start(
-        clients.writing.clone(),
-        name,
-        options.identity,
-        Arc::clone(&panel.metrics),
-    );
+    let latency = options.write_latency;
+    let events = options.events.then(|| {
+        EventSender::start(
+            clients.writing.clone(),
+            name,
+            options.identity,
+            Arc::clone(&panel.metrics),
+            latency,
+        )
+    });
     let confirmations = take_confirmations(&to_engine);
     let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, confirmations, written.clone()));
     tokio::spawn(watch_plugins(Arc::clone(&panel)));
@@ -154,7 +162,7 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
     if let Some(loader) = options.loader {
         start_reloads(loader, options.profile.clone(), &panel, &to_engine);
     }
-    let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics));
+    let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics)).delayed(latency);
     let worker = Worker {
         writer,
         estimators: estimators.clone(),

@@ -24,7 +24,7 @@ pub(super) struct Thread {
     pub(super) workers: mpsc::UnboundedSender<Task>,
     pub(super) estimators: Option<Arc<Estimators>>,
     pub(super) dry_run: bool,
-    pub(super) events: EventSender,
+    pub(super) events: Option<EventSender>,
     pub(super) stop: CancellationToken,
     pub(super) in_flight_max: usize,
     pub(super) handle: Handle,
@@ -70,7 +70,9 @@ impl Thread {
                 self.decide(&mut engine);
             }
             for announcement in engine.take_announcements() {
-                self.events.send(announcement);
+                if let Some(events) = &self.events {
+                    events.send(announcement);
+                }
             }
             if !self.wait(&mut engine) {
                 return;

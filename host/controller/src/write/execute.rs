@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use super::patch::{is_applied, read_metadata, specification_patch, status_patch};
 use super::{SpecificationPatch, StatusWanted, WriteJob, WriteOutcome, Written};
-use crate::client::REQUEST_DEADLINE;
+use crate::client::{REQUEST_DEADLINE, delay};
 use crate::condition::ScheduledReason;
 use crate::lease::Fence;
 use crate::objects::{Fetched, Kind};
@@ -60,12 +60,24 @@ pub struct Writer {
     client: Client,
     fence: Fence,
     metrics: Arc<Metrics>,
+    latency: Duration,
 }
 
 impl Writer {
     /// A writer that asks `fence` before each request that changes something.
     pub fn new(client: Client, fence: Fence, metrics: Arc<Metrics>) -> Self {
-        Self { client, fence, metrics }
+        Self {
+            client,
+            fence,
+            metrics,
+            latency: Duration::ZERO,
+        }
+    }
+
+    /// Waits before each patch, to measure the effect of a slow API server.
+    #[must_use]
+    pub fn delayed(self, latency: Duration) -> Self {
+        Self { latency, ..self }
     }
 
     /// Writes a job: the specification, then the status.
@@ -234,6 +246,7 @@ impl Writer {
             None => path.patch(&job.key.name, &parameters, &body),
         };
         let request = request.map_err(|error| WriteOutcome::Failed(error.to_string()))?;
+        delay(self.latency).await;
         // Right before the request starts: a lease may have ended while the job waited.
         if !self.fence.allows(job.term) {
             return Err(WriteOutcome::Fenced);

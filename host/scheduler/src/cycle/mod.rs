@@ -23,5 +23,5 @@ mod walk;
 
 pub use divvy_framework_driver::rules as verify;
 pub use error::CycleError;
-pub use explanation::Explanation;
+pub use explanation::{ClusterExplanation, Explanation, Note};
 pub use run::{Cycle, CycleInput, Target};

@@ -1,4 +1,4 @@
-//! `divvy bench`: measures the time per cycle and per event of every recorded case.
+//! `divvy bench FILE`: measures the time per cycle and per event of every recorded case.
 //!
 //! A cycle is timed as the scheduler runs it, from a finished plan to the verified result. This includes looking up
 //! names, compiling selectors and every plugin's preparation. An event is planning followed by the cycle: the cost of
@@ -12,26 +12,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::replay::{Case, CaseRunner, RecordedFleet};
 use divvy_scheduler::scheduler::Profile;
 use serde::Serialize;
 
-use super::Exit;
-use super::replay::{choose, progress, read};
-use super::setup::ProfileArguments;
+use super::Format;
+use crate::command::Exit;
+use crate::command::replay::{choose, progress, read};
+use crate::command::setup::ProfileArguments;
 use crate::report::console::Console;
 use crate::report::errors::Failure;
 use crate::report::grid::{Cell, Column, Grid};
 use crate::report::structured;
-
-const EXAMPLES: &str = "\
-Examples:
-  divvy bench tests/conformance/bench.jsonl.gz --profile karmada
-  divvy bench yesterday.jsonl.gz -n 1000 -o json | jq 'map(.p50_us) | max'
-
-Times are for one core. Compare figures from the same run only: machines and their load differ.";
 
 /// Minimum number of rounds before the clock starts: caches fill, memory is allocated once.
 const WARM_UP_ROUNDS: usize = 20;
@@ -39,14 +33,9 @@ const WARM_UP_ROUNDS: usize = 20;
 /// Label in which the two snapshots of a fleet differ.
 const ROUND_LABEL: &str = "divvy.io/bench-round";
 
-/// Measure how long scheduling cycles take on recorded cases.
-///
-/// Reads the same files as `divvy replay` and ignores the recorded decisions. Rounds alternate between two snapshots of
-/// the fleet that differ in one cluster, so that caching per snapshot does not improve the figures. P50, P99, MAX and
-/// BINDINGS/s cover the cycle alone; EVENT P50 covers planning the binding and then the cycle.
+/// Arguments of the measurement of recorded cases.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
-pub(super) struct BenchArguments {
+pub(super) struct CaseArguments {
     /// Recordings
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -58,15 +47,6 @@ pub(super) struct BenchArguments {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
     output: Format,
-}
-
-/// Output format of the times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Aligned columns
-    Table,
-    /// A JSON array, one object per case
-    Json,
 }
 
 /// Times of one case, in microseconds.
@@ -88,7 +68,7 @@ struct CaseTimes {
 ///
 /// A case that cannot be scheduled is timed too, and RESULT names its error. A recording that cannot be read, or a
 /// profile that cannot be built, ends the run with exit code 2 and without figures.
-pub(super) fn run(arguments: &BenchArguments, console: &Console) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &CaseArguments, console: &Console) -> Result<Exit, Failure> {
     let mut all = Vec::new();
     for file in &arguments.files {
         let recording = read(file)?;

@@ -1,0 +1,123 @@
+//! `divvy bench run` on a real API server and `divvy bench scale`, at sizes that say nothing about speed: figures add up, nothing is
+//! left behind, and nothing of others is touched.
+
+use std::process::Output;
+
+use divvy_control_plane_tests::divvy::{self, Divvy};
+use divvy_control_plane_tests::objects::{BINDING, CLUSTER, Objects, POLICY};
+use divvy_control_plane_tests::templates::Cluster;
+use divvy_control_plane_tests::users::ADMIN;
+use divvy_control_plane_tests::{ControlPlane, Error};
+use serde_json::Value;
+
+/// Bindings of a burst.
+const BINDINGS: u64 = 40;
+/// Memory of a binding that no change may exceed unnoticed: twice what it takes.
+const BYTES_PER_BINDING_MAXIMUM: f64 = 6_000.0;
+
+/// Runs `divvy bench` with the profile and the plugins of the other tests.
+async fn bench(arguments: &[&str]) -> Result<Output, Error> {
+    let mut command = Divvy::command()?;
+    command
+        .arg("bench")
+        .args(arguments)
+        .args(["--profile", "karmada", "-o", "json", "--plugin-directory"])
+        .arg(divvy::plugins()?);
+    let output = tokio::task::spawn_blocking(move || command.output()).await;
+    output
+        .map_err(std::io::Error::other)
+        .and_then(|output| output)
+        .map_err(Error::file("divvy"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn report(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))
+}
+
+#[tokio::test]
+async fn scheduler_and_bare_client_leave_the_same_and_all_of_it_is_removed() -> Result<(), Error> {
+    let folder = tempfile::tempdir().map_err(Error::file("a temporary folder"))?;
+    let control_plane = ControlPlane::start(folder.path()).await?;
+    let kubeconfig = control_plane.kubeconfig(ADMIN).display().to_string();
+    let bindings = BINDINGS.to_string();
+    let arguments = [
+        "run",
+        "--kubeconfig",
+        &kubeconfig,
+        "--bindings",
+        &bindings,
+        "--clusters",
+        "6",
+        "--apis",
+        "20",
+    ];
+    let report = report(&bench(&[&arguments[..], &["--write-latency", "7ms"]].concat()).await?);
+    let bursts = report["bursts"].as_array().cloned().unwrap_or_default();
+    let events: Vec<_> = bursts
+        .iter()
+        .map(|burst| (burst["bare_events"].as_u64(), burst["scheduler_events"].as_u64()))
+        .collect();
+    let both = (Some(2 * BINDINGS), Some(2 * BINDINGS));
+    assert_eq!(events, [(Some(0), Some(0)), both, both]);
+    for burst in &bursts {
+        let figure = |name: &str| burst[name][0].as_f64().unwrap_or_default();
+        assert!(
+            figure("bare_per_second") > 0.0 && figure("scheduler_per_second") > 0.0,
+            "{burst}"
+        );
+        assert!(
+            burst["peak_memory_bytes"].as_u64().is_some_and(|bytes| bytes > 1 << 20),
+            "{burst}"
+        );
+    }
+    let latency = &report["steady"]["scheduler"];
+    assert!(latency["p50_ms"].as_f64() > Some(0.0) && latency["p99_ms"].as_f64() >= latency["p50_ms"].as_f64());
+    let objects = Objects::new(control_plane.client(ADMIN).await?);
+    for kind in [BINDING, CLUSTER, POLICY] {
+        assert_eq!(objects.list(kind, "").await?, Vec::<Value>::new(), "{}", kind.plural);
+    }
+    // The same control plane can be measured again, and one that holds anything else cannot.
+    objects.create(CLUSTER, Cluster::new("production").object()).await?;
+    let refused = bench(&arguments).await?;
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("Cluster `production`"),
+        "{}",
+        text(&refused.stderr)
+    );
+    assert_eq!(objects.list(CLUSTER, "").await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn memory_grows_with_the_bindings_and_stays_after_a_relist() -> Result<(), Error> {
+    let arguments = [
+        "scale",
+        "--bindings",
+        "1000,4000",
+        "--pending",
+        "100",
+        "--clusters",
+        "50",
+        "--apis",
+        "50",
+    ];
+    let report = report(&bench(&arguments).await?);
+    let figure = |index: usize, name: &str| report[index][name].as_f64().unwrap_or_default();
+    assert!(
+        figure(1, "bytes_per_further_binding") < BYTES_PER_BINDING_MAXIMUM,
+        "{report}"
+    );
+    assert!(figure(1, "bytes_per_further_binding") > 0.0, "{report}");
+    assert!(
+        figure(1, "peak_after_relist_bytes") < figure(1, "idle_bytes") * 1.5,
+        "{report}"
+    );
+    assert!(figure(0, "decisions_per_second") > 0.0, "{report}");
+    Ok(())
+}
