@@ -122,7 +122,7 @@ fn workspace_manifest(sdk: &str, more: &[&str]) -> String {
     let members = format!("members = [\"{sdk}\", {}, {}]", crates.join(", "), more.join(", "));
     let lines = manifest.lines().map(|line| match line {
         _ if line.starts_with("members = ") => members.clone(),
-        _ if line.starts_with("exclude = ") => String::new(),
+        _ if line.starts_with("default-members = ") || line.starts_with("exclude = ") => String::new(),
         _ => line.replace("path = \"framework", &format!("path = \"{sdk}")),
     });
     lines.collect::<Vec<_>>().join("\n")

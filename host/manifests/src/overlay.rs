@@ -76,24 +76,23 @@ impl Manifests {
 }
 
 impl Manifests {
-    /// Gives a workload that leaves its replicas to whoever scales it the live count: that of the workload in the dump, or of its
-    /// binding.
+    /// Gives a workload that leaves its replicas to whoever scales it the live count: that of its binding, or of the workload in
+    /// the dump if it has changed since.
     fn keep_count(&self, over: &mut WorkloadResource) {
         if names_replicas(over) {
             return;
         }
         let key = of_workload(over);
-        let live = self.resources.iter().map(|located| &located.object);
-        let live = live
-            .filter(|live| of_workload(live) == key)
-            .find_map(|live| live.demand.as_ref());
-        let bindings = self.bindings.iter().map(|located| &located.object);
-        let bound = || {
-            bindings
-                .filter(|binding| of_bound(binding) == key)
-                .find_map(|binding| binding.spec.replicas)
-        };
-        if let (Some(replicas), Some(demand)) = (live.map(|live| live.replicas).or_else(bound), &mut over.demand) {
+        let mut workloads = self.resources.iter().map(|located| &located.object);
+        let mut bindings = self.bindings.iter().map(|located| &located.object);
+        let live = workloads.find(|live| of_workload(live) == key);
+        let bound = bindings.find(|binding| of_bound(binding) == key);
+        let is_newer = live.zip(bound).is_some_and(|(live, bound)| {
+            live.resource.metadata.resource_version != bound.spec.resource.resource_version
+        });
+        let of_binding = bound.filter(|_| !is_newer).and_then(|bound| bound.spec.replicas);
+        let of_live = || Some(live?.demand.as_ref()?.replicas);
+        if let (Some(replicas), Some(demand)) = (of_binding.or_else(of_live), &mut over.demand) {
             demand.replicas = replicas;
         }
     }
@@ -163,9 +162,8 @@ fn binding(live: &mut ResourceBinding, over: &ResourceBinding) {
     spec.graceful_eviction_tasks = old.graceful_eviction_tasks;
     spec.replicas = spec.replicas.or(old.replicas);
     spec.reschedule_triggered_at = spec.reschedule_triggered_at.or(old.reschedule_triggered_at);
-    if spec.resource.kind.is_empty() {
-        spec.resource = old.resource;
-    }
+    // A binding cannot move to another resource, and the version that it was made from is state, too.
+    spec.resource = old.resource;
     metadata(&mut live.metadata, &over.metadata);
 }
 

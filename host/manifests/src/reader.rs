@@ -391,7 +391,7 @@ impl<'options> Reader<'options> {
         self.faults(faults, Some(&name), place);
         let group = type_meta.group().to_owned();
         let source = place.at(document.first_line());
-        let located = is_whole.then(|| Located {
+        let located = is_whole.then_some(Located {
             object: WorkloadResource {
                 resource: Resource {
                     type_meta,

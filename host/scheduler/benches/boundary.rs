@@ -1,6 +1,6 @@
 //! Cost of the plugin boundary: the same arithmetic through a plugin's library and called directly.
 //!
-//! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench boundary`. Takes two measurements, each
+//! `cargo build --release && cargo bench -p divvy-scheduler --bench boundary`. Takes two measurements, each
 //! the median of interleaved pairs against the whole cycle at 1,000 clusters:
 //!
 //! - *calls*: all crossings of a cycle and nothing else. A Score plugin without clusters to score does nothing, so

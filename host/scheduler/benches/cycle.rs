@@ -1,6 +1,6 @@
 //! Whole cycles and their stages, by strategy and number of clusters, through the shipped libraries.
 //!
-//! `cargo build --release --workspace && cargo bench -p divvy-scheduler --bench cycle`. The cases and the profile are
+//! `cargo build --release && cargo bench -p divvy-scheduler --bench cycle`. The cases and the profile are
 //! those with which `divvy bench` compares Divvy and Karmada. A stage covers only the calls to its plugins; the host's
 //! work around them is included only in the whole cycle.
 

@@ -2,7 +2,8 @@
 
 use super::Pending;
 use crate::api::{
-    BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, Resource, ResourceBinding, ResourceBindingSpec,
+    BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, ReplicaRequirements, Resource, ResourceBinding,
+    ResourceBindingSpec,
 };
 use crate::policy::binding_name;
 use crate::workloads::Demand;
@@ -78,13 +79,22 @@ fn apply_demand(demand: &Demand, spec: &mut ResourceBindingSpec, pending: &mut V
         let workload = demand.replicas;
         pending.push(Pending::Replicas { binding, workload });
     }
-    if spec.replica_requirements != demand.requirements {
-        // A binding that has neither says nothing about its workload.
-        if own.is_some() || spec.replica_requirements.is_some() {
-            pending.push(Pending::Requirements);
-        }
-        spec.replica_requirements.clone_from(&demand.requirements);
+    // A binding that has neither says nothing about its workload.
+    let has_own = own.is_some() || spec.replica_requirements.is_some();
+    if has_own && !is_same_demand(spec.replica_requirements.as_ref(), demand.requirements.as_ref()) {
+        pending.push(Pending::Requirements);
     }
+    spec.replica_requirements.clone_from(&demand.requirements);
+}
+
+/// True if two requirements ask the same of a cluster. The namespace is not compared: a hand-written binding lacks it.
+fn is_same_demand(one: Option<&ReplicaRequirements>, other: Option<&ReplicaRequirements>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else {
+        return one.is_none() && other.is_none();
+    };
+    one.node_claim == other.node_claim
+        && one.resource_request == other.resource_request
+        && one.priority_class_name == other.priority_class_name
 }
 
 /// True if a binding was made from this version of its workload.

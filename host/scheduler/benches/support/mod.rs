@@ -17,7 +17,7 @@ fn repository() -> &'static Path {
         .expect("the crate is two folders below the repository")
 }
 
-/// Folder in which `cargo build --release --workspace` puts the plugins: the parent of this bench's folder.
+/// Folder in which `cargo build --release` puts the plugins: the parent of this bench's folder.
 fn plugin_directory() -> PathBuf {
     let bench = std::env::current_exe().expect("this process has a path");
     let folders = bench.ancestors().nth(2).expect("a bench lies in `deps`");
@@ -37,7 +37,7 @@ pub(crate) fn profile() -> Profile {
     registry::build(&configuration, &PluginDirectories::new([plugin_directory()])).unwrap_or_else(|errors| {
         let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
         panic!(
-            "{}\nbuild the plugins first: cargo build --release --workspace",
+            "{}\nbuild the plugins first: cargo build --release",
             messages.join("\n")
         )
     })
