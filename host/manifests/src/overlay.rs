@@ -77,7 +77,7 @@ impl Manifests {
 
 impl Manifests {
     /// Gives a workload that leaves its replicas to whoever scales it the live count: that of its binding, or of the workload in
-    /// the dump if it has changed since.
+    /// the dump if the binding was made from another version.
     fn keep_count(&self, over: &mut WorkloadResource) {
         if names_replicas(over) {
             return;
@@ -87,10 +87,9 @@ impl Manifests {
         let mut bindings = self.bindings.iter().map(|located| &located.object);
         let live = workloads.find(|live| of_workload(live) == key);
         let bound = bindings.find(|binding| of_bound(binding) == key);
-        let is_newer = live.zip(bound).is_some_and(|(live, bound)| {
-            live.resource.metadata.resource_version != bound.spec.resource.resource_version
-        });
-        let of_binding = bound.filter(|_| !is_newer).and_then(|bound| bound.spec.replicas);
+        let is_due =
+            |bound: &&ResourceBinding| live.is_none_or(|live| bound.spec.resource.is_in_step(&live.resource.metadata));
+        let of_binding = bound.filter(is_due).and_then(|bound| bound.spec.replicas);
         let of_live = || Some(live?.demand.as_ref()?.replicas);
         if let (Some(replicas), Some(demand)) = (of_binding.or_else(of_live), &mut over.demand) {
             demand.replicas = replicas;

@@ -111,6 +111,21 @@ fn a_workload_gives_replicas_only_if_it_names_them() {
 }
 
 #[test]
+fn without_versions_the_live_count_is_the_one_that_counts_without_an_overlay() {
+    let unversioned = DUMP.replace(r#", resourceVersion: "5""#, "");
+    let replicas = |overlay: &str| {
+        let mut dump = read(&unversioned);
+        dump.overlay(&read(overlay));
+        let detected = dump.detect(WorkloadKinds::default());
+        detected.bindings[0].object.spec.replicas
+    };
+    let without_replicas = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {template: {spec: {containers: [{name: c, resources: {requests: {cpu: 200m}}}]}}}}";
+    let other = "{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: shop}}";
+    assert_eq!(replicas(other), Some(3));
+    assert_eq!(replicas(without_replicas), Some(3));
+}
+
+#[test]
 fn a_binding_keeps_its_result() {
     let spec = binding(
         "{apiVersion: work.karmada.io/v1alpha2, kind: ResourceBinding, metadata: {name: web-deployment, namespace: shop}, spec: {resource: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web}, placement: {clusterAffinity: {clusterNames: [m3]}}}}",

@@ -138,6 +138,15 @@ pub struct ObjectReference {
     pub resource_version: String,
 }
 
+impl ObjectReference {
+    /// True if the reference was written for this very version of the resource. False if it names no version.
+    pub fn is_in_step(&self, resource: &ObjectMeta) -> bool {
+        !self.resource_version.is_empty()
+            && self.resource_version == resource.resource_version
+            && self.uid == resource.uid
+    }
+}
+
 /// Requirements of one replica.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

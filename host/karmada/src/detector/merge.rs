@@ -38,7 +38,7 @@ pub(super) fn merge(
     }
     // Without a binding everything is new. A workload that is not in the input did not change.
     let is_changed =
-        binding.is_none() || workload.is_some_and(|(resource, _)| !is_in_step(&spec.resource, &resource.metadata));
+        binding.is_none() || workload.is_some_and(|(resource, _)| !spec.resource.is_in_step(&resource.metadata));
     if let Some(policy) = policy {
         apply_policy(policy, is_changed, spec, &mut pending);
     }
@@ -95,13 +95,6 @@ fn is_same_demand(one: Option<&ReplicaRequirements>, other: Option<&ReplicaRequi
     one.node_claim == other.node_claim
         && one.resource_request == other.resource_request
         && one.priority_class_name == other.priority_class_name
-}
-
-/// True if a binding was made from this version of its workload.
-fn is_in_step(reference: &ObjectReference, workload: &ObjectMeta) -> bool {
-    !reference.resource_version.is_empty()
-        && reference.resource_version == workload.resource_version
-        && reference.uid == workload.uid
 }
 
 /// The binding that Karmada's detector creates for a workload, before its policy is applied. If the workload is being
