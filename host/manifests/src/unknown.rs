@@ -6,7 +6,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::fmt;
 
 use divvy_documents::{Cause, Document, Fault, FieldPath, Node, NodeValue, ObjectName, Warning, names};
@@ -237,13 +236,36 @@ impl<'de> Visitor<'de> for Known<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
-            match field(self.0, &key, false) {
+        while let Some(field) = entries.next_key_seed(Key(self.0))? {
+            match field {
                 Field::Known(below) => entries.next_value_seed(Known(below))?,
                 Field::Open => entries.next_value::<IgnoredAny>().map(|_| ())?,
                 Field::Unknown => return Err(A::Error::custom("unknown field")),
             }
         }
         Ok(())
+    }
+}
+
+/// Looks up a key without keeping its text, which may have been unescaped into a buffer of the parser.
+struct Key<'tree>(&'tree FieldTree);
+
+impl<'de, 'tree> DeserializeSeed<'de> for Key<'tree> {
+    type Value = Field<'tree>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Field<'tree>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'tree> Visitor<'_> for Key<'tree> {
+    type Value = Field<'tree>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Field<'tree>, E> {
+        Ok(field(self.0, key, false))
     }
 }
