@@ -355,13 +355,13 @@ impl<'options> Reader<'options> {
         let located = is_whole.then(|| {
             let mut located = Located {
                 object,
-                source,
+                source: source.clone(),
                 json: None,
             };
             complete(&mut located);
             located
         });
-        self.keep(located, (group, name), document, place, list);
+        self.keep(located, (group, name), source, list);
     }
 
     /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
@@ -400,12 +400,10 @@ impl<'options> Reader<'options> {
                 },
                 demand,
             },
-            source,
+            source: source.clone(),
             json: None,
         });
-        self.keep(located, (group, name), document, place, |manifests| {
-            &mut manifests.resources
-        });
+        self.keep(located, (group, name), source, |manifests| &mut manifests.resources);
     }
 
     /// Adds an object to its list unless the very same one is there already. Another object of its name is reported.
@@ -415,8 +413,7 @@ impl<'options> Reader<'options> {
         &mut self,
         located: Option<Located<T>>,
         key: (String, ObjectName),
-        document: &Document<'_>,
-        place: &Place,
+        source: Source,
         list: impl Fn(&mut Manifests) -> &mut Vec<Located<T>>,
     ) {
         if key.1.name.is_empty() {
@@ -428,7 +425,6 @@ impl<'options> Reader<'options> {
                 list.push(located);
                 list.len() - 1
             });
-            let source = place.at(document.first_line());
             self.seen.insert(key, Seen { source, index });
             return;
         };
@@ -440,8 +436,11 @@ impl<'options> Reader<'options> {
         let cause = Cause::DuplicateObject {
             first: seen.source.clone(),
         };
-        let line = document.first_line();
-        self.fault(Fault::new(FieldPath::root(), line, cause), Some(&key.1), place);
+        let fault = Fault::new(FieldPath::root(), source.line, cause);
+        self.problem(Problem {
+            object: Some(key.1),
+            ..fault.into_problem(source)
+        });
     }
 
     pub(super) fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {
