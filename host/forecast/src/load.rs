@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::fleet::units;
+use divvy_scheduler::fleet::{requests, units};
 
 use crate::document::{ClusterRow, ResourceRow, Tightest};
 use crate::situation::{Assignment, Situation};
@@ -23,10 +23,7 @@ impl Load {
     /// Adds a binding on its clusters.
     pub(crate) fn add(&mut self, binding: &Binding, targets: &Assignment) {
         let needs = binding.object.spec.replica_requirements.as_ref();
-        let requests: Vec<(&str, i64)> = needs
-            .iter()
-            .flat_map(|needs| &needs.resource_request)
-            .map(|(name, quantity)| (name.as_str(), units(name, *quantity)))
+        let requests: Vec<(&str, i64)> = requests(needs.map(|needs| &needs.resource_request))
             .filter(|(name, quantity)| *name != PODS && *quantity > 0)
             .chain([(PODS, 1)])
             .collect();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy};
+use divvy_scheduler::fleet::requests;
 use divvy_scheduler::profile::WhenClustersChange;
 
 use super::{Engine, Moment, scope_of};
@@ -119,7 +120,9 @@ impl Engine {
                 entries.any(|entry| entry.cluster == target.name && entry.health == crate::objects::Health::Healthy)
             });
             if is_recent && !is_healthy {
-                let requests = requests_of(&binding);
+                let needs = binding.spec.replica_requirements.as_ref();
+                let requests = requests(needs.map(|needs| &needs.resource_request));
+                let requests: Vec<(String, i64)> = requests.map(|(name, units)| (name.to_owned(), units)).collect();
                 self.holdings
                     .restore(key, &binding.spec.clusters, &requests, moment.instant);
             }
@@ -274,33 +277,32 @@ impl Engine {
             tracing::info!(cluster = name, "every missing cluster is back");
             self.wake_for(Cause::MissingClusters, now);
         }
-        if change.is_spec {
-            self.wake_satisfied(name, &change, now);
-        }
         let may_fit = change.is_new || change.is_spec || change.offers_otherwise;
-        if may_fit || has_room {
-            let after = self.clusters.properties(name).cloned();
-            let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();
-            let bindings = &self.bindings;
-            self.queue.wake_parked(now, |key, cause| {
-                let helps = match cause {
-                    Cause::Filters => may_fit,
-                    Cause::Capacity => true,
-                    Cause::Binding | Cause::MissingClusters => false,
-                };
-                helps && bindings.get(key).is_some_and(|record| is_concerned(record, &sides))
-            });
+        if !may_fit && !has_room {
+            return;
         }
+        let after = self.clusters.properties(name).cloned();
+        let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();
+        if change.is_spec {
+            self.wake_satisfied(name, &change, &sides, now);
+        }
+        let bindings = &self.bindings;
+        self.queue.wake_parked(now, |key, cause| {
+            let helps = match cause {
+                Cause::Filters => may_fit,
+                Cause::Capacity => true,
+                Cause::Binding | Cause::MissingClusters => false,
+            };
+            helps && bindings.get(key).is_some_and(|record| is_concerned(record, &sides))
+        });
     }
 
     /// Wakes the bindings that a change of a cluster's labels or specification, or its deletion, may move although they
     /// are satisfied.
-    fn wake_satisfied(&mut self, name: &str, change: &ClusterChange, now: Instant) {
+    fn wake_satisfied(&mut self, name: &str, change: &ClusterChange, sides: &[&ClusterProperties], now: Instant) {
         let reschedules = self.active.when_clusters_change == WhenClustersChange::Reschedule;
-        let after = self.clusters.properties(name).cloned();
-        let sides: Vec<&ClusterProperties> = change.before.iter().chain(&after).collect();
         let is_woken = |record: &Record| {
-            let follows = (reschedules || record.follows_clusters) && is_concerned(record, &sides);
+            let follows = (reschedules || record.follows_clusters) && is_concerned(record, sides);
             follows || change.deletion_began && record.targets().iter().any(|target| target.name == name)
         };
         let woken = self
@@ -372,15 +374,4 @@ fn is_concerned(record: &Record, sides: &[&ClusterProperties]) -> bool {
         .as_ref()
         .and_then(|shared| shared.placement.as_ref().ok());
     placement.is_some_and(|placement| sides.iter().any(|cluster| concerns(placement, observed, cluster)))
-}
-
-/// Requests of one replica, in the units of the snapshot.
-fn requests_of(binding: &divvy_karmada::api::ResourceBinding) -> Vec<(String, i64)> {
-    let list = binding
-        .spec
-        .replica_requirements
-        .iter()
-        .flat_map(|needs| &needs.resource_request);
-    list.map(|(resource, quantity)| (resource.clone(), divvy_scheduler::fleet::units(resource, *quantity)))
-        .collect()
 }

@@ -9,8 +9,8 @@ mod ledger;
 mod record;
 
 pub use ledger::Ledger;
-pub use record::units;
 use record::write_cluster;
+pub use record::{requests, units};
 
 use divvy_framework_driver::snapshot::{Snapshot, SnapshotStore};
 use divvy_framework_view::clusters::Row;

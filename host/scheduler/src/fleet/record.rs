@@ -6,7 +6,7 @@ use divvy_framework_driver::snapshot::ClusterWriter;
 use divvy_framework_view::clusters::{Condition, Resource, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 
-use divvy_karmada::api::{Cluster, Quantity, ResourceSummary, Timestamp};
+use divvy_karmada::api::{Cluster, Quantity, ResourceList, ResourceSummary, Timestamp};
 
 /// Name of the resource that is counted in thousandths.
 pub(crate) const CPU: &str = "cpu";
@@ -55,6 +55,12 @@ pub(super) fn write_cluster(cluster: &Cluster, writer: &mut ClusterWriter<'_>) {
     if let Some(summary) = &status.resource_summary {
         write_summary(summary, writer);
     }
+}
+
+/// Resource and quantity of each request, in the units of the snapshot.
+pub fn requests(list: Option<&ResourceList>) -> impl Iterator<Item = (&str, i64)> {
+    let entries = list.into_iter().flatten();
+    entries.map(|(resource, quantity)| (resource.as_str(), units(resource, *quantity)))
 }
 
 /// Converts a quantity to the units of the snapshot: thousandths for `cpu`, whole units for everything else.

@@ -17,6 +17,7 @@ use divvy_framework::division::ties;
 use divvy_framework_driver::binding::BindingRecord;
 
 use crate::fleet::estimate::{ComponentDemand, Demand};
+use crate::fleet::requests;
 use crate::plugin::BindingValues;
 use crate::strategy::{
     Declarations, InvalidBinding, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
@@ -24,7 +25,7 @@ use crate::strategy::{
 use divvy_documents::Warning;
 use divvy_karmada::api::{ClusterAffinity, Placement, ResourceList, SpreadConstraint, SpreadField};
 use divvy_karmada::policy::default_spread_constraint;
-use tables::{NamedAffinity, binding_tables, requests};
+use tables::{NamedAffinity, binding_tables};
 
 /// Everything about a binding that is computed once.
 #[derive(Debug, Clone)]

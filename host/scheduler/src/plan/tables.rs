@@ -3,20 +3,14 @@
 use divvy_framework_driver::binding::{AffinityWriter, BindingRecord, BindingRecordBuilder};
 use divvy_framework_view::binding::{SpreadConstraint, Toleration};
 use divvy_framework_view::words::{SelectorField, SelectorOperator, SpreadField, TaintEffect, TolerationOperator};
-use divvy_karmada::api::{self, ClusterAffinity, Enumeration, ResourceList, Word};
+use divvy_karmada::api::{self, ClusterAffinity, Enumeration, Word};
 
 use super::PlanInput;
-use crate::fleet::units;
+use crate::fleet::requests;
 use crate::strategy::StrategyRequest;
 
 /// An affinity with the name of its group.
 pub(super) type NamedAffinity<'a> = (&'a str, &'a ClusterAffinity);
-
-/// Resource and quantity of each request, in the units of the snapshot.
-pub(super) fn requests(list: Option<&ResourceList>) -> impl Iterator<Item = (&str, i64)> {
-    let entries = list.into_iter().flatten();
-    entries.map(|(resource, quantity)| (resource.as_str(), units(resource, *quantity)))
-}
 
 /// Builds the tables of a binding with the affinities of one group.
 pub(super) fn binding_tables(
