@@ -50,6 +50,14 @@ fn three_clusters() -> [Cluster; 3] {
     ]
 }
 
+/// Deploys a workload that no cluster fits, and waits until its binding says so.
+async fn deploy_nowhere(scenario: &Scenario) -> Result<(), Error> {
+    let nowhere = templates::duplicated(json!({"clusterNames": ["nowhere"]}));
+    scenario.deploy("nowhere", 2, nowhere).await?;
+    scenario.wait_for_reason("nowhere", "NoClusterFit").await?;
+    Ok(())
+}
+
 /// Has the scheduler place a new binding, and waits for it. Whatever was due before has been decided then, because bindings of
 /// equal priority are decided in the order of their arrival.
 async fn let_time_pass(scenario: &Scenario, name: &str) -> Result<(), Error> {

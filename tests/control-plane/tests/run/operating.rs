@@ -10,7 +10,7 @@ use divvy_control_plane_tests::users::{SCHEDULER, SCHEDULER_B};
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::{Value, json};
 
-use crate::{ask, figure, folder, let_time_pass, scheduling, three_clusters};
+use crate::{ask, deploy_nowhere, figure, folder, let_time_pass, scheduling, three_clusters};
 
 /// Runs `divvy explain` against the last scheduler that was started.
 fn explain(scenario: &Scenario, arguments: &[&str]) -> Result<Output, Error> {
@@ -68,14 +68,7 @@ async fn probes_and_metrics_show_what_happens() -> Result<(), Error> {
     scenario.wait_for_result("web", &[("a", 2), ("b", 2)]).await?;
     scenario.scale("web", 6).await?;
     scenario.wait_for_result("web", &[("a", 3), ("b", 3)]).await?;
-    scenario
-        .deploy(
-            "nowhere",
-            2,
-            templates::duplicated(json!({"clusterNames": ["nowhere"]})),
-        )
-        .await?;
-    scenario.wait_for_reason("nowhere", "NoClusterFit").await?;
+    deploy_nowhere(&scenario).await?;
     scenario
         .wait_for_event(BINDING, "nowhere-deployment", "ScheduleBindingFailed")
         .await?;
@@ -138,14 +131,7 @@ async fn a_decision_is_explained_by_the_running_scheduler() -> Result<(), Error>
         .deploy("web", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
         .await?;
     scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
-    scenario
-        .deploy(
-            "nowhere",
-            2,
-            templates::duplicated(json!({"clusterNames": ["nowhere"]})),
-        )
-        .await?;
-    scenario.wait_for_reason("nowhere", "NoClusterFit").await?;
+    deploy_nowhere(&scenario).await?;
 
     let output = explain(&scenario, &["default/web-deployment"])?;
     let text = String::from_utf8_lossy(&output.stdout);
