@@ -56,7 +56,7 @@ impl<'a> Cycle<'a> {
         Binding::new(self.view)
     }
 
-    /// What the policy says to the strategy; nothing for any other plugin.
+    /// Preferences and rules of the policy, for the plugin of the strategy; empty for any other plugin.
     pub(crate) fn policy(&self) -> Policy<'a> {
         Policy::new(self.view, self.policy)
     }

@@ -871,7 +871,7 @@ typedef struct divvy_cycle_view {
     divvy_pair_row_slice annotations;
 } divvy_cycle_view;
 
-/* What the policy says to the plugin that is called. Other plugins do not see it. */
+/* The preferences and rules of the policy for the plugin that is called. Other plugins do not see them. */
 typedef struct divvy_policy_view {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -901,7 +901,7 @@ typedef struct divvy_call_head {
     uint32_t kind;
     /* The cycle. */
     DIVVY_POINTER(const divvy_cycle_view, cycle)
-    /* What the policy says to this plugin; null if it says nothing. */
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
     DIVVY_POINTER(const divvy_policy_view, policy)
     /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
     DIVVY_POINTER(void, sink)
@@ -926,7 +926,7 @@ typedef struct divvy_prepare_call {
     uint32_t kind;
     /* The cycle. */
     DIVVY_POINTER(const divvy_cycle_view, cycle)
-    /* What the policy says to this plugin; null if it says nothing. */
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
     DIVVY_POINTER(const divvy_policy_view, policy)
     /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
     DIVVY_POINTER(void, sink)
@@ -956,7 +956,7 @@ typedef struct divvy_snapshot_value_call {
     uint32_t kind;
     /* The cycle. */
     DIVVY_POINTER(const divvy_cycle_view, cycle)
-    /* What the policy says to this plugin; null if it says nothing. */
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
     DIVVY_POINTER(const divvy_policy_view, policy)
     /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
     DIVVY_POINTER(void, sink)
@@ -990,7 +990,7 @@ typedef struct divvy_binding_value_call {
     uint32_t kind;
     /* The cycle. */
     DIVVY_POINTER(const divvy_cycle_view, cycle)
-    /* What the policy says to this plugin; null if it says nothing. */
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
     DIVVY_POINTER(const divvy_policy_view, policy)
     /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
     DIVVY_POINTER(void, sink)
@@ -1014,7 +1014,7 @@ typedef struct divvy_filter_call {
     uint32_t kind;
     /* The cycle. */
     DIVVY_POINTER(const divvy_cycle_view, cycle)
-    /* What the policy says to this plugin; null if it says nothing. */
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
     DIVVY_POINTER(const divvy_policy_view, policy)
     /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
     DIVVY_POINTER(void, sink)
@@ -1042,7 +1042,7 @@ typedef struct divvy_score_call {
     uint32_t kind;
     /* The cycle. */
     DIVVY_POINTER(const divvy_cycle_view, cycle)
-    /* What the policy says to this plugin; null if it says nothing. */
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
     DIVVY_POINTER(const divvy_policy_view, policy)
     /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
     DIVVY_POINTER(void, sink)
@@ -1080,7 +1080,7 @@ typedef struct divvy_select_call {
     uint32_t kind;
     /* The cycle. */
     DIVVY_POINTER(const divvy_cycle_view, cycle)
-    /* What the policy says to this plugin; null if it says nothing. */
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
     DIVVY_POINTER(const divvy_policy_view, policy)
     /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
     DIVVY_POINTER(void, sink)
@@ -1123,7 +1123,7 @@ typedef struct divvy_assign_call {
     uint32_t kind;
     /* The cycle. */
     DIVVY_POINTER(const divvy_cycle_view, cycle)
-    /* What the policy says to this plugin; null if it says nothing. */
+    /* Preferences and rules of the policy for this plugin; null if there are none. */
     DIVVY_POINTER(const divvy_policy_view, policy)
     /* The host's own value for `divvy_services.text` and `divvy_services.fail`. */
     DIVVY_POINTER(void, sink)

@@ -38,7 +38,7 @@ macro_rules! call {
             $name<'a>($reference, $kind) {
                 /// The cycle.
                 cycle: Pointer<'a, CycleView<'a>> = Pointer::NULL,
-                /// What the policy says to this plugin; null if it says nothing.
+                /// Preferences and rules of the policy for this plugin; null if there are none.
                 policy: Pointer<'a, PolicyView<'a>> = Pointer::NULL,
                 /// The host's own value for [`crate::service::Services::text`] and [`crate::service::Services::fail`].
                 sink: Address = Address::NULL,
@@ -64,7 +64,7 @@ pub struct CallHead<'a> {
     pub kind: u32,
     /// The cycle.
     pub cycle: Pointer<'a, CycleView<'a>>,
-    /// What the policy says to this plugin; null if it says nothing.
+    /// Preferences and rules of the policy for this plugin; null if there are none.
     pub policy: Pointer<'a, PolicyView<'a>>,
     /// The host's own value for [`crate::service::Services::text`] and [`crate::service::Services::fail`].
     pub sink: Address,

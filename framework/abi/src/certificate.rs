@@ -64,7 +64,7 @@ pub struct Certificate {
     pub binding_value: BindingValueCallRef<'static>,
 }
 
-// SAFETY: there is no value that could be shared.
+// SAFETY: no value of this type is ever made, so none crosses a thread.
 unsafe impl Send for Certificate_Prefix {}
 // SAFETY: as above.
 unsafe impl Sync for Certificate_Prefix {}

@@ -73,7 +73,7 @@ sized! {
 }
 
 sized! {
-    /// What the policy says to the plugin that is called. Other plugins do not see it.
+    /// The preferences and rules of the policy for the plugin that is called. Other plugins do not see them.
     PolicyView<'a>(PolicyViewRef, kind::POLICY) {
         /// Preferences as JSON, in [`CycleView::pool`]; empty if the policy carries none.
         preferences: Text = Text::EMPTY,

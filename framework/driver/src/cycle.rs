@@ -186,7 +186,7 @@ pub fn cycle_view<'a>(
     }
 }
 
-/// What the policy says to the strategy's plugin.
+/// Preferences and rules of the policy, for the plugin of the strategy.
 pub fn policy_view<'a>(record: &'a BindingRecord, resolution: &'a Resolution) -> PolicyView<'a> {
     PolicyView {
         preferences: record.preferences,

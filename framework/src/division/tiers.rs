@@ -33,7 +33,7 @@ pub enum LastTier {
 ///
 /// # Errors
 /// [`Unschedulable`](DivisionError::Unschedulable) if the candidates together have room for fewer than
-/// `request.replicas` (under [`LastTier::TakesTheRest`]: only if there is no candidate at all).
+/// `request.replicas` (under [`LastTier::TakesTheRest`]: only without any candidate).
 /// [`TierOutOfRange`](DivisionError::TierOutOfRange) if a candidate's tier has no quota. Other errors for columns of
 /// different lengths, negative input and a sum of `last` that exceeds 64 bits.
 ///

@@ -476,7 +476,7 @@ fn built(write: impl FnOnce(&mut AffinityBuilder)) -> AffinityBuilder {
     affinity
 }
 
-/// What the policy says to the plugin of a step.
+/// Preferences and rules of the policy, for the plugin of a step.
 #[derive(Clone, Copy)]
 enum Says {
     /// Nothing: it is not the strategy.

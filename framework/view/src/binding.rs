@@ -38,7 +38,7 @@ impl std::fmt::Debug for Policy<'_> {
 }
 
 impl<'a> Policy<'a> {
-    /// What the policy says. For hosts; plugins receive it through their context.
+    /// Preferences and rules of a policy. For hosts; plugins receive them through their context.
     #[doc(hidden)]
     #[inline]
     pub fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>) -> Self {
