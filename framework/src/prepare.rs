@@ -110,61 +110,87 @@ impl<'a, P> std::ops::Deref for PrepareContext<'a, P> {
     }
 }
 
-/// A value for one call: kept by the host, or made in the call when it is first used.
+/// A state or value at an address that the host keeps.
+pub(crate) type Boxed = Box<dyn Any + Send + Sync>;
+
+/// What the host keeps for the plugin of a call, and what the call made because the host keeps none.
 #[derive(Default)]
-pub(crate) struct State<'a> {
-    kept: Option<&'a (dyn Any + Send + Sync)>,
-    made: OnceCell<Box<dyn Any>>,
+pub(crate) struct Kept<'a> {
+    pub(crate) prepared: Option<&'a Boxed>,
+    pub(crate) snapshot_value: Option<&'a Boxed>,
+    pub(crate) binding_value: Option<&'a Boxed>,
+    /// One slot for all three, because most calls use none of them.
+    made: OnceCell<Box<Made>>,
 }
 
-impl Drop for State<'_> {
+/// What a call made for itself.
+#[derive(Default)]
+struct Made {
+    prepared: OnceCell<Box<dyn Any>>,
+    snapshot_value: OnceCell<Box<dyn Any>>,
+    binding_value: OnceCell<Box<dyn Any>>,
+}
+
+impl Drop for Kept<'_> {
+    #[inline]
     fn drop(&mut self) {
-        let Some(made) = self.made.take() else { return };
-        // The result of the call is complete; a panic in the state's destructor must not undo it.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(made))) {
+        if let Some(made) = self.made.take() {
+            drop_made(made);
+        }
+    }
+}
+
+/// Drops what a call made. The result of the call is complete; a panic in a destructor must not undo it.
+#[cold]
+fn drop_made(made: Box<Made>) {
+    let Made {
+        prepared,
+        snapshot_value,
+        binding_value,
+    } = *made;
+    for slot in [prepared, snapshot_value, binding_value] {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
             // Dropping the payload may panic again.
             std::mem::forget(payload);
         }
     }
 }
 
-impl<'a> State<'a> {
-    pub(crate) fn new(kept: Option<&'a (dyn Any + Send + Sync)>) -> Self {
+/// What the host keeps as the plugin's own type; `None` if the host keeps nothing.
+pub(crate) fn kept<T: 'static>(kept: Option<&Boxed>) -> Option<&T> {
+    kept?.downcast_ref()
+}
+
+impl<'a> Kept<'a> {
+    pub(crate) fn new(
+        prepared: Option<&'a Boxed>,
+        snapshot_value: Option<&'a Boxed>,
+        binding_value: Option<&'a Boxed>,
+    ) -> Self {
         Self {
-            kept,
+            prepared,
+            snapshot_value,
+            binding_value,
             made: OnceCell::new(),
         }
     }
 
-    /// The value that the host keeps.
-    pub(crate) fn kept<T: 'static>(&self) -> Option<&T> {
-        self.kept?.downcast_ref()
-    }
-
-    /// The value that the host keeps; makes it if the host keeps none.
-    pub(crate) fn get_or_make<T: 'static>(&self, make: impl FnOnce() -> Result<T, Failure>) -> Result<&T, Failure> {
-        if let Some(kept) = self.kept() {
-            return Ok(kept);
-        }
-        if self.made.get().is_none() {
-            let state = make()?;
+    /// The value of a slot; makes it if the slot is empty.
+    fn made<T: 'static>(
+        &self,
+        slot: impl FnOnce(&Made) -> &OnceCell<Box<dyn Any>>,
+        make: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<&T, Failure> {
+        let slot = slot(self.made.get_or_init(Box::default));
+        if slot.get().is_none() {
+            let value = make()?;
             // The slot is empty, since making has no access to it.
-            let _ = self.made.set(Box::new(state));
+            let _ = slot.set(Box::new(value));
         }
-        let made = self.made.get().and_then(|made| made.downcast_ref());
+        let made = slot.get().and_then(|made| made.downcast_ref());
         made.ok_or_else(|| Failure::internal("the value that the host keeps has another type"))
     }
-}
 
-/// What the host keeps for the plugin of a call.
-#[derive(Default)]
-pub(crate) struct Kept<'a> {
-    pub(crate) prepared: State<'a>,
-    pub(crate) snapshot_value: State<'a>,
-    pub(crate) binding_value: State<'a>,
-}
-
-impl Kept<'_> {
     /// The state that `plugin` prepared.
     pub(crate) fn prepared<P: PreparePlugin>(
         &self,
@@ -172,8 +198,13 @@ impl Kept<'_> {
         cycle: Cycle<'_>,
         preferences: Option<&dyn Any>,
     ) -> Result<&P::Prepared, Failure> {
-        self.prepared
-            .get_or_make(|| plugin.prepare(&PrepareContext::new(cycle, preferences)))
+        match kept(self.prepared) {
+            Some(prepared) => Ok(prepared),
+            None => self.made(
+                |made| &made.prepared,
+                || plugin.prepare(&PrepareContext::new(cycle, preferences)),
+            ),
+        }
     }
 
     /// The value of `plugin` for the snapshot of a cycle.
@@ -182,13 +213,17 @@ impl Kept<'_> {
         plugin: &P,
         cycle: Cycle<'_>,
     ) -> Result<&P::SnapshotValue, Failure> {
-        self.snapshot_value.get_or_make(|| {
+        let make = || {
             let context = SnapshotValueContext {
                 clusters: cycle.clusters(),
                 changed_rows: None,
             };
             plugin.snapshot_value(&context, None)
-        })
+        };
+        match kept(self.snapshot_value) {
+            Some(value) => Ok(value),
+            None => self.made(|made| &made.snapshot_value, make),
+        }
     }
 
     /// The value of `plugin` for the binding of a cycle.
@@ -198,7 +233,12 @@ impl Kept<'_> {
         cycle: Cycle<'_>,
         preferences: Option<&dyn Any>,
     ) -> Result<&P::BindingValue, Failure> {
-        self.binding_value
-            .get_or_make(|| plugin.binding_value(&BindingValueContext::new(cycle, preferences)))
+        match kept(self.binding_value) {
+            Some(value) => Ok(value),
+            None => self.made(
+                |made| &made.binding_value,
+                || plugin.binding_value(&BindingValueContext::new(cycle, preferences)),
+            ),
+        }
     }
 }

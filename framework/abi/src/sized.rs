@@ -94,15 +94,12 @@ pub unsafe trait SizePrefixed: Default {
         if head.kind != Self::KIND {
             return None;
         }
-        let bytes = (head.size as usize).min(size_of::<Self>());
-        let mut known = MaybeUninit::new(Self::default());
-        // SAFETY: `bytes` bytes are readable there and writable here. Without padding they end at the end of a field,
-        // because sizes grow only by whole fields.
-        unsafe {
-            std::ptr::copy_nonoverlapping(address.cast::<u8>(), known.as_mut_ptr().cast::<u8>(), bytes);
+        if head.size as usize >= size_of::<Self>() {
+            // SAFETY: all fields of the type are there.
+            return Some(unsafe { address.read() });
         }
-        // SAFETY: every field has either its default or what the other side wrote.
-        Some(unsafe { known.assume_init() })
+        // SAFETY: the struct is of this kind and has fewer fields than the type.
+        Some(unsafe { read_shorter(address, head.size as usize) })
     }
 
     /// The struct at `address`: in place if its creator knew every field that this side knows, otherwise a completed
@@ -142,6 +139,23 @@ pub unsafe fn head(address: *const Head) -> Option<Head> {
     // SAFETY: the caller upholds the contract.
     let head = unsafe { *address };
     (head.size as usize >= size_of::<Head>()).then_some(head)
+}
+
+/// The slow half of [`SizePrefixed::read`]: the other side is of an older minor version and wrote `bytes` bytes.
+///
+/// # Safety
+///
+/// As for [`SizePrefixed::read`]. The struct is of the type's kind, and `bytes` is at most the type's size.
+#[cold]
+unsafe fn read_shorter<T: SizePrefixed>(address: *const T, bytes: usize) -> T {
+    let mut known = MaybeUninit::new(T::default());
+    // SAFETY: `bytes` bytes are readable there and writable here. Without padding they end at the end of a field, because
+    // sizes grow only by whole fields.
+    unsafe {
+        std::ptr::copy_nonoverlapping(address.cast::<u8>(), known.as_mut_ptr().cast::<u8>(), bytes);
+    }
+    // SAFETY: every field has either its default or what the other side wrote.
+    unsafe { known.assume_init() }
 }
 
 /// The slow half of [`SizePrefixed::view`]: the other side is of an older minor version.

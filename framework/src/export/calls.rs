@@ -1,7 +1,6 @@
 //! The functions of a plugin's descriptor: they read what the host wrote, call the author's trait, and hand over what
 //! comes of it.
 
-use std::any::Any;
 use std::ffi::c_void;
 
 use divvy_framework_abi::call::{
@@ -20,13 +19,10 @@ use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Failure, Needs, PreparePlugin};
-use crate::prepare::{Kept, PrepareContext, State};
+use crate::prepare::{Boxed, Kept, PrepareContext, kept};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
 use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
-
-/// What a host keeps of a plugin's state or value.
-type Boxed = Box<dyn Any + Send + Sync>;
 
 /// The arguments of a call, on their way to the function that answers it.
 #[derive(Clone, Copy)]
@@ -80,10 +76,9 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: 
 /// # Safety
 ///
 /// The address is null or one that [`keep`] returned, and what it points to lives for `'a`.
-unsafe fn kept_at<'a>(address: Address) -> State<'a> {
+unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
     // SAFETY: the caller upholds the contract.
-    let kept = unsafe { address.get().cast_const().cast::<Boxed>().as_ref() };
-    State::new(kept.map(|kept| &**kept))
+    unsafe { address.get().cast_const().cast::<Boxed>().as_ref() }
 }
 
 /// What the host keeps for the plugin of a call.
@@ -100,11 +95,7 @@ unsafe fn kept_of<'a>(arguments: Arguments<'a>) -> Kept<'a> {
     let snapshot_value = unsafe { kept_at(head.snapshot_value) };
     // SAFETY: as above, for this instance and binding.
     let binding_value = unsafe { kept_at(head.binding_value) };
-    Kept {
-        prepared,
-        snapshot_value,
-        binding_value,
-    }
+    Kept::new(prepared, snapshot_value, binding_value)
 }
 
 /// Hands a state or value to the host: its address, and the function that drops it.
@@ -222,7 +213,7 @@ pub unsafe fn snapshot_value<P: Dispatch + SnapshotValuePlugin>(
         clusters: cycle.clusters(),
         changed_rows: (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice())),
     };
-    let (value, release) = keep(plugin.snapshot_value(&context, previous.kept())?);
+    let (value, release) = keep(plugin.snapshot_value(&context, kept(previous))?);
     let written = arguments.call.cast::<SnapshotValueCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
     unsafe { (*written).value = value };
@@ -394,11 +385,8 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
     let constructed = panics::caught(&services, || {
         let value: serde_json::Value = serde_json::from_str(given.configuration.as_str())
             .map_err(|error| Failed::new(failure::CONFIGURATION, error.to_string()))?;
-        let configuration = P::Configuration::read(&value).map_err(|error| Failed {
-            path: error.key_path(),
-            hint: error.hint().unwrap_or_default(),
-            ..Failed::new(failure::CONFIGURATION, error.to_string())
-        })?;
+        let configuration =
+            P::Configuration::read(&value).map_err(|error| Failed::value(failure::CONFIGURATION, &error))?;
         let plugin = P::new(configuration).map_err(|error| Failed::new(failure::CONSTRUCTION, error.to_string()))?;
         let needs = plugin.needs();
         let instance = Instance {
@@ -462,6 +450,6 @@ pub unsafe extern "C" fn describe<P: Dispatch>(call: *const DescribeCall<'_>) ->
             }
             0
         }
-        Err(failed) => failed.code,
+        Err(failed) => failed.code(),
     }
 }

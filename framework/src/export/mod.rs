@@ -38,7 +38,7 @@ use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::{ABI_VERSION, Address, Function, LEAST_MINOR, PluginText};
 
 use crate::assign::AssignPlugin;
-use crate::configuration::Preferences;
+use crate::configuration::{Preferences, ValueError};
 use crate::plugin::{ConfiguredPlugin, Failure, Needs, RuleList};
 
 /// The version of this SDK.
@@ -51,9 +51,13 @@ pub const RECORD_FLAGS: u32 = if cfg!(feature = "certificate") {
     0
 };
 
-/// Why a call failed, as it is handed to the host.
+/// Why a call failed, as it is handed to the host. Boxed, because the results of successful calls are moved several times.
 #[derive(Debug)]
-pub struct Failed {
+pub struct Failed(Box<Facts>);
+
+/// What the host learns of a failed call.
+#[derive(Debug)]
+struct Facts {
     code: u32,
     message: String,
     path: String,
@@ -62,14 +66,33 @@ pub struct Failed {
 }
 
 impl Failed {
+    #[cold]
     fn new(code: u32, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Facts {
             code,
             message: message.into(),
             path: String::new(),
             hint: String::new(),
             figures: None,
-        }
+        }))
+    }
+
+    /// The code of the failure.
+    fn code(&self) -> u32 {
+        self.0.code
+    }
+
+    /// Adds the place of the fault: keys of a configuration or of preferences, or a line of code.
+    fn at(mut self, path: String) -> Self {
+        self.0.path = path;
+        self
+    }
+
+    /// Adds the message, the place and the hint of a value that cannot be read.
+    fn value(code: u32, error: &ValueError) -> Self {
+        let mut failed = Self::new(code, error.to_string()).at(error.key_path());
+        failed.0.hint = error.hint().unwrap_or_default();
+        failed
     }
 
     /// The answer to a kind of call that the plugin does not serve.
@@ -90,12 +113,13 @@ impl Failed {
     /// Hands the failure to the host, and returns its code.
     #[cold]
     fn hand_over(&self, services: &Services, sink: Address) -> u32 {
-        let (requested, available) = self.figures.unwrap_or((-1, -1));
+        let facts = &*self.0;
+        let (requested, available) = facts.figures.unwrap_or((-1, -1));
         let handed = AbiFailure {
-            code: self.code,
-            message: PluginText::new(&self.message),
-            path: PluginText::new(&self.path),
-            hint: PluginText::new(&self.hint),
+            code: facts.code,
+            message: PluginText::new(&facts.message),
+            path: PluginText::new(&facts.path),
+            hint: PluginText::new(&facts.hint),
             requested,
             available,
             ..AbiFailure::DEFAULT
@@ -104,24 +128,20 @@ impl Failed {
             // SAFETY: the host offers the function for this sink, until the call returns, from this thread.
             unsafe { fail(sink.get(), &raw const handed) };
         }
-        self.code
+        facts.code
     }
 }
 
 impl From<Failure> for Failed {
     fn from(given: Failure) -> Self {
-        let message = given.to_string();
-        match given {
-            Failure::Unschedulable { figures, .. } => Self {
-                figures,
-                ..Self::new(failure::UNSCHEDULABLE, message)
-            },
-            Failure::Preferences(error) => Self {
-                path: error.key_path(),
-                hint: error.hint().unwrap_or_default(),
-                ..Self::new(failure::PREFERENCES, message)
-            },
-            Failure::Internal { .. } => Self::new(failure::INTERNAL, message),
+        match &given {
+            Failure::Unschedulable { figures, .. } => {
+                let mut failed = Self::new(failure::UNSCHEDULABLE, given.to_string());
+                failed.0.figures = *figures;
+                failed
+            }
+            Failure::Preferences(error) => Self::value(failure::PREFERENCES, error),
+            Failure::Internal { .. } => Self::new(failure::INTERNAL, given.to_string()),
         }
     }
 }

@@ -13,15 +13,16 @@ use divvy_framework_abi::service::{Services, failure};
 use super::Failed;
 
 thread_local! {
-    /// The services of the instance that is called on this thread; `None` outside of calls.
-    static CURRENT: Cell<Option<Services>> = const { Cell::new(None) };
+    /// The services of the instance that is called on this thread; null outside of calls.
+    static CURRENT: Cell<*const Services> = const { Cell::new(std::ptr::null()) };
     /// Message and location of the panic that ended the call.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 
 /// The services of the instance that is called on this thread; `None` outside of calls.
 pub(crate) fn current_services() -> Option<Services> {
-    CURRENT.get()
+    // SAFETY: `caught` sets the pointer for as long as it borrows the services, and puts the previous one back after a panic, too.
+    unsafe { CURRENT.get().as_ref() }.copied()
 }
 
 /// Installs the hook, once per library. On threads that the plugin starts itself, the previous hook stays in charge.
@@ -30,7 +31,7 @@ pub(super) fn install_hook() {
     INSTALLED.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |information| {
-            if CURRENT.get().is_some() {
+            if !CURRENT.get().is_null() {
                 PANIC.set(Some((message(information), location(information))));
             } else {
                 previous(information);
@@ -57,7 +58,7 @@ fn location(information: &PanicHookInfo<'_>) -> String {
 /// and location.
 #[inline]
 pub(super) fn caught<T>(services: &Services, call: impl FnOnce() -> T) -> Result<T, Failed> {
-    let outer = CURRENT.replace(Some(*services));
+    let outer = CURRENT.replace(services);
     let result = catch_unwind(AssertUnwindSafe(call));
     CURRENT.set(outer);
     result.map_err(panicked)
@@ -70,8 +71,5 @@ fn panicked(payload: Box<dyn std::any::Any + Send>) -> Failed {
     let (message, location) = PANIC
         .take()
         .unwrap_or_else(|| ("a panic without message".to_owned(), String::new()));
-    Failed {
-        path: location,
-        ..Failed::new(failure::PANIC, message)
-    }
+    Failed::new(failure::PANIC, message).at(location)
 }
