@@ -121,22 +121,37 @@ fn add_to_prefix(
         return Ok(());
     };
     let last_of_prefix = find_prefix(needed, out.len(), &rank, &mut scratch.prefix);
-    let members = std::mem::take(&mut scratch.prefix.members);
     let capacity = |member: u32| rank(member as usize)[1].cast_signed();
+    let PrefixScratch { members, columns, .. } = &mut scratch.prefix;
+    columns.fill_from(members, capacity, |member| last[member as usize]);
+    add_shares(replicas, fill, last_of_prefix, ties, out, scratch)
+}
+
+/// Divides `replicas` over the prefix in `scratch`. A function of its own, because it does not depend on the rank: each library
+/// contains it once per tie order.
+fn add_shares(
+    replicas: i64,
+    fill: Fill,
+    last_of_prefix: u32,
+    ties: impl Fn(usize) -> u64,
+    out: &mut [i64],
+    scratch: &mut Scratch,
+) -> Result<(), DivisionError> {
+    let PrefixScratch { members, columns, .. } = &mut scratch.prefix;
+    let (members, mut gathered) = (std::mem::take(members), std::mem::take(columns));
     let result = match fill {
         Fill::Pack => {
             // Because the prefix is the shortest one, all of its members except the last are filled.
             let mut left = replicas;
-            for &member in members.iter().filter(|&&member| member != last_of_prefix) {
-                out[member as usize] += capacity(member);
-                left -= capacity(member);
+            let filled = members.iter().zip(&gathered.weights);
+            for (&member, &capacity) in filled.filter(|(member, _)| **member != last_of_prefix) {
+                out[member as usize] += capacity;
+                left -= capacity;
             }
             out[last_of_prefix as usize] += left;
             Ok(())
         }
         Fill::Proportional(rounding) => {
-            let mut gathered = std::mem::take(&mut scratch.gathered.prefix);
-            gathered.fill_from(&members, capacity, |member| last[member as usize]);
             let tie_of = |position: usize| ties(members[position] as usize);
             let divided = rounding.divide(
                 replicas,
@@ -149,11 +164,11 @@ fn add_to_prefix(
             for (&member, &share) in members.iter().zip(&gathered.out) {
                 out[member as usize] += share;
             }
-            scratch.gathered.prefix = gathered;
             divided
         }
     };
     scratch.prefix.members = members;
+    scratch.prefix.columns = gathered;
     result
 }
 
@@ -165,9 +180,15 @@ fn find_prefix(needed: u64, candidates: usize, rank: &impl Fn(usize) -> Rank, sc
     if packing.bits() > u64::BITS {
         return find_wide_prefix(needed, candidates, rank, scratch);
     }
-    let keys = &mut scratch.packed;
-    keys.clear();
-    keys.extend((0..candidates).map(|index| packing.pack(rank(index))));
+    scratch.packed.clear();
+    let keys = (0..candidates).map(|index| packing.pack(rank(index)));
+    scratch.packed.extend(keys);
+    find_packed_prefix(needed, &packing, scratch)
+}
+
+/// The second half of [`find_prefix`], which does not depend on the rank.
+fn find_packed_prefix(needed: u64, packing: &Packing, scratch: &mut PrefixScratch) -> u32 {
+    let keys = &scratch.packed;
     let capacity = |key: u64| packing.second_part(key);
     let cut = find_cut(keys, capacity, |_, sum, _| sum >= needed, &mut scratch.cut);
     let (cut_key, mut missing) = (cut.key.unwrap_or(u64::MAX), needed - cut.sum_before.min(needed));

@@ -34,6 +34,13 @@ pub(super) struct Cut {
     pub(super) sum_before: u64,
 }
 
+/// The cut at the `count`-th key.
+///
+/// Not generic, unlike [`find_cut`], so that each library that ranks contains it once.
+pub(super) fn cut_at_count(keys: &[u64], count: u64, scratch: &mut CutScratch) -> Cut {
+    find_cut(keys, |_| 1, |seen, _, _| seen >= count, scratch)
+}
+
 /// Finds the smallest of `keys` for which `stops(count, sum, key)` holds. `count` and `sum` are the number of keys up
 /// to and including it and its equals, and the sum of their values.
 ///

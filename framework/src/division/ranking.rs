@@ -6,7 +6,7 @@
 //!
 //! The order within the set is not determined; a caller that needs it must sort.
 
-use super::cut::{find_cut, low_bits};
+use super::cut::{cut_at_count, low_bits};
 pub use super::scratch::RankingScratch;
 use super::scratch::WideRank;
 
@@ -59,8 +59,7 @@ pub fn first_by_rank(
         scratch
             .packed
             .extend(candidates.clone().map(|index| packing.pack(rank(index))));
-        let needed = count as u64;
-        let cut = find_cut(&scratch.packed, |_| 1, |count, _, _| count >= needed, &mut scratch.cut);
+        let cut = cut_at_count(&scratch.packed, count as u64, &mut scratch.cut);
         places_at_cut -= cut.count_before as usize;
         // There are more candidates than places, so some key stops.
         let cut = cut.key.unwrap_or(u64::MAX);
@@ -89,8 +88,7 @@ fn first_by_ties(
     }
     packed.clear();
     packed.extend(tied.iter().map(|&index| ties(index as usize)));
-    let needed = count as u64;
-    let cut = find_cut(packed, |_| 1, |count, _, _| count >= needed, cut);
+    let cut = cut_at_count(packed, count as u64, cut);
     count -= cut.count_before as usize;
     let cut = cut.key.unwrap_or(u64::MAX);
     for (&index, &key) in tied.iter().zip(packed.iter()) {

@@ -54,6 +54,8 @@ pub(super) struct PrefixScratch {
     pub(super) wide: Vec<([u64; 3], u32)>,
     /// Indices of the candidates in the prefix.
     pub(super) members: Vec<u32>,
+    /// Their columns; the weights are their capacities.
+    pub(super) columns: SubsetColumns,
 }
 
 /// Intermediate columns of a division.
@@ -63,8 +65,6 @@ pub(super) struct GatheredScratch {
     pub(super) weights: Vec<i64>,
     /// Replicas to add after a ranking.
     pub(super) out: Vec<i64>,
-    /// Columns of the candidates of a prefix.
-    pub(super) prefix: SubsetColumns,
 }
 
 /// Contiguous columns of a subset of the candidates.
