@@ -17,60 +17,72 @@ use super::path::PathSegment;
 #[derive(Clone, Copy)]
 pub(super) struct NodeDeserializer<'node>(pub(super) &'node Node);
 
-impl<'node> NodeDeserializer<'node> {
-    fn visit<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        let node = self.0;
-        match &node.value {
-            NodeValue::Null | NodeValue::Skipped => visitor.visit_unit(),
-            NodeValue::Bool(value) => visitor.visit_bool(*value),
-            NodeValue::Integer(value) => visitor.visit_i64(*value),
-            NodeValue::Unsigned(value) => visitor.visit_u64(*value),
-            NodeValue::Float(value) => visitor.visit_f64(*value),
-            NodeValue::Text(text) => visitor.visit_borrowed_str(text),
-            NodeValue::List(items) => {
-                let mut elements = Items(items.iter().enumerate());
-                let value = visitor.visit_seq(&mut elements)?;
-                match elements.0.len() {
-                    0 => Ok(value),
-                    // A tuple reads only as many elements as it has; any others are an error.
-                    more => {
-                        let expected = format!("a list of {}", items.len() - more);
-                        Err(de::Error::invalid_length(items.len(), &expected.as_str()))
-                    }
-                }
+// These functions are compiled once per type that is read, so whatever does not depend on the type is in functions of its own.
+
+/// Reads a value with the one method of a visitor that takes its shape.
+macro_rules! shaped {
+    ($($method:ident: $shape:pat => $visit:expr,)+) => {
+        $(
+            fn $method<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
+                let read = match &self.0.value {
+                    $shape => $visit(visitor),
+                    _ => return Err(ValueError::wrong_type(self.0, &visitor)),
+                };
+                self.placed(read)
             }
-            NodeValue::Mapping(entries) => visitor.visit_map(Entries::new(entries)),
+        )+
+    };
+}
+
+impl<'node> NodeDeserializer<'node> {
+    /// A result with the place of its error.
+    fn placed<T>(self, read: Result<T, ValueError>) -> Result<T, ValueError> {
+        match read {
+            Ok(value) => Ok(value),
+            Err(error) => Err(error.in_value(self.0)),
         }
     }
 }
 
-/// Declares methods that accept only values of one shape. Otherwise the error names the actual value.
-macro_rules! shaped {
-    ($($method:ident: $shape:pat,)+) => {
-        $(
-            fn $method<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
-                match &self.0.value {
-                    $shape => self.deserialize_any(visitor),
-                    _ => Err(ValueError::wrong_type(self.0, &visitor)),
-                }
-            }
-        )+
-    };
+fn visit_list<'node, V: Visitor<'node>>(items: &'node [Node], visitor: V) -> Result<V::Value, ValueError> {
+    let mut elements = Items(items.iter().enumerate());
+    let value = visitor.visit_seq(&mut elements)?;
+    match elements.0.len() {
+        0 => Ok(value),
+        more => Err(too_long(items, more)),
+    }
+}
+
+/// A tuple reads only as many elements as it has; any others are an error.
+#[cold]
+fn too_long(items: &[Node], more: usize) -> ValueError {
+    let expected = format!("a list of {}", items.len() - more);
+    de::Error::invalid_length(items.len(), &expected.as_str())
 }
 
 impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
     type Error = ValueError;
 
     fn deserialize_any<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        self.visit(visitor).map_err(|error| error.in_value(self.0))
+        let read = match &self.0.value {
+            NodeValue::Null | NodeValue::Skipped => visitor.visit_unit(),
+            NodeValue::Bool(value) => visitor.visit_bool(*value),
+            NodeValue::Integer(value) => visitor.visit_i64(*value),
+            NodeValue::Unsigned(value) => visitor.visit_u64(*value),
+            NodeValue::Float(value) => visitor.visit_f64(*value),
+            NodeValue::Text(text) => visitor.visit_borrowed_str(text),
+            NodeValue::List(items) => visit_list(items, visitor),
+            NodeValue::Mapping(entries) => visitor.visit_map(Entries::new(entries)),
+        };
+        self.placed(read)
     }
 
     shaped! {
-        deserialize_bool: NodeValue::Bool(_),
-        deserialize_str: NodeValue::Text(_),
-        deserialize_string: NodeValue::Text(_),
-        deserialize_seq: NodeValue::List(_),
-        deserialize_map: NodeValue::Mapping(_),
+        deserialize_bool: NodeValue::Bool(value) => |visitor: V| visitor.visit_bool(*value),
+        deserialize_str: NodeValue::Text(text) => |visitor: V| visitor.visit_borrowed_str(text),
+        deserialize_string: NodeValue::Text(text) => |visitor: V| visitor.visit_borrowed_str(text),
+        deserialize_seq: NodeValue::List(items) => |visitor: V| visit_list(items, visitor),
+        deserialize_map: NodeValue::Mapping(entries) => |visitor: V| visitor.visit_map(Entries::new(entries)),
     }
 
     fn deserialize_option<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
@@ -100,12 +112,9 @@ impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
             NodeValue::Mapping(entries) if entries.len() == 1 => {
                 visitor.visit_enum(MapAccessDeserializer::new(Entries::new(entries)))
             }
-            _ => {
-                let expected = format!("one of {}", quoted_list(variants));
-                return Err(ValueError::wrong_type(self.0, &expected.as_str()));
-            }
+            _ => return Err(not_a_variant(self.0, variants)),
         };
-        read.map_err(|error| error.in_value(self.0))
+        self.placed(read)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'node>>(
@@ -128,8 +137,26 @@ impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
     }
 }
 
+#[cold]
+fn not_a_variant(node: &Node, variants: &[&str]) -> ValueError {
+    let expected = format!("one of {}", quoted_list(variants));
+    ValueError::wrong_type(node, &expected.as_str())
+}
+
+/// Adds the place of a nested value to an error in it.
+#[cold]
+fn within(error: ValueError, node: &Node, segment: PathSegment) -> ValueError {
+    error.in_value(node).below(segment)
+}
+
 /// The elements of a list with their indices.
 struct Items<'node>(std::iter::Enumerate<std::slice::Iter<'node, Node>>);
+
+impl<'node> Items<'node> {
+    fn next(&mut self) -> Option<(usize, &'node Node)> {
+        self.0.find(|(_, node)| !matches!(node.value, NodeValue::Skipped))
+    }
+}
 
 impl<'node> SeqAccess<'node> for Items<'node> {
     type Error = ValueError;
@@ -138,13 +165,13 @@ impl<'node> SeqAccess<'node> for Items<'node> {
         &mut self,
         seed: Seed,
     ) -> Result<Option<Seed::Value>, ValueError> {
-        let visible = |(_, node): &(usize, &Node)| !matches!(node.value, NodeValue::Skipped);
-        let Some((index, node)) = self.0.find(visible) else {
+        let Some((index, node)) = self.next() else {
             return Ok(None);
         };
-        seed.deserialize(NodeDeserializer(node))
-            .map(Some)
-            .map_err(|error| error.in_value(node).below(PathSegment::Index(index)))
+        match seed.deserialize(NodeDeserializer(node)) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(within(error, node, PathSegment::Index(index))),
+        }
     }
 }
 
@@ -161,27 +188,35 @@ impl<'node> Entries<'node> {
             value: None,
         }
     }
+
+    /// The next key. Its value is read next.
+    fn next(&mut self) -> Option<(&'node str, &'node Node)> {
+        let (key, node) = (self.entries).find(|(_, node)| !matches!(node.value, NodeValue::Skipped))?;
+        self.value = Some((key, node));
+        self.value
+    }
 }
 
 impl<'node> MapAccess<'node> for Entries<'node> {
     type Error = ValueError;
 
     fn next_key_seed<Seed: DeserializeSeed<'node>>(&mut self, seed: Seed) -> Result<Option<Seed::Value>, ValueError> {
-        let visible = |(_, node): &&(Arc<str>, Node)| !matches!(node.value, NodeValue::Skipped);
-        let Some((key, node)) = self.entries.find(visible) else {
+        let Some((key, node)) = self.next() else {
             return Ok(None);
         };
-        self.value = Some((key, node));
-        seed.deserialize(BorrowedStrDeserializer::new(key))
-            .map(Some)
-            .map_err(|error: ValueError| error.on_line(node.line))
+        match seed.deserialize(BorrowedStrDeserializer::<ValueError>::new(key)) {
+            Ok(key) => Ok(Some(key)),
+            Err(error) => Err(error.on_line(node.line)),
+        }
     }
 
     fn next_value_seed<Seed: DeserializeSeed<'node>>(&mut self, seed: Seed) -> Result<Seed::Value, ValueError> {
         let Some((key, node)) = self.value.take() else {
             return Err(de::Error::custom("a value was asked for before its key"));
         };
-        seed.deserialize(NodeDeserializer(node))
-            .map_err(|error| error.in_value(node).below(PathSegment::Key(key.to_owned())))
+        match seed.deserialize(NodeDeserializer(node)) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(within(error, node, PathSegment::Key(key.to_owned()))),
+        }
     }
 }
