@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use divvy_karmada::api::{GracefulEvictionTask, Placement, Taint, TaintEffect, Toleration, TolerationOperator};
+use divvy_karmada::api::{
+    GracefulEvictionTask, Placement, ReadJson, Taint, TaintEffect, Toleration, TolerationOperator,
+};
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::decide::APPLIED_PLACEMENT;
 
@@ -111,7 +113,7 @@ pub fn departures(situation: &Situation, clusters: &BTreeSet<String>) -> Vec<Dep
 
 fn applied_tolerations(binding: &Binding) -> Vec<Toleration> {
     let applied = binding.object.metadata.annotations.get(APPLIED_PLACEMENT);
-    let applied = applied.and_then(|text| serde_json::from_str::<Placement>(text).ok());
+    let applied = applied.and_then(|text| Placement::from_json(text).ok());
     match (applied, &binding.object.spec.placement) {
         (Some(placement), _) => placement.cluster_tolerations,
         (None, Some(placement)) => placement.cluster_tolerations.clone(),

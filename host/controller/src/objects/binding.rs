@@ -65,7 +65,10 @@ impl BindingDocument {
         let aggregated = status
             .as_object_mut()
             .and_then(|status| status.remove("aggregatedStatus"));
-        let items: Vec<Value> = typed(aggregated.unwrap_or_default())?;
+        let items: Vec<Value> = match aggregated {
+            Some(aggregated) if !aggregated.is_null() => serde_json::from_value(aggregated)?,
+            _ => Vec::new(),
+        };
         let scope = match kind {
             Kind::ClusterBinding => BindingScope::Cluster,
             _ => BindingScope::Namespaced,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PolicyScope, PropagationPolicy};
+use divvy_karmada::api::{Cluster, ObjectMeta, PolicyScope, PropagationPolicy, ReadJson};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1;
 use kube::Resource;
 use kube::core::DynamicResourceScope;
@@ -122,9 +122,9 @@ impl Fetched {
 }
 
 /// Reads a value; `null` is the type's default.
-pub(super) fn typed<T: serde::de::DeserializeOwned + Default>(value: Value) -> Result<T, serde_json::Error> {
+pub(super) fn typed<T: ReadJson + Default>(value: Value) -> Result<T, serde_json::Error> {
     match value {
         Value::Null => Ok(T::default()),
-        value => serde_json::from_value(value),
+        value => T::from_value(value),
     }
 }

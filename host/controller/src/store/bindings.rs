@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use divvy_karmada::api::{BindingScope, PolicyScope, ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::api::{BindingScope, PolicyScope, ReadJson, ResourceBinding, TargetCluster, Timestamp};
 use divvy_karmada::policy::{Claim, claimed_by};
 use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
 
@@ -51,7 +51,7 @@ pub struct Record {
     /// Hash of its labels and annotations, except those that decisions write.
     metadata: u64,
     /// The rest of the object.
-    document: Box<[u8]>,
+    document: Box<str>,
     /// Number of the relist that named it last.
     epoch: u64,
 }
@@ -227,7 +227,7 @@ impl Record {
             applied_placement: applied.as_deref().map(|text| shared.text(text)),
             aggregated: aggregated.into(),
             metadata,
-            document: serde_json::to_vec(&object).unwrap_or_default().into(),
+            document: serde_json::to_string(&object).unwrap_or_default().into(),
             epoch,
         }
     }
@@ -251,7 +251,7 @@ impl Record {
     /// The binding without its placement and the annotation of the applied one; `None` if it cannot be parsed, which
     /// its own serialisation always can.
     pub fn binding(&self) -> Option<ResourceBinding> {
-        serde_json::from_slice(&self.document).ok()
+        ResourceBinding::from_json(&self.document).ok()
     }
 
     /// The clusters of the result.

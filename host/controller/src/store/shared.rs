@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use divvy_karmada::api::Placement;
+use divvy_karmada::api::{Placement, ReadJson};
 
 /// A placement that all bindings of a policy share.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Shared {
         }
         let text = self.text(text);
         let shared = Arc::new(SharedPlacement {
-            placement: serde_json::from_str(&text).map_err(|error| error.to_string()),
+            placement: Placement::from_json(&text).map_err(|error| error.to_string()),
             text: Arc::clone(&text),
         });
         self.placements.insert(text, Arc::clone(&shared));

@@ -17,6 +17,7 @@ mod placement;
 mod policy;
 mod preference;
 pub mod quantity;
+mod read;
 #[cfg(feature = "schema")]
 mod schema;
 mod selector;
@@ -50,6 +51,7 @@ pub use preference::{
     ReplicaSchedulingType,
 };
 pub use quantity::Quantity;
+pub use read::ReadJson;
 pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement};
 pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};
 pub use time::Timestamp;

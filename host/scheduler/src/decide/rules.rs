@@ -2,7 +2,7 @@
 //!
 //! A binding to which none applies is satisfied: it keeps its replicas, and at most its status is brought up to date.
 
-use divvy_karmada::api::{Placement, ReplicaSchedulingType, ResourceBinding};
+use divvy_karmada::api::{Placement, ReadJson, ReplicaSchedulingType, ResourceBinding};
 
 use super::policy::{AppliedPolicy, Request};
 use crate::scheduler::Profile;
@@ -124,10 +124,7 @@ fn placement_changed(standing: &Standing<'_>) -> bool {
     }
     // serde would read a struct from a list too.
     let is_object = applied.trim_start().starts_with('{');
-    let Some(applied) = is_object
-        .then(|| serde_json::from_str::<Placement>(applied).ok())
-        .flatten()
-    else {
+    let Some(applied) = is_object.then(|| Placement::from_json(applied).ok()).flatten() else {
         return false;
     };
     let current = standing.placement;
