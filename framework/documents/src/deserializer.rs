@@ -143,10 +143,16 @@ fn not_a_variant(node: &Node, variants: &[&str]) -> ValueError {
     ValueError::wrong_type(node, &expected.as_str())
 }
 
-/// Adds the place of a nested value to an error in it.
+/// Adds the place of an item to an error in it.
 #[cold]
-fn within(error: ValueError, node: &Node, segment: PathSegment) -> ValueError {
-    error.in_value(node).below(segment)
+fn below_index(error: ValueError, node: &Node, index: usize) -> ValueError {
+    error.in_value(node).below(PathSegment::Index(index))
+}
+
+/// Adds the place of a mapping's value to an error in it.
+#[cold]
+fn below_key(error: ValueError, node: &Node, key: &str) -> ValueError {
+    error.in_value(node).below(PathSegment::Key(key.to_owned()))
 }
 
 /// The elements of a list with their indices.
@@ -170,7 +176,7 @@ impl<'node> SeqAccess<'node> for Items<'node> {
         };
         match seed.deserialize(NodeDeserializer(node)) {
             Ok(value) => Ok(Some(value)),
-            Err(error) => Err(within(error, node, PathSegment::Index(index))),
+            Err(error) => Err(below_index(error, node, index)),
         }
     }
 }
@@ -195,6 +201,12 @@ impl<'node> Entries<'node> {
         self.value = Some((key, node));
         self.value
     }
+
+    /// The value of the key that was read last.
+    fn value(&mut self) -> Result<(&'node str, &'node Node), ValueError> {
+        let value = self.value.take();
+        value.ok_or_else(|| de::Error::custom("a value was asked for before its key"))
+    }
 }
 
 impl<'node> MapAccess<'node> for Entries<'node> {
@@ -211,12 +223,10 @@ impl<'node> MapAccess<'node> for Entries<'node> {
     }
 
     fn next_value_seed<Seed: DeserializeSeed<'node>>(&mut self, seed: Seed) -> Result<Seed::Value, ValueError> {
-        let Some((key, node)) = self.value.take() else {
-            return Err(de::Error::custom("a value was asked for before its key"));
-        };
+        let (key, node) = self.value()?;
         match seed.deserialize(NodeDeserializer(node)) {
             Ok(value) => Ok(value),
-            Err(error) => Err(within(error, node, PathSegment::Key(key.to_owned()))),
+            Err(error) => Err(below_key(error, node, key)),
         }
     }
 }
