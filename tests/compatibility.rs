@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::plugin::PluginInstance;
 use serde_json::Value;
 
 use crate::artifacts;
@@ -256,6 +257,11 @@ fn host_with(library: &Path, more: &str) -> Host {
     Host::extending(&profile_with(library, more))
 }
 
+/// The profile's only selector.
+fn selector(host: &Host) -> &PluginInstance {
+    host.profile().selectors().next().expect("the profile has a selector")
+}
+
 /// The lines of the profile.
 fn profile_with(library: &Path, more: &str) -> String {
     format!(
@@ -318,14 +324,14 @@ fn check_decisions_of(decide: impl Fn(Vec<Value>) -> String) {
 #[test]
 fn a_plugin_of_this_version_schedules() {
     let host = host_of(&changed_sdk::plugin_of("same-version", SOURCE, &[]));
-    assert_eq!(host.profile().select().library().abi_version().to_string(), "1.0");
+    assert_eq!(selector(&host).library().abi_version().to_string(), "1.0");
     check_decisions(&host);
 }
 
 #[test]
 fn a_plugin_of_a_newer_minor_version_schedules_on_this_host() {
     let host = host_of(newer());
-    assert_eq!(host.profile().select().library().abi_version().to_string(), "1.1");
+    assert_eq!(selector(&host).library().abi_version().to_string(), "1.1");
     check_decisions(&host);
 }
 

@@ -173,8 +173,8 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         self.rows.is_empty()
     }
 
-    /// The clusters of the call, in the order of its columns. For Score and Select this is the order of names, for Assign
-    /// that in which Select chose the candidates.
+    /// The clusters of the call, in the order of its columns. For Score and the first selector this is the order of names,
+    /// for the next selector and for Assign that in which the selector before chose them.
     pub fn candidates(&self) -> impl ExactSizeIterator<Item = Candidate> + DoubleEndedIterator + Clone + use<P> {
         (0..self.rows.len()).map(Candidate::from_index)
     }

@@ -1052,8 +1052,9 @@ typedef struct divvy_score_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
-     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
+     * columns below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
@@ -1090,8 +1091,9 @@ typedef struct divvy_select_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
-     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
+     * columns below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
@@ -1109,7 +1111,7 @@ typedef struct divvy_select_call {
     /* Replicas that the candidates together must have room for; negative if room does not matter. */
     int64_t needed;
     /* The candidates, as indices into the columns above, written by the plugin from the front. Its length is
-     * the number of feasible clusters. */
+     * the number of rows. */
     divvy_u32_out candidates;
     /* The number of candidates, written by the plugin. */
     uint64_t count;
@@ -1133,8 +1135,9 @@ typedef struct divvy_assign_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
-     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
+     * columns below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
@@ -1194,10 +1197,14 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_LAST_TIER_OVERFLOWS ((UINT64_C(1) << 8))
 /* Need: cluster priorities cannot be combined with the strategy. */
 #define DIVVY_FEATURE_NO_PRIORITIES ((UINT64_C(1) << 9))
+/* Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it. */
+#define DIVVY_FEATURE_ENFORCES_SPREAD ((UINT64_C(1) << 16))
 /* All features of this version. */
-#define DIVVY_FEATURE_ALL (((UINT64_C(1) << 10)) - 1)
+#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 10)) - 1) | DIVVY_FEATURE_ENFORCES_SPREAD)
 /* Features that a plugin lists as optional; all others are required. */
-#define DIVVY_FEATURE_OPTIONAL (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT)
+#define DIVVY_FEATURE_OPTIONAL                                                                                         \
+    (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT |                         \
+     DIVVY_FEATURE_ENFORCES_SPREAD)
 
 /* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the
  * call. It returns 0, or a code of `DIVVY_FAILURE_*`. */

@@ -34,12 +34,13 @@ pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
 
 use std::any::Any;
 
+use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::{ABI_VERSION, Address, Function, LEAST_MINOR, PluginText};
 
 use crate::assign::AssignPlugin;
 use crate::configuration::Preferences;
-use crate::plugin::{ConfiguredPlugin, Failure, Needs, RuleList};
+use crate::plugin::{ConfiguredPlugin, Failure, Needs, Promises, RuleList};
 
 /// The version of this SDK.
 pub const SDK_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -202,6 +203,15 @@ pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
     }
 }
 
+/// The descriptor of Select for a plugin with these needs and promises.
+pub const fn select_point(needs: Needs, promises: Promises) -> PointDescriptor {
+    assert!(
+        promises.bits() & !feature::ENFORCES_SPREAD == 0,
+        "a selector can promise only that it enforces spread constraints"
+    );
+    point(kind::SELECT, needs.and(promises.bits()))
+}
+
 /// The needs of several points together.
 pub const fn all_needs(points: &[Needs]) -> Needs {
     let mut all = Needs::NONE;
@@ -215,6 +225,10 @@ pub const fn all_needs(points: &[Needs]) -> Needs {
 
 /// The descriptors of a plugin's strategies, of which there are `N`.
 pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
+    assert!(
+        P::PROMISES.bits() & feature::ENFORCES_SPREAD == 0,
+        "only a selector can promise that it enforces spread constraints"
+    );
     let features = Needs(P::NEEDS.bits() | P::PROMISES.bits());
     let mut strategies = [StrategyDescriptor::DEFAULT; N];
     let mut number = 0;
@@ -369,9 +383,13 @@ macro_rules! __point {
     ($plugin:ty, Score) => {
         $crate::__point!($plugin, Score, SCORE)
     };
-    ($plugin:ty, Select) => {
-        $crate::__point!($plugin, Select, SELECT)
-    };
+    ($plugin:ty, Select) => {{
+        const POINT: $crate::export::PointDescriptor = $crate::export::select_point(
+            <$plugin as $crate::select::SelectPlugin>::NEEDS,
+            <$plugin as $crate::select::SelectPlugin>::PROMISES,
+        );
+        $crate::export::Pointer::new(&POINT)
+    }};
     ($plugin:ty, Assign) => {
         $crate::__point!($plugin, Assign, ASSIGN)
     };

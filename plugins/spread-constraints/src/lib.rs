@@ -80,6 +80,8 @@ impl SpreadConstraints {
 }
 
 impl SelectPlugin for SpreadConstraints {
+    const PROMISES: Promises = Promises::NONE.enforces_spread_constraints();
+
     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
         let binding = context.binding();
         let feasible = Feasible {

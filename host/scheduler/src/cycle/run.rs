@@ -8,6 +8,7 @@ use divvy_framework_view::clusters::Row;
 
 use super::error::CycleError;
 use super::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
+use super::select::check_enforced;
 use super::sink::{DELETING_CODE, Texts};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::plan::{AffinityGroup, Plan};
@@ -101,6 +102,58 @@ pub(super) struct Candidates {
     pub(super) tiers: Vec<u32>,
     pub(super) places: Vec<u32>,
     pub(super) result: Vec<i64>,
+}
+
+/// Columns of the clusters of a call, in one order.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<'a> {
+    pub(super) rows: &'a [u32],
+    pub(super) scores: &'a [i64],
+    pub(super) last: &'a [i64],
+    pub(super) last_index: &'a [u32],
+    pub(super) fits_now: &'a [i64],
+    pub(super) capacity: &'a [i64],
+    pub(super) tiers: &'a [u32],
+}
+
+macro_rules! columns {
+    ($($columns:ident),+) => {$(
+        impl $columns {
+            pub(super) fn columns(&self) -> Columns<'_> {
+                Columns {
+                    rows: &self.rows,
+                    scores: &self.scores,
+                    last: &self.last,
+                    last_index: &self.last_index,
+                    fits_now: &self.fits_now,
+                    capacity: &self.capacity,
+                    tiers: &self.tiers,
+                }
+            }
+        }
+    )+};
+}
+
+columns!(Feasible, Candidates);
+
+impl Candidates {
+    /// Copies the columns of the selected clusters, in the order of `selected`.
+    pub(super) fn gather(&mut self, feasible: &Feasible, selected: &[u32]) {
+        fn column<T: Copy>(own: &mut Vec<T>, of_feasible: &[T], selected: &[u32]) {
+            own.clear();
+            // A column that this cycle does not use is empty.
+            if !of_feasible.is_empty() {
+                own.extend(selected.iter().map(|&place| of_feasible[place as usize]));
+            }
+        }
+        column(&mut self.rows, &feasible.rows, selected);
+        column(&mut self.scores, &feasible.scores, selected);
+        column(&mut self.last, &feasible.last, selected);
+        column(&mut self.last_index, &feasible.last_index, selected);
+        column(&mut self.fits_now, &feasible.fits_now, selected);
+        column(&mut self.capacity, &feasible.capacity, selected);
+        column(&mut self.tiers, &feasible.tiers, selected);
+    }
 }
 
 /// What the calls of one cycle read, and where their texts go.
@@ -219,6 +272,7 @@ impl Cycle {
     ) -> Result<(), CycleError> {
         self.begin(input);
         let outcome = self.with_view(input, |cycle, strategy, views, resolution| {
+            check_enforced(input, views)?;
             cycle.filter(input, views)?;
             cycle.last_of_feasible(input, resolution);
             cycle.room_of_feasible(estimate);

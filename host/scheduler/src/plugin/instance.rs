@@ -10,6 +10,7 @@ use divvy_framework::abi::call::{
     AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall,
     SnapshotValueCall,
 };
+use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::service::{DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
 
@@ -188,6 +189,11 @@ impl PluginInstance {
     /// extension point or with its configuration.
     pub fn needs(&self, feature: u64) -> bool {
         (self.features | self.library.features()) & feature != 0
+    }
+
+    /// True if the plugin promises that its selection satisfies the spread constraints.
+    pub fn enforces_spread(&self) -> bool {
+        self.library.has_at(kind::SELECT, feature::ENFORCES_SPREAD)
     }
 
     /// A number that no other instance of this process has.
