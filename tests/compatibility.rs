@@ -87,8 +87,8 @@ const NEWER_MINOR: [Edit; 31] = [
     },
     Edit {
         file: "abi/src/service.rs",
-        from: "        fail: Function<FailFunction> = Function::NULL,\n",
-        to: "        fail: Function<FailFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
+        from: "        observe: Function<ObserveFunction> = Function::NULL,\n",
+        to: "        observe: Function<ObserveFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
     },
     Edit {
         file: "abi/src/service.rs",

@@ -66,6 +66,29 @@ fn the_order_of_the_last_selector_counts() {
 }
 
 #[test]
+fn a_plugin_counts() {
+    let host = host("select = ['few-per-provider', 'spread-constraints']");
+    for _ in 0..2 {
+        assert_eq!(told(&host, "Average", 3, json!([])), "b=1 d=1 f=1");
+    }
+    let selector = host.profile().selectors().next().expect("there is a selector");
+    let metrics = selector.metrics();
+    assert_eq!(metrics.counters, [("clusters_left_out".to_owned(), 6)].into());
+    let providers = &metrics.histograms["providers"];
+    assert_eq!((providers.count(), providers.sum), (2, 6.0));
+}
+
+#[test]
+fn names_of_metrics_are_checked_and_bounded() {
+    let host = host("select = 'few-per-provider'\nplugin.few-per-provider.configuration.maximum = 99");
+    assert_eq!(told(&host, "Average", 6, json!([])), "a=1 b=1 c=1 d=1 e=1 f=1");
+    let selector = host.profile().selectors().next().expect("there is a selector");
+    let counters = selector.metrics().counters;
+    assert_eq!(counters.len(), 64);
+    assert!(counters.contains_key("a0") && !counters.contains_key("not-a-name") && !counters.contains_key("i3"));
+}
+
+#[test]
 fn an_empty_selection_ends_the_cycle() {
     let host =
         host("select = ['few-per-provider', 'spread-constraints']\nplugin.few-per-provider.configuration.maximum = 0");

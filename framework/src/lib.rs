@@ -103,6 +103,7 @@
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers.
 //! - [`value`]: values that a plugin keeps per snapshot and per binding.
+//! - [`metrics`]: counters and histograms for the people who run the plugin.
 //! - [`random`]: seeded randomness; [`reuse`]: memory that outlives a call.
 //! - [`testing`]: builders for testing a plugin as plain Rust (feature `testing`).
 //!
@@ -116,7 +117,7 @@
 //! | [`ConfiguredPlugin::new`] | once, when the profile is loaded | on an error or a panic, rejects the profile |
 //! | [`FilterPlugin::filter`] | for each filter, in the profile's order, over all clusters | excludes the rejected clusters; if none is left, reports `NoClusterFit` with a count per reason |
 //! | [`ScorePlugin::score`], then [`normalize`] | for each score plugin, over the feasible clusters | rejects scores outside 0..=100, multiplies the others by the profile's weight, adds them up |
-//! | [`SelectPlugin::select`] | once, over the feasible clusters | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
+//! | [`SelectPlugin::select`] | for each selector, in the profile's order, over what the one before left of the feasible clusters | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
 //! | [`AssignPlugin::assign`] | for the plugin that serves the strategy, once per tier, over the candidates | checks sum, signs and promises; drops candidates with 0 replicas |
 //!
 //! A plugin that implements [`PreparePlugin`] prepares state for the binding when a call first asks for it. If it lists
@@ -221,6 +222,7 @@ pub mod division;
 pub mod export;
 pub mod filter;
 mod logging;
+pub mod metrics;
 pub mod plugin;
 mod prepare;
 pub mod random;

@@ -44,6 +44,24 @@ fn a_list_of_selectors_is_checked_shown_recorded_and_replayed() {
 }
 
 #[test]
+fn counters_and_histograms_of_plugins_are_printed_on_request() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let profile = profile(folder.path(), "[\"few-per-provider\", \"spread-constraints\"]");
+    let arguments = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "--profile", &profile];
+    let (exit, _, stderr) = run(&arguments);
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""));
+    let (exit, stdout, stderr) = run(&[&arguments[..], &["-v"]].concat());
+    assert_eq!(exit, Some(0), "{stderr}");
+    let lines: Vec<&str> = stderr.lines().map(str::trim_start).filter(|line| line.contains("few-per-provider")).collect();
+    let expected = [
+        "INFO plugin counted plugin=\"few-per-provider\" counter=\"clusters_left_out\" value=3",
+        "INFO plugin measured plugin=\"few-per-provider\" histogram=\"providers\" values=2 sum=2.0",
+    ];
+    assert!(lines.ends_with(&expected), "{stderr}");
+    assert!(!stdout.contains("clusters_left_out"));
+}
+
+#[test]
 fn a_selector_in_the_wrong_place_is_reported_with_its_line() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let profile = profile(folder.path(), "[\n\"spread-constraints\",\n\"few-per-provider\"]");

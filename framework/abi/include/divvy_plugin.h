@@ -717,8 +717,14 @@ typedef uint32_t (*divvy_log_level_function)(const void *context);
 /* Takes one log record: `divvy_services.context`, level, module of the plugin, message. */
 typedef void (*divvy_log_function)(const void *context, uint32_t level, divvy_text target, divvy_text message);
 
-/* Adds to one of the plugin's counters: `divvy_services.context`, name of the counter, amount. */
+/* Adds to one of the plugin's counters: `divvy_services.context`, name of the counter, amount. A name consists
+ * of ASCII letters, digits and underscores and does not begin with a digit; the host ignores any other. It
+ * also limits the number of names of a plugin. */
 typedef void (*divvy_count_function)(const void *context, divvy_text name, uint64_t amount);
+
+/* Adds a value to one of the plugin's histograms: `divvy_services.context`, name of the histogram, value.
+ * Names are as for `divvy_count_function`. A value that is infinite or not a number is ignored. */
+typedef void (*divvy_observe_function)(const void *context, divvy_text name, double value);
 
 /* Takes a text during a call: the call's sink, a value of `DIVVY_TEXT_*`, the row of the cluster that the
  * text is about (`DIVVY_NO_ROW` for none), the text. Returns the code of a reason, otherwise 0. */
@@ -747,6 +753,8 @@ typedef struct divvy_services {
     DIVVY_FUNCTION(divvy_text_function, text)
     /* Failures. Only during a call or a construction, from the calling thread. */
     DIVVY_FUNCTION(divvy_fail_function, fail)
+    /* The plugin's histograms. May be called from any thread at any time. */
+    DIVVY_FUNCTION(divvy_observe_function, observe)
 } divvy_services;
 
 /* Constructs a plugin from its configuration. */

@@ -96,8 +96,13 @@ pub type LogLevelFunction = unsafe extern "C" fn(context: *const c_void) -> u32;
 /// Takes one log record: [`Services::context`], level, module of the plugin, message.
 pub type LogFunction =
     for<'t> unsafe extern "C" fn(context: *const c_void, level: u32, target: PluginText<'t>, message: PluginText<'t>);
-/// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount.
+/// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount. A name consists of ASCII
+/// letters, digits and underscores and does not begin with a digit; the host ignores any other. It also limits the number of
+/// names of a plugin.
 pub type CountFunction = for<'t> unsafe extern "C" fn(context: *const c_void, name: PluginText<'t>, amount: u64);
+/// Adds a value to one of the plugin's histograms: [`Services::context`], name of the histogram, value. Names are as for
+/// [`CountFunction`]. A value that is infinite or not a number is ignored.
+pub type ObserveFunction = for<'t> unsafe extern "C" fn(context: *const c_void, name: PluginText<'t>, value: f64);
 /// Takes a text during a call: the call's sink, a value of [`text_kind`], the row of the cluster that the text is about
 /// ([`crate::arena::NO_ROW`] for none), the text. Returns the code of a reason, otherwise 0.
 pub type TextFunction =
@@ -120,8 +125,10 @@ sized! {
         /// Texts of a decision. Only during a call, from the calling thread.
         text: Function<TextFunction> = Function::NULL,
         /// Failures. Only during a call or a construction, from the calling thread.
-        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         fail: Function<FailFunction> = Function::NULL,
+        /// The plugin's histograms. May be called from any thread at any time.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        observe: Function<ObserveFunction> = Function::NULL,
     }
 }
 
@@ -140,6 +147,18 @@ impl Services {
         if let Some(count) = self.count.get() {
             // SAFETY: the host offers the function for this context, as the caller promises.
             unsafe { count(self.context.get(), PluginText::new(counter), amount) };
+        }
+    }
+
+    /// Adds a value to one of the plugin's histograms.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::add`].
+    pub unsafe fn observe(&self, histogram: &str, value: f64) {
+        if let Some(observe) = self.observe.get() {
+            // SAFETY: the host offers the function for this context, as the caller promises.
+            unsafe { observe(self.context.get(), PluginText::new(histogram), value) };
         }
     }
 

@@ -168,7 +168,7 @@ pub(crate) fn count_out_of_range(dropped: u64) {
 fn count_dropped(services: &Services, dropped: u64) {
     if dropped > 0 {
         // SAFETY: the services are those that the host offered when it constructed the instance.
-        unsafe { services.add("results out of range", dropped) };
+        unsafe { services.add("results_out_of_range", dropped) };
     }
 }
 

@@ -14,6 +14,7 @@
 //! ```
 
 mod calls;
+pub(crate) mod measuring;
 mod panics;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
@@ -28,6 +29,8 @@ pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
 pub use divvy_framework_abi::{Pointer, Slice};
 pub(crate) use panics::current_services;
+#[cfg(feature = "testing")]
+pub(crate) use panics::with_services;
 
 #[cfg(feature = "certificate")]
 pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
