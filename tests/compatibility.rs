@@ -21,7 +21,7 @@ const SOURCE: &str = include_str!("fixtures/everywhere.rs");
 
 /// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
 /// more column. Its calls assert that fields missing in an older host read as their defaults.
-const NEWER_MINOR: [Edit; 31] = [
+const NEWER_MINOR: [Edit; 32] = [
     Edit {
         file: "abi/Cargo.toml",
         from: "version = \"1.0.0\"",
@@ -87,8 +87,8 @@ const NEWER_MINOR: [Edit; 31] = [
     },
     Edit {
         file: "abi/src/service.rs",
-        from: "        observe: Function<ObserveFunction> = Function::NULL,\n",
-        to: "        observe: Function<ObserveFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
+        from: "        explain: Function<ExplainFunction> = Function::NULL,\n",
+        to: "        explain: Function<ExplainFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
     },
     Edit {
         file: "abi/src/service.rs",
@@ -99,6 +99,12 @@ const NEWER_MINOR: [Edit; 31] = [
         file: "abi/src/service.rs",
         from: "        lifetime: PhantomData<&'a ()> = PhantomData,\n",
         to: "        lifetime: PhantomData<&'a ()> = PhantomData,\n        /// Appended.\n        appended: u64 = 21,\n",
+    },
+    // Reasons.
+    Edit {
+        file: "abi/src/reason.rs",
+        from: "        text: PluginText<'a> = PluginText::EMPTY,\n",
+        to: "        text: PluginText<'a> = PluginText::EMPTY,\n        /// Appended.\n        appended: u64 = 29,\n",
     },
     // Everything that a library exports.
     Edit {
@@ -505,10 +511,9 @@ fn remarks_are_shown_at_their_clusters() {
         .clusters
         .iter()
         .map(|cluster| {
-            (
-                cluster.name.as_str(),
-                cluster.remarks.iter().map(String::as_str).collect(),
-            )
+            let scores = cluster.scores.iter().filter_map(|score| score.reason.as_ref());
+            let reasons = scores.chain(&cluster.reasons).map(|reason| reason.text.as_str());
+            (cluster.name.as_str(), reasons.collect())
         })
         .collect();
     assert_eq!(

@@ -113,6 +113,20 @@ impl<'a> SelectResult<'a> {
         }
     }
 
+    /// Clusters of the call that are not candidates so far: those to [explain](CallContext::explain). Allocates.
+    pub fn left_out(&self) -> impl Iterator<Item = Candidate> + use<> {
+        let mut is_chosen = vec![false; self.candidates.len()];
+        for &chosen in self.candidates.iter().take(self.count) {
+            if let Some(mark) = is_chosen.get_mut(chosen as usize) {
+                *mark = true;
+            }
+        }
+        let marks = is_chosen.into_iter().enumerate();
+        marks
+            .filter(|(_, chosen)| !chosen)
+            .map(|(index, _)| Candidate::from_index(index))
+    }
+
     /// Makes every cluster of the call a candidate, in its order.
     pub fn choose_all(&mut self) {
         for (index, slot) in (0..).zip(self.candidates.iter_mut()) {

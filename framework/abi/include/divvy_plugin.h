@@ -120,6 +120,8 @@ typedef struct divvy_head {
 #define DIVVY_KIND_CONSTRUCT 68u
 /* `divvy_describe_call`. */
 #define DIVVY_KIND_DESCRIBE 69u
+/* `divvy_reason`. */
+#define DIVVY_KIND_REASON 72u
 /* `divvy_library`. */
 #define DIVVY_KIND_LIBRARY 96u
 /* `divvy_descriptor`. */
@@ -638,6 +640,122 @@ typedef struct divvy_rule_value_row_slice {
 } divvy_rule_value_row_slice;
 
 /* ----------------------------------------------------------------------------------------------------------------
+ * Reasons as data: why a cluster has its share or its score, or was left out
+ */
+
+/* The rule that led to a share, to a score, or to leaving a cluster out. */
+/* Only the text says it. */
+#define DIVVY_REASON_OTHER 0u
+/* Every candidate gets the full count. Figures: `replicas`. */
+#define DIVVY_REASON_FULL_COUNT 1u
+/* A share in proportion to the first figure. Figures: `sum`, `replicas`, `share`. */
+#define DIVVY_REASON_PROPORTION 2u
+/* A share in proportion to the first figure, rounded by highest averages. Figures: `sum`, `replicas`, `share`. */
+#define DIVVY_REASON_HIGHEST_AVERAGES 3u
+/* As even as the bounds allow. Figures: `capacity`, `each`. */
+#define DIVVY_REASON_EVEN 4u
+/* Clusters are filled one after another. */
+#define DIVVY_REASON_PACKED 5u
+/* A share of the count that a rule gives to a group of clusters. Figures: `count`, `members`, `last`, `change`. */
+#define DIVVY_REASON_COUNT 6u
+/* As many as fit. */
+#define DIVVY_REASON_FILLED 7u
+/* The last result stays. */
+#define DIVVY_REASON_UNCHANGED 8u
+/* Other clusters are enough. */
+#define DIVVY_REASON_NOT_NEEDED 9u
+/* The cluster's replicas go elsewhere. */
+#define DIVVY_REASON_DRAINED 10u
+/* No rule gives the cluster a share. */
+#define DIVVY_REASON_NO_SHARE 11u
+/* The last result lists the cluster. */
+#define DIVVY_REASON_LISTED 12u
+/* Left out: others come first. Figures: `maximum`. */
+#define DIVVY_REASON_BEYOND_MAXIMUM 13u
+/* Left out: its group of clusters is not chosen. The text names the group. */
+#define DIVVY_REASON_GROUP_NOT_CHOSEN 14u
+
+/* What keeps a share from being larger, or a cluster from being chosen. */
+/* Nothing in particular. */
+#define DIVVY_BOUND_NONE 0u
+/* The cluster's capacity. */
+#define DIVVY_BOUND_CAPACITY 1u
+/* A limit of the plugin's or its configuration's own. */
+#define DIVVY_BOUND_CAP 2u
+/* The share of the cluster's tier. */
+#define DIVVY_BOUND_TIER 3u
+/* A rule of the policy. */
+#define DIVVY_BOUND_RULE 4u
+
+/* One of the replicas that rounding leaves over. */
+/* There is none, or it does not matter here. */
+#define DIVVY_REMAINDER_NONE 0u
+/* The cluster got one of them. */
+#define DIVVY_REMAINDER_SERVED 1u
+/* The cluster got none of them. */
+#define DIVVY_REMAINDER_PASSED_OVER 2u
+
+/* What decides between clusters. */
+/* Nothing. */
+#define DIVVY_DECIDER_NONE 0u
+/* The larger weight. */
+#define DIVVY_DECIDER_WEIGHT 1u
+/* More replicas in the last result. */
+#define DIVVY_DECIDER_LAST 2u
+/* The better score. */
+#define DIVVY_DECIDER_SCORE 3u
+/* Fewest replicas in the last result. */
+#define DIVVY_DECIDER_FEWEST_LAST 4u
+/* Most replicas in the last result. */
+#define DIVVY_DECIDER_MOST_LAST 5u
+/* The order in the policy. */
+#define DIVVY_DECIDER_POLICY_ORDER 6u
+/* The name. */
+#define DIVVY_DECIDER_NAME 7u
+/* The order that is drawn for ties. */
+#define DIVVY_DECIDER_TIE 8u
+
+/* A figure of a reason. */
+typedef struct divvy_figure_row {
+    /* Its name: ASCII letters and digits in `camelCase`. The host drops a figure with another name. */
+    divvy_text name;
+    /* Its value. */
+    int64_t value;
+} divvy_figure_row;
+
+/* A column to read. */
+typedef struct divvy_figure_row_slice {
+    DIVVY_POINTER(const divvy_figure_row, data)
+    uint64_t length;
+} divvy_figure_row_slice;
+
+/* A reason for what a plugin decided about a cluster. Handed to `divvy_services.explain`; everything in it is
+ * borrowed for that call. A reader treats a cause that it does not know as `DIVVY_REASON_OTHER`, and any other
+ * number that it does not know as 0. */
+typedef struct divvy_reason {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_REASON`. */
+    uint32_t kind;
+    /* Row of the cluster. */
+    uint32_t row;
+    /* A value of `DIVVY_REASON_*`. */
+    uint32_t cause;
+    /* A value of `DIVVY_BOUND_*`. */
+    uint32_t bound;
+    /* A value of `DIVVY_REMAINDER_*`. */
+    uint32_t remainder;
+    /* A value of `DIVVY_DECIDER_*`: what decided about the remainder. */
+    uint32_t decided_by;
+    /* Zero. */
+    uint32_t reserved;
+    /* Figures, in the order in which a text mentions them. */
+    divvy_figure_row_slice figures;
+    /* The plugin's own words, one line; empty if the rest says it all. */
+    divvy_text text;
+} divvy_reason;
+
+/* ----------------------------------------------------------------------------------------------------------------
  * Services of the host, construction and failures
  */
 
@@ -734,6 +852,9 @@ typedef uint32_t (*divvy_text_function)(const void *sink, uint32_t kind, uint32_
  * code. */
 typedef void (*divvy_fail_function)(const void *sink, const divvy_failure *failure);
 
+/* Takes a reason during a call that is explained: the call's sink and a `divvy_reason`. */
+typedef void (*divvy_explain_function)(const void *sink, const divvy_reason *reason);
+
 /* The services of the host for one instance of a plugin. The table lives as long as the process. A function
  * may be null in a table from another host; the plugin then does without it. */
 typedef struct divvy_services {
@@ -755,6 +876,8 @@ typedef struct divvy_services {
     DIVVY_FUNCTION(divvy_fail_function, fail)
     /* The plugin's histograms. May be called from any thread at any time. */
     DIVVY_FUNCTION(divvy_observe_function, observe)
+    /* Reasons of a decision, as data. Only during a call, from the calling thread. */
+    DIVVY_FUNCTION(divvy_explain_function, explain)
 } divvy_services;
 
 /* Constructs a plugin from its configuration. */

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 
 use crate::column::{Address, Function, PluginText, Pointer, Str};
+use crate::reason::Reason;
 use crate::sized::{kind, sized};
 
 /// Codes of failures.
@@ -110,6 +111,9 @@ pub type TextFunction =
 /// Takes the reason for a call's failure: the call's sink and a [`Failure`]. The call then returns its code.
 pub type FailFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, failure: *const Failure<'t>);
 
+/// Takes a reason during a call that is explained: the call's sink and a [`Reason`].
+pub type ExplainFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, reason: *const Reason<'t>);
+
 sized! {
     /// The services of the host for one instance of a plugin. The table lives as long as the process. A function may be
     /// null in a table from another host; the plugin then does without it.
@@ -127,8 +131,10 @@ sized! {
         /// Failures. Only during a call or a construction, from the calling thread.
         fail: Function<FailFunction> = Function::NULL,
         /// The plugin's histograms. May be called from any thread at any time.
-        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         observe: Function<ObserveFunction> = Function::NULL,
+        /// Reasons of a decision, as data. Only during a call, from the calling thread.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        explain: Function<ExplainFunction> = Function::NULL,
     }
 }
 
@@ -199,6 +205,7 @@ impl Services {
 #[derive(Clone, Copy)]
 pub struct Texts<'a> {
     function: Option<TextFunction>,
+    explain: Option<ExplainFunction>,
     sink: Address,
     lifetime: PhantomData<&'a ()>,
 }
@@ -207,18 +214,20 @@ impl Texts<'_> {
     /// Texts are dropped.
     pub const DROPPED: Self = Self {
         function: None,
+        explain: None,
         sink: Address::NULL,
         lifetime: PhantomData,
     };
 
-    /// Texts go to `function`.
+    /// Texts go to `function`, and reasons to `explain`.
     ///
     /// # Safety
     ///
-    /// `function` may be called with `sink` from this thread as long as the value lives.
-    pub unsafe fn new(function: Function<TextFunction>, sink: Address) -> Self {
+    /// Both may be called with `sink` from this thread as long as the value lives.
+    pub unsafe fn new(function: Function<TextFunction>, explain: Function<ExplainFunction>, sink: Address) -> Self {
         Self {
             function: function.get(),
+            explain: explain.get(),
             sink,
             lifetime: PhantomData,
         }
@@ -230,6 +239,15 @@ impl Texts<'_> {
             // SAFETY: `new` demands it.
             Some(function) => unsafe { function(self.sink.get(), kind, row, PluginText::new(text)) },
             None => 0,
+        }
+    }
+
+    /// Hands over a reason. A host that takes none as data gets its text.
+    pub fn explain(&self, reason: &Reason<'_>) {
+        match self.explain {
+            // SAFETY: `new` demands it.
+            Some(explain) => unsafe { explain(self.sink.get(), std::ptr::from_ref(reason)) },
+            None => _ = self.hand_over(text_kind::EXPLANATION, reason.row, &reason.text.read()),
         }
     }
 }

@@ -76,7 +76,9 @@ pub struct HistogramFigures {
 impl HistogramFigures {
     /// Number of values.
     pub fn count(&self) -> u64 {
-        self.counts.iter().fold(0, |count, of_bucket| count.saturating_add(*of_bucket))
+        self.counts
+            .iter()
+            .fold(0, |count, of_bucket| count.saturating_add(*of_bucket))
     }
 }
 
@@ -210,7 +212,15 @@ mod tests {
             assert_eq!(metrics.count(valid, 1), Ok(()), "{valid}");
         }
         let too_long = "x".repeat(MAXIMUM_NAME + 1);
-        for invalid in ["", "2hits", "cache hits", "cache-hits", "a:b", "größe", too_long.as_str()] {
+        for invalid in [
+            "",
+            "2hits",
+            "cache hits",
+            "cache-hits",
+            "a:b",
+            "größe",
+            too_long.as_str(),
+        ] {
             assert_eq!(metrics.count(invalid, 1), Err(Refusal::InvalidName), "{invalid}");
             assert_eq!(metrics.observe(invalid, 1.0), Err(Refusal::InvalidName), "{invalid}");
         }
@@ -265,6 +275,9 @@ mod tests {
         assert_eq!(figures.counters["hits"], 4_000);
         figures.add(&metrics.figures());
         let sizes = &figures.histograms["sizes"];
-        assert_eq!((figures.counters["hits"], sizes.count(), sizes.sum), (8_000, 8_000, 16_000.0));
+        assert_eq!(
+            (figures.counters["hits"], sizes.count(), sizes.sum),
+            (8_000, 8_000, 16_000.0)
+        );
     }
 }

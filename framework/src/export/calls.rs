@@ -70,8 +70,8 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: 
         // SAFETY: as above.
         unsafe { PolicyView::view(head.policy.address(), &mut storage.policy) }
     };
-    // SAFETY: the host offers the function for this sink, until the call returns, from this thread.
-    let texts = unsafe { Texts::new(arguments.services.text, head.sink) };
+    // SAFETY: the host offers the functions for this sink, until the call returns, from this thread.
+    let texts = unsafe { Texts::new(arguments.services.text, arguments.services.explain, head.sink) };
     Cycle::new(view, policy, texts, needs.and(arguments.needs))
 }
 

@@ -41,7 +41,10 @@ pub fn measured<T>(step: impl FnOnce() -> T) -> (T, Metrics) {
         ..Services::DEFAULT
     };
     let result = crate::export::with_services(services, step);
-    let refused = measurements.refused.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let refused = measurements
+        .refused
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     if let Some((name, refusal)) = refused {
         panic!("the host would ignore the metric `{name}`: {refusal}");
     }

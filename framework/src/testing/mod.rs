@@ -20,6 +20,7 @@ mod explanation;
 mod metrics;
 mod promises;
 mod scenario;
+mod steps;
 
 pub use builders::{AffinityBuilder, ClusterBuilder};
 pub use explanation::Explanation;

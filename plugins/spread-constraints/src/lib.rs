@@ -10,6 +10,7 @@ mod by_cluster;
 mod by_group;
 mod by_several;
 mod constraints;
+mod explanation;
 mod group_search;
 mod grouping;
 mod kinds;
@@ -118,6 +119,9 @@ impl SelectPlugin for SpreadConstraints {
                 by_several(context, scratch, &feasible, properties, *clusters, choose)
             }
         })?;
+        if context.wants_explanation() {
+            explanation::explain(context, &plan, result);
+        }
         Ok(())
     }
 }

@@ -145,7 +145,13 @@ fn log_metrics(profile: &Profile) {
             tracing::info!(plugin = name, counter, value, "plugin counted");
         }
         for (histogram, figures) in &metrics.histograms {
-            tracing::info!(plugin = name, histogram, values = figures.count(), sum = figures.sum, "plugin measured");
+            tracing::info!(
+                plugin = name,
+                histogram,
+                values = figures.count(),
+                sum = figures.sum,
+                "plugin measured"
+            );
         }
     }
 }

@@ -56,7 +56,11 @@ async fn everything() -> Metrics {
         counted.count("cache_hits", 3).expect("it is counted");
         counted.observe("groups", 2.0).expect("it is recorded");
         counted.observe("groups", 5e6).expect("it is recorded");
-        vec![("zones", counted.figures()), ("zones", counted.figures()), ("silent", MetricFigures::default())]
+        vec![
+            ("zones", counted.figures()),
+            ("zones", counted.figures()),
+            ("silent", MetricFigures::default()),
+        ]
     });
     metrics
 }

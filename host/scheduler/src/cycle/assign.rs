@@ -5,8 +5,9 @@ use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::{Address, Slice, SliceMut};
 use divvy_framework_driver::cycle as driver;
 
+use super::columns::Candidates;
 use super::error::CycleError;
-use super::run::{Candidates, Cycle, CycleInput, Target, Views};
+use super::run::{Cycle, CycleInput, Target, Views};
 use super::values::Values;
 use super::verify::AssignRules;
 use crate::scheduler::Strategy;

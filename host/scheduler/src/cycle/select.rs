@@ -6,8 +6,9 @@ use divvy_framework::abi::call::SelectCall;
 use divvy_framework::abi::{Slice, SliceMut};
 use divvy_framework_view::binding::{Binding, SpreadConstraint, SpreadField};
 
+use super::columns::Columns;
 use super::error::CycleError;
-use super::run::{Columns, Cycle, CycleInput, Views};
+use super::run::{Cycle, CycleInput, Views};
 use super::values::Values;
 use super::verify;
 use crate::plugin::{CallError, PluginInstance};
@@ -46,11 +47,13 @@ impl Cycle {
             if number == 0 {
                 let columns = self.feasible.columns();
                 call(plugin, input, views, columns, needed, (&mut *selected, &mut self.marks))?;
+                note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
             } else {
                 self.candidates.gather(&self.feasible, selected);
                 let columns = self.candidates.columns();
                 let chosen = &mut self.by_row;
                 call(plugin, input, views, columns, needed, (&mut *chosen, &mut self.marks))?;
+                note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
                 // Both are lists of indices: the next selector's are indices into those of the one before.
                 for index in chosen.iter_mut() {
                     *index = selected[*index as usize];
@@ -106,6 +109,22 @@ fn call(
     let count = verify::check_selection(plugin.name(), chosen, count, marks, name)?.len();
     chosen.truncate(count);
     Ok(())
+}
+
+/// Notes the clusters that a selector left out, if an explanation is requested: those without a mark.
+fn note_left_out(
+    left_out: &mut Vec<(u32, usize)>,
+    input: &CycleInput<'_>,
+    views: Views<'_>,
+    columns: Columns<'_>,
+    number: usize,
+    marks: &[bool],
+) {
+    if views.texts.is_some() {
+        let place = input.profile.select_place(number);
+        let unmarked = columns.rows.iter().zip(marks).filter(|(_, is_chosen)| !**is_chosen);
+        left_out.extend(unmarked.map(|(&row, _)| (row, place)));
+    }
 }
 
 /// Refuses a binding whose spread constraints are in force, under a profile without a plugin that enforces them.

@@ -9,10 +9,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
 
+use divvy_framework::abi::reason::Reason as AbiReason;
 use divvy_framework::abi::service::{Failure, Services, failure, level};
 use divvy_framework::abi::sized::SizePrefixed;
 use divvy_framework::abi::{Address, Function, PluginText, Pointer};
 use divvy_framework_driver::metrics::{MetricFigures, PluginMetrics, Refusal};
+use divvy_framework_view::reason::Reason;
 use tracing::level_filters::LevelFilter;
 
 /// The host's side of the services for one instance.
@@ -53,6 +55,7 @@ impl HostServices {
             text: Function::new(text),
             fail: Function::new(fail),
             observe: Function::new(observe),
+            explain: Function::new(explain),
             ..Services::DEFAULT
         };
         services
@@ -84,6 +87,9 @@ impl HostServices {
 pub trait TakeText {
     /// Takes a text of a kind of [`divvy_framework::abi::service::text_kind`].
     fn take(&self, kind: u32, row: u32, text: String) -> u32;
+
+    /// Takes what a plugin says about its decision for a cluster.
+    fn explain(&self, row: u32, reason: Reason);
 }
 
 /// What a plugin hands over during one call. The plugin sees its address as the call's sink.
@@ -181,6 +187,18 @@ unsafe extern "C" fn text(sink: *const c_void, kind: u32, row: u32, text: Plugin
             texts.take(kind, row, text.read().into_owned())
         }
         _ => 0,
+    }
+}
+
+unsafe extern "C" fn explain(sink: *const c_void, reason: *const AbiReason<'_>) {
+    // SAFETY: as for `text`.
+    let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
+    let Some(texts) = sink.texts.filter(|_| sink.thread.get() == Some(thread::current().id())) else {
+        return;
+    };
+    // SAFETY: the plugin hands over a reason of its minor version.
+    if let Some(reason) = unsafe { AbiReason::read(reason) } {
+        texts.explain(reason.row, Reason::read(&reason));
     }
 }
 
