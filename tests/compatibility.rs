@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use divvy_scheduler::cycle::{Cycle, CycleInput};
 use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::plugin::PluginInstance;
 use serde_json::Value;
 
 use crate::artifacts;
@@ -20,7 +21,7 @@ const SOURCE: &str = include_str!("fixtures/everywhere.rs");
 
 /// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
 /// more column. Its calls assert that fields missing in an older host read as their defaults.
-const NEWER_MINOR: [Edit; 31] = [
+const NEWER_MINOR: [Edit; 32] = [
     Edit {
         file: "abi/Cargo.toml",
         from: "version = \"1.0.0\"",
@@ -86,8 +87,8 @@ const NEWER_MINOR: [Edit; 31] = [
     },
     Edit {
         file: "abi/src/service.rs",
-        from: "        fail: Function<FailFunction> = Function::NULL,\n",
-        to: "        fail: Function<FailFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
+        from: "        explain: Function<ExplainFunction> = Function::NULL,\n",
+        to: "        explain: Function<ExplainFunction> = Function::NULL,\n        /// Appended.\n        appended: u64 = 19,\n",
     },
     Edit {
         file: "abi/src/service.rs",
@@ -98,6 +99,12 @@ const NEWER_MINOR: [Edit; 31] = [
         file: "abi/src/service.rs",
         from: "        lifetime: PhantomData<&'a ()> = PhantomData,\n",
         to: "        lifetime: PhantomData<&'a ()> = PhantomData,\n        /// Appended.\n        appended: u64 = 21,\n",
+    },
+    // Reasons.
+    Edit {
+        file: "abi/src/reason.rs",
+        from: "        text: PluginText<'a> = PluginText::EMPTY,\n",
+        to: "        text: PluginText<'a> = PluginText::EMPTY,\n        /// Appended.\n        appended: u64 = 29,\n",
     },
     // Everything that a library exports.
     Edit {
@@ -256,6 +263,11 @@ fn host_with(library: &Path, more: &str) -> Host {
     Host::extending(&profile_with(library, more))
 }
 
+/// The profile's only selector.
+fn selector(host: &Host) -> &PluginInstance {
+    host.profile().selectors().next().expect("the profile has a selector")
+}
+
 /// The lines of the profile.
 fn profile_with(library: &Path, more: &str) -> String {
     format!(
@@ -318,14 +330,14 @@ fn check_decisions_of(decide: impl Fn(Vec<Value>) -> String) {
 #[test]
 fn a_plugin_of_this_version_schedules() {
     let host = host_of(&changed_sdk::plugin_of("same-version", SOURCE, &[]));
-    assert_eq!(host.profile().select().library().abi_version().to_string(), "1.0");
+    assert_eq!(selector(&host).library().abi_version().to_string(), "1.0");
     check_decisions(&host);
 }
 
 #[test]
 fn a_plugin_of_a_newer_minor_version_schedules_on_this_host() {
     let host = host_of(newer());
-    assert_eq!(host.profile().select().library().abi_version().to_string(), "1.1");
+    assert_eq!(selector(&host).library().abi_version().to_string(), "1.1");
     check_decisions(&host);
 }
 
@@ -499,10 +511,9 @@ fn remarks_are_shown_at_their_clusters() {
         .clusters
         .iter()
         .map(|cluster| {
-            (
-                cluster.name.as_str(),
-                cluster.remarks.iter().map(String::as_str).collect(),
-            )
+            let scores = cluster.scores.iter().filter_map(|score| score.reason.as_ref());
+            let reasons = scores.chain(&cluster.reasons).map(|reason| reason.text.as_str());
+            (cluster.name.as_str(), reasons.collect())
         })
         .collect();
     assert_eq!(

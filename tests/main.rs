@@ -15,6 +15,7 @@
 //! - [`changed_sdk`]: builds plugins against a modified SDK.
 //! - [`misbehaviour`]: faulty plugins, which must not affect the host.
 //! - [`compatibility`]: plugins of older and newer minor ABI versions, from another build, with another allocator.
+//! - [`selectors`]: several selectors in a profile, one of them a third party's.
 //! - [`values`]: what plugins keep per snapshot and per binding.
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
@@ -45,5 +46,6 @@ mod preferences;
 mod properties;
 mod proposals;
 mod scheduling;
+mod selectors;
 mod values;
 mod walls;

@@ -32,6 +32,12 @@ impl Cluster {
         self.0["spec"]["region"] = region.into();
         self
     }
+
+    /// Sets the provider.
+    pub(crate) fn provider(mut self, provider: &str) -> Self {
+        self.0["spec"]["provider"] = provider.into();
+        self
+    }
 }
 
 impl From<Cluster> for Value {

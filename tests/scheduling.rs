@@ -200,7 +200,7 @@ pub(crate) fn name_libraries(configuration: &mut ProfileConfiguration) {
         .flatten()
         .flatten()
         .chain(scores)
-        .chain(&configuration.select)
+        .chain(configuration.select.iter().flatten())
         .cloned()
         .collect();
     // A name with a slash is already a path.

@@ -1,7 +1,6 @@
 /*
  * fill-in-order: a strategy that fills the candidates one after another, in the order in which Select chose them.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,23 +48,44 @@ static void destroy(void *self)
     free(self);
 }
 
-/* Explains what a candidate got, if the host asked for an explanation. */
+/* Explains what a candidate got, if the host asked for an explanation. The host makes a line of text from it. */
 static void explain(const instance *self, const divvy_assign_call *call, uint64_t candidate, int64_t replicas)
 {
-    if ((call->cycle->flags & DIVVY_CYCLE_EXPLAIN) == 0 || self->services->text == NULL) {
+    if ((call->cycle->flags & DIVVY_CYCLE_EXPLAIN) == 0 || self->services->explain == NULL) {
         return;
     }
-    char line[64];
-    const int length = snprintf(line, sizeof line, "took %lld of %lld", (long long)replicas,
-                                (long long)call->capacity.data[candidate]);
-    const divvy_text text = {(const uint8_t *)line, (uint64_t)length};
-    self->services->text(call->sink, DIVVY_TEXT_EXPLANATION, call->rows.data[candidate], text);
+    const int64_t capacity = call->capacity.data[candidate];
+    const divvy_figure_row figures[] = {
+        {DIVVY_LITERAL("capacity"), capacity},
+        {DIVVY_LITERAL("share"), replicas},
+    };
+    divvy_reason reason = {DIVVY_HEAD(divvy_reason, DIVVY_KIND_REASON)};
+    reason.row = call->rows.data[candidate];
+    reason.cause = replicas == 0 ? DIVVY_REASON_NOT_NEEDED : DIVVY_REASON_PACKED;
+    reason.bound = replicas == capacity ? DIVVY_BOUND_CAPACITY : DIVVY_BOUND_NONE;
+    reason.figures.data = figures;
+    reason.figures.length = sizeof figures / sizeof figures[0];
+    self->services->explain(call->sink, &reason);
+}
+
+/* Counts replicas for the people who run the host. */
+static void count(const instance *self, int64_t replicas)
+{
+    const divvy_text divisions = DIVVY_LITERAL("divisions");
+    const divvy_text sizes = DIVVY_LITERAL("replicas");
+    if (self->services->count != NULL) {
+        self->services->count(self->services->context, divisions, 1);
+    }
+    if (self->services->observe != NULL) {
+        self->services->observe(self->services->context, sizes, (double)replicas);
+    }
 }
 
 /* Divides the replicas. Every count is 0 on entry. */
 static uint32_t assign(const instance *self, divvy_assign_call *call)
 {
     int64_t left = call->replicas;
+    count(self, left);
     for (uint64_t candidate = 0; candidate < call->rows.length; candidate++) {
         const int64_t capacity = call->capacity.data[candidate];
         const int64_t replicas = left < capacity ? left : capacity;

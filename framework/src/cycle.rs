@@ -11,6 +11,7 @@ use crate::division::ties;
 use crate::plugin::{Failure, Needs, Plugin};
 use crate::prepare::{Kept, PreparePlugin};
 use crate::random::Generator;
+use crate::reason::Reason;
 use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
 pub use crate::clusters::{Candidate, Column};
@@ -93,14 +94,15 @@ impl<'a> Cycle<'a> {
         self.ties_by_row()(row)
     }
 
-    /// Explains what the plugin decided for the cluster in a row of the snapshot; `text` runs only if an explanation
-    /// was requested. A row past the end is ignored and counted; the test kit reports it as an error.
-    pub fn explain_row(&self, row: Row, text: impl FnOnce() -> String) {
+    /// Explains what the plugin decided for the cluster in a row of the snapshot, by a [`Reason`] or a text; `reason` runs
+    /// only if an explanation was requested. A row past the end is ignored and counted; the test kit reports it as an error.
+    pub fn explain_row<R: Into<Reason>>(&self, row: Row, reason: impl FnOnce() -> R) {
         if self.wants_explanation() {
             if row.index() >= self.clusters().len() {
                 crate::export::count_out_of_range(1);
             }
-            self.texts.hand_over(text_kind::EXPLANATION, row.number(), &text());
+            let reason: Reason = reason().into();
+            reason.hand_over(row.number(), |reason| self.texts.explain(reason));
         }
     }
 
@@ -173,8 +175,8 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         self.rows.is_empty()
     }
 
-    /// The clusters of the call, in the order of its columns. For Score and Select this is the order of names, for Assign
-    /// that in which Select chose the candidates.
+    /// The clusters of the call, in the order of its columns. For Score and the first selector this is the order of names,
+    /// for the next selector and for Assign that in which the selector before chose them.
     pub fn candidates(&self) -> impl ExactSizeIterator<Item = Candidate> + DoubleEndedIterator + Clone + use<P> {
         (0..self.rows.len()).map(Candidate::from_index)
     }
@@ -264,11 +266,12 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         move |index| ties::karmada_tie_key(descends, rows.get(index).map_or(NO_ROW, |row| row.number()).into())
     }
 
-    /// Explains what the plugin decided for a cluster; `text` runs only if an explanation was requested. A candidate that
-    /// the call does not have is ignored and counted; the test kit reports it as an error.
-    pub fn explain(&self, candidate: Candidate, text: impl FnOnce() -> String) {
+    /// Explains what the plugin decided for a cluster, by a [`Reason`] or a text: why it has its share (Assign), its score
+    /// (Score), or was left out (Select). `reason` runs only if an explanation was requested. A candidate that the call does
+    /// not have is ignored and counted; the test kit reports it as an error.
+    pub fn explain<R: Into<Reason>>(&self, candidate: Candidate, reason: impl FnOnce() -> R) {
         if self.wants_explanation() {
-            self.cycle.explain_row(self.row_of(candidate), text);
+            self.cycle.explain_row(self.row_of(candidate), reason);
         }
     }
 }

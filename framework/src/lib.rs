@@ -103,6 +103,8 @@
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers.
 //! - [`value`]: values that a plugin keeps per snapshot and per binding.
+//! - [`reason`]: why a cluster has its share or its score, or was left out, as data.
+//! - [`metrics`]: counters and histograms for the people who run the plugin.
 //! - [`random`]: seeded randomness; [`reuse`]: memory that outlives a call.
 //! - [`testing`]: builders for testing a plugin as plain Rust (feature `testing`).
 //!
@@ -116,7 +118,7 @@
 //! | [`ConfiguredPlugin::new`] | once, when the profile is loaded | on an error or a panic, rejects the profile |
 //! | [`FilterPlugin::filter`] | for each filter, in the profile's order, over all clusters | excludes the rejected clusters; if none is left, reports `NoClusterFit` with a count per reason |
 //! | [`ScorePlugin::score`], then [`normalize`] | for each score plugin, over the feasible clusters | rejects scores outside 0..=100, multiplies the others by the profile's weight, adds them up |
-//! | [`SelectPlugin::select`] | once, over the feasible clusters | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
+//! | [`SelectPlugin::select`] | for each selector, in the profile's order, over what the one before left of the feasible clusters | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
 //! | [`AssignPlugin::assign`] | for the plugin that serves the strategy, once per tier, over the candidates | checks sum, signs and promises; drops candidates with 0 replicas |
 //!
 //! A plugin that implements [`PreparePlugin`] prepares state for the binding when a call first asks for it. If it lists
@@ -155,7 +157,9 @@
 //! - **Logging** uses [`tracing`]: `divvy_framework::tracing::debug!(replicas, "divided")` reaches the scheduler's log
 //!   under the plugin's name. Events below the scheduler's level are not formatted. Spans are not forwarded.
 //! - **Explanations** are closures that run only if an explanation was requested: [`CallContext::explain`],
-//!   [`Cycle::explain_row`], [`Cycle::note`], and the reasons of [`FilterResult::reject`].
+//!   [`Cycle::explain_row`], [`Cycle::note`], and the reasons of [`FilterResult::reject`]. An explanation is a text, or a
+//!   [`Reason`](reason::Reason): a rule, what bound the share, what decided a remainder, and figures by name. The host
+//!   prints it, and hands it to programs as data.
 //! - **Rows and candidates** are types: a [`Row`](clusters::Row) of the snapshot does not index a column of a call, and a
 //!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for one past the end are ignored and
 //!   counted, except that a selection with one is an error; the test kit reports all of them as errors.
@@ -221,6 +225,7 @@ pub mod division;
 pub mod export;
 pub mod filter;
 mod logging;
+pub mod metrics;
 pub mod plugin;
 mod prepare;
 pub mod random;
@@ -233,7 +238,7 @@ pub mod value;
 
 #[doc(hidden)]
 pub use divvy_framework_abi as abi;
-pub use divvy_framework_view::{binding, clusters};
+pub use divvy_framework_view::{binding, clusters, reason};
 pub use tracing;
 
 /// Crates that the expanded derives refer to.
@@ -252,6 +257,7 @@ pub mod prelude {
     pub use crate::plugin::{
         ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField, RuleList,
     };
+    pub use crate::reason::{Bound, Cause, Decider, Reason};
     pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};

@@ -31,8 +31,8 @@ pub(crate) fn forward_to(services: Services) {
     }
 }
 
-/// The services that an event goes to.
-fn services() -> Option<Services> {
+/// The services that an event or a count goes to.
+pub(crate) fn services() -> Option<Services> {
     current_services().or_else(|| FIRST.get().copied())
 }
 

@@ -46,9 +46,10 @@ impl<P: Plugin + Default> ConfiguredPlugin for P {
     }
 }
 
-/// The promises of a plugin about its results. A result that breaks one fails the plugin's tests; the host checks
-/// [`duplicates`](Self::duplicates) and [`respects_capacity`](Self::respects_capacity) in every cycle, and reports a
-/// violation as an error of the plugin.
+/// The promises of a plugin about its results: a strategy's, or a selector's, which can promise only
+/// [`enforces_spread_constraints`](Self::enforces_spread_constraints). A result of a strategy that breaks one fails the
+/// plugin's tests; the host checks [`duplicates`](Self::duplicates) and [`respects_capacity`](Self::respects_capacity) in
+/// every cycle, and reports a violation as an error of the plugin. A promise at the wrong extension point does not compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Promises(pub(crate) u64);
 
@@ -81,6 +82,14 @@ impl Promises {
     #[must_use]
     pub const fn inert(self) -> Self {
         Self(self.0 | feature::INERT)
+    }
+
+    /// At Select: the candidates satisfy the binding's spread constraints. No other selector may follow in a profile, because
+    /// it could take away what a constraint asks for. A binding with spread constraints is an error under a profile without
+    /// such a selector, unless its strategy ignores them.
+    #[must_use]
+    pub const fn enforces_spread_constraints(self) -> Self {
+        Self(self.0 | feature::ENFORCES_SPREAD)
     }
 
     /// The features that cross the boundary.

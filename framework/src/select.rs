@@ -1,12 +1,13 @@
 //! Select: picks the candidates among the feasible clusters.
 
 use crate::cycle::{CallContext, Candidate};
-use crate::plugin::{Failure, Needs, Plugin};
+use crate::plugin::{Failure, Needs, Plugin, Promises};
 
 /// A plugin that picks the candidates, honouring the placement's spread constraints.
 ///
-/// A profile names exactly one such plugin. A chosen cluster that the call does not have, or one that is chosen twice,
-/// aborts the cycle with an error that names the plugin.
+/// A profile names one such plugin or several: each narrows down what the one before left, in its order, and the order of
+/// the last is that of the candidates. A chosen cluster that the call does not have, or one that is chosen twice, aborts
+/// the cycle with an error that names the plugin.
 ///
 /// ```
 /// use divvy_framework::prelude::*;
@@ -43,6 +44,9 @@ pub trait SelectPlugin: Plugin {
     /// The services that the plugin needs from the host for this call.
     const NEEDS: Needs = Needs::NONE;
 
+    /// The promises about the plugin's results: [`Promises::enforces_spread_constraints`] or nothing.
+    const PROMISES: Promises = Promises::NONE;
+
     /// Picks the candidates, in order of preference. Without a candidate the host reports `Unschedulable`.
     ///
     /// # Errors
@@ -52,7 +56,8 @@ pub trait SelectPlugin: Plugin {
     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure>;
 }
 
-/// The input of [`SelectPlugin::select`]: the feasible clusters. It dereferences to [`CallContext`].
+/// The input of [`SelectPlugin::select`]: the feasible clusters, or what the selector before left of them. It dereferences
+/// to [`CallContext`].
 pub struct SelectContext<'a, P> {
     pub(crate) call: CallContext<'a, P>,
     pub(crate) needed: i64,
@@ -108,7 +113,21 @@ impl<'a> SelectResult<'a> {
         }
     }
 
-    /// Makes every feasible cluster a candidate, in the order of names.
+    /// Clusters of the call that are not candidates so far: those to [explain](CallContext::explain). Allocates.
+    pub fn left_out(&self) -> impl Iterator<Item = Candidate> + use<> {
+        let mut is_chosen = vec![false; self.candidates.len()];
+        for &chosen in self.candidates.iter().take(self.count) {
+            if let Some(mark) = is_chosen.get_mut(chosen as usize) {
+                *mark = true;
+            }
+        }
+        let marks = is_chosen.into_iter().enumerate();
+        marks
+            .filter(|(_, chosen)| !chosen)
+            .map(|(index, _)| Candidate::from_index(index))
+    }
+
+    /// Makes every cluster of the call a candidate, in its order.
     pub fn choose_all(&mut self) {
         for (index, slot) in (0..).zip(self.candidates.iter_mut()) {
             *slot = index;

@@ -121,3 +121,21 @@ fn allocations_of_plugins_are_counted() {
         assert_eq!(struck - sound, count as u64 + 1, "{count} clusters");
     }
 }
+
+/// The third party's selector counts every cluster that it leaves out.
+#[test]
+fn several_selectors_and_what_they_count_do_not_allocate_per_cluster() {
+    let host = Host::extending(
+        "select = ['few-per-provider', 'spread-constraints']\nplugin.few-per-provider.configuration.maximum = 7",
+    );
+    let counts = FLEETS.map(|count| {
+        let asked = Value::from(binding("narrow", 6).strategy("Average"));
+        allocations_of(&host, clusters(count).chain([asked]))
+    });
+    assert_eq!(counts[0], counts[1]);
+    assert_eq!(counts[0], counts[2]);
+    assert!(counts[0][0].1 <= CYCLE_MAXIMUM, "{counts:?}");
+    let counters = host.profile().selectors().map(|selector| selector.metrics().counters);
+    let left_out: u64 = counters.flat_map(|counters| counters.into_values()).sum();
+    assert!(left_out > 5_000, "{left_out}");
+}

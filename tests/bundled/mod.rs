@@ -110,7 +110,7 @@ fn account(decision: &Decision) -> Vec<String> {
                 .iter()
                 .map(|score| format!("{name}: {} scores {}", score.plugin, score.score)),
         );
-        lines.extend(cluster.remarks.iter().map(|remark| format!("{name}: {remark}")));
+        lines.extend(cluster.reasons.iter().map(|reason| format!("{name}: {}", reason.text)));
     }
     let candidates = explanation.clusters.iter().filter(|cluster| cluster.candidate);
     let candidates: Vec<&str> = candidates.map(|cluster| cluster.name.as_str()).collect();

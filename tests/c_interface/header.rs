@@ -48,6 +48,10 @@ fn prefix(module: &str) -> &'static str {
         "view::flag" => "DIVVY_CYCLE_",
         "descriptor::feature" => "DIVVY_FEATURE_",
         "section::record_flag" => "DIVVY_RECORD_",
+        "reason::cause" => "DIVVY_REASON_",
+        "reason::bound" => "DIVVY_BOUND_",
+        "reason::remainder" => "DIVVY_REMAINDER_",
+        "reason::decider" => "DIVVY_DECIDER_",
         other => panic!("the header has no prefix for `{other}`"),
     }
 }

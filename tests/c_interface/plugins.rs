@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::library;
 use crate::artifacts::repository;
-use crate::manifests::{Binding, binding, cluster};
-use crate::scheduling::Host;
+use crate::manifests::{Binding, binding, cluster, list};
+use crate::scheduling::{Host, read};
 
 /// The library of the example.
 fn example() -> &'static PathBuf {
@@ -60,6 +60,34 @@ fn a_strategy_and_a_filter_in_c_schedule() {
     // A plugin in Rust in the same profile.
     let even = host.told(objects(binding("even", 4).strategy("Average")));
     assert_eq!(even, "a=2 b=2");
+}
+
+#[test]
+fn a_strategy_in_c_explains_and_counts() {
+    let host = host();
+    let (bindings, fleet) = read(&list(objects(binding("web", 6).strategy("FillInOrder"))));
+    let mut scheduler = host.scheduler().explaining(true);
+    let decision = scheduler.schedule(&bindings[0], &fleet);
+    let explanation = decision.explanation.expect("an explanation was asked for");
+    let reasons = explanation.clusters.iter().flat_map(|cluster| &cluster.reasons);
+    let reasons: Vec<(&str, Option<&str>, &str)> = reasons
+        .map(|reason| (reason.cause, reason.bound_by, reason.text.as_str()))
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            (
+                "packed",
+                Some("capacity"),
+                "each filled before the next (capacity 4, share 4)"
+            ),
+            ("packed", None, "each filled before the next (capacity 3, share 2)"),
+        ]
+    );
+    let strategy = host.profile().strategy("FillInOrder").expect("it is served");
+    let metrics = strategy.plugin().metrics();
+    assert_eq!(metrics.counters, [("divisions".to_owned(), 1)].into());
+    assert_eq!(metrics.histograms["replicas"].sum, 6.0);
 }
 
 #[test]

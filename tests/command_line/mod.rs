@@ -6,6 +6,7 @@
 mod diff;
 mod plugins_and_profiles;
 mod schedule;
+mod selectors;
 mod silence;
 
 use std::path::PathBuf;

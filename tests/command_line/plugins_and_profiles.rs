@@ -57,7 +57,7 @@ ok: profile `default` (built-in profile)
 ",
         filters.join(", "),
         scores.join(", "),
-        profile.select().name(),
+        profile.selectors().next().expect("it has a selector").name(),
         profile.strategy_names().join(", ")
     );
     check(&["profile", "check"], 0, &expected, "");

@@ -8,9 +8,14 @@ use crate::artifacts::repository;
 /// Set to write the schemas instead of comparing them.
 const WRITE: &str = "DIVVY_WRITE_SCHEMAS";
 
-/// The committed schema of a document.
+/// The committed schema of a document of `divvy diff`.
 pub(crate) fn committed(name: &str) -> Value {
-    let path = repository().join("host/forecast/schema").join(name);
+    committed_at(&format!("host/forecast/schema/{name}"))
+}
+
+/// The committed schema at a path in the repository.
+pub(crate) fn committed_at(path: &str) -> Value {
+    let path = repository().join(path);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -60,6 +65,11 @@ pub(crate) fn validate(root: &Value, schema: &Value, value: &Value, path: &str) 
     };
     if !types.iter().any(|known| known == actual) {
         return Err(format!("{path}: expected {types:?}, found {actual}"));
+    }
+    if let Some(words) = schema["enum"].as_array()
+        && !words.contains(value)
+    {
+        return Err(format!("{path}: {value} is none of {words:?}"));
     }
     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
         validate(root, &schema["items"], item, &format!("{path}[{index}]"))?;

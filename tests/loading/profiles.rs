@@ -53,6 +53,37 @@ fn two_plugins_for_one_strategy() {
 }
 
 #[test]
+fn a_selector_after_one_that_enforces_spread_constraints() {
+    let lines = "select = ['spread-constraints', 'few-per-provider']";
+    check(
+        lines,
+        &[(
+            "`select` lists `few-per-provider` after `spread-constraints`, which enforces spread constraints",
+            "put `few-per-provider` before `spread-constraints`",
+        )],
+    );
+    let errors = Host::try_extending(lines).expect_err("refused");
+    assert_eq!(errors[0].key().as_deref(), Some("select[1]"));
+    check(
+        "select = ['few-per-provider', 'spread-constraints', 'few-per-provider']",
+        &[
+            ("`select` lists `few-per-provider` twice", ""),
+            (
+                "`select` lists `few-per-provider` after `spread-constraints`, which enforces spread constraints",
+                "put `few-per-provider` before `spread-constraints`",
+            ),
+        ],
+    );
+    check(
+        "select = []",
+        &[(
+            "profile `test` has no `select`",
+            "`extends = \"default\"` takes it from the built-in profile",
+        )],
+    );
+}
+
+#[test]
 fn a_strategy_given_to_a_plugin_that_does_not_serve_it() {
     check(
         "strategies = { Average = 'specified', Other = 'unlisted' }",

@@ -1,6 +1,8 @@
 //! Panics: a panic in any call is an error with its message and location. After three consecutive panics, the plugin is
 //! quarantined until its profile is loaded again.
 
+use divvy_scheduler::plugin::PluginInstance;
+
 use super::{check_next_binding, host, told, told_with_fault};
 use crate::manifests::binding;
 use crate::scheduling::Host;
@@ -71,7 +73,7 @@ fn three_panics_in_a_row_quarantine_the_plugin_until_the_profile_is_loaded_again
         let expected =
             format!("Error: plugin `faulty` is quarantined after 3 panics in a row; the last one: {message}");
         assert_eq!(told(&quarantined, binding("blameless", 6).strategy("Faulty")), expected);
-        assert!(quarantined.profile().select().is_quarantined());
+        assert!(quarantined.profile().selectors().all(PluginInstance::is_quarantined));
         // Loading the profile again constructs a new plugin and leaves the old one quarantined.
         check_next_binding(&host());
         assert_eq!(told(&quarantined, binding("blameless", 6).strategy("Faulty")), expected);
@@ -98,5 +100,5 @@ fn a_success_resets_the_count_of_panics() {
             check_next_binding(&host);
         }
     }
-    assert!(!host.profile().select().is_quarantined());
+    assert!(!host.profile().selectors().any(PluginInstance::is_quarantined));
 }

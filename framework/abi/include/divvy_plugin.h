@@ -120,6 +120,8 @@ typedef struct divvy_head {
 #define DIVVY_KIND_CONSTRUCT 68u
 /* `divvy_describe_call`. */
 #define DIVVY_KIND_DESCRIBE 69u
+/* `divvy_reason`. */
+#define DIVVY_KIND_REASON 72u
 /* `divvy_library`. */
 #define DIVVY_KIND_LIBRARY 96u
 /* `divvy_descriptor`. */
@@ -638,6 +640,122 @@ typedef struct divvy_rule_value_row_slice {
 } divvy_rule_value_row_slice;
 
 /* ----------------------------------------------------------------------------------------------------------------
+ * Reasons as data: why a cluster has its share or its score, or was left out
+ */
+
+/* The rule that led to a share, to a score, or to leaving a cluster out. */
+/* Only the text says it. */
+#define DIVVY_REASON_OTHER 0u
+/* Every candidate gets the full count. Figures: `replicas`. */
+#define DIVVY_REASON_FULL_COUNT 1u
+/* A share in proportion to the first figure. Figures: `sum`, `replicas`, `share`. */
+#define DIVVY_REASON_PROPORTION 2u
+/* A share in proportion to the first figure, rounded by highest averages. Figures: `sum`, `replicas`, `share`. */
+#define DIVVY_REASON_HIGHEST_AVERAGES 3u
+/* As even as the bounds allow. Figures: `capacity`, `each`. */
+#define DIVVY_REASON_EVEN 4u
+/* Clusters are filled one after another. */
+#define DIVVY_REASON_PACKED 5u
+/* A share of the count that a rule gives to a group of clusters. Figures: `count`, `members`, `last`, `change`. */
+#define DIVVY_REASON_COUNT 6u
+/* As many as fit. */
+#define DIVVY_REASON_FILLED 7u
+/* The last result stays. */
+#define DIVVY_REASON_UNCHANGED 8u
+/* Other clusters are enough. */
+#define DIVVY_REASON_NOT_NEEDED 9u
+/* The cluster's replicas go elsewhere. */
+#define DIVVY_REASON_DRAINED 10u
+/* No rule gives the cluster a share. */
+#define DIVVY_REASON_NO_SHARE 11u
+/* The last result lists the cluster. */
+#define DIVVY_REASON_LISTED 12u
+/* Left out: others come first. Figures: `maximum`. */
+#define DIVVY_REASON_BEYOND_MAXIMUM 13u
+/* Left out: its group of clusters is not chosen. The text names the group. */
+#define DIVVY_REASON_GROUP_NOT_CHOSEN 14u
+
+/* What keeps a share from being larger, or a cluster from being chosen. */
+/* Nothing in particular. */
+#define DIVVY_BOUND_NONE 0u
+/* The cluster's capacity. */
+#define DIVVY_BOUND_CAPACITY 1u
+/* A limit of the plugin's or its configuration's own. */
+#define DIVVY_BOUND_CAP 2u
+/* The share of the cluster's tier. */
+#define DIVVY_BOUND_TIER 3u
+/* A rule of the policy. */
+#define DIVVY_BOUND_RULE 4u
+
+/* One of the replicas that rounding leaves over. */
+/* There is none, or it does not matter here. */
+#define DIVVY_REMAINDER_NONE 0u
+/* The cluster got one of them. */
+#define DIVVY_REMAINDER_SERVED 1u
+/* The cluster got none of them. */
+#define DIVVY_REMAINDER_PASSED_OVER 2u
+
+/* What decides between clusters. */
+/* Nothing. */
+#define DIVVY_DECIDER_NONE 0u
+/* The larger weight. */
+#define DIVVY_DECIDER_WEIGHT 1u
+/* More replicas in the last result. */
+#define DIVVY_DECIDER_LAST 2u
+/* The better score. */
+#define DIVVY_DECIDER_SCORE 3u
+/* Fewest replicas in the last result. */
+#define DIVVY_DECIDER_FEWEST_LAST 4u
+/* Most replicas in the last result. */
+#define DIVVY_DECIDER_MOST_LAST 5u
+/* The order in the policy. */
+#define DIVVY_DECIDER_POLICY_ORDER 6u
+/* The name. */
+#define DIVVY_DECIDER_NAME 7u
+/* The order that is drawn for ties. */
+#define DIVVY_DECIDER_TIE 8u
+
+/* A figure of a reason. */
+typedef struct divvy_figure_row {
+    /* Its name: ASCII letters and digits in `camelCase`. The host drops a figure with another name. */
+    divvy_text name;
+    /* Its value. */
+    int64_t value;
+} divvy_figure_row;
+
+/* A column to read. */
+typedef struct divvy_figure_row_slice {
+    DIVVY_POINTER(const divvy_figure_row, data)
+    uint64_t length;
+} divvy_figure_row_slice;
+
+/* A reason for what a plugin decided about a cluster. Handed to `divvy_services.explain`; everything in it is
+ * borrowed for that call. A reader treats a cause that it does not know as `DIVVY_REASON_OTHER`, and any other
+ * number that it does not know as 0. */
+typedef struct divvy_reason {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_REASON`. */
+    uint32_t kind;
+    /* Row of the cluster. */
+    uint32_t row;
+    /* A value of `DIVVY_REASON_*`. */
+    uint32_t cause;
+    /* A value of `DIVVY_BOUND_*`. */
+    uint32_t bound;
+    /* A value of `DIVVY_REMAINDER_*`. */
+    uint32_t remainder;
+    /* A value of `DIVVY_DECIDER_*`: what decided about the remainder. */
+    uint32_t decided_by;
+    /* Zero. */
+    uint32_t reserved;
+    /* Figures, in the order in which a text mentions them. */
+    divvy_figure_row_slice figures;
+    /* The plugin's own words, one line; empty if the rest says it all. */
+    divvy_text text;
+} divvy_reason;
+
+/* ----------------------------------------------------------------------------------------------------------------
  * Services of the host, construction and failures
  */
 
@@ -717,8 +835,14 @@ typedef uint32_t (*divvy_log_level_function)(const void *context);
 /* Takes one log record: `divvy_services.context`, level, module of the plugin, message. */
 typedef void (*divvy_log_function)(const void *context, uint32_t level, divvy_text target, divvy_text message);
 
-/* Adds to one of the plugin's counters: `divvy_services.context`, name of the counter, amount. */
+/* Adds to one of the plugin's counters: `divvy_services.context`, name of the counter, amount. A name consists
+ * of ASCII letters, digits and underscores and does not begin with a digit; the host ignores any other. It
+ * also limits the number of names of a plugin. */
 typedef void (*divvy_count_function)(const void *context, divvy_text name, uint64_t amount);
+
+/* Adds a value to one of the plugin's histograms: `divvy_services.context`, name of the histogram, value.
+ * Names are as for `divvy_count_function`. A value that is infinite or not a number is ignored. */
+typedef void (*divvy_observe_function)(const void *context, divvy_text name, double value);
 
 /* Takes a text during a call: the call's sink, a value of `DIVVY_TEXT_*`, the row of the cluster that the
  * text is about (`DIVVY_NO_ROW` for none), the text. Returns the code of a reason, otherwise 0. */
@@ -727,6 +851,9 @@ typedef uint32_t (*divvy_text_function)(const void *sink, uint32_t kind, uint32_
 /* Takes the reason for a call's failure: the call's sink and a `divvy_failure`. The call then returns its
  * code. */
 typedef void (*divvy_fail_function)(const void *sink, const divvy_failure *failure);
+
+/* Takes a reason during a call that is explained: the call's sink and a `divvy_reason`. */
+typedef void (*divvy_explain_function)(const void *sink, const divvy_reason *reason);
 
 /* The services of the host for one instance of a plugin. The table lives as long as the process. A function
  * may be null in a table from another host; the plugin then does without it. */
@@ -747,6 +874,10 @@ typedef struct divvy_services {
     DIVVY_FUNCTION(divvy_text_function, text)
     /* Failures. Only during a call or a construction, from the calling thread. */
     DIVVY_FUNCTION(divvy_fail_function, fail)
+    /* The plugin's histograms. May be called from any thread at any time. */
+    DIVVY_FUNCTION(divvy_observe_function, observe)
+    /* Reasons of a decision, as data. Only during a call, from the calling thread. */
+    DIVVY_FUNCTION(divvy_explain_function, explain)
 } divvy_services;
 
 /* Constructs a plugin from its configuration. */
@@ -1052,8 +1183,9 @@ typedef struct divvy_score_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
-     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
+     * columns below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
@@ -1090,8 +1222,9 @@ typedef struct divvy_select_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
-     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
+     * columns below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
@@ -1109,7 +1242,7 @@ typedef struct divvy_select_call {
     /* Replicas that the candidates together must have room for; negative if room does not matter. */
     int64_t needed;
     /* The candidates, as indices into the columns above, written by the plugin from the front. Its length is
-     * the number of feasible clusters. */
+     * the number of rows. */
     divvy_u32_out candidates;
     /* The number of candidates, written by the plugin. */
     uint64_t count;
@@ -1133,8 +1266,9 @@ typedef struct divvy_assign_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
-    /* Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
-     * candidates, in the order of Select. The columns below have one element per row of this column. */
+    /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
+     * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
+     * columns below have one element per row of this column. */
     divvy_u32_slice rows;
     /* Total scores so far. */
     divvy_i64_slice scores;
@@ -1194,10 +1328,14 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_LAST_TIER_OVERFLOWS ((UINT64_C(1) << 8))
 /* Need: cluster priorities cannot be combined with the strategy. */
 #define DIVVY_FEATURE_NO_PRIORITIES ((UINT64_C(1) << 9))
+/* Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it. */
+#define DIVVY_FEATURE_ENFORCES_SPREAD ((UINT64_C(1) << 16))
 /* All features of this version. */
-#define DIVVY_FEATURE_ALL (((UINT64_C(1) << 10)) - 1)
+#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 10)) - 1) | DIVVY_FEATURE_ENFORCES_SPREAD)
 /* Features that a plugin lists as optional; all others are required. */
-#define DIVVY_FEATURE_OPTIONAL (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT)
+#define DIVVY_FEATURE_OPTIONAL                                                                                         \
+    (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT |                         \
+     DIVVY_FEATURE_ENFORCES_SPREAD)
 
 /* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the
  * call. It returns 0, or a code of `DIVVY_FAILURE_*`. */

@@ -173,8 +173,9 @@ macro_rules! call_over_clusters {
         call! {
             $(#[$struct_attribute])*
             $name($reference, $kind) {
-                /// Rows of the clusters of the call: for Score and Select the feasible ones, ascending; for Assign the
-                /// candidates, in the order of Select. The columns below have one element per row of this column.
+                /// Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what
+                /// the selector before chose, in its order; for Assign the candidates, in the order of the last selector.
+                /// The columns below have one element per row of this column.
                 rows: Slice<'a, u32> = Slice::EMPTY,
                 /// Total scores so far.
                 scores: Slice<'a, i64> = Slice::EMPTY,
@@ -210,7 +211,7 @@ call_over_clusters! {
         /// Replicas that the candidates together must have room for; negative if room does not matter.
         needed: i64 = -1,
         /// The candidates, as indices into the columns above, written by the plugin from the front. Its length is the
-        /// number of feasible clusters.
+        /// number of rows.
         candidates: SliceMut<'a, u32> = SliceMut::EMPTY,
         /// The number of candidates, written by the plugin.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]

@@ -18,6 +18,7 @@ use crate::call::{
     SnapshotValueCallRef,
 };
 use crate::descriptor::{DescriptorRef, LibraryRef, PointDescriptorRef, StrategyDescriptorRef};
+use crate::reason::ReasonRef;
 use crate::service::{ConstructCallRef, DescribeCallRef, FailureRef, ServicesRef};
 use crate::view::{CycleViewRef, PolicyViewRef};
 
@@ -60,8 +61,10 @@ pub struct Certificate {
     /// The value for a snapshot.
     pub snapshot_value: SnapshotValueCallRef<'static>,
     /// The value for a binding.
-    #[sabi(last_prefix_field)]
     pub binding_value: BindingValueCallRef<'static>,
+    /// Reasons.
+    #[sabi(last_prefix_field)]
+    pub reason: ReasonRef<'static>,
 }
 
 // SAFETY: no value of this type is ever made, so none crosses a thread.

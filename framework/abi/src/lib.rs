@@ -6,6 +6,7 @@
 //! - [`section`]: the record in the library file from which a host reads versions before it opens the library.
 //! - [`descriptor`]: the plugins that a library exports, as static data with four functions each.
 //! - [`service`]: construction, failures, and the services of the host.
+//! - [`reason`]: why a plugin decided as it did, as data.
 //! - [`call`]: the calls that a constructed plugin answers.
 //! - [`view`]: what every call of a cycle can read. [`row`]: the rows of its tables.
 //! - [`arena`]: the clusters of a snapshot, as one block of primitive columns.
@@ -44,6 +45,7 @@ pub mod certificate;
 pub mod column;
 pub mod descriptor;
 pub mod hash;
+pub mod reason;
 pub mod row;
 pub mod section;
 pub mod service;

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 
 use crate::column::{Address, Function, PluginText, Pointer, Str};
+use crate::reason::Reason;
 use crate::sized::{kind, sized};
 
 /// Codes of failures.
@@ -96,14 +97,22 @@ pub type LogLevelFunction = unsafe extern "C" fn(context: *const c_void) -> u32;
 /// Takes one log record: [`Services::context`], level, module of the plugin, message.
 pub type LogFunction =
     for<'t> unsafe extern "C" fn(context: *const c_void, level: u32, target: PluginText<'t>, message: PluginText<'t>);
-/// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount.
+/// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount. A name consists of ASCII
+/// letters, digits and underscores and does not begin with a digit; the host ignores any other. It also limits the number of
+/// names of a plugin.
 pub type CountFunction = for<'t> unsafe extern "C" fn(context: *const c_void, name: PluginText<'t>, amount: u64);
+/// Adds a value to one of the plugin's histograms: [`Services::context`], name of the histogram, value. Names are as for
+/// [`CountFunction`]. A value that is infinite or not a number is ignored.
+pub type ObserveFunction = for<'t> unsafe extern "C" fn(context: *const c_void, name: PluginText<'t>, value: f64);
 /// Takes a text during a call: the call's sink, a value of [`text_kind`], the row of the cluster that the text is about
 /// ([`crate::arena::NO_ROW`] for none), the text. Returns the code of a reason, otherwise 0.
 pub type TextFunction =
     for<'t> unsafe extern "C" fn(sink: *const c_void, kind: u32, row: u32, text: PluginText<'t>) -> u32;
 /// Takes the reason for a call's failure: the call's sink and a [`Failure`]. The call then returns its code.
 pub type FailFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, failure: *const Failure<'t>);
+
+/// Takes a reason during a call that is explained: the call's sink and a [`Reason`].
+pub type ExplainFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, reason: *const Reason<'t>);
 
 sized! {
     /// The services of the host for one instance of a plugin. The table lives as long as the process. A function may be
@@ -120,8 +129,12 @@ sized! {
         /// Texts of a decision. Only during a call, from the calling thread.
         text: Function<TextFunction> = Function::NULL,
         /// Failures. Only during a call or a construction, from the calling thread.
-        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         fail: Function<FailFunction> = Function::NULL,
+        /// The plugin's histograms. May be called from any thread at any time.
+        observe: Function<ObserveFunction> = Function::NULL,
+        /// Reasons of a decision, as data. Only during a call, from the calling thread.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        explain: Function<ExplainFunction> = Function::NULL,
     }
 }
 
@@ -140,6 +153,18 @@ impl Services {
         if let Some(count) = self.count.get() {
             // SAFETY: the host offers the function for this context, as the caller promises.
             unsafe { count(self.context.get(), PluginText::new(counter), amount) };
+        }
+    }
+
+    /// Adds a value to one of the plugin's histograms.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::add`].
+    pub unsafe fn observe(&self, histogram: &str, value: f64) {
+        if let Some(observe) = self.observe.get() {
+            // SAFETY: the host offers the function for this context, as the caller promises.
+            unsafe { observe(self.context.get(), PluginText::new(histogram), value) };
         }
     }
 
@@ -180,6 +205,7 @@ impl Services {
 #[derive(Clone, Copy)]
 pub struct Texts<'a> {
     function: Option<TextFunction>,
+    explain: Option<ExplainFunction>,
     sink: Address,
     lifetime: PhantomData<&'a ()>,
 }
@@ -188,18 +214,20 @@ impl Texts<'_> {
     /// Texts are dropped.
     pub const DROPPED: Self = Self {
         function: None,
+        explain: None,
         sink: Address::NULL,
         lifetime: PhantomData,
     };
 
-    /// Texts go to `function`.
+    /// Texts go to `function`, and reasons to `explain`.
     ///
     /// # Safety
     ///
-    /// `function` may be called with `sink` from this thread as long as the value lives.
-    pub unsafe fn new(function: Function<TextFunction>, sink: Address) -> Self {
+    /// Both may be called with `sink` from this thread as long as the value lives.
+    pub unsafe fn new(function: Function<TextFunction>, explain: Function<ExplainFunction>, sink: Address) -> Self {
         Self {
             function: function.get(),
+            explain: explain.get(),
             sink,
             lifetime: PhantomData,
         }
@@ -211,6 +239,15 @@ impl Texts<'_> {
             // SAFETY: `new` demands it.
             Some(function) => unsafe { function(self.sink.get(), kind, row, PluginText::new(text)) },
             None => 0,
+        }
+    }
+
+    /// Hands over a reason. A host that takes none as data gets its text.
+    pub fn explain(&self, reason: &Reason<'_>) {
+        match self.explain {
+            // SAFETY: `new` demands it.
+            Some(explain) => unsafe { explain(self.sink.get(), std::ptr::from_ref(reason)) },
+            None => _ = self.hand_over(text_kind::EXPLANATION, reason.row, &reason.text.read()),
         }
     }
 }

@@ -55,6 +55,8 @@ pub mod kind {
     pub const CONSTRUCT: u32 = 68;
     /// [`crate::service::DescribeCall`].
     pub const DESCRIBE: u32 = 69;
+    /// [`crate::reason::Reason`].
+    pub const REASON: u32 = 72;
     /// [`crate::descriptor::Library`].
     pub const LIBRARY: u32 = 96;
     /// [`crate::descriptor::Descriptor`].

@@ -11,6 +11,7 @@ use divvy_framework_abi::call::{
     AssignCall, BindingValueCall, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall, SnapshotValueCall,
 };
 use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
+use divvy_framework_abi::reason::{FigureRow, Reason};
 use divvy_framework_abi::row::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
     SpreadConstraintRow, TargetRow, TolerationRow,
@@ -83,6 +84,7 @@ fn structs() -> String {
             name, namespace, uid, resource_api_version, resource_kind, resource_namespace, resource_name, resource_uid,
             strategy,
         }
+        FigureRow { name, value }
         CallHead { size, kind, cycle, policy, sink, prepared, snapshot_value, binding_value }
         PluginRecord {
             magic, length, flags, abi_major, abi_minor, least_minor, reserved, language, sdk_version, name, version,
@@ -91,13 +93,13 @@ fn structs() -> String {
     sized! {
         out;
         CycleView PolicyView PrepareCall SnapshotValueCall BindingValueCall FilterCall ScoreCall SelectCall AssignCall Failure Services ConstructCall
-        DescribeCall PointDescriptor StrategyDescriptor Descriptor Library
+        DescribeCall PointDescriptor StrategyDescriptor Descriptor Library Reason
     }
     out
 }
 
 /// Modules of constants with their sources, from which the names and the documented types are read.
-const MODULES: [(&str, &str, &str); 16] = [
+const MODULES: [(&str, &str, &str); 20] = [
     ("sized", "kind", include_str!("../src/sized.rs")),
     ("arena", "flag", include_str!("../src/arena.rs")),
     ("arena", "effect", include_str!("../src/arena.rs")),
@@ -114,6 +116,10 @@ const MODULES: [(&str, &str, &str); 16] = [
     ("view", "flag", include_str!("../src/view.rs")),
     ("descriptor", "feature", include_str!("../src/descriptor.rs")),
     ("section", "record_flag", include_str!("../src/section.rs")),
+    ("reason", "cause", include_str!("../src/reason.rs")),
+    ("reason", "bound", include_str!("../src/reason.rs")),
+    ("reason", "remainder", include_str!("../src/reason.rs")),
+    ("reason", "decider", include_str!("../src/reason.rs")),
 ];
 
 /// The names and the first words of the documentation of all constants of a module, in their order.
@@ -152,7 +158,7 @@ macro_rules! values {
 const VALUES: &[(&str, &str, &str, u64)] = values! {
     sized::kind {
         PREPARE, FILTER, SCORE, SELECT, ASSIGN, ESTIMATE, RESERVE, COMMIT, ROLLBACK, ASSIGN_JOINTLY, NARROW,
-        SNAPSHOT_VALUE, BINDING_VALUE, CYCLE, POLICY, SERVICES, FAILURE, CONSTRUCT, DESCRIBE, LIBRARY, DESCRIPTOR,
+        SNAPSHOT_VALUE, BINDING_VALUE, CYCLE, POLICY, SERVICES, FAILURE, CONSTRUCT, DESCRIBE, REASON, LIBRARY, DESCRIPTOR,
         POINT, STRATEGY,
     }
     arena::flag { DELETING, READY, COMPLETE_API_ENABLEMENTS, RESOURCE_SUMMARY }
@@ -181,9 +187,13 @@ const VALUES: &[(&str, &str, &str, u64)] = values! {
     view::flag { FRESH, WORKLOAD, EXPLAIN, NAMESPACED, DUPLICATED, IGNORE_SPREAD }
     descriptor::feature {
         RAW_CLUSTERS, DUPLICATES, RESPECTS_CAPACITY, ORDER_INDEPENDENT, INERT, OWN_TIERS, NO_SPREAD,
-        RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, ALL, OPTIONAL,
+        RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, ENFORCES_SPREAD, ALL, OPTIONAL,
     }
     section::record_flag { CERTIFIED, MUST_BE_KNOWN }
+    reason::cause { OTHER, FULL_COUNT, PROPORTION, HIGHEST_AVERAGES, EVEN, PACKED, COUNT, FILLED, UNCHANGED, NOT_NEEDED, DRAINED, NO_SHARE, LISTED, BEYOND_MAXIMUM, GROUP_NOT_CHOSEN }
+    reason::bound { NONE, CAPACITY, CAP, TIER, RULE }
+    reason::remainder { NONE, SERVED, PASSED_OVER }
+    reason::decider { NONE, WEIGHT, LAST, SCORE, FEWEST_LAST, MOST_LAST, POLICY_ORDER, NAME, TIE }
 };
 
 /// The documented type of a column: `u32`, `Span` or another, before the first space or colon.

@@ -3,6 +3,7 @@
 //! - [`snapshot`]: the store of clusters and its immutable snapshots.
 //! - [`binding`]: a binding as tables of numbers.
 //! - [`cycle`]: the view of a binding and a snapshot that every call of a cycle reads.
+//! - [`metrics`]: counters and histograms of a plugin.
 //! - [`rules`]: the rules that a plugin's result must satisfy.
 //!
 //! Plugin authors do not need this crate. It is separate from the host so that the test kit builds and checks exactly
@@ -12,5 +13,6 @@
 
 pub mod binding;
 pub mod cycle;
+pub mod metrics;
 pub mod rules;
 pub mod snapshot;

@@ -1,8 +1,10 @@
-//! Explains a candidate's share in words, reconstructed from the result.
+//! Explains a candidate's share, reconstructed from the result.
 //!
 //! The divisions do not record their reasons: that would slow down every cycle, and few explanations are ever
 //! requested. A rule that is a pure function of its columns can be retraced from them. [`Remainder`] finds the part of
-//! the ranks that decided who got one more; [`ProportionalShares`] describes a proportional share in one line.
+//! the ranks that decided who got one more; [`ProportionalShares`] describes a proportional share.
+
+use crate::reason::{Cause, Decider, Reason};
 
 use super::ranking::Rank;
 use super::rounding::Rounding;
@@ -15,9 +17,10 @@ use super::rounding::Rounding;
 /// // By weight, then last replicas. The first was served, and one of the two that weigh 1.
 /// let ranks = [([2, 0, 0], true), ([1, 4, 0], true), ([1, 0, 0], false)];
 /// let remainder = Remainder::of(ranks.into_iter());
-/// let rules = ["weight", "last replicas"];
-/// assert_eq!(remainder.rule([2, 0, 0], true, &rules), Some("weight"));
-/// assert_eq!(remainder.rule([1, 0, 0], false, &rules), Some("last replicas"));
+/// use divvy_framework::reason::Decider;
+/// let parts = [Decider::Weight, Decider::Last];
+/// assert_eq!(remainder.decider([2, 0, 0], true, &parts), Some(Decider::Weight));
+/// assert_eq!(remainder.decider([1, 0, 0], false, &parts), Some(Decider::Last));
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Remainder {
@@ -41,14 +44,22 @@ impl Remainder {
         remainder
     }
 
-    /// The rule that decided for a candidate: the name of the first part of the ranks in which it differs from the
-    /// nearest candidate with the opposite outcome; `tie` if they do not differ. `None` if all candidates had the same
-    /// outcome.
-    pub fn rule(&self, rank: Rank, served: bool, names: &[&'static str]) -> Option<&'static str> {
+    /// What decided for a candidate: the first of the ranks' `parts` in which it differs from the nearest candidate with the
+    /// opposite outcome; [`Decider::Tie`] if they do not differ. `None` if all candidates had the same outcome.
+    pub fn decider(&self, rank: Rank, served: bool, parts: &[Decider]) -> Option<Decider> {
         let (worst, best) = (self.worst_served?, self.best_passed_over?);
         let other = if served { best } else { worst };
         let part = rank.iter().zip(&other).position(|(own, other)| own != other);
-        Some(part.and_then(|part| names.get(part).copied()).unwrap_or("tie"))
+        Some(part.and_then(|part| parts.get(part).copied()).unwrap_or(Decider::Tie))
+    }
+
+    /// Adds to a candidate's reason whether it was served and what decided it, unless all had the same outcome.
+    #[must_use]
+    pub fn explain(&self, reason: Reason, rank: Rank, served: bool, parts: &[Decider]) -> Reason {
+        match self.decider(rank, served, parts) {
+            Some(decider) => reason.remainder(served, decider),
+            None => reason,
+        }
     }
 }
 
@@ -71,8 +82,9 @@ impl<'a> ProportionalShares<'a> {
     /// use divvy_framework::division::{Rounding, explanation::ProportionalShares};
     ///
     /// let shares = ProportionalShares::new(7, &[2, 1, 1, 1], &[0; 4], &[3, 2, 1, 1], Rounding::FloorThenRank);
-    /// assert_eq!(shares.text(0, "weight"), "weight 2 of 5: 2.8 → 2, +1 of the remainder (weight)");
-    /// assert_eq!(shares.text(2, "weight"), "weight 1 of 5: 1.4 → 1, none of the remainder (tie)");
+    /// let line = |index| shares.reason(index, "weight").to_string();
+    /// assert_eq!(line(0), "weight 2 of 5: 2.8 → 2, +1 of the remainder (weight)");
+    /// assert_eq!(line(2), "weight 1 of 5: 1.4 → 1, none of the remainder (tie)");
     /// ```
     pub fn new(replicas: i64, weights: &'a [i64], last: &'a [i64], shares: &'a [i64], rounding: Rounding) -> Self {
         let mut result = Self {
@@ -108,26 +120,32 @@ impl<'a> ProportionalShares<'a> {
         i128::from(Self::at(self.shares, index)) > self.tenths(index) / 10
     }
 
-    /// Explains a candidate's share in one line. `noun` names the weights.
-    pub fn text(&self, index: usize, noun: &str) -> String {
-        let (weight, share, tenths) = (
-            Self::at(self.weights, index),
-            Self::at(self.shares, index),
-            self.tenths(index),
-        );
-        let (floor, tenth) = (tenths / 10, tenths % 10);
-        let head = format!("{noun} {weight} of {}: {floor}.{tenth}", self.sum);
+    /// The reason for a candidate's share. `figure` is the name of the weights: `weight`, `capacity`, `fitsNow`, `last`.
+    pub fn reason(&self, index: usize, figure: &'static str) -> Reason {
+        self.add_to(Reason::of, index, figure)
+    }
+
+    /// As [`Self::reason`], for shares that are added to what the candidate keeps.
+    pub fn reason_of_gain(&self, index: usize, figure: &'static str, kept: i64) -> Reason {
+        self.add_to(|cause| Reason::of(cause).figure("keeps", kept), index, figure)
+    }
+
+    fn add_to(&self, start: impl Fn(Cause) -> Reason, index: usize, figure: &'static str) -> Reason {
+        let (weight, share) = (Self::at(self.weights, index), Self::at(self.shares, index));
+        let figures = |reason: Reason| {
+            let sum = i64::try_from(self.sum).unwrap_or(i64::MAX);
+            let reason = reason.figure(figure, weight).figure("sum", sum);
+            reason.figure("replicas", self.replicas).figure("share", share)
+        };
         if self.rounding != Rounding::FloorThenRank {
-            return format!("{head} → {share} by highest averages");
+            return figures(start(Cause::HighestAverages));
         }
-        let served = self.is_served(index);
-        let rule = self
-            .remainder
-            .rule(self.rank(index), served, &["weight", "last replicas"]);
-        match rule.filter(|_| weight > 0) {
-            Some(rule) if served => format!("{head} → {floor}, +1 of the remainder ({rule})"),
-            Some(rule) => format!("{head} → {floor}, none of the remainder ({rule})"),
-            None => format!("{head} → {share}"),
+        let reason = figures(start(Cause::Proportion));
+        if weight <= 0 {
+            return reason;
         }
+        let parts = [Decider::Weight, Decider::Last];
+        self.remainder
+            .explain(reason, self.rank(index), self.is_served(index), &parts)
     }
 }

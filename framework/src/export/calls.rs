@@ -66,8 +66,8 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: 
         // SAFETY: as above.
         unsafe { PolicyView::view(head.policy.address(), &mut storage.policy) }
     };
-    // SAFETY: the host offers the function for this sink, until the call returns, from this thread.
-    let texts = unsafe { Texts::new(arguments.services.text, head.sink) };
+    // SAFETY: the host offers the functions for this sink, until the call returns, from this thread.
+    let texts = unsafe { Texts::new(arguments.services.text, arguments.services.explain, head.sink) };
     Cycle::new(view, policy, texts, needs.and(arguments.needs))
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn count_out_of_range(dropped: u64) {
 fn count_dropped(services: &Services, dropped: u64) {
     if dropped > 0 {
         // SAFETY: the services are those that the host offered when it constructed the instance.
-        unsafe { services.add("results out of range", dropped) };
+        unsafe { services.add("results_out_of_range", dropped) };
     }
 }
 

@@ -14,6 +14,8 @@
 //! ```
 
 mod calls;
+mod descriptors;
+pub(crate) mod measuring;
 mod panics;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
@@ -23,11 +25,14 @@ pub use calls::{
     snapshot_value,
 };
 pub(crate) use calls::{count_out_of_range, preferences};
+pub use descriptors::{all_needs, library, point, pointers, select_point, strategies};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
 pub use divvy_framework_abi::{Pointer, Slice};
 pub(crate) use panics::current_services;
+#[cfg(feature = "testing")]
+pub(crate) use panics::with_services;
 
 #[cfg(feature = "certificate")]
 pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
@@ -212,60 +217,6 @@ pub trait Dispatch: ConfiguredPlugin {
     }
 }
 
-/// The descriptor of a point with these needs.
-pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
-    PointDescriptor {
-        point: kind,
-        required: needs.required(),
-        optional: needs.optional(),
-        ..PointDescriptor::DEFAULT
-    }
-}
-
-/// The needs of several points together.
-pub const fn all_needs(points: &[Needs]) -> Needs {
-    let mut all = Needs::NONE;
-    let mut number = 0;
-    while number < points.len() {
-        all = all.and(points[number].bits());
-        number += 1;
-    }
-    all
-}
-
-/// The descriptors of a plugin's strategies, of which there are `N`.
-pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
-    let features = Needs(P::NEEDS.bits() | P::PROMISES.bits());
-    let mut strategies = [StrategyDescriptor::DEFAULT; N];
-    let mut number = 0;
-    while number < N {
-        strategies[number].name = PluginText::new(P::STRATEGIES[number]);
-        strategies[number].required = features.required();
-        strategies[number].optional = features.optional();
-        number += 1;
-    }
-    strategies
-}
-
-/// The addresses of the elements of a table.
-pub const fn pointers<T, const N: usize>(table: &'static [T; N]) -> [Pointer<'static, T>; N] {
-    let mut pointers = [Pointer::NULL; N];
-    let mut number = 0;
-    while number < N {
-        pointers[number] = Pointer::new(&table[number]);
-        number += 1;
-    }
-    pointers
-}
-
-/// The library with these plugins.
-pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Library {
-    Library {
-        plugins: Slice::new(plugins),
-        ..Library::DEFAULT
-    }
-}
-
 /// Preferences of a strategy's type, without the type.
 ///
 /// # Errors
@@ -389,9 +340,13 @@ macro_rules! __point {
     ($plugin:ty, Score) => {
         $crate::__point!($plugin, Score, SCORE)
     };
-    ($plugin:ty, Select) => {
-        $crate::__point!($plugin, Select, SELECT)
-    };
+    ($plugin:ty, Select) => {{
+        const POINT: $crate::export::PointDescriptor = $crate::export::select_point(
+            <$plugin as $crate::select::SelectPlugin>::NEEDS,
+            <$plugin as $crate::select::SelectPlugin>::PROMISES,
+        );
+        $crate::export::Pointer::new(&POINT)
+    }};
     ($plugin:ty, Assign) => {
         $crate::__point!($plugin, Assign, ASSIGN)
     };

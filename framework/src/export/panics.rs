@@ -25,6 +25,21 @@ pub(crate) fn current_services() -> Option<Services> {
     unsafe { CURRENT.get().as_ref() }.copied()
 }
 
+/// Runs `step` with these services in place of an instance's, for the test kit.
+#[cfg(feature = "testing")]
+pub(crate) fn with_services<T>(services: Services, step: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Services>);
+
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+
+    let _restore = Restore(CURRENT.replace(Some(services)));
+    step()
+}
+
 /// Installs the hook, once per library. On threads that the plugin starts itself, the previous hook stays in charge.
 pub(super) fn install_hook() {
     static INSTALLED: Once = Once::new();

@@ -119,7 +119,7 @@ fn results_out_of_range_are_counted() {
     };
     assert_eq!(answer(instance, (&raw mut call).cast()), 0);
     assert_eq!(codes, [7, 0, 0]);
-    assert_eq!(COUNTED.take(), [("results out of range".to_owned(), 1)]);
+    assert_eq!(COUNTED.take(), [("results_out_of_range".to_owned(), 1)]);
     let kit = crate::testing::Scenario::new().cluster(crate::testing::ClusterBuilder::new("a"));
     assert_eq!(
         kit.feasible(&First),

@@ -17,11 +17,14 @@
 mod builders;
 mod columns;
 mod explanation;
+mod metrics;
 mod promises;
 mod scenario;
+mod steps;
 
 pub use builders::{AffinityBuilder, ClusterBuilder};
 pub use explanation::Explanation;
+pub use metrics::{HistogramFigures, Metrics, measured};
 pub use scenario::Scenario;
 /// For writing preferences and configurations in tests.
 pub use serde_json::{Value, json};

@@ -9,22 +9,19 @@ use divvy_framework_abi::{Address, Function};
 
 use divvy_framework_driver::binding::{BindingRecord, BindingRecordBuilder};
 use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
-use divvy_framework_driver::rules::check_selection;
 use divvy_framework_driver::snapshot::SnapshotStore;
 
-use super::explanation::{Explanation, take_text};
+use super::explanation::{Explanation, take_reason, take_text};
 use super::{AffinityBuilder, ClusterBuilder};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{SpreadConstraint, Toleration};
 use crate::clusters::Row;
 use crate::configuration::Preferences;
-use crate::cycle::{CallContext, Cycle};
+use crate::cycle::Cycle;
 use crate::division::ties;
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Failure, Needs};
 use crate::prepare::Kept;
-use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
-use crate::select::{SelectContext, SelectPlugin, SelectResult};
 
 /// Clusters and a binding, on which single steps of plugins can be run.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +30,7 @@ pub struct Scenario {
     pub(super) replicas: i64,
     workload: Option<bool>,
     pub(super) fresh: bool,
-    duplicated: bool,
+    pub(super) duplicated: bool,
     seed: u64,
     uid: String,
     resource: (String, String),
@@ -42,7 +39,7 @@ pub struct Scenario {
     binding: BindingRecordBuilder,
     rules: usize,
     lost: Vec<(String, i64)>,
-    needed: Option<i64>,
+    pub(super) needed: Option<i64>,
     ignores_spread_constraints: bool,
     /// Needs of the plugin's configuration.
     needs: Needs,
@@ -254,60 +251,6 @@ impl Scenario {
         Ok((feasible, rejected))
     }
 
-    /// Runs Score and normalisation, and returns one score per cluster.
-    ///
-    /// # Errors
-    ///
-    /// The plugin's [`Failure`].
-    pub fn scores<P: ScorePlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
-        let rows = self.rows();
-        let columns = self.columns(&rows);
-        self.run(false, Says::Nothing, P::NEEDS, |cycle| {
-            let mut scores = vec![0; rows.len()];
-            // Score comes before the totals and before the tiers.
-            let context = ScoreContext {
-                call: CallContext {
-                    scores: &[],
-                    tiers: &[],
-                    ..columns.context(plugin, cycle, &rows)
-                },
-            };
-            let mut result = ScoreResult::new(&mut scores);
-            plugin.score(&context, &mut result)?;
-            plugin.normalize(&context, &mut result)?;
-            within_range(result.dropped)?;
-            Ok(scores)
-        })
-        .map(|(scores, _)| scores)
-    }
-
-    /// Runs Select with all clusters feasible, and returns the names of the candidates in the plugin's order.
-    ///
-    /// # Errors
-    ///
-    /// The plugin's [`Failure`], or the rule of the host that its selection breaks.
-    pub fn candidates<P: SelectPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
-        let rows = self.rows();
-        let columns = self.columns(&rows);
-        let needed = self.needed.unwrap_or(if self.duplicated { -1 } else { self.replicas });
-        let names = self.cluster_names();
-        self.run(false, Says::Nothing, P::NEEDS, |cycle| {
-            let mut candidates = vec![0; rows.len()];
-            let context = SelectContext {
-                call: columns.context(plugin, cycle, &rows),
-                needed,
-            };
-            let mut result = SelectResult::new(&mut candidates);
-            plugin.select(&context, &mut result)?;
-            let written = result.written();
-            let name = |index: usize| names[index].clone();
-            let chosen = check_selection(P::NAME, &candidates, written, &mut Vec::new(), name);
-            let chosen = chosen.map_err(|violation| Failure::internal(violation.to_string()))?;
-            Ok(chosen.iter().map(|&index| name(index as usize)).collect())
-        })
-        .map(|(chosen, _)| chosen)
-    }
-
     /// Runs Assign with all clusters as candidates, and returns the replicas per cluster.
     ///
     /// # Errors
@@ -406,7 +349,7 @@ impl Scenario {
         })
     }
 
-    fn rows(&self) -> Vec<Row> {
+    pub(super) fn rows(&self) -> Vec<Row> {
         (0..self.clusters.len()).map(Row::from_index).collect()
     }
 
@@ -415,7 +358,7 @@ impl Scenario {
     }
 
     /// Runs one step of a plugin, with the same kind of view that the host would pass.
-    fn run<T>(
+    pub(super) fn run<T>(
         &self,
         explain: bool,
         says: Says,
@@ -432,7 +375,7 @@ impl Scenario {
         resolution.resolve(&snapshot, &record);
         let said = RefCell::new(Explanation::default());
         // SAFETY: the cell outlives the plugin's step, and the step runs on this thread.
-        let texts = unsafe { Texts::new(Function::new(take_text), Address::of(&said)) };
+        let texts = unsafe { Texts::new(Function::new(take_text), Function::new(take_reason), Address::of(&said)) };
         let options = CycleOptions {
             fresh: self.fresh,
             seed: ties::seed_for(self.seed, &self.uid),
@@ -450,6 +393,7 @@ impl Scenario {
         let said = said.take();
         let is_misplaced = |(cluster, _): &&(usize, String)| *cluster >= self.clusters.len();
         within_range(said.explanations.iter().filter(is_misplaced).count() as u64)?;
+        said.check()?;
         Ok((result, said))
     }
 
@@ -478,7 +422,7 @@ fn built(write: impl FnOnce(&mut AffinityBuilder)) -> AffinityBuilder {
 
 /// Preferences and rules of the policy, for the plugin of a step.
 #[derive(Clone, Copy)]
-enum Says {
+pub(super) enum Says {
     /// Nothing: it is not the strategy.
     Nothing,
     /// Preferences and rules.
@@ -486,7 +430,7 @@ enum Says {
 }
 
 /// Fails if the plugin wrote results for clusters that the call does not have. The host ignores and counts them.
-fn within_range(dropped: u64) -> Result<(), Failure> {
+pub(super) fn within_range(dropped: u64) -> Result<(), Failure> {
     match dropped {
         0 => Ok(()),
         _ => Err(Failure::internal(format!("{dropped} results are out of range"))),

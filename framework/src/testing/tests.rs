@@ -265,3 +265,91 @@ fn raw_json_is_read_only_where_it_is_declared() {
     // A need of the configuration is granted.
     assert_eq!(scenario.needs(Needs::NONE.raw_cluster()).scores(&Raw), Ok(vec![0, 0]));
 }
+
+/// Explains what it decides as data; with 1 replica, by a figure that the host would drop.
+#[derive(Default)]
+struct Teller;
+
+impl Plugin for Teller {
+    const NAME: &'static str = "teller";
+    const DESCRIPTION: &'static str = "says why";
+}
+
+impl ScorePlugin for Teller {
+    fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
+        for candidate in context.candidates() {
+            result.set(candidate, 7);
+            context.explain(candidate, || {
+                let reason = Reason::from("is green").figure("grams", 7);
+                match context.binding().replicas() {
+                    1 => reason.figure("grams-of-carbon", 7),
+                    2 => reason.figure("grams", 8),
+                    _ => reason,
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+impl SelectPlugin for Teller {
+    fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
+        result.choose(Candidate::from_index(1));
+        for candidate in result.left_out() {
+            context.explain(candidate, || {
+                Reason::of(Cause::BeyondMaximum).bound(Bound::Cap).figure("maximum", 1)
+            });
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn reasons_of_scores_and_of_what_is_left_out_are_returned_as_data_and_as_text() {
+    let fleet = Scenario::new()
+        .cluster(ClusterBuilder::new("a"))
+        .cluster(ClusterBuilder::new("b"))
+        .cluster(ClusterBuilder::new("c"));
+    let (scores, said) = fleet.scores_explained(&Teller).expect("it scores");
+    assert_eq!(
+        (scores, said.explanations[2].clone()),
+        (vec![7; 3], (2, "is green".to_owned()))
+    );
+    assert_eq!(said.details[2].1.value("grams"), Some(7));
+    let (chosen, said) = fleet.candidates_explained(&Teller).expect("it selects");
+    assert_eq!(chosen, ["b"]);
+    let line = "others come first, at most 1 may be chosen".to_owned();
+    assert_eq!(said.explanations, [(0, line.clone()), (2, line)]);
+    assert_eq!(said.details[0].1.bound_by(), Some(Bound::Cap));
+    let refused = |replicas: i64| {
+        let scored = fleet.clone().replicas(replicas).scores_explained(&Teller);
+        scored
+            .map_err(|failure| failure.to_string())
+            .expect_err("the host would drop a figure")
+    };
+    assert_eq!(
+        refused(1),
+        "a reason has a figure named `grams-of-carbon`, expected letters and digits in camelCase"
+    );
+    assert_eq!(refused(2), "a reason has two figures named `grams`");
+}
+
+#[test]
+fn what_a_plugin_counts_is_returned() {
+    use crate::metrics::{counter, histogram};
+    let ((), metrics) = crate::testing::measured(|| {
+        counter("hits").add(2);
+        counter("hits").add(1);
+        histogram("groups").record(4.0);
+    });
+    assert_eq!((metrics.counter("hits"), metrics.counter("misses")), (3, 0));
+    assert_eq!(metrics.histogram("groups").sum, 4.0);
+    // Outside of it there is no one to count for.
+    counter("hits").add(1);
+}
+
+#[test]
+#[should_panic(expected = "the host would ignore the metric `cache-hits`")]
+fn a_metric_that_the_host_would_ignore_fails_the_test() {
+    crate::testing::measured(|| crate::metrics::counter("cache-hits").add(1));
+}

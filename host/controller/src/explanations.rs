@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use divvy_karmada::api::TargetCluster;
-use divvy_scheduler::cycle::{ClusterExplanation, Explanation, Note};
+use divvy_scheduler::cycle::{ClusterExplanation, Explanation, LeftOut, Note};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -183,9 +183,15 @@ fn rejected(explanation: &Explanation) -> Vec<Rejected<'_>> {
         .iter()
         .filter(|cluster| !cluster.candidate && cluster.replicas.is_none())
     {
-        let reason = match &cluster.rejected {
-            Some(note) => (note.plugin.as_str(), note.text.as_str()),
-            None => ("", "feasible, but not selected"),
+        let reason = match (&cluster.rejected, &cluster.left_out) {
+            (Some(note), _) => (note.plugin.as_str(), note.text.as_str()),
+            (None, Some(LeftOut { plugin, reason })) => {
+                let text = reason
+                    .as_ref()
+                    .map_or("feasible, but not selected", |reason| reason.text.as_str());
+                (plugin.as_str(), text)
+            }
+            (None, None) => ("", "feasible, but not selected"),
         };
         by_reason.entry(reason).or_default().push(&cluster.name);
     }

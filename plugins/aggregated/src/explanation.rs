@@ -14,24 +14,38 @@ pub(crate) fn explain(context: &AssignContext<'_, Aggregated>, configuration: Ag
     let counts: Column<'_, Candidate, i64> = Column::new(counts);
     let gain = |candidate| counts[candidate] - if grows { context.last()[candidate] } else { 0 };
     let used = context.candidates().filter(|&candidate| gain(candidate) > 0).count();
-    let manner = match (configuration.fill, configuration.method) {
-        (Fill::Pack, _) => "each filled before the next",
-        (Fill::Proportional, Method::EvenRemainder) => "in proportion",
-        (Fill::Proportional, Method::Webster) => "in proportion, by highest averages",
+    let used_count = i64::try_from(used).unwrap_or(i64::MAX);
+    let cause = match (configuration.fill, configuration.method) {
+        (Fill::Pack, _) => Cause::Packed,
+        (Fill::Proportional, Method::EvenRemainder) => Cause::Proportion,
+        (Fill::Proportional, Method::Webster) => Cause::HighestAverages,
     };
     for (candidate, count) in counts.iter() {
         context.explain(candidate, || {
+            if grows && used == 0 {
+                return Reason::of(Cause::Unchanged);
+            }
             let (last, fits_now) = (context.last()[candidate], context.fits_now()[candidate]);
-            let known = match (grows, shrinks) {
-                (true, _) if used == 0 => return "nothing changes".to_owned(),
-                (true, _) => format!("keeps {last}, fits {fits_now}"),
-                (false, true) => format!("last {last}"),
-                (false, false) => format!("capacity {}", context.capacity()[candidate]),
+            let gain = gain(candidate);
+            let reason = Reason::of(if gain == 0 { Cause::NotNeeded } else { cause });
+            // The room that the rule looks at, and whether the candidate takes all of it.
+            let (reason, room) = match (grows, shrinks) {
+                (true, _) => (reason.figure("keeps", last).figure("fitsNow", fits_now), fits_now),
+                (false, true) => (reason.figure("last", last), last),
+                (false, false) => {
+                    let capacity = context.capacity()[candidate];
+                    (reason.figure("capacity", capacity), capacity)
+                }
             };
-            match gain(candidate) {
-                0 => format!("{known}: not needed, {used} of {} clusters are enough", context.len()),
-                gain if grows => format!("{known}: +{gain} {manner} over {used} clusters"),
-                _ => format!("{known}: {count} {manner} over {used} clusters"),
+            let reason = match gain {
+                0 => reason.figure("candidates", i64::try_from(context.len()).unwrap_or(i64::MAX)),
+                gain if grows => reason.figure("change", gain),
+                _ => reason.figure("share", count),
+            };
+            let reason = reason.figure("clusters", used_count);
+            match gain == room && gain > 0 && !shrinks {
+                true => reason.bound(Bound::Capacity),
+                false => reason,
             }
         });
     }

@@ -13,7 +13,7 @@ pub(crate) fn explain(context: &AssignContext<'_, Average>, counts: &[i64]) {
     let unfilled = counts.iter().filter(|&(candidate, count)| count < capacity[candidate]);
     let Some(level) = unfilled.map(|(_, count)| count).min() else {
         for (candidate, count) in counts.iter() {
-            context.explain(candidate, || format!("capacity {count}, full"));
+            context.explain(candidate, || full(count));
         }
         return;
     };
@@ -28,14 +28,20 @@ pub(crate) fn explain(context: &AssignContext<'_, Average>, counts: &[i64]) {
         context.explain(candidate, || {
             let capacity = capacity[candidate];
             if capacity <= level {
-                return format!("capacity {capacity}, full");
+                return full(capacity);
             }
-            let served = count > level;
-            match remainder.rule(rank(candidate), served, &["score", "last replicas"]) {
-                Some(rule) if served => format!("capacity {capacity}: {level} each, +1 of the remainder ({rule})"),
-                Some(rule) => format!("capacity {capacity}: {level} each, none of the remainder ({rule})"),
-                None => format!("capacity {capacity}: {count} each"),
-            }
+            let reason = Reason::of(Cause::Even)
+                .figure("capacity", capacity)
+                .figure("each", level);
+            let parts = [Decider::Score, Decider::Last];
+            remainder.explain(reason, rank(candidate), count > level, &parts)
         });
     }
+}
+
+/// The reason of a candidate that has as many replicas as fit.
+fn full(capacity: i64) -> Reason {
+    Reason::of(Cause::Even)
+        .figure("capacity", capacity)
+        .bound(Bound::Capacity)
 }

@@ -26,7 +26,11 @@ impl ScorePlugin for ClusterLocality {
         // Scores start at 0, so there is nothing to do when a binding is scheduled for the first time, the usual case.
         if context.lists_any_last() {
             for candidate in context.candidates() {
-                result.set(candidate, score_of(context.listed_last(candidate)));
+                let last = context.listed_last(candidate);
+                result.set(candidate, score_of(last));
+                if let Some(last) = last {
+                    context.explain(candidate, || Reason::of(Cause::Listed).figure("last", last));
+                }
             }
         }
         Ok(())

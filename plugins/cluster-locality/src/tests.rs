@@ -13,6 +13,12 @@ fn listed_clusters_score_with_any_number_of_replicas() {
         .cluster(ClusterBuilder::new("c"))
         .lost("gone", 2);
     assert_eq!(scenario.scores(&ClusterLocality), Ok(vec![100, 100, 0]));
+    let (_, said) = scenario.scores_explained(&ClusterLocality).expect("it scores");
+    let lines: Vec<&str> = said.explanations.iter().map(|(_, line)| line.as_str()).collect();
+    assert_eq!(
+        lines,
+        ["the last result lists it (last 7)", "the last result lists it (last 0)"]
+    );
 }
 
 #[test]

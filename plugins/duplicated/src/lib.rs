@@ -24,7 +24,7 @@ impl AssignPlugin for Duplicated {
         duplicated::divide(context.replicas(), result.replicas())?;
         for candidate in context.candidates() {
             context.explain(candidate, || {
-                format!("every candidate gets the full count of {}", context.replicas())
+                Reason::of(Cause::FullCount).figure("replicas", context.replicas())
             });
         }
         Ok(())

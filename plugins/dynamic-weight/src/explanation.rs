@@ -11,26 +11,23 @@ pub(crate) fn explain(context: &AssignContext<'_, DynamicWeight>, method: Method
     let (replicas, last) = (context.replicas(), context.last().as_slice());
     let extra = i128::from(replicas) - last.iter().map(|&last| i128::from(last)).sum::<i128>();
     let rounding = method.rounding();
-    let each = |text: &dyn Fn(Candidate) -> String| {
+    let each = |reason: &dyn Fn(Candidate) -> Reason| {
         for candidate in context.candidates() {
-            context.explain(candidate, || text(candidate));
+            context.explain(candidate, || reason(candidate));
         }
     };
     if context.is_fresh() {
         let shares = ProportionalShares::new(replicas, context.capacity().as_slice(), last, counts, rounding);
-        each(&|candidate| shares.text(candidate.index(), "capacity"));
+        each(&|candidate| shares.reason(candidate.index(), "capacity"));
     } else if extra > 0 {
         let gains: Vec<i64> = counts.iter().zip(last).map(|(count, last)| count - last).collect();
         let extra = i64::try_from(extra).unwrap_or(i64::MAX);
         let shares = ProportionalShares::new(extra, context.fits_now().as_slice(), last, &gains, rounding);
-        each(&|candidate| {
-            let last = context.last()[candidate];
-            format!("keeps {last}; {}", shares.text(candidate.index(), "fits"))
-        });
+        each(&|candidate| shares.reason_of_gain(candidate.index(), "fitsNow", context.last()[candidate]));
     } else if extra < 0 {
         let shares = ProportionalShares::new(replicas, last, last, counts, rounding);
-        each(&|candidate| shares.text(candidate.index(), "last"));
+        each(&|candidate| shares.reason(candidate.index(), "last"));
     } else {
-        each(&|_| "nothing changes".to_owned());
+        each(&|_| Reason::of(Cause::Unchanged));
     }
 }

@@ -67,18 +67,16 @@ impl AssignPlugin for PriorityAggregated {
     }
 }
 
-/// Explains why the candidate got `count` replicas.
-fn explanation(context: &AssignContext<'_, PriorityAggregated>, candidate: Candidate, count: i64) -> String {
-    let tier = context.tiers().get(candidate).unwrap_or(0);
-    let (last, fits_now) = (context.last()[candidate], context.fits_now()[candidate]);
-    let outcome = match count {
-        0 if last == 0 => "not needed".to_owned(),
-        0 => "drained".to_owned(),
-        _ if count == context.capacity()[candidate] => "filled".to_owned(),
-        _ if count == last && !context.is_fresh() => "unchanged".to_owned(),
-        _ => "in proportion within its tier".to_owned(),
-    };
-    format!("last {last}, fits {fits_now}, tier {tier}: {outcome}")
+/// Explains why the candidate got `count` replicas. The host knows its tier, last replicas and room.
+fn explanation(context: &AssignContext<'_, PriorityAggregated>, candidate: Candidate, count: i64) -> Reason {
+    let last = context.last()[candidate];
+    match count {
+        0 if last == 0 => Reason::of(Cause::NotNeeded),
+        0 => Reason::of(Cause::Drained),
+        _ if count == context.capacity()[candidate] => Reason::of(Cause::Filled).bound(Bound::Capacity),
+        _ if count == last && !context.is_fresh() => Reason::of(Cause::Unchanged),
+        _ => Reason::of(Cause::Proportion).bound(Bound::Tier),
+    }
 }
 
 divvy_framework::export_plugin!(PriorityAggregated: Assign);

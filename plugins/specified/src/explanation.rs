@@ -38,31 +38,28 @@ pub(crate) fn explain(context: &AssignContext<'_, Specified>, groups: &Groups, c
         let origin = groups.origin(context, number);
         for candidate in members() {
             context.explain(candidate, || {
-                let head = format!(
-                    "{origin} gives {} over {} clusters; last {}, change {:+}",
-                    group.replicas,
-                    group.members.len(),
-                    context.last()[candidate],
-                    change(candidate)
-                );
-                let names = [if total > 0 {
-                    "fewest last replicas"
-                } else {
-                    "most last replicas"
-                }];
-                let served = is_served(candidate);
-                match remainder.rule(rank(candidate), served, &names) {
-                    _ if total < 0 && counts[candidate] == 0 => format!("{head}, emptied"),
-                    Some(rule) if served => format!("{head}, with one of the remainder ({rule})"),
-                    Some(rule) => format!("{head}, none of the remainder ({rule})"),
-                    None => head,
+                let reason = Reason::of(Cause::Count)
+                    .text(origin)
+                    .figure("count", group.replicas)
+                    .figure("members", i64::try_from(group.members.len()).unwrap_or(i64::MAX))
+                    .figure("last", context.last()[candidate])
+                    .figure("change", change(candidate))
+                    .bound(Bound::Rule);
+                if total < 0 && counts[candidate] == 0 {
+                    return reason;
                 }
+                let decider = if total > 0 {
+                    Decider::FewestLast
+                } else {
+                    Decider::MostLast
+                };
+                remainder.explain(reason, rank(candidate), is_served(candidate), &[decider])
             });
         }
     }
     for &outsider in groups.outsiders() {
         context.explain(Candidate::from_index(outsider as usize), || {
-            "not in any group".to_owned()
+            Reason::of(Cause::NoShare).bound(Bound::Rule).text("not in any group")
         });
     }
 }
@@ -75,7 +72,7 @@ pub(crate) fn explain_equal_shares(context: &AssignContext<'_, Specified>, count
     let (replicas, last) = (context.replicas(), context.last().as_slice());
     let shares = ProportionalShares::new(replicas, &weights, last, counts, Rounding::FloorThenRank);
     for candidate in context.candidates() {
-        context.explain(candidate, || shares.text(candidate.index(), "weight"));
+        context.explain(candidate, || shares.reason(candidate.index(), "weight"));
     }
 }
 

@@ -10,6 +10,7 @@ mod by_cluster;
 mod by_group;
 mod by_several;
 mod constraints;
+mod explanation;
 mod group_search;
 mod grouping;
 mod kinds;
@@ -80,6 +81,8 @@ impl SpreadConstraints {
 }
 
 impl SelectPlugin for SpreadConstraints {
+    const PROMISES: Promises = Promises::NONE.enforces_spread_constraints();
+
     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
         let binding = context.binding();
         let feasible = Feasible {
@@ -116,6 +119,9 @@ impl SelectPlugin for SpreadConstraints {
                 by_several(context, scratch, &feasible, properties, *clusters, choose)
             }
         })?;
+        if context.wants_explanation() {
+            explanation::explain(context, &plan, result);
+        }
         Ok(())
     }
 }

@@ -1,11 +1,12 @@
-//! Order of the feasible clusters: tier ascending, score descending, available replicas descending, name ascending.
+//! Order of the feasible clusters: tier ascending, score descending, available replicas descending, then as they were given:
+//! by name, unless another selector ordered them before.
 //!
 //! A comparison sort that includes names costs more than the rest of a cycle. Instead, each cluster is packed into one
 //! integer: the distances of its tier, score and availability from the best in the fleet, in as few bits as their
-//! ranges need, followed by its index. Indices ascend with names, so a stable radix sort can skip them. If the ranges
+//! ranges need, followed by its index. Indices ascend in the given order, so a stable radix sort can skip them. If the ranges
 //! need more than 64 bits, a comparison sort is used.
 
-/// Columns of the feasible clusters, with one entry per cluster in the order of names.
+/// Columns of the feasible clusters, with one entry per cluster in the given order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Columns<'a> {
     /// Tiers; empty if there are none.
@@ -60,7 +61,7 @@ impl Order {
         self.places.extend((0..).take(count));
         let packing = Packing::over(columns);
         if packing.rank_bits() == 0 {
-            // All clusters are equal except for their names, and they are already sorted by name.
+            // All clusters are equal, and they stay in the given order.
         } else if packing.bits() <= u64::BITS {
             self.keys.clear();
             self.keys

@@ -76,3 +76,49 @@ fn a_constraint_by_an_unknown_field_is_an_error() {
         );
     }
 }
+
+/// Name of each cluster that is left out, with the reason.
+fn left_out(scenario: &Scenario) -> Vec<(String, String)> {
+    let plugin = plugin(SpreadConstraintsConfiguration::default());
+    let (_, said) = scenario.candidates_explained(&plugin).expect("it selects");
+    let names = scenario.cluster_names();
+    let named = |(index, reason): &(usize, String)| (names[*index].clone(), reason.clone());
+    said.explanations.iter().map(named).collect()
+}
+
+#[test]
+fn every_cluster_that_is_left_out_has_a_reason() {
+    let fleet = || {
+        Scenario::new()
+            .replicas(4)
+            .cluster(roomy("a", 9).region("eu").zone("eu-1"))
+            .cluster(roomy("b", 8).region("eu").zone("eu-1"))
+            .cluster(roomy("c", 3).region("us").zone("us-1"))
+    };
+    let told = |scenario: Scenario| {
+        let lines = left_out(&scenario)
+            .into_iter()
+            .map(|(name, reason)| format!("{name}: {reason}"));
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(told(fleet()), Vec::<String>::new());
+    assert_eq!(
+        told(fleet().spread_constraint(by(SpreadField::Cluster, 1, 1))),
+        [
+            "b: others come first, at most 1 may be chosen",
+            "c: others come first, at most 1 may be chosen"
+        ]
+    );
+    let both = fleet().spread_constraint(by(SpreadField::Cluster, 1, 1));
+    assert_eq!(
+        told(both.spread_constraint(by(SpreadField::Region, 1, 1))),
+        [
+            "b: others come first, at most 1 may be chosen",
+            "c: region us is not chosen"
+        ]
+    );
+    assert_eq!(
+        told(fleet().spread_constraint(by(SpreadField::Zone, 1, 1))),
+        ["c: the spread constraints are met without it"]
+    );
+}

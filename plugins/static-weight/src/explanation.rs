@@ -15,8 +15,10 @@ pub(crate) fn explain(context: &AssignContext<'_, StaticWeight>, method: Method,
     let explanation = ProportionalShares::new(context.replicas(), weights, last, shares, method.rounding());
     for (candidate, &weight) in context.candidates().zip(weights) {
         context.explain(candidate, || match weight {
-            0 => "no rule gives it a positive weight".to_owned(),
-            _ => explanation.text(candidate.index(), "weight"),
+            0 => Reason::of(Cause::NoShare)
+                .bound(Bound::Rule)
+                .text("no rule gives it a positive weight"),
+            _ => explanation.reason(candidate.index(), "weight"),
         });
     }
 }

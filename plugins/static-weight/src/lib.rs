@@ -87,7 +87,8 @@ fn failure(context: &AssignContext<'_, StaticWeight>, error: DivisionError) -> F
     match error {
         DivisionError::NoWeight { requested } => Failure::unschedulable(format!(
             "{requested} replicas requested in tier {}, in which no cluster has a positive weight",
-            context.tier().0
+            // Operators count from 1, as in the table.
+            context.tier().0 + 1
         )),
         error => error.into(),
     }

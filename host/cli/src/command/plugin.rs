@@ -173,7 +173,7 @@ fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
     let assign = profile.assign.iter().flatten().cloned();
     filters
         .chain(scores)
-        .chain(profile.select.clone())
+        .chain(profile.select.iter().flatten().cloned())
         .chain(assign)
         .collect()
 }

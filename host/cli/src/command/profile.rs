@@ -111,6 +111,7 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
         .scores()
         .map(|(plugin, weight)| format!("{} × {weight}", plugin.name()));
     let scores: Vec<String> = scores.collect();
+    let selectors: Vec<&str> = profile.selectors().map(|plugin| plugin.name()).collect();
     let strategies: Vec<String> = profile
         .strategies()
         .map(|strategy| {
@@ -126,7 +127,7 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
     let lines = [
         ("filters", filters.join(", ")),
         ("scores", scores.join(", ")),
-        ("select", profile.select().name().to_owned()),
+        ("select", selectors.join(", ")),
         ("strategies", strategies.join(", ")),
         ("seed", profile.plan_options().seed.to_string()),
     ];

@@ -131,9 +131,29 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     if !arguments.record.as_deref().is_some_and(record::is_standard_output) {
         print(&report, arguments, console)?;
     }
+    log_metrics(&profile);
     // After the report, where a note about missing policies is not scrolled away.
     warnings::tell_unmatched(&detected, console);
     Ok(report.exit())
+}
+
+/// Logs what the plugins counted.
+fn log_metrics(profile: &Profile) {
+    for plugin in profile.plugins() {
+        let (name, metrics) = (plugin.name(), plugin.metrics());
+        for (counter, value) in &metrics.counters {
+            tracing::info!(plugin = name, counter, value, "plugin counted");
+        }
+        for (histogram, figures) in &metrics.histograms {
+            tracing::info!(
+                plugin = name,
+                histogram,
+                values = figures.count(),
+                sum = figures.sum,
+                "plugin measured"
+            );
+        }
+    }
 }
 
 /// Rejects a strategy that no plugin of the profile serves, before any manifest is read. The error lists the known

@@ -195,8 +195,8 @@ impl ChosenProfile {
         if let Some(index) = scores.position(|entry| entry.plugin == plugin) {
             return Some(format!("scores[{index}].plugin"));
         }
-        if configuration.select.as_deref() == Some(plugin) {
-            return Some("select".to_owned());
+        if let Some(index) = index_in(&configuration.select) {
+            return Some(format!("select[{index}]"));
         }
         index_in(&configuration.assign).map(|index| format!("assign[{index}]"))
     }

@@ -63,13 +63,15 @@ pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
             ("tier", "tier"),
             ("replicas", "assigned"),
         ] {
-            if let Some(number) = candidate[key].as_i64() {
+            // Tiers count from 1, as in the table.
+            let from = i64::from(key == "tier");
+            if let Some(number) = candidate[key].as_i64().map(|number| number.saturating_add(from)) {
                 facts.push(format!("{label} {number}"));
             }
         }
         writeln!(out, "{}", facts.join(", "))?;
-        for remark in list(&candidate["remarks"]) {
-            let remark = printable(remark.as_str().unwrap_or_default()).to_string();
+        for reason in list(&candidate["reasons"]) {
+            let remark = printable(reason["text"].as_str().unwrap_or_default()).to_string();
             writeln!(out, "    {}{remark}{:#}", style::FAINT, style::FAINT)?;
         }
     }

@@ -36,6 +36,8 @@ pub(crate) struct ProfileSummary {
     pub(crate) others: Vec<String>,
     /// Weight of each Score plugin.
     pub(crate) weights: BTreeMap<String, i64>,
+    /// Number of Select plugins.
+    pub(crate) selectors: usize,
 }
 
 /// A binding and its decision.
@@ -77,6 +79,7 @@ impl ProfileSummary {
             seed: profile.plan_options().seed,
             scheduler_name: profile.scheduler_name().to_owned(),
             others,
+            selectors: profile.selectors().count(),
             weights: profile
                 .scores()
                 .map(|(plugin, weight)| (plugin.name().to_owned(), weight))

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use divvy_scheduler::cycle::explanation::ClusterExplanation;
+use divvy_scheduler::cycle::explanation::{ClusterExplanation, LeftOut, PluginScore};
 use divvy_scheduler::scheduler::Outcome;
 
 use super::entry::{Entry, ProfileSummary};
@@ -17,6 +17,20 @@ use super::text::listed;
 const NAMED_MAX: usize = 24;
 /// Indentation of the explanation of a cluster, in columns.
 const INDENT: usize = 6;
+
+/// What plugins say about a cluster, apart from its scores.
+fn remarks_of(cluster: &ClusterExplanation) -> String {
+    let texts: Vec<&str> = cluster.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    texts.join("; ")
+}
+
+/// A score's reason, in parentheses, if the plugin gives one in its own words. Others are clear from the figures.
+fn words_of(score: &PluginScore) -> String {
+    match score.reason.as_ref().filter(|reason| reason.is_plain()) {
+        Some(reason) => format!(" ({})", reason.text),
+        None => String::new(),
+    }
+}
 
 /// Explanation of one binding.
 #[derive(Debug)]
@@ -36,7 +50,7 @@ impl<'a, 'report> Account<'a, 'report> {
         let candidates = clusters.filter(|cluster| cluster.candidate);
         let candidates: BTreeMap<&str, &ClusterExplanation> =
             candidates.map(|cluster| (cluster.name.as_str(), cluster)).collect();
-        let mut remarks = candidates.values().map(|cluster| cluster.remarks.join("; "));
+        let mut remarks = candidates.values().map(|cluster| remarks_of(cluster));
         let first = remarks.next();
         let first = first.filter(|remark| candidates.len() > 1 && !remark.is_empty());
         let common_remark = first.filter(|first| remarks.all(|remark| remark == *first));
@@ -99,40 +113,70 @@ impl<'a, 'report> Account<'a, 'report> {
 
     /// Remarks of the strategy on a candidate, with the figures behind them.
     fn remarks(&self, candidate: &ClusterExplanation) -> String {
-        let figures = self.figures(candidate);
-        let remarks = candidate.remarks.join("; ");
+        let remarks = remarks_of(candidate);
         if remarks.is_empty() || self.common_remark.is_some() {
-            figures
-        } else {
-            format!("{remarks} ({figures})")
+            return self.figures(candidate, |_| false);
+        }
+        // A figure that the reason mentions is not printed again.
+        let is_said = |figure: &str| {
+            candidate
+                .reasons
+                .iter()
+                .any(|reason| reason.figures.contains_key(figure))
+        };
+        match self.figures(candidate, is_said) {
+            figures if figures.is_empty() => remarks,
+            figures => format!("{remarks} ({figures})"),
         }
     }
 
-    /// Figures of a cluster: `tier 1, last 3, fits 34, score 100`.
-    fn figures(&self, cluster: &ClusterExplanation) -> String {
+    /// Figures of a cluster, without those that are said already: `tier 1, last 3, fits 34, score 100`. Tiers are numbered
+    /// here and nowhere else: plugins do not name them.
+    fn figures(&self, cluster: &ClusterExplanation, is_said: impl Fn(&str) -> bool) -> String {
         let mut parts = Vec::new();
         parts.extend(cluster.tier.map(|tier| format!("tier {}", tier + 1)));
-        parts.extend(cluster.last.map(|last| format!("last {last}")));
+        let last = cluster.last.filter(|_| !is_said("last") && !is_said("keeps"));
+        parts.extend(last.map(|last| format!("last {last}")));
         // A resource without replicas fits any number of times: not worth printing.
         let bounded = cluster.fits_now.filter(|fits| *fits < i64::from(i32::MAX));
+        let bounded = bounded.filter(|_| !is_said("fitsNow"));
         parts.extend(bounded.map(|fits| format!("fits {fits}")));
         if let Some(total) = cluster.score {
             let of_plugins: Vec<String> = cluster
                 .scores
                 .iter()
-                .map(|score| match self.profile.weights.get(&score.plugin) {
-                    None | Some(1) => format!("{} {}", score.plugin, score.score),
-                    Some(weight) => format!("{} {} × {weight}", score.plugin, score.score),
+                .map(|score| {
+                    let weighted = match self.profile.weights.get(&score.plugin) {
+                        None | Some(1) => format!("{} {}", score.plugin, score.score),
+                        Some(weight) => format!("{} {} × {weight}", score.plugin, score.score),
+                    };
+                    format!("{weighted}{}", words_of(score))
                 })
                 .collect();
             match (of_plugins.as_slice(), cluster.scores.as_slice()) {
                 ([], _) => parts.push(format!("score {total}")),
                 // The heading already names the only plugin that scores.
-                (_, [only]) if only.score == total => parts.push(format!("score {total}")),
+                (_, [only]) if only.score == total => parts.push(format!("score {total}{}", words_of(only))),
                 (of_plugins, _) => parts.push(format!("score {total} = {}", of_plugins.join(" + "))),
             }
         }
         parts.join(", ")
+    }
+
+    /// Why a cluster was left out, as far as its selector says, and its figures.
+    fn left_out(&self, cluster: &ClusterExplanation) -> String {
+        let figures = self.figures(cluster, |_| false);
+        let Some(LeftOut { plugin, reason }) = &cluster.left_out else {
+            return figures;
+        };
+        let reason = reason.as_ref().map_or("", |reason| reason.text.as_str());
+        // With one selector there is no question which.
+        match (self.profile.selectors > 1, reason) {
+            (false, "") => figures,
+            (false, reason) => format!("{reason}; {figures}"),
+            (true, "") => format!("by {plugin}; {figures}"),
+            (true, reason) => format!("by {plugin}: {reason}; {figures}"),
+        }
     }
 
     /// Adds the clusters that are not candidates: first those not selected, then those rejected by a filter, by reason.
@@ -149,7 +193,7 @@ impl<'a, 'report> Account<'a, 'report> {
                     by_reason.entry(reason).or_default().push(&cluster.name);
                 }
                 None if !cluster.candidate && cluster.score.is_some() => {
-                    left_out.push(format!("{} ({})", cluster.name, self.figures(cluster)));
+                    left_out.push(format!("{} ({})", cluster.name, self.left_out(cluster)));
                 }
                 None => {}
             }

@@ -220,6 +220,8 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
     let mut lines = vec![("extension points", or_none(library.extension_points()))];
     if !library.strategies().is_empty() {
         lines.push(("strategies", or_none(library.strategies())));
+    }
+    if !library.strategies().is_empty() || !library.promise_names().is_empty() {
         lines.push(("promises", or_none(library.promise_names())));
     }
     if !lists.is_empty() {

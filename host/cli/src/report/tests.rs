@@ -4,7 +4,7 @@ use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
 use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::cycle::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
+use divvy_scheduler::cycle::explanation::{ClusterExplanation, Explanation, LeftOut, Note, PluginScore, Reason};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{Plan, PlanInput, PlanOptions, PlanResult};
 use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
@@ -196,12 +196,13 @@ fn an_explanation_names_filter_score_and_remark() {
         scores: vec![PluginScore {
             plugin: "locality".to_owned(),
             score: 50,
+            reason: None,
         }],
         score: Some(100),
         fits_now: Some(3),
         candidate: true,
         replicas,
-        remarks: vec![remark.to_owned()],
+        reasons: vec![Reason::of("average", &remark.into())],
         ..ClusterExplanation::default()
     };
     let rejected = ClusterExplanation {
@@ -233,6 +234,60 @@ fn an_explanation_names_filter_score_and_remark() {
   rejected: 1 cluster(s) had a taint [taints]: m3
 ";
     assert!(table.contains(expected), "{table}");
+}
+
+#[test]
+fn a_figure_that_a_reason_mentions_is_printed_once_and_tiers_count_from_1() {
+    let mut case = Case::new();
+    let text = "keeps 2, fits 5: +3 in proportion over 1 clusters";
+    let reason = Reason {
+        plugin: "aggregated".to_owned(),
+        cause: "proportion",
+        bound_by: None,
+        remainder: None,
+        figures: [("keeps".to_owned(), 2), ("fitsNow".to_owned(), 5)].into(),
+        text: text.to_owned(),
+    };
+    let candidate = ClusterExplanation {
+        name: "m1".to_owned(),
+        score: Some(0),
+        fits_now: Some(5),
+        last: Some(2),
+        tier: Some(0),
+        candidate: true,
+        replicas: Some(5),
+        reasons: vec![reason.clone()],
+        ..ClusterExplanation::default()
+    };
+    let left_out = ClusterExplanation {
+        name: "m2".to_owned(),
+        tier: Some(1),
+        candidate: false,
+        replicas: None,
+        reasons: Vec::new(),
+        left_out: Some(LeftOut {
+            plugin: "select".to_owned(),
+            reason: Some(Reason {
+                text: "region eu is not chosen".to_owned(),
+                ..reason
+            }),
+        }),
+        ..candidate.clone()
+    };
+    case.decisions[0].explanation = Some(Explanation {
+        clusters: vec![candidate, left_out],
+        notes: Vec::new(),
+    });
+    let table = case.table(TableOptions {
+        explain: true,
+        ..TableOptions::default()
+    });
+    for line in [
+        format!("      {text} (tier 1, score 0)"),
+        "  not selected: m2 (region eu is not chosen; tier 2, last 2, fits 5, score 0)".to_owned(),
+    ] {
+        assert!(table.lines().any(|shown| shown == line), "{line}\n{table}");
+    }
 }
 
 #[test]

@@ -63,6 +63,7 @@ impl Engine {
             let observer: Arc<dyn CallObserver> = Arc::clone(&self.panel.watchdog) as _;
             new.profile.observe(&observer);
             self.metrics().profile(new.profile.name(), &new.hash);
+            super::measure_plugins(&self.panel, &new.profile);
             self.active = new;
             // Whatever failed may fail no longer.
             self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);

@@ -211,12 +211,22 @@ impl Announcement {
     }
 }
 
+/// Serves what the plugins of a profile count, from now on.
+fn measure_plugins(panel: &Panel, profile: &Arc<Profile>) {
+    let profile = Arc::clone(profile);
+    panel.metrics.measured_by_plugins(move || {
+        let plugins = profile.plugins();
+        plugins.map(|plugin| (plugin.name(), plugin.metrics())).collect()
+    });
+}
+
 impl Engine {
     /// An engine that knows nothing yet.
     pub fn new(active: ActiveProfile, panel: Arc<Panel>) -> Self {
         let observer: Arc<dyn CallObserver> = Arc::clone(&panel.watchdog) as _;
         active.profile.observe(&observer);
         panel.metrics.profile(active.profile.name(), &active.hash);
+        measure_plugins(&panel, &active.profile);
         Self {
             panel,
             fleet: Fleet::new(active.profile.needs_raw_clusters()),

@@ -12,6 +12,7 @@
 mod buckets;
 mod estimators;
 mod labels;
+mod plugins;
 mod process;
 mod registered;
 mod text;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use divvy_estimator::{Estimate, Estimators, Unanswered};
+use divvy_scheduler::plugin::MetricFigures;
 use prometheus_client::registry::Registry;
 
 use labels::{
@@ -43,6 +45,7 @@ pub const CYCLE: &str = "divvy::cycle";
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
+    plugins: plugins::PluginSource,
     registered: Registered,
 }
 
@@ -54,10 +57,16 @@ impl Metrics {
         let mut registry = Registry::default();
         let registered = Registered::new(&mut registry, version);
         registry.register_collector(Box::new(process::ProcessCollector));
+        let plugins = plugins::PluginSource::default();
+        registry.register_collector(Box::new(plugins.clone()));
         if let Some(estimators) = estimators {
             registry.register_collector(Box::new(estimators::EstimatorCollector(estimators)));
         }
-        Self { registry, registered }
+        Self {
+            registry,
+            plugins,
+            registered,
+        }
     }
 
     /// The text for a scrape, in the format [`Self::CONTENT_TYPE`].
@@ -264,6 +273,11 @@ impl Metrics {
             hash: hash.to_owned(),
         };
         self.registered.profile.get_or_create(&labels).set(1);
+    }
+
+    /// From now on, a scrape asks this function for what plugins count themselves, by their names.
+    pub fn measured_by_plugins(&self, source: impl Fn() -> Vec<(&'static str, MetricFigures)> + Send + Sync + 'static) {
+        self.plugins.replace(source);
     }
 
     /// In shadow mode, a decision was compared with that of the scheduler in charge.

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use divvy_estimator::{Estimate, EstimatorOptions, Estimators, NoServices, Request, Target, Unanswered};
 
+use divvy_scheduler::plugin::PluginMetrics;
+
 use super::*;
 use parsed::parse;
 
@@ -49,6 +51,17 @@ async fn everything() -> Metrics {
     metrics.reload(ReloadResult::Refused);
     metrics.profile("default", "abc");
     metrics.shadow("Aggregated", false);
+    metrics.measured_by_plugins(|| {
+        let counted = PluginMetrics::default();
+        counted.count("cache_hits", 3).expect("it is counted");
+        counted.observe("groups", 2.0).expect("it is recorded");
+        counted.observe("groups", 5e6).expect("it is recorded");
+        vec![
+            ("zones", counted.figures()),
+            ("zones", counted.figures()),
+            ("silent", MetricFigures::default()),
+        ]
+    });
     metrics
 }
 
@@ -102,6 +115,21 @@ async fn the_text_parses_and_has_every_figure() {
             "divvy_plugin_rejections_total",
             &[("plugin", "taint-toleration"), ("extension_point", "Filter")],
             12.0,
+        ),
+        (
+            "divvy_plugin_counter_total",
+            &[("plugin", "zones"), ("name", "cache_hits")],
+            6.0,
+        ),
+        (
+            "divvy_plugin_histogram_count",
+            &[("plugin", "zones"), ("name", "groups")],
+            4.0,
+        ),
+        (
+            "divvy_plugin_histogram_bucket",
+            &[("plugin", "zones"), ("name", "groups"), ("le", "3")],
+            2.0,
         ),
         (
             "divvy_plugin_errors_total",

@@ -132,7 +132,7 @@ impl<'a> Stages<'a> {
         selected.clear();
         selected.resize(self.rows.len(), 0);
         let view = self.view();
-        let plugin = self.profile.select();
+        let plugin = self.profile.selectors().next().expect("a profile has a selector");
         let mut call = SelectCall {
             cycle: Pointer::new(&view),
             rows: Slice::new(&self.rows),

@@ -5,8 +5,9 @@ use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::{Address, Slice, SliceMut};
 use divvy_framework_driver::cycle as driver;
 
+use super::columns::Candidates;
 use super::error::CycleError;
-use super::run::{Candidates, Cycle, CycleInput, Target, Views};
+use super::run::{Cycle, CycleInput, Target, Views};
 use super::values::Values;
 use super::verify::AssignRules;
 use crate::scheduler::Strategy;
@@ -82,32 +83,7 @@ impl Cycle {
 
     /// Copies the columns of the selected clusters into `candidates`, in the order that Select returned.
     fn gather(&mut self, input: &CycleInput<'_>, candidates: &mut Candidates) {
-        let feasible = &self.feasible;
-        let chosen = || self.selected.iter().map(|&place| place as usize);
-        candidates.rows.clear();
-        candidates.rows.extend(chosen().map(|place| feasible.rows[place]));
-        candidates.scores.clear();
-        candidates.scores.extend(chosen().map(|place| feasible.scores[place]));
-        candidates.last.clear();
-        candidates.last.extend(chosen().map(|place| feasible.last[place]));
-        candidates.last_index.clear();
-        if !feasible.last_index.is_empty() {
-            candidates
-                .last_index
-                .extend(chosen().map(|place| feasible.last_index[place]));
-        }
-        candidates.fits_now.clear();
-        candidates
-            .fits_now
-            .extend(chosen().map(|place| feasible.fits_now[place]));
-        candidates.capacity.clear();
-        candidates
-            .capacity
-            .extend(chosen().map(|place| feasible.capacity[place]));
-        candidates.tiers.clear();
-        if !feasible.tiers.is_empty() {
-            candidates.tiers.extend(chosen().map(|place| feasible.tiers[place]));
-        }
+        candidates.gather(&self.feasible, &self.selected);
         candidates.places.clear();
         if driver::places_in_policy(input.fleet.snapshot(), &input.group.record, &mut self.by_row) {
             let by_row = &self.by_row;

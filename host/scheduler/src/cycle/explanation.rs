@@ -1,5 +1,10 @@
 //! Explanations: why each cluster got its replicas. Built only if requested.
+//!
+//! `host/cli/schema/schedule.json` describes their form in JSON.
 
+use std::collections::BTreeMap;
+
+use divvy_framework_view::reason::{Bound, Cause};
 use serde::Serialize;
 
 /// Explanation of one cycle.
@@ -48,12 +53,80 @@ pub struct ClusterExplanation {
     pub tier: Option<u32>,
     /// True if Select made it a candidate.
     pub candidate: bool,
+    /// The selector that left it out; absent for a candidate, and for a cluster that Select did not see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
     /// Replicas assigned; absent if the cluster is not in the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
-    /// The plugins' remarks about this cluster, in the order of their calls.
+    /// Why it has its replicas, and what else plugins say about it, in the order of their calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub remarks: Vec<String>,
+    pub reasons: Vec<Reason>,
+}
+
+/// A selector that left a cluster out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// Name of the plugin.
+    pub plugin: String,
+    /// Its reason, if it gives one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+}
+
+/// What a plugin says about its decision for a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reason {
+    /// Name of the plugin.
+    pub plugin: String,
+    /// The rule: a word of [`Cause`].
+    pub cause: &'static str,
+    /// What keeps the share from being larger, or the cluster from being chosen: a word of [`Bound`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_by: Option<&'static str>,
+    /// What became of the replicas that rounding leaves over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remainder: Option<Remainder>,
+    /// Figures by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, i64>,
+    /// All of it in one line.
+    pub text: String,
+}
+
+/// What became of the replicas that rounding leaves over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Remainder {
+    /// True if the cluster got one of them.
+    pub served: bool,
+    /// What decided it: a word of [`Decider`](divvy_framework_view::reason::Decider).
+    pub decided_by: &'static str,
+}
+
+impl Reason {
+    /// The reason as a plugin gave it.
+    pub fn of(plugin: &str, given: &divvy_framework_view::reason::Reason) -> Self {
+        let remainder = given.remainder_by().map(|(served, decider)| Remainder {
+            served,
+            decided_by: decider.word(),
+        });
+        Self {
+            plugin: plugin.to_owned(),
+            cause: given.cause().word(),
+            bound_by: given.bound_by().map(Bound::word),
+            remainder,
+            figures: given.figures().map(|(name, value)| (name.to_owned(), value)).collect(),
+            text: given.to_string(),
+        }
+    }
+
+    /// True if only its text says anything, in the plugin's own words.
+    pub fn is_plain(&self) -> bool {
+        self.cause == Cause::Other.word()
+    }
 }
 
 /// A Score plugin's score for a cluster.
@@ -64,4 +137,7 @@ pub struct PluginScore {
     pub plugin: String,
     /// Score before the profile's weight.
     pub score: i64,
+    /// The plugin's reason for it, if it gives one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
 }

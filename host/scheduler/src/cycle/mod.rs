@@ -9,7 +9,9 @@
 //! - [`verify`]: the rules that a plugin's result must satisfy.
 //! - [`explanation`]: why each cluster got its replicas.
 
+mod account;
 mod assign;
+mod columns;
 pub mod error;
 pub mod explanation;
 mod filter;
@@ -23,5 +25,5 @@ mod walk;
 
 pub use divvy_framework_driver::rules as verify;
 pub use error::CycleError;
-pub use explanation::{ClusterExplanation, Explanation, Note};
+pub use explanation::{ClusterExplanation, Explanation, LeftOut, Note, Reason, Remainder};
 pub use run::{Cycle, CycleInput, Target};

@@ -6,9 +6,11 @@ use divvy_framework::abi::view::{CycleView, PolicyView};
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 use divvy_framework_view::clusters::Row;
 
+use super::columns::{Candidates, Feasible};
 use super::error::CycleError;
-use super::explanation::{ClusterExplanation, Explanation, Note, PluginScore};
-use super::sink::{DELETING_CODE, Texts};
+use super::explanation::Explanation;
+use super::select::check_enforced;
+use super::sink::Texts;
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::plan::{AffinityGroup, Plan};
 use crate::plugin::TakeText;
@@ -63,6 +65,9 @@ pub struct Cycle {
     pub(super) row_buffer: Vec<u32>,
     pub(super) marks: Vec<bool>,
     pub(super) selected: Vec<u32>,
+    /// Row of each cluster that a selector left out, and the selector's index in [`Profile::plugin_names`]; filled only if
+    /// an explanation is requested.
+    pub(super) left_out: Vec<(u32, usize)>,
     pub(super) tiers: super::tiers::Tiers,
     pub(super) walk: super::walk::Walk,
     pub(super) score_buffer: Vec<i64>,
@@ -71,36 +76,6 @@ pub struct Cycle {
     pub(super) targets: Vec<Target>,
     /// Scratch for sorting the targets, with one entry per cluster of the snapshot.
     replicas_by_row: Vec<i64>,
-}
-
-/// Columns with one entry per feasible cluster, in row order.
-#[derive(Debug, Default)]
-pub(super) struct Feasible {
-    pub(super) rows: Vec<u32>,
-    pub(super) scores: Vec<i64>,
-    /// 0 where the last result does not list the cluster.
-    pub(super) last: Vec<i64>,
-    /// Index in the last result. Empty if it lists none of the clusters.
-    pub(super) last_index: Vec<u32>,
-    pub(super) fits_now: Vec<i64>,
-    pub(super) capacity: Vec<i64>,
-    /// Empty if the binding has no tiers.
-    pub(super) tiers: Vec<u32>,
-}
-
-/// Columns with one entry per candidate, in the order that Select returned.
-#[derive(Debug, Default)]
-pub(super) struct Candidates {
-    pub(super) rows: Vec<u32>,
-    pub(super) scores: Vec<i64>,
-    pub(super) last: Vec<i64>,
-    /// Empty if the last result lists none of the feasible clusters.
-    pub(super) last_index: Vec<u32>,
-    pub(super) fits_now: Vec<i64>,
-    pub(super) capacity: Vec<i64>,
-    pub(super) tiers: Vec<u32>,
-    pub(super) places: Vec<u32>,
-    pub(super) result: Vec<i64>,
 }
 
 /// What the calls of one cycle read, and where their texts go.
@@ -219,6 +194,7 @@ impl Cycle {
     ) -> Result<(), CycleError> {
         self.begin(input);
         let outcome = self.with_view(input, |cycle, strategy, views, resolution| {
+            check_enforced(input, views)?;
             cycle.filter(input, views)?;
             cycle.last_of_feasible(input, resolution);
             cycle.room_of_feasible(estimate);
@@ -353,6 +329,7 @@ impl Cycle {
         self.feasible.fits_now.clear();
         self.feasible.tiers.clear();
         self.selected.clear();
+        self.left_out.clear();
         self.plugin_scores.clear();
         self.targets.clear();
     }
@@ -387,72 +364,6 @@ impl Cycle {
         }
         if !is_listed {
             last_index.clear();
-        }
-    }
-
-    /// Builds the explanation from the columns that the steps left behind.
-    fn account(&self, input: &CycleInput<'_>, texts: &Texts, scheduled: bool) -> Explanation {
-        let names = input.profile.plugin_names();
-        let note = |(plugin, text): (usize, String)| Note {
-            plugin: names.get(plugin).cloned().unwrap_or_default(),
-            text,
-        };
-        let mut clusters: Vec<ClusterExplanation> = (0..input.fleet.len() as u32)
-            .map(|row| ClusterExplanation {
-                name: input.fleet.name(row).to_owned(),
-                rejected: match self.codes.get(row as usize).copied().unwrap_or(0) {
-                    0 => None,
-                    DELETING_CODE => Some(Note {
-                        plugin: String::new(),
-                        text: "cluster is being deleted".to_owned(),
-                    }),
-                    code => Some(note(texts.reason(code).unwrap_or_default())),
-                },
-                ..ClusterExplanation::default()
-            })
-            .collect();
-        for (place, &row) in self.feasible.rows.iter().enumerate() {
-            let Some(cluster) = clusters.get_mut(row as usize) else {
-                continue;
-            };
-            let is_listed = self
-                .feasible
-                .last_index
-                .get(place)
-                .is_some_and(|&index| index != NO_ROW);
-            cluster.last = self.feasible.last.get(place).copied().filter(|_| is_listed);
-            cluster.score = self.feasible.scores.get(place).copied();
-            cluster.fits_now = self.feasible.fits_now.get(place).copied();
-            cluster.tier = self.feasible.tiers.get(place).copied();
-            for (plugin, scores) in input.profile.score_names().zip(&self.plugin_scores) {
-                let plugin = plugin.to_owned();
-                let score = scores.get(place).map(|&score| PluginScore { plugin, score });
-                cluster.scores.extend(score);
-            }
-        }
-        for &place in &self.selected {
-            if let Some(&row) = self.feasible.rows.get(place as usize)
-                && let Some(cluster) = clusters.get_mut(row as usize)
-            {
-                cluster.candidate = true;
-            }
-        }
-        // After a failure, targets may remain from tiers that succeeded. They are not a result.
-        if scheduled {
-            for target in &self.targets {
-                if let Some(cluster) = clusters.get_mut(target.row as usize) {
-                    cluster.replicas = Some(target.replicas);
-                }
-            }
-        }
-        for (row, remark) in texts.take_explanations() {
-            if let Some(cluster) = clusters.get_mut(row as usize) {
-                cluster.remarks.push(remark);
-            }
-        }
-        Explanation {
-            clusters,
-            notes: texts.notes().into_iter().map(note).collect(),
         }
     }
 }

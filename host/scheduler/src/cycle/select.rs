@@ -1,63 +1,160 @@
 //! Select: picks the candidates among the feasible clusters.
+//!
+//! Each of the profile's selectors narrows down what the one before left, and reads its columns in the order of that one.
 
 use divvy_framework::abi::call::SelectCall;
 use divvy_framework::abi::{Slice, SliceMut};
+use divvy_framework_view::binding::{Binding, SpreadConstraint, SpreadField};
 
+use super::columns::Columns;
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput, Views};
 use super::values::Values;
 use super::verify;
-use crate::plugin::CallError;
+use crate::plugin::{CallError, PluginInstance};
+use crate::profile::built_in_profile;
 use crate::scheduler::Strategy;
 
 impl Cycle {
-    /// Calls the profile's Select plugin and keeps the candidates in its order, as indices into the feasible clusters.
+    /// Calls the profile's Select plugins and keeps the candidates in the order of the last, as indices into the feasible
+    /// clusters.
     pub(super) fn select(
         &mut self,
         input: &CycleInput<'_>,
         strategy: &Strategy<'_>,
         views: Views<'_>,
     ) -> Result<(), CycleError> {
-        let plugin = input.profile.select();
-        views.calling(|| input.profile.select_place());
-        let feasible = &self.feasible;
-        self.selected.clear();
-        self.selected.resize(feasible.rows.len(), 0);
-        let values = Values::of(plugin, input, views)?;
-        let mut call = SelectCall {
-            cycle: views.cycle(),
-            snapshot_value: values.snapshot(),
-            binding_value: values.binding(),
-            rows: Slice::new(&feasible.rows),
-            scores: Slice::new(&feasible.scores),
-            last: Slice::new(&feasible.last),
-            last_index: Slice::new(&feasible.last_index),
-            fits_now: Slice::new(&feasible.fits_now),
-            capacity: Slice::new(&feasible.capacity),
-            tiers: Slice::new(&feasible.tiers),
-            needed: if strategy.duplicates() { -1 } else { input.plan.needed },
-            candidates: SliceMut::new(&mut self.selected),
-            ..SelectCall::DEFAULT
-        };
-        // Karmada distinguishes a failed selection from a lack of capacity, so it has its own variant.
-        plugin.select(&mut call, views.texts()).map_err(|error| match error {
-            CallError::Unschedulable { plugin, message, .. } => CycleError::NotSelectable { plugin, message },
-            other => CycleError::of_call(other),
-        })?;
-        let count = call.count;
-        let rows = &feasible.rows;
-        let chosen = verify::check_selection(plugin.name(), &self.selected, count, &mut self.marks, |place| {
-            input.fleet.name(rows[place]).to_owned()
-        })?
-        .len();
-        self.selected.truncate(chosen);
-        // Nothing can be assigned to an empty selection, even if the plugin accepts it.
-        if chosen == 0 {
-            return Err(CycleError::NotSelectable {
-                plugin: plugin.name().to_owned(),
-                message: "no clusters available to schedule".to_owned(),
-            });
+        // Moved out of `self`, so that a selector can write to it while it reads the columns.
+        let mut selected = std::mem::take(&mut self.selected);
+        let outcome = self.narrow(input, strategy, views, &mut selected);
+        if outcome.is_err() {
+            selected.clear();
+        }
+        self.selected = selected;
+        outcome
+    }
+
+    fn narrow(
+        &mut self,
+        input: &CycleInput<'_>,
+        strategy: &Strategy<'_>,
+        views: Views<'_>,
+        selected: &mut Vec<u32>,
+    ) -> Result<(), CycleError> {
+        let needed = if strategy.duplicates() { -1 } else { input.plan.needed };
+        for (number, plugin) in input.profile.selectors().enumerate() {
+            views.calling(|| input.profile.select_place(number));
+            if number == 0 {
+                let columns = self.feasible.columns();
+                call(plugin, input, views, columns, needed, (&mut *selected, &mut self.marks))?;
+                note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
+            } else {
+                self.candidates.gather(&self.feasible, selected);
+                let columns = self.candidates.columns();
+                let chosen = &mut self.by_row;
+                call(plugin, input, views, columns, needed, (&mut *chosen, &mut self.marks))?;
+                note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
+                // Both are lists of indices: the next selector's are indices into those of the one before.
+                for index in chosen.iter_mut() {
+                    *index = selected[*index as usize];
+                }
+                std::mem::swap(selected, chosen);
+            }
+            // Nothing can be assigned to an empty selection, even if the plugin accepts it.
+            if selected.is_empty() {
+                return Err(CycleError::NotSelectable {
+                    plugin: plugin.name().to_owned(),
+                    message: "no clusters available to schedule".to_owned(),
+                });
+            }
         }
         Ok(())
+    }
+}
+
+/// Calls a selector on these columns, and leaves the indices that it chose in `chosen`. `marks` is scratch memory.
+fn call(
+    plugin: &PluginInstance,
+    input: &CycleInput<'_>,
+    views: Views<'_>,
+    columns: Columns<'_>,
+    needed: i64,
+    (chosen, marks): (&mut Vec<u32>, &mut Vec<bool>),
+) -> Result<(), CycleError> {
+    chosen.clear();
+    chosen.resize(columns.rows.len(), 0);
+    let values = Values::of(plugin, input, views)?;
+    let mut call = SelectCall {
+        cycle: views.cycle(),
+        snapshot_value: values.snapshot(),
+        binding_value: values.binding(),
+        rows: Slice::new(columns.rows),
+        scores: Slice::new(columns.scores),
+        last: Slice::new(columns.last),
+        last_index: Slice::new(columns.last_index),
+        fits_now: Slice::new(columns.fits_now),
+        capacity: Slice::new(columns.capacity),
+        tiers: Slice::new(columns.tiers),
+        needed,
+        candidates: SliceMut::new(chosen),
+        ..SelectCall::DEFAULT
+    };
+    // Karmada distinguishes a failed selection from a lack of capacity, so it has its own variant.
+    plugin.select(&mut call, views.texts()).map_err(|error| match error {
+        CallError::Unschedulable { plugin, message, .. } => CycleError::NotSelectable { plugin, message },
+        other => CycleError::of_call(other),
+    })?;
+    let count = call.count;
+    let name = |place: usize| input.fleet.name(columns.rows[place]).to_owned();
+    let count = verify::check_selection(plugin.name(), chosen, count, marks, name)?.len();
+    chosen.truncate(count);
+    Ok(())
+}
+
+/// Notes the clusters that a selector left out, if an explanation is requested: those without a mark.
+fn note_left_out(
+    left_out: &mut Vec<(u32, usize)>,
+    input: &CycleInput<'_>,
+    views: Views<'_>,
+    columns: Columns<'_>,
+    number: usize,
+    marks: &[bool],
+) {
+    if views.texts.is_some() {
+        let place = input.profile.select_place(number);
+        let unmarked = columns.rows.iter().zip(marks).filter(|(_, is_chosen)| !**is_chosen);
+        left_out.extend(unmarked.map(|(&row, _)| (row, place)));
+    }
+}
+
+/// Refuses a binding whose spread constraints are in force, under a profile without a plugin that enforces them.
+pub(super) fn check_enforced(input: &CycleInput<'_>, views: Views<'_>) -> Result<(), CycleError> {
+    if input.profile.enforces_spread() || !input.group.record.has_spread_constraints() {
+        return Ok(());
+    }
+    let binding = Binding::new(views.cycle);
+    if binding.ignores_spread_constraints() {
+        return Ok(());
+    }
+    let constraints: Vec<String> = binding
+        .spread_constraints()
+        .map(|constraint| named(&constraint))
+        .collect();
+    // The built-in profile is always sound, and names a plugin that everyone has.
+    let usual = built_in_profile().ok().and_then(|profile| profile.select?.pop());
+    Err(CycleError::InvalidBinding {
+        message: format!(
+            "profile `{}` has no plugin that enforces spread constraints, and the binding has one {}",
+            input.profile.name(),
+            constraints.join(" and one ")
+        ),
+        hint: usual.map(|plugin| format!("add `{plugin}` at the end of the profile's `select`")),
+    })
+}
+
+fn named(constraint: &SpreadConstraint<'_>) -> String {
+    match constraint.field {
+        SpreadField::Label => format!("by label `{}`", constraint.label),
+        field => format!("by {}", field.word()),
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use divvy_framework::abi::service::text_kind;
+use divvy_framework_view::reason::Reason;
 
 use crate::plugin::TakeText;
 
@@ -17,8 +18,8 @@ pub(super) struct Texts {
     /// Distinct reasons, each with the plugin that gave it. The reason at index `i` has the code `DELETING_CODE + 1 +
     /// i`.
     reasons: RefCell<Vec<(usize, String)>>,
-    /// Row of the cluster, and the text.
-    explanations: RefCell<Vec<(u32, String)>>,
+    /// Plugin, row of the cluster, and the reason.
+    explanations: RefCell<Vec<(usize, u32, Reason)>>,
     /// Plugin and text.
     notes: RefCell<Vec<(usize, String)>>,
 }
@@ -35,8 +36,8 @@ impl Texts {
         self.reasons.borrow().get(place).cloned()
     }
 
-    /// Takes the explanations that were collected, each with the row of its cluster.
-    pub(super) fn take_explanations(&self) -> Vec<(u32, String)> {
+    /// Takes the explanations that were collected, each with its plugin and the row of its cluster.
+    pub(super) fn take_explanations(&self) -> Vec<(usize, u32, Reason)> {
         self.explanations.take()
     }
 
@@ -64,11 +65,8 @@ impl TakeText for Texts {
     fn take(&self, kind: u32, row: u32, text: String) -> u32 {
         match kind {
             text_kind::REASON => return self.code(text),
-            text_kind::EXPLANATION => {
-                if let Ok(mut explanations) = self.explanations.try_borrow_mut() {
-                    explanations.push((row, text));
-                }
-            }
+            // A plugin without the SDK may explain by a text alone.
+            text_kind::EXPLANATION => self.explain(row, text.into()),
             text_kind::NOTE => {
                 if let Ok(mut notes) = self.notes.try_borrow_mut() {
                     notes.push((self.plugin.get(), text));
@@ -78,5 +76,11 @@ impl TakeText for Texts {
             _ => {}
         }
         0
+    }
+
+    fn explain(&self, row: u32, reason: Reason) {
+        if let Ok(mut explanations) = self.explanations.try_borrow_mut() {
+            explanations.push((self.plugin.get(), row, reason));
+        }
     }
 }

@@ -7,8 +7,9 @@ use divvy_framework::division::{self, DivisionError};
 use divvy_framework_view::clusters::{Row, RowSet};
 
 use super::assign::{Division, Share};
+use super::columns::Candidates;
 use super::error::CycleError;
-use super::run::{Candidates, Cycle};
+use super::run::Cycle;
 
 /// Memory of the walks, reused from cycle to cycle. Members are indices into the list of all candidates.
 #[derive(Debug, Default)]

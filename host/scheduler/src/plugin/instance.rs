@@ -1,6 +1,5 @@
 //! A constructed plugin: its calls, the errors that name it, and its quarantine.
 
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,8 +9,11 @@ use divvy_framework::abi::call::{
     AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall,
     SnapshotValueCall,
 };
+use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::service::{DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
+
+use divvy_framework_driver::metrics::MetricFigures;
 
 use super::error::CallError;
 use super::library::PluginLibrary;
@@ -190,6 +192,11 @@ impl PluginInstance {
         (self.features | self.library.features()) & feature != 0
     }
 
+    /// True if the plugin promises that its selection satisfies the spread constraints.
+    pub fn enforces_spread(&self) -> bool {
+        self.library.has_at(kind::SELECT, feature::ENFORCES_SPREAD)
+    }
+
     /// A number that no other instance of this process has.
     pub(crate) fn number(&self) -> u64 {
         self.number
@@ -206,9 +213,10 @@ impl PluginInstance {
         self.features
     }
 
-    /// The plugin's counters, by name. The SDK counts results that were out of range.
-    pub fn counters(&self) -> BTreeMap<String, u64> {
-        self.services.counters()
+    /// The plugin's counters and histograms since it was constructed. The SDK counts results that were out of range as
+    /// `results_out_of_range`.
+    pub fn metrics(&self) -> MetricFigures {
+        self.services.metrics()
     }
 
     /// Prepares state for several calls of one kind: [`PreparedState::NONE`] if the plugin does not prepare. The caller

@@ -227,6 +227,12 @@ impl PluginLibrary {
         self.points.iter().any(|known| known.point == point)
     }
 
+    /// True if the plugin lists a feature at a point: a value of [`kind`], and a bit of [`feature`].
+    pub(crate) fn has_at(&self, point: u32, feature: u64) -> bool {
+        let mut points = self.points.iter().filter(|known| known.point == point);
+        points.any(|point| (point.required | point.optional) & feature != 0)
+    }
+
     /// Names of the extension points that the plugin serves, in the order of the cycle.
     pub fn extension_points(&self) -> Vec<&'static str> {
         [
@@ -272,6 +278,7 @@ impl PluginLibrary {
             (feature::DUPLICATES, "duplicates"),
             (feature::ORDER_INDEPENDENT, "order-independent"),
             (feature::INERT, "inert"),
+            (feature::ENFORCES_SPREAD, "enforces spread constraints"),
         ]
         .into_iter()
         .filter(|(bit, _)| self.features() & *bit != 0)

@@ -3,7 +3,7 @@
 //! - [`loader`]: the one file that opens libraries. [`library`]: a plugin of an opened library, with its metadata.
 //! - [`directories`]: the directories that are searched for a plugin's library.
 //! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
-//! - `services`: what a plugin can use of the host: its log, its counters, texts and failures.
+//! - `services`: what a plugin can use of the host: its log, its metrics, texts and failures.
 
 pub mod directories;
 pub mod error;
@@ -14,6 +14,7 @@ mod services;
 mod value;
 
 pub use directories::PluginDirectories;
+pub use divvy_framework_driver::metrics::{BOUNDS, HistogramFigures, MetricFigures, PluginMetrics};
 pub use error::{CallError, LoadError};
 pub use instance::{Call, CallObserver, PluginInstance};
 pub use library::PluginLibrary;

@@ -1,25 +1,29 @@
-//! The services that the host offers to a plugin: its log, its counters, the texts of a decision and failures.
+//! The services that the host offers to a plugin: its log, its metrics, the texts of a decision and failures.
 //!
 //! Every instance of a plugin has a table of its own. The table and what it refers to are never freed, because a
 //! library can log as long as the process lives.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
 
+use divvy_framework::abi::reason::Reason as AbiReason;
 use divvy_framework::abi::service::{Failure, Services, failure, level};
 use divvy_framework::abi::sized::SizePrefixed;
 use divvy_framework::abi::{Address, Function, PluginText, Pointer};
+use divvy_framework_driver::metrics::{MetricFigures, PluginMetrics, Refusal};
+use divvy_framework_view::reason::Reason;
 use tracing::level_filters::LevelFilter;
 
 /// The host's side of the services for one instance.
 pub(super) struct HostServices {
     /// Name of the plugin.
     plugin: String,
-    counters: Mutex<BTreeMap<String, u64>>,
+    metrics: PluginMetrics,
+    /// True after the warning that a metric is ignored.
+    has_warned: AtomicBool,
     /// The table that the plugin sees.
     table: Services,
 }
@@ -38,7 +42,8 @@ impl HostServices {
     pub(super) fn for_instance(plugin: &str) -> &'static Self {
         let services = Box::leak(Box::new(Self {
             plugin: plugin.to_owned(),
-            counters: Mutex::default(),
+            metrics: PluginMetrics::default(),
+            has_warned: AtomicBool::new(false),
             table: Services::DEFAULT,
         }));
         let context = std::ptr::from_mut(services).cast();
@@ -49,6 +54,8 @@ impl HostServices {
             count: Function::new(count),
             text: Function::new(text),
             fail: Function::new(fail),
+            observe: Function::new(observe),
+            explain: Function::new(explain),
             ..Services::DEFAULT
         };
         services
@@ -59,9 +66,19 @@ impl HostServices {
         Pointer::new(&self.table)
     }
 
-    /// The plugin's counters, by name.
-    pub(super) fn counters(&self) -> BTreeMap<String, u64> {
-        self.counters.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The plugin's counters and histograms, by name.
+    pub(super) fn metrics(&self) -> MetricFigures {
+        self.metrics.figures()
+    }
+
+    /// Warns of the first metric that is ignored: a plugin that uses one uses it in every call.
+    fn check(&self, name: &str, recorded: Result<(), Refusal>) {
+        if let Err(refusal) = recorded
+            && !self.has_warned.swap(true, Ordering::Relaxed)
+        {
+            let plugin = self.plugin.as_str();
+            tracing::warn!(target: "divvy::plugin", plugin, metric = name, "a metric is ignored: {refusal}");
+        }
     }
 }
 
@@ -70,6 +87,9 @@ impl HostServices {
 pub trait TakeText {
     /// Takes a text of a kind of [`divvy_framework::abi::service::text_kind`].
     fn take(&self, kind: u32, row: u32, text: String) -> u32;
+
+    /// Takes what a plugin says about its decision for a cluster.
+    fn explain(&self, row: u32, reason: Reason);
 }
 
 /// What a plugin hands over during one call. The plugin sees its address as the call's sink.
@@ -147,9 +167,15 @@ unsafe extern "C" fn log(context: *const c_void, severity: u32, target: PluginTe
 unsafe extern "C" fn count(context: *const c_void, name: PluginText<'_>, amount: u64) {
     // SAFETY: `for_instance` made the context from a value that is never freed.
     let services = unsafe { &*context.cast::<HostServices>() };
-    let mut counters = services.counters.lock().unwrap_or_else(PoisonError::into_inner);
-    let counter = counters.entry(name.read().into_owned()).or_default();
-    *counter = counter.saturating_add(amount);
+    let name = name.read();
+    services.check(&name, services.metrics.count(&name, amount));
+}
+
+unsafe extern "C" fn observe(context: *const c_void, name: PluginText<'_>, value: f64) {
+    // SAFETY: `for_instance` made the context from a value that is never freed.
+    let services = unsafe { &*context.cast::<HostServices>() };
+    let name = name.read();
+    services.check(&name, services.metrics.observe(&name, value));
 }
 
 unsafe extern "C" fn text(sink: *const c_void, kind: u32, row: u32, text: PluginText<'_>) -> u32 {
@@ -161,6 +187,18 @@ unsafe extern "C" fn text(sink: *const c_void, kind: u32, row: u32, text: Plugin
             texts.take(kind, row, text.read().into_owned())
         }
         _ => 0,
+    }
+}
+
+unsafe extern "C" fn explain(sink: *const c_void, reason: *const AbiReason<'_>) {
+    // SAFETY: as for `text`.
+    let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
+    let Some(texts) = sink.texts.filter(|_| sink.thread.get() == Some(thread::current().id())) else {
+        return;
+    };
+    // SAFETY: the plugin hands over a reason of its minor version.
+    if let Some(reason) = unsafe { AbiReason::read(reason) } {
+        texts.explain(reason.row, Reason::read(&reason));
     }
 }
 

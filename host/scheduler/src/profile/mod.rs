@@ -7,6 +7,7 @@
 mod built_in;
 mod error;
 mod model;
+mod selectors;
 
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
 pub use error::ProfileError;

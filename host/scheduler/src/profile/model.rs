@@ -8,6 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 
+use super::selectors;
+
 /// Maximum weight of a Score plugin. With scores up to 100, totals stay far within 64 bits for any number of plugins.
 const MAXIMUM_WEIGHT: i64 = 1_000_000;
 
@@ -44,9 +46,14 @@ pub struct ProfileConfiguration {
     /// Score plugins with their weights, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<Vec<ScoreEntry>>,
-    /// The Select plugin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub select: Option<String>,
+    /// Select plugins, in order: one name, or a list. Each narrows down what the one before left.
+    #[serde(
+        default,
+        deserialize_with = "selectors::read",
+        serialize_with = "selectors::write",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub select: Option<Vec<String>>,
     /// Assign plugins. Each serves the strategies that its metadata names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assign: Option<Vec<String>>,

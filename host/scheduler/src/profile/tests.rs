@@ -33,7 +33,7 @@ fn a_profile_says_only_what_differs_from_the_one_it_extends() {
                 [[profile]]\nname = 'b'\nextends = 'a'\nselect = 'mine'\n";
     let profile = source(text).profile(Some("b")).expect("it reads");
     assert_eq!(profile.seed, Some(7));
-    assert_eq!(profile.select.as_deref(), Some("mine"));
+    assert_eq!(profile.select, Some(vec!["mine".to_owned()]));
     let built_in = built_in_profile().expect("the built-in profile is sound");
     assert!(built_in.filters.is_some());
     assert_eq!(profile.filters, built_in.filters);
@@ -155,4 +155,30 @@ fn a_profile_that_is_not_there_is_named_with_the_nearest() {
         .expect_err("there is none");
     assert!(matches!(error, ProfileError::NoSuchProfile { .. }));
     assert_eq!(error.hint().as_deref(), Some("did you mean `production`?"));
+}
+
+#[test]
+fn one_selector_is_a_name_and_several_are_a_list() {
+    let read = |lines: &str| source(&format!("[[profile]]\nname = 'a'\n{lines}\n")).profile(None);
+    for (written, names, printed) in [
+        ("select = 'a'", vec!["a"], "select = \"a\""),
+        ("select = ['a']", vec!["a"], "select = \"a\""),
+        (
+            "select = ['a', 'b']",
+            vec!["a", "b"],
+            "select = [\n    \"a\",\n    \"b\",\n]",
+        ),
+        ("select = []", vec![], "select = []"),
+    ] {
+        let profile = read(written).expect("it reads");
+        assert_eq!(profile.select, Some(names.into_iter().map(str::to_owned).collect()));
+        let toml = profile.to_toml();
+        assert!(toml.contains(printed), "{toml}");
+        assert_eq!(
+            source(&toml).profile(None).expect("what is printed reads back"),
+            profile
+        );
+    }
+    let error = read("select = 7").expect_err("it is neither").to_string();
+    assert!(error.contains("the name of a plugin, or a list of names"), "{error}");
 }

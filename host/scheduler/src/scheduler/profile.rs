@@ -16,6 +16,7 @@ use crate::strategy::{Declarations, InvalidBinding};
 #[derive(Debug)]
 pub struct Profile {
     parts: ProfileParts,
+    enforces_spread: bool,
     /// Names of all plugins in the order filters, scores, Select, strategies. Explanations refer to plugins by index in
     /// this list.
     names: Vec<String>,
@@ -30,8 +31,8 @@ pub struct ProfileParts {
     pub filters: Vec<Arc<PluginInstance>>,
     /// Scores in order, with their weights.
     pub scores: Vec<(Arc<PluginInstance>, i64)>,
-    /// The Select plugin.
-    pub select: Arc<PluginInstance>,
+    /// Select plugins in order, at least one.
+    pub select: Vec<Arc<PluginInstance>>,
     /// Plugin that serves each strategy.
     pub strategies: BTreeMap<String, Arc<PluginInstance>>,
     /// Declarations of the strategies, in the order of the profile's plugins.
@@ -55,6 +56,7 @@ impl Profile {
     /// Assembles a profile from its parts.
     pub fn new(parts: ProfileParts) -> Self {
         let mut profile = Self {
+            enforces_spread: parts.select.iter().any(|plugin| plugin.enforces_spread()),
             parts,
             names: Vec::new(),
         };
@@ -110,9 +112,14 @@ impl Profile {
         self.parts.scores.iter().map(|(plugin, _)| plugin.name())
     }
 
-    /// The Select plugin.
-    pub fn select(&self) -> &PluginInstance {
-        &self.parts.select
+    /// The Select plugins, in order.
+    pub fn selectors(&self) -> impl Iterator<Item = &PluginInstance> {
+        self.parts.select.iter().map(Arc::as_ref)
+    }
+
+    /// True if a selector promises to enforce spread constraints.
+    pub fn enforces_spread(&self) -> bool {
+        self.enforces_spread
     }
 
     /// The strategies, by name.
@@ -171,7 +178,7 @@ impl Profile {
     fn all_plugins(&self) -> impl Iterator<Item = &PluginInstance> {
         let strategies = self.parts.strategies.values().map(Arc::as_ref);
         let scores = self.scores().map(|(plugin, _)| plugin);
-        self.filters().chain(scores).chain([self.select()]).chain(strategies)
+        self.filters().chain(scores).chain(self.selectors()).chain(strategies)
     }
 
     /// Names of all plugins, in the order filters, scores, Select, strategies.
@@ -189,15 +196,15 @@ impl Profile {
         self.parts.filters.len() + number
     }
 
-    /// Index of the Select plugin in [`Self::plugin_names`].
-    pub(crate) fn select_place(&self) -> usize {
-        self.parts.filters.len() + self.parts.scores.len()
+    /// Index of a Select plugin in [`Self::plugin_names`].
+    pub(crate) fn select_place(&self, number: usize) -> usize {
+        self.parts.filters.len() + self.parts.scores.len() + number
     }
 
     /// Index of a strategy's plugin in [`Self::plugin_names`].
     pub(crate) fn strategy_place(&self, name: &str) -> usize {
         let number = self.parts.strategies.keys().position(|known| known == name);
-        self.select_place() + 1 + number.unwrap_or(0)
+        self.select_place(self.parts.select.len()) + number.unwrap_or(0)
     }
 }
 

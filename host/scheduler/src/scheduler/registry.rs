@@ -73,6 +73,24 @@ pub enum RegistryError {
         /// Strategies that the plugin serves; `None` if the profile's `assign` does not list it.
         serves: Option<Vec<&'static str>>,
     },
+    /// A selector follows one that enforces spread constraints, and so could break them.
+    #[error("`select` lists `{follower}` after `{enforcing}`, which enforces spread constraints")]
+    AfterSpread {
+        /// Name of the plugin that enforces spread constraints.
+        enforcing: String,
+        /// Name of the plugin after it.
+        follower: String,
+        /// Index of the plugin after it.
+        index: usize,
+    },
+    /// `select` lists a plugin twice.
+    #[error("`select` lists `{plugin}` twice")]
+    ListedTwice {
+        /// Name of the plugin.
+        plugin: String,
+        /// Index of the second entry.
+        index: usize,
+    },
     /// A key that every profile needs is missing.
     #[error("profile `{profile}` has no `{key}`")]
     Missing {
@@ -105,6 +123,9 @@ impl RegistryError {
             Self::TwoForStrategy { strategy, first, .. } => {
                 Some(format!("say which: `[profile.strategies]` `{strategy} = \"{first}\"`"))
             }
+            Self::AfterSpread {
+                enforcing, follower, ..
+            } => Some(format!("put `{follower}` before `{enforcing}`")),
             Self::Missing { .. } => Some("`extends = \"default\"` takes it from the built-in profile".to_owned()),
             _ => None,
         }
@@ -130,6 +151,7 @@ impl RegistryError {
             Self::Load(LoadError::ChecksumMismatch { .. }) => None,
             Self::NotAStrategyOf { strategy, .. } => Some(format!("strategies.{strategy}")),
             Self::Unused { plugin, .. } => Some(format!("plugin.{plugin}")),
+            Self::AfterSpread { index, .. } | Self::ListedTwice { index, .. } => Some(format!("select[{index}]")),
             _ => None,
         }
     }
@@ -184,8 +206,8 @@ pub fn build(
     let assign = registry.all(&assign, "Assign");
     let strategies = registry.strategies(&assign);
     registry.report_unused();
-    match select {
-        Some(select) if registry.errors.is_empty() => Ok(Profile::new(ProfileParts {
+    match registry.errors.is_empty() {
+        true => Ok(Profile::new(ProfileParts {
             name: configuration.name.clone(),
             filters,
             scores,
@@ -203,7 +225,7 @@ pub fn build(
                 strategy_override: None,
             },
         })),
-        _ => Err(registry.errors),
+        false => Err(registry.errors),
     }
 }
 
@@ -248,11 +270,32 @@ impl Registry<'_> {
             .collect()
     }
 
-    fn select(&mut self) -> Option<Arc<PluginInstance>> {
-        let name = self.configuration.select.clone();
-        let name = name.map(|name| vec![name]);
-        let name = self.required(name.as_deref(), "select");
-        self.plugin(name.first()?, "Select")
+    /// The selectors. An empty list counts as a missing one.
+    fn select(&mut self) -> Vec<Arc<PluginInstance>> {
+        let names = self.configuration.select.as_deref().filter(|names| !names.is_empty());
+        let names = self.required(names, "select");
+        for (index, plugin) in names.iter().enumerate() {
+            if names[..index].contains(plugin) {
+                let plugin = plugin.clone();
+                self.errors.push(RegistryError::ListedTwice { plugin, index });
+            }
+        }
+        let mut selectors: Vec<Arc<PluginInstance>> = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            let Some(selector) = self.plugin(name, "Select") else {
+                continue;
+            };
+            let enforcing = selectors.iter().find(|known| known.enforces_spread());
+            if let Some(enforcing) = enforcing.filter(|enforcing| enforcing.name() != selector.name()) {
+                self.errors.push(RegistryError::AfterSpread {
+                    enforcing: enforcing.name().to_owned(),
+                    follower: selector.name().to_owned(),
+                    index,
+                });
+            }
+            selectors.push(selector);
+        }
+        selectors
     }
 
     /// Returns a plugin that serves `point`, and constructs it on first use. Records an error and returns `None` if

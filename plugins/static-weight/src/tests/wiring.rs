@@ -48,7 +48,7 @@ fn weights_are_resolved_over_all_tiers() {
     };
     assert_eq!(
         message,
-        "6 replicas requested in tier 1, in which no cluster has a positive weight"
+        "6 replicas requested in tier 2, in which no cluster has a positive weight"
     );
     // Karmada considers only the current tier.
     let webster = plugin(json!({ "method": "webster" }));

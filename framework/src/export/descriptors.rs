@@ -1,0 +1,76 @@
+//! Descriptors of a library's plugins, made at compile time.
+
+use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor, feature};
+use divvy_framework_abi::sized::kind;
+use divvy_framework_abi::{PluginText, Pointer, Slice};
+
+use crate::assign::AssignPlugin;
+use crate::configuration::Preferences;
+use crate::plugin::{Needs, Promises};
+
+/// The descriptor of a point with these needs.
+pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
+    PointDescriptor {
+        point: kind,
+        required: needs.required(),
+        optional: needs.optional(),
+        ..PointDescriptor::DEFAULT
+    }
+}
+
+/// The descriptor of Select for a plugin with these needs and promises.
+pub const fn select_point(needs: Needs, promises: Promises) -> PointDescriptor {
+    assert!(
+        promises.bits() & !feature::ENFORCES_SPREAD == 0,
+        "a selector can promise only that it enforces spread constraints"
+    );
+    point(kind::SELECT, needs.and(promises.bits()))
+}
+
+/// The needs of several points together.
+pub const fn all_needs(points: &[Needs]) -> Needs {
+    let mut all = Needs::NONE;
+    let mut number = 0;
+    while number < points.len() {
+        all = all.and(points[number].bits());
+        number += 1;
+    }
+    all
+}
+
+/// The descriptors of a plugin's strategies, of which there are `N`.
+pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
+    assert!(
+        P::PROMISES.bits() & feature::ENFORCES_SPREAD == 0,
+        "only a selector can promise that it enforces spread constraints"
+    );
+    let features = Needs(P::NEEDS.bits() | P::PROMISES.bits());
+    let mut strategies = [StrategyDescriptor::DEFAULT; N];
+    let mut number = 0;
+    while number < N {
+        strategies[number].name = PluginText::new(P::STRATEGIES[number]);
+        strategies[number].required = features.required();
+        strategies[number].optional = features.optional();
+        number += 1;
+    }
+    strategies
+}
+
+/// The addresses of the elements of a table.
+pub const fn pointers<T, const N: usize>(table: &'static [T; N]) -> [Pointer<'static, T>; N] {
+    let mut pointers = [Pointer::NULL; N];
+    let mut number = 0;
+    while number < N {
+        pointers[number] = Pointer::new(&table[number]);
+        number += 1;
+    }
+    pointers
+}
+
+/// The library with these plugins.
+pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Library {
+    Library {
+        plugins: Slice::new(plugins),
+        ..Library::DEFAULT
+    }
+}

@@ -1,0 +1,19 @@
+//! Hands what a plugin counts to the host of the instance that is called.
+
+use crate::logging::services;
+
+/// Adds to a counter.
+pub(crate) fn count(name: &str, amount: u64) {
+    if let Some(services) = services() {
+        // SAFETY: the services are those that the host offered when it constructed an instance.
+        unsafe { services.add(name, amount) };
+    }
+}
+
+/// Adds a value to a histogram.
+pub(crate) fn observe(name: &str, value: f64) {
+    if let Some(services) = services() {
+        // SAFETY: as above.
+        unsafe { services.observe(name, value) };
+    }
+}

@@ -1,0 +1,105 @@
+//! The explanation of a cycle, from the columns that its steps left behind and what the plugins said.
+
+use divvy_framework::abi::arena::NO_ROW;
+
+use super::explanation::{ClusterExplanation, Explanation, LeftOut, Note, PluginScore, Reason};
+use super::run::{Cycle, CycleInput};
+use super::sink::{DELETING_CODE, Texts};
+
+impl Cycle {
+    /// Builds the explanation from the columns that the steps left behind.
+    pub(super) fn account(&self, input: &CycleInput<'_>, texts: &Texts, scheduled: bool) -> Explanation {
+        let names = input.profile.plugin_names();
+        let note = |(plugin, text): (usize, String)| Note {
+            plugin: names.get(plugin).cloned().unwrap_or_default(),
+            text,
+        };
+        let mut clusters: Vec<ClusterExplanation> = (0..input.fleet.len() as u32)
+            .map(|row| ClusterExplanation {
+                name: input.fleet.name(row).to_owned(),
+                rejected: match self.codes.get(row as usize).copied().unwrap_or(0) {
+                    0 => None,
+                    DELETING_CODE => Some(Note {
+                        plugin: String::new(),
+                        text: "cluster is being deleted".to_owned(),
+                    }),
+                    code => Some(note(texts.reason(code).unwrap_or_default())),
+                },
+                ..ClusterExplanation::default()
+            })
+            .collect();
+        for (place, &row) in self.feasible.rows.iter().enumerate() {
+            let Some(cluster) = clusters.get_mut(row as usize) else {
+                continue;
+            };
+            let is_listed = self
+                .feasible
+                .last_index
+                .get(place)
+                .is_some_and(|&index| index != NO_ROW);
+            cluster.last = self.feasible.last.get(place).copied().filter(|_| is_listed);
+            cluster.score = self.feasible.scores.get(place).copied();
+            cluster.fits_now = self.feasible.fits_now.get(place).copied();
+            cluster.tier = self.feasible.tiers.get(place).copied();
+            for (plugin, scores) in input.profile.score_names().zip(&self.plugin_scores) {
+                let plugin = plugin.to_owned();
+                let score = scores.get(place).map(|&score| PluginScore {
+                    plugin,
+                    score,
+                    reason: None,
+                });
+                cluster.scores.extend(score);
+            }
+        }
+        for &place in &self.selected {
+            if let Some(&row) = self.feasible.rows.get(place as usize)
+                && let Some(cluster) = clusters.get_mut(row as usize)
+            {
+                cluster.candidate = true;
+            }
+        }
+        // After a failure, targets may remain from tiers that succeeded. They are not a result.
+        if scheduled {
+            for target in &self.targets {
+                if let Some(cluster) = clusters.get_mut(target.row as usize) {
+                    cluster.replicas = Some(target.replicas);
+                }
+            }
+        }
+        let name_of = |plugin: usize| names.get(plugin).map_or("", String::as_str);
+        for &(row, plugin) in &self.left_out {
+            if let Some(cluster) = clusters.get_mut(row as usize) {
+                cluster.left_out = Some(LeftOut {
+                    plugin: name_of(plugin).to_owned(),
+                    reason: None,
+                });
+            }
+        }
+        let (first_score, first_selector) = (input.profile.score_place(0), input.profile.select_place(0));
+        for (plugin, row, given) in texts.take_explanations() {
+            let Some(cluster) = clusters.get_mut(row as usize) else {
+                continue;
+            };
+            let reason = Reason::of(name_of(plugin), &given);
+            // A plugin that serves several extension points says something at each of them.
+            if (first_score..first_selector).contains(&plugin)
+                && let Some(score) = cluster.scores.get_mut(plugin - first_score)
+            {
+                score.reason = Some(reason);
+            } else if plugin >= first_selector
+                && let Some(left_out) = cluster
+                    .left_out
+                    .as_mut()
+                    .filter(|left_out| left_out.plugin == reason.plugin)
+            {
+                left_out.reason = Some(reason);
+            } else {
+                cluster.reasons.push(reason);
+            }
+        }
+        Explanation {
+            clusters,
+            notes: texts.notes().into_iter().map(note).collect(),
+        }
+    }
+}
