@@ -36,6 +36,7 @@ mod controller;
 mod diff;
 mod discovery;
 mod extremes;
+mod inputs;
 mod loading;
 mod logging;
 mod manifests;

@@ -48,7 +48,10 @@ fn every_fault_is_an_error_of_one_binding() {
             "Error: plugin `misbehaving` failed: code 0x30001 without a message",
         ),
         ("unknown scheduling outcome", "Unschedulable: nothing to be done"),
-        ("unknown mistake of the policy", "Error: no such wish"),
+        (
+            "unknown mistake of the policy",
+            "Error: plugin `misbehaving`: no such wish",
+        ),
         ("unknown class", "Error: plugin `misbehaving` failed: no such class"),
         ("not UTF-8", "Error: plugin `misbehaving` failed: a\u{fffd}b"),
         (

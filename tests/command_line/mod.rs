@@ -7,6 +7,7 @@ mod diff;
 mod plugins_and_profiles;
 mod schedule;
 mod silence;
+mod time;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

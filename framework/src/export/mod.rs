@@ -5,34 +5,38 @@
 //! do not use anything here directly. What could be misused is `unsafe`, so that safe code of a plugin cannot do so:
 //!
 //! ```compile_fail,E0133
-//! use divvy_framework::export::{Arguments, assign};
+//! use divvy_framework::export::{Arguments, Dispatch, assign};
 //! use divvy_framework::prelude::*;
 //!
-//! fn misuse<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) {
+//! fn misuse<P: Dispatch + AssignPlugin>(plugin: &P, arguments: Arguments<'_>) {
 //!     let _ = assign(plugin, arguments);
 //! }
 //! ```
 
 mod calls;
 mod panics;
+mod preferences;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
 
+pub(crate) use calls::count_out_of_range;
 pub use calls::{
     Arguments, assign, binding_value, call, construct, describe, destroy, filter, prepare, score, select,
     snapshot_value,
 };
-pub(crate) use calls::{count_out_of_range, preferences};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
 pub use divvy_framework_abi::{Pointer, Slice};
 pub(crate) use panics::current_services;
+#[cfg(feature = "testing")]
+pub(crate) use preferences::preferences;
+pub use preferences::{
+    PreferencesReader, assign_preferences, filter_preferences, no_preferences, score_preferences, select_preferences,
+};
 
 #[cfg(feature = "certificate")]
 pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
-
-use std::any::Any;
 
 use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::{ABI_VERSION, Address, Function, LEAST_MINOR, PluginText};
@@ -172,18 +176,12 @@ pub trait Dispatch: ConfiguredPlugin {
     /// The arguments are those of a call by the host, for this instance.
     unsafe fn answer(&self, kind: u32, arguments: Arguments<'_>) -> Result<(), Failed>;
 
-    /// Reads preferences as the plugin's type.
-    ///
-    /// # Errors
-    ///
-    /// The first key or value that does not fit.
-    fn read_preferences(_json: &str) -> Result<Option<Box<dyn Any>>, Failure> {
-        Ok(None)
-    }
+    /// How the preferences are read at each extension point.
+    const PREFERENCES: &'static [PreferencesReader] = &[];
 
-    /// The JSON Schema of the preferences.
-    fn preferences_schema() -> String {
-        <crate::configuration::NoPreferences as crate::configuration::Configuration>::schema()
+    /// How the plugin's preferences are read.
+    fn preferences() -> PreferencesReader {
+        PreferencesReader::of_plugin(Self::PREFERENCES)
     }
 
     /// The policy lists that the plugin reads.
@@ -246,23 +244,6 @@ pub const fn library(plugins: &'static [Pointer<'static, Descriptor>]) -> Librar
     }
 }
 
-/// Preferences of a strategy's type, without the type.
-///
-/// # Errors
-///
-/// As [`Dispatch::read_preferences`].
-pub fn any_preferences<T: Preferences + 'static, P: AssignPlugin<T>>(
-    json: &str,
-) -> Result<Option<Box<dyn Any>>, Failure> {
-    let read: Option<T> = preferences(json)?;
-    Ok(read.map(|read| Box::new(read) as Box<dyn Any>))
-}
-
-/// The JSON Schema of a strategy's preferences.
-pub fn schema_of_preferences<T: Preferences + 'static, P: AssignPlugin<T>>() -> String {
-    T::schema()
-}
-
 /// The policy lists of a strategy, as they cross the boundary.
 pub fn texts_of_rule_lists<T: Preferences + 'static, P: AssignPlugin<T>>() -> Vec<String> {
     P::RULE_LISTS.iter().map(|list: &RuleList| list.to_json()).collect()
@@ -289,6 +270,9 @@ macro_rules! export_plugin {
                 const NEEDS: $crate::plugin::Needs = $crate::export::all_needs(&[
                     $($crate::__needs!($plugin, $point)),+
                 ]);
+                const PREFERENCES: &'static [$crate::export::PreferencesReader] = &[
+                    $($crate::__preferences!($plugin, $point)),+
+                ];
 
                 unsafe fn answer(
                     &self,
@@ -395,19 +379,40 @@ macro_rules! __point {
 #[macro_export]
 macro_rules! __needs {
     ($plugin:ty, Filter) => {
-        <$plugin as $crate::filter::FilterPlugin>::NEEDS
+        <$plugin as $crate::filter::FilterPlugin<_>>::NEEDS
     };
     ($plugin:ty, Score) => {
-        <$plugin as $crate::score::ScorePlugin>::NEEDS
+        <$plugin as $crate::score::ScorePlugin<_>>::NEEDS
     };
     ($plugin:ty, Select) => {
-        <$plugin as $crate::select::SelectPlugin>::NEEDS
+        <$plugin as $crate::select::SelectPlugin<_>>::NEEDS
     };
     ($plugin:ty, Assign) => {
         <$plugin as $crate::assign::AssignPlugin<_>>::NEEDS
     };
     ($plugin:ty, $other:ident) => {
         $crate::plugin::Needs::NONE
+    };
+}
+
+/// How preferences are read at an extension point.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __preferences {
+    ($plugin:ty, Filter) => {
+        $crate::export::filter_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, Score) => {
+        $crate::export::score_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, Select) => {
+        $crate::export::select_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, Assign) => {
+        $crate::export::assign_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, $other:ident) => {
+        $crate::export::no_preferences()
     };
 }
 
@@ -458,19 +463,6 @@ macro_rules! __assign_items {
                 $crate::export::pointers(&TABLE);
             &POINTERS
         };
-
-        fn read_preferences(
-            json: &str,
-        ) -> ::core::result::Result<
-            ::core::option::Option<::std::boxed::Box<dyn ::core::any::Any>>,
-            $crate::plugin::Failure,
-        > {
-            $crate::export::any_preferences::<_, $plugin>(json)
-        }
-
-        fn preferences_schema() -> ::std::string::String {
-            $crate::export::schema_of_preferences::<_, $plugin>()
-        }
 
         fn rule_lists() -> ::std::vec::Vec<::std::string::String> {
             $crate::export::texts_of_rule_lists::<_, $plugin>()

@@ -96,7 +96,12 @@ impl Reader<'_> {
             .annotations
             .keys()
             .filter(|key| key.starts_with(ANNOTATION_PREFIX));
-        let unknown = ours.filter(|key| !known.is_empty() && !known.contains(key));
+        // A name that ends in a dot stands for all that begin with it.
+        let is_known = |key: &str| {
+            let mut known = known.iter().map(String::as_str);
+            known.any(|known| key == known || known.ends_with('.') && key.len() > known.len() && key.starts_with(known))
+        };
+        let unknown = ours.filter(|key| !known.is_empty() && !is_known(key));
         let path = FieldPath::dotted("metadata.annotations");
         let fault = |key: &String| {
             let line = document.tree(&mut Vec::new()).line_of(&path.key(key));

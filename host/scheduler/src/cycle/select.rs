@@ -1,12 +1,14 @@
 //! Select: picks the candidates among the feasible clusters.
 
 use divvy_framework::abi::call::SelectCall;
+use divvy_framework::abi::view::PolicyView;
 use divvy_framework::abi::{Slice, SliceMut};
 
 use super::error::CycleError;
-use super::run::{Cycle, CycleInput, Views};
+use super::run::{Cycle, CycleInput};
 use super::values::Values;
 use super::verify;
+use super::views::Views;
 use crate::plugin::CallError;
 use crate::scheduler::Strategy;
 
@@ -23,9 +25,12 @@ impl Cycle {
         let feasible = &self.feasible;
         self.selected.clear();
         self.selected.resize(feasible.rows.len(), 0);
+        views.check_time(plugin)?;
         let values = Values::of(plugin, input, views)?;
+        let mut policy = PolicyView::DEFAULT;
         let mut call = SelectCall {
             cycle: views.cycle(),
+            policy: views.policy_of(plugin, &mut policy),
             snapshot_value: values.snapshot(),
             binding_value: values.binding(),
             rows: Slice::new(&feasible.rows),
@@ -40,10 +45,12 @@ impl Cycle {
             ..SelectCall::DEFAULT
         };
         // Karmada distinguishes a failed selection from a lack of capacity, so it has its own variant.
-        plugin.select(&mut call, views.texts()).map_err(|error| match error {
+        let answer = plugin.select(&mut call, views.texts()).map_err(|error| match error {
             CallError::Unschedulable { plugin, message, .. } => CycleError::NotSelectable { plugin, message },
             other => CycleError::of_call(other),
-        })?;
+        });
+        self.valid_until.take(call.valid_until);
+        answer?;
         let count = call.count;
         let rows = &feasible.rows;
         let chosen = verify::check_selection(plugin.name(), &self.selected, count, &mut self.marks, |place| {
