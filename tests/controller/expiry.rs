@@ -125,3 +125,34 @@ fn a_binding_that_is_gone_is_not_decided_again() {
     simulation.pass(Duration::from_secs(2 * HOUR));
     assert!(!simulation.engine().has_ready());
 }
+
+/// The policy's metadata is watched; that of the workload is not.
+#[test]
+fn plugins_see_the_metadata_of_the_policy_that_claims_a_binding() {
+    let lines = "filters = ['windows', 'cluster-affinity']\nscores = [{ plugin = 'windows', weight = 1 }]";
+    let mut simulation = Simulation::with_profile(lines, &regions());
+    let one = json!({
+        "replicas": 1,
+        "replicaRequirements": {"resourceRequest": {"cpu": "1"}},
+        "placement": {
+            "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}],
+            "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+        },
+    });
+    for (home, expected) in [("us", "b"), ("eu", "a")] {
+        let labels = json!({"propagationpolicy.karmada.io/permanent-id": "policy", "home": home});
+        simulation.policy(&json!({"metadata": {"name": "p", "namespace": "default", "labels": labels}}));
+        simulation.create(home, one.clone());
+        assert_eq!(simulation.result(home), clusters(&[(expected, 1)]));
+    }
+}
+
+#[test]
+fn a_profile_that_begins_to_read_metadata_needs_a_restart() {
+    let mut simulation = Simulation::new(&regions());
+    let trial = simulation.exchange("filters = ['windows', 'cluster-affinity']");
+    assert_eq!(
+        trial.refusal.as_deref(),
+        Some("a plugin needs the metadata of policies, for which the scheduler must be restarted")
+    );
+}

@@ -11,10 +11,13 @@ use crate::plugin::Failure;
 use crate::score::ScorePlugin;
 use crate::select::SelectPlugin;
 
+/// Preferences without their type; `None` if the policy carries none.
+type AnyPreferences = Option<Box<dyn Any>>;
+
 /// How preferences of one type are read.
 #[derive(Debug, Clone, Copy)]
 pub struct PreferencesReader {
-    read: fn(&str) -> Result<Option<Box<dyn Any>>, Failure>,
+    read: fn(&str) -> Result<AnyPreferences, Failure>,
     schema: fn() -> String,
     type_id: fn() -> TypeId,
 }
@@ -58,7 +61,7 @@ impl PreferencesReader {
     /// # Errors
     ///
     /// The first key or value that does not fit.
-    pub(super) fn read(&self, json: &str) -> Result<Option<Box<dyn Any>>, Failure> {
+    pub(super) fn read(&self, json: &str) -> Result<AnyPreferences, Failure> {
         (self.read)(json)
     }
 

@@ -97,10 +97,11 @@ impl Reader<'_> {
             .keys()
             .filter(|key| key.starts_with(ANNOTATION_PREFIX));
         // A name that ends in a dot stands for all that begin with it.
-        let is_known = |key: &str| {
-            let mut known = known.iter().map(String::as_str);
-            known.any(|known| key == known || known.ends_with('.') && key.len() > known.len() && key.starts_with(known))
+        let is_meant = |key: &str, known: &str| match known.ends_with('.') {
+            true => key.len() > known.len() && key.starts_with(known),
+            false => key == known,
         };
+        let is_known = |key: &str| known.iter().any(|known| is_meant(key, known));
         let unknown = ours.filter(|key| !known.is_empty() && !is_known(key));
         let path = FieldPath::dotted("metadata.annotations");
         let fault = |key: &String| {
