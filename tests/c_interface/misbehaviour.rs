@@ -26,11 +26,24 @@ fn profile(plugin: &str, more: &str) -> String {
 
 /// The decision on a binding with 6 replicas and an affinity that rejects the second of two clusters.
 fn told(host: &Host, fault: &str) -> String {
+    host.told(objects(fault))
+}
+
+fn objects(fault: &str) -> [serde_json::Value; 3] {
     let asked = binding("web", 6)
         .strategy("Misbehaving")
         .placement("clusterAffinity", serde_json::json!({ "clusterNames": ["a"] }))
         .annotation("c.example/fault", fault);
-    host.told([cluster("a", 9).into(), cluster("b", 9).into(), asked.into()])
+    [cluster("a", 9).into(), cluster("b", 9).into(), asked.into()]
+}
+
+/// The earliest time of all calls counts.
+#[test]
+fn an_answer_can_hold_for_a_while() {
+    let host = Host::extending(&profile("misbehaving", ""));
+    for (wish, expected) in [("none", None), ("hold for a while", Some(5))] {
+        assert_eq!(host.decide(objects(wish))[0].valid_until, expected, "{wish}");
+    }
 }
 
 #[test]

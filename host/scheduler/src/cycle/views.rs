@@ -71,7 +71,8 @@ impl<'a> Views<'a> {
         self.texts.map(|texts| texts as &dyn TakeText)
     }
 
-    /// Attributes the texts that follow to the plugin with this index in [`Profile::plugin_names`].
+    /// Attributes the texts that follow to the plugin with this index in
+    /// [`Profile::plugin_names`](crate::scheduler::Profile::plugin_names).
     pub(super) fn calling(&self, index: impl FnOnce() -> usize) {
         if let Some(texts) = self.texts {
             texts.calling(index());
