@@ -71,8 +71,8 @@ const NEWER_MINOR: [Edit; 32] = [
     // Both views.
     Edit {
         file: "abi/src/view.rs",
-        from: "        annotations: Slice<'a, PairRow> = Slice::EMPTY,\n",
-        to: "        annotations: Slice<'a, PairRow> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 16,\n",
+        from: "        workload_annotations: Slice<'a, PairRow> = Slice::EMPTY,\n",
+        to: "        workload_annotations: Slice<'a, PairRow> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 16,\n",
     },
     Edit {
         file: "abi/src/view.rs",
@@ -178,23 +178,23 @@ const NEWER_MINOR: [Edit; 32] = [
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, kept): (FilterCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, kept): (FilterCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 12);\n",
+        from: "        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;\n",
+        to: "        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 12);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, kept): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, kept): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 13);\n",
+        from: "        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;\n",
+        to: "        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 13);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, kept): (SelectCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, kept): (SelectCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 14);\n",
+        from: "        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;\n",
+        to: "        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 14);\n",
     },
     Edit {
         file: "src/export/calls.rs",
-        from: "    let (call, cycle, kept): (AssignCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
-        to: "    let (call, cycle, kept): (AssignCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    \
+        from: "        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;\n",
+        to: "        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;\n    \
              assert_eq!((call.appended, arguments.services.appended), (15, 19));\n",
     },
     Edit {
@@ -314,7 +314,7 @@ fn check_decisions_of(decide: impl Fn(Vec<Value>) -> String) {
     let misspelt = serde_json::json!({ "favorite": "a" });
     assert_eq!(
         told(everywhere("misspelt", 8).preferences(&misspelt)),
-        "Error: unknown key `favorite`"
+        "Error: the binding's `divvy.io/preferences`: plugin `everywhere`: unknown key `favorite`"
     );
     // Tiers repeat the call, with state that is prepared once.
     let tiers = serde_json::json!({
@@ -503,6 +503,7 @@ fn remarks_are_shown_at_their_clusters() {
         plan: &plan,
         group: &plan.groups[0],
         fresh: false,
+        time: None,
     };
     let mut cycle = Cycle::new();
     let (result, explanation) = cycle.run_explained(&input, None);

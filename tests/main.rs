@@ -37,6 +37,7 @@ mod controller;
 mod diff;
 mod discovery;
 mod extremes;
+mod inputs;
 mod loading;
 mod logging;
 mod manifests;

@@ -116,11 +116,15 @@ pub(crate) fn exchanged(text: &str, original: Names, copy: Names) -> String {
 }
 
 impl Served {
-    /// A manifest for the bundled strategy, with its names replaced by those of this strategy.
+    /// A manifest or message of the bundled strategy, with its names replaced by those of this strategy.
     pub(crate) fn named(&self, manifest: &str, bundled: &Served) -> String {
-        manifest.replace(bundled.names.list, self.names.list).replace(
-            &format!("Preference: {}", bundled.names.strategy),
-            &format!("Preference: {}", self.names.strategy),
-        )
+        let (from, to) = (bundled.names, self.names);
+        manifest
+            .replace(from.list, to.list)
+            .replace(
+                &format!("Preference: {}", from.strategy),
+                &format!("Preference: {}", to.strategy),
+            )
+            .replace(&format!("plugin `{}`", from.plugin), &format!("plugin `{}`", to.plugin))
     }
 }

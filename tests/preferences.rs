@@ -55,7 +55,7 @@ fn an_unknown_key_is_an_error_with_any_other_keys() {
             Host::built_in(),
             "StaticWeight",
             preferences,
-            "Error: unknown key `staticWeightLists`",
+            "Error: the binding's `divvy.io/preferences`: plugin `static-weight`: unknown key `staticWeightLists`",
         );
     }
 }
@@ -69,6 +69,7 @@ fn an_external_strategy_reads_its_own_keys_beside_those_of_the_host() {
         &host,
         "Faulty",
         json!({ "patience": "long", "clusterPriority": {} }),
-        "Error: patience: expected an integer from 0 to 4294967295, got the string \"long\"",
+        "Error: the binding's `divvy.io/preferences`: plugin `faulty`: patience: expected an integer from 0 to 4294967295, \
+         got the string \"long\"",
     );
 }

@@ -58,11 +58,12 @@ impl BindingValuePlugin for Keeper {
     type BindingValue = String;
 
     fn binding_value(&self, context: &BindingValueContext<'_, Self>) -> Result<String, Failure> {
-        if context.preferences().is_some_and(|preferences: &KeeperPreferences| preferences.refuse) {
+        let preferences = context.preferences::<KeeperPreferences>()?;
+        if preferences.is_some_and(|preferences| preferences.refuse) {
             return Err(Failure::preferences("refuse", "it was asked to refuse"));
         }
         let number = self.bindings.fetch_add(1, Ordering::Relaxed) + 1;
-        let word = context.preferences().map_or("none", |preferences| preferences.word.as_str());
+        let word = preferences.map_or("none", |preferences| preferences.word.as_str());
         let last = context.binding().last().filter(|last| last.row.is_some()).count();
         Ok(format!("{} {number} {word} {last}", context.binding().name()))
     }
@@ -134,7 +135,10 @@ fn values_are_made_once_per_snapshot_and_once_per_plan() {
     for _ in 0..2 {
         assert_eq!(decide(&mut fleet, "first"), expected(first, 0, "first 1 hello 0"));
         assert_eq!(decide(&mut fleet, "second"), expected(first, 0, "second 2 none 0"));
-        assert_eq!(decide(&mut fleet, "third"), "Error: refuse: it was asked to refuse");
+        assert_eq!(
+            decide(&mut fleet, "third"),
+            "Error: the binding's `divvy.io/preferences`: plugin `keeper`: refuse: it was asked to refuse"
+        );
         assert_eq!(decide(&mut fleet, "fourth"), "a=1 b=1");
     }
     // Another snapshot: the next value is made from the kept one, which is then dropped. Values of bindings stay.

@@ -8,9 +8,7 @@ use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
 use crate::division;
 use crate::plugin::{Failure, Needs, Plugin, Promises, RuleList};
-use crate::prepare::PreparePlugin;
 use crate::reuse::with_scratch;
-use crate::value::BindingValuePlugin;
 
 /// A plugin that divides a binding's replicas over the candidates: a strategy.
 ///
@@ -54,7 +52,8 @@ use crate::value::BindingValuePlugin;
 ///
 /// A strategy for which a policy can carry free-form preferences names their type, with `#[derive(Preferences)]`, in the
 /// trait: `impl AssignPlugin<RoomiestPreferences> for Roomiest`, and gets an `AssignContext<'_, Self, RoomiestPreferences>`.
-/// Any other strategy refuses all preferences.
+/// Any other strategy refuses all preferences. A policy carries them in `divvy.io/preferences`, or like those of any other
+/// plugin in `divvy.io/preferences.<name of the plugin>`.
 pub trait AssignPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// Names of the strategies that the plugin serves, in `UpperCamelCase`, as policies spell them. No two plugins of a
     /// profile may serve the same strategy.
@@ -91,33 +90,6 @@ pub struct AssignContext<'a, P, Accepted = NoPreferences> {
     pub(crate) tier: u32,
     pub(crate) tier_count: u32,
     pub(crate) all_rows: &'a [Row],
-}
-
-impl<P: PreparePlugin, Accepted: 'static> AssignContext<'_, P, Accepted> {
-    /// The state that the plugin prepared for this binding. Prepares it on first use.
-    ///
-    /// # Errors
-    ///
-    /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
-    pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        let preferences = self.preferences.map(|preferences| preferences as &dyn std::any::Any);
-        self.call.kept.prepared(self.call.plugin, self.call.cycle, preferences)
-    }
-}
-
-impl<P: BindingValuePlugin, Accepted: 'static> AssignContext<'_, P, Accepted> {
-    /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
-    ///
-    /// # Errors
-    ///
-    /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
-    pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
-        let preferences = self.preferences.map(|preferences| preferences as &dyn std::any::Any);
-        let CallContext {
-            kept, plugin, cycle, ..
-        } = &self.call;
-        kept.binding_value(*plugin, *cycle, preferences)
-    }
 }
 
 impl<'a, P: Plugin, Accepted> AssignContext<'a, P, Accepted> {

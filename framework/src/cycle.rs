@@ -1,12 +1,15 @@
 //! State that every call of a cycle can see: the clusters, the binding, seeded randomness and explanations.
 
+use std::any::Any;
+use std::cell::Cell;
+
 use divvy_framework_abi::arena::{Arena, NO_ROW};
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{Texts, text_kind};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 
 use crate::binding::{Binding, Policy};
-use crate::clusters::{Cluster, Clusters, Row};
+use crate::clusters::{Cluster, Clusters, NotDeclared, Row};
 use crate::division::ties;
 use crate::plugin::{Failure, Needs, Plugin};
 use crate::prepare::{Kept, PreparePlugin};
@@ -24,6 +27,8 @@ pub struct Cycle<'a> {
     texts: Texts<'a>,
     /// What the plugin declared to need at this extension point.
     needs: Needs,
+    /// Time until which the answer holds, in milliseconds since 1970.
+    valid_until: &'a Cell<i64>,
 }
 
 impl std::fmt::Debug for Cycle<'_> {
@@ -37,12 +42,19 @@ impl std::fmt::Debug for Cycle<'_> {
 }
 
 impl<'a> Cycle<'a> {
-    pub(crate) fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>, texts: Texts<'a>, needs: Needs) -> Self {
+    pub(crate) fn new(
+        view: &'a CycleView<'a>,
+        policy: &'a PolicyView<'a>,
+        texts: Texts<'a>,
+        needs: Needs,
+        valid_until: &'a Cell<i64>,
+    ) -> Self {
         Self {
             view,
             policy,
             texts,
             needs,
+            valid_until,
         }
     }
 
@@ -54,10 +66,33 @@ impl<'a> Cycle<'a> {
 
     /// The binding to schedule.
     pub fn binding(&self) -> Binding<'a> {
-        Binding::new(self.view)
+        Binding::new(self.view).declaring(self.needs.bits())
     }
 
-    /// Preferences and rules of the policy, for the plugin of the strategy; empty for any other plugin.
+    /// The time of the decision, in milliseconds since 1970-01-01T00:00:00Z. It is the only clock that a plugin may use:
+    /// it is part of a recording, so that a replay decides as of the same time.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Internal`] unless the plugin declares [`Needs::time`], or if the host does not know the time.
+    pub fn time(&self) -> Result<i64, Failure> {
+        if !self.needs.has(feature::TIME) {
+            return Err(NotDeclared::new("the time of the decision", "time").into());
+        }
+        if self.view.flags & flag::TIME == 0 {
+            return Err(Failure::internal("the time of the decision is not known"));
+        }
+        Ok(self.view.time)
+    }
+
+    /// Says that the answer of this call holds until a time, in milliseconds since 1970-01-01T00:00:00Z: a live scheduler
+    /// then decides the binding again. The earliest time of all plugins of a decision counts. Call it for a rejection as
+    /// well as for an acceptance, if time can reverse it. A time that has passed is taken as very soon.
+    pub fn valid_until(&self, milliseconds: i64) {
+        self.valid_until.set(self.valid_until.get().min(milliseconds));
+    }
+
+    /// Preferences and rules of the policy for the plugin that is called.
     pub(crate) fn policy(&self) -> Policy<'a> {
         Policy::new(self.view, self.policy)
     }
@@ -122,6 +157,8 @@ pub struct CallContext<'a, P> {
     pub(crate) plugin: &'a P,
     pub(crate) cycle: Cycle<'a>,
     pub(crate) kept: Kept<'a>,
+    /// The preferences that the policy carries for the plugin, as the type that it names at this extension point.
+    pub(crate) preferences: Option<&'a dyn Any>,
     pub(crate) rows: &'a [Row],
     pub(crate) scores: &'a [i64],
     pub(crate) last: &'a [i64],
@@ -138,7 +175,7 @@ impl<P: PreparePlugin> CallContext<'_, P> {
     ///
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        self.kept.prepared(self.plugin, self.cycle, None)
+        self.kept.prepared(self.plugin, self.cycle, self.preferences)
     }
 }
 
@@ -160,7 +197,7 @@ impl<P: BindingValuePlugin> CallContext<'_, P> {
     ///
     /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
     pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
-        self.kept.binding_value(self.plugin, self.cycle, None)
+        self.kept.binding_value(self.plugin, self.cycle, self.preferences)
     }
 }
 

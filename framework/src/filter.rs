@@ -1,6 +1,9 @@
 //! Filter: excludes unsuitable clusters, each with a reason.
 
+use std::any::Any;
+
 use crate::clusters::Row;
+use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Needs, Plugin};
 use crate::prepare::{Kept, PreparePlugin};
@@ -55,7 +58,12 @@ use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 /// let plugin = OneRegion { region: "eu".to_owned() };
 /// assert_eq!(scenario.feasible(&plugin).unwrap(), ["a"]);
 /// ```
-pub trait FilterPlugin: Plugin {
+///
+/// A policy can carry preferences for a filter in the annotation `divvy.io/preferences.<name of the plugin>`. Their type,
+/// with `#[derive(Preferences)]`, is named in the trait: `impl FilterPlugin<OneRegionPreferences> for OneRegion`, which
+/// gets a `FilterContext<'_, Self, OneRegionPreferences>`. A plugin that serves several extension points names the same
+/// type at each that reads them; one that names none refuses all preferences.
+pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The services that the plugin needs from the host for this call.
     const NEEDS: Needs = Needs::NONE;
 
@@ -65,17 +73,24 @@ pub trait FilterPlugin: Plugin {
     ///
     /// A [`Failure`] aborts this cycle and leaves the binding's last result in place. An unsuitable cluster is not a
     /// failure: reject it.
-    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure>;
+    fn filter(&self, context: &FilterContext<'_, Self, Accepted>, result: &mut FilterResult<'_>)
+    -> Result<(), Failure>;
 }
 
 /// The input of [`FilterPlugin::filter`]. It dereferences to [`Cycle`].
-pub struct FilterContext<'a, P> {
+pub struct FilterContext<'a, P, Accepted = NoPreferences> {
     pub(crate) plugin: &'a P,
     pub(crate) cycle: Cycle<'a>,
     pub(crate) kept: Kept<'a>,
+    pub(crate) preferences: Option<&'a Accepted>,
 }
 
-impl<P> FilterContext<'_, P> {
+impl<'a, P, Accepted> FilterContext<'a, P, Accepted> {
+    /// The preferences that the policy carries for the plugin; `None` if it carries none.
+    pub fn preferences(&self) -> Option<&'a Accepted> {
+        self.preferences
+    }
+
     /// The replicas of a cluster in the last result; `None` if it does not list the cluster. Searches the last result:
     /// for all clusters of a fleet, use [`Binding::collect_last_rows`](crate::binding::Binding::collect_last_rows).
     pub fn listed_last(&self, row: Row) -> Option<i64> {
@@ -91,18 +106,19 @@ impl<P> FilterContext<'_, P> {
     }
 }
 
-impl<P: PreparePlugin> FilterContext<'_, P> {
+impl<P: PreparePlugin, Accepted: 'static> FilterContext<'_, P, Accepted> {
     /// The state that the plugin prepared for this binding. Prepares it on first use.
     ///
     /// # Errors
     ///
     /// The [`Failure`] of preparing. Pass it on: it is the outcome of this call.
     pub fn prepared(&self) -> Result<&P::Prepared, Failure> {
-        self.kept.prepared(self.plugin, self.cycle, None)
+        let preferences = self.preferences.map(|preferences| preferences as &dyn Any);
+        self.kept.prepared(self.plugin, self.cycle, preferences)
     }
 }
 
-impl<P: SnapshotValuePlugin> FilterContext<'_, P> {
+impl<P: SnapshotValuePlugin, Accepted> FilterContext<'_, P, Accepted> {
     /// The value that the plugin keeps for the snapshot. Makes it if the host keeps none.
     ///
     /// # Errors
@@ -113,18 +129,19 @@ impl<P: SnapshotValuePlugin> FilterContext<'_, P> {
     }
 }
 
-impl<P: BindingValuePlugin> FilterContext<'_, P> {
+impl<P: BindingValuePlugin, Accepted: 'static> FilterContext<'_, P, Accepted> {
     /// The value that the plugin keeps for the binding. Makes it if the host keeps none.
     ///
     /// # Errors
     ///
     /// The [`Failure`] of making it. Pass it on: it is the outcome of this call.
     pub fn binding_value(&self) -> Result<&P::BindingValue, Failure> {
-        self.kept.binding_value(self.plugin, self.cycle, None)
+        let preferences = self.preferences.map(|preferences| preferences as &dyn Any);
+        self.kept.binding_value(self.plugin, self.cycle, preferences)
     }
 }
 
-impl<'a, P> std::ops::Deref for FilterContext<'a, P> {
+impl<'a, P, Accepted> std::ops::Deref for FilterContext<'a, P, Accepted> {
     type Target = Cycle<'a>;
 
     fn deref(&self) -> &Cycle<'a> {

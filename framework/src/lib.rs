@@ -163,8 +163,30 @@
 //! - **Rows and candidates** are types: a [`Row`](clusters::Row) of the snapshot does not index a column of a call, and a
 //!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for one past the end are ignored and
 //!   counted, except that a selection with one is an error; the test kit reports all of them as errors.
-//! - **Determinism.** The same snapshot, binding, profile and seed must give the same result. Break ties by
-//!   [`CallContext::tie_key`], and take all other randomness from [`Cycle::random`].
+//! - **Determinism.** The same snapshot, binding, profile, seed and time must give the same result. Break ties by
+//!   [`CallContext::tie_key`], take all other randomness from [`Cycle::random`], and the time from [`Cycle::time`].
+//!
+//! # What a plugin sees of policy and workload
+//!
+//! A policy carries preferences for any plugin in the annotation `divvy.io/preferences.<name of the plugin>`, as JSON. The
+//! plugin names their type in the trait of its extension point, such as
+//! [`FilterPlugin<MyPreferences>`](filter::FilterPlugin). Everything else has to be declared with [`Needs`](plugin::Needs):
+//!
+//! | input | need | `divvy schedule`, `diff` | `divvy run` | a recording |
+//! |---|---|---|---|---|
+//! | [labels](binding::Binding::labels) and [annotations](binding::Binding::annotations) of the binding | none | those of the binding in the input; a binding that is derived from a workload has none | those of the binding: of Karmada's detector, the permanent identifier and the name of the policy | as recorded |
+//! | [policy](binding::Binding::policy) | `metadata` | of the policy in the input | of the policy that claims the binding | as recorded |
+//! | [workload](binding::Binding::workload) | `metadata` | of the workload in the input | never known: workloads are not watched, and Karmada copies nothing of their metadata into a binding | as recorded, if a plugin of the profile declared the need |
+//! | [priority](binding::Binding::priority) | `metadata` | `spec.schedulePriority` of the binding | the same | the same |
+//! | [time](cycle::Cycle::time) | `time` | `--time`, or the start of the command | the wall clock of the decision | as recorded, if a plugin of the profile declared the need or `--time` was given; otherwise the decision is an error |
+//!
+//! What is not known is `None`, which is not the same as empty. Reading what is not declared is an error, in the test kit
+//! as well. `divvy run` decides a binding again when its preferences change, but not for other annotations and labels of
+//! its policy alone: the next decision sees them.
+//!
+//! A plugin says until when its answer holds with [`Cycle::valid_until`]. The earliest time of all plugins of a decision
+//! counts: `divvy schedule -o json` shows it, and `divvy run` decides the binding again then, with `divvy.io/applied-policy`
+//! as its memory across restarts.
 //!
 //! # Rules for plugins
 //!
@@ -207,6 +229,8 @@
 //! [`Cycle::explain_row`]: cycle::Cycle::explain_row
 //! [`Cycle::note`]: cycle::Cycle::note
 //! [`Cycle::random`]: cycle::Cycle::random
+//! [`Cycle::time`]: cycle::Cycle::time
+//! [`Cycle::valid_until`]: cycle::Cycle::valid_until
 
 #[cfg(not(panic = "unwind"))]
 compile_error!(

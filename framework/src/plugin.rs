@@ -113,6 +113,21 @@ impl Needs {
         Self(self.0 | feature::RAW_CLUSTERS)
     }
 
+    /// The priority of the binding, and the labels and annotations of its policy and its workload:
+    /// [`Binding::priority`](crate::binding::Binding::priority), [`Binding::policy`](crate::binding::Binding::policy) and
+    /// [`Binding::workload`](crate::binding::Binding::workload).
+    #[must_use]
+    pub const fn metadata(self) -> Self {
+        Self(self.0 | feature::METADATA)
+    }
+
+    /// The time of the decision: [`Cycle::time`](crate::cycle::Cycle::time). A decision for which no time is known, such
+    /// as one in a recording of an older version, is an error before the plugin is called.
+    #[must_use]
+    pub const fn time(self) -> Self {
+        Self(self.0 | feature::TIME)
+    }
+
     /// All candidates in one call, even if the policy gives them priorities: the strategy walks the tiers itself.
     #[must_use]
     pub const fn own_tiers(self) -> Self {

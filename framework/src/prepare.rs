@@ -82,16 +82,17 @@ impl<'a, P> PrepareContext<'a, P> {
 }
 
 impl<'a, P> PrepareContext<'a, P> {
-    /// The preferences that the policy carries for the strategy; `None` if it carries none, and at extension points
-    /// other than Assign.
-    pub fn preferences<Accepted: Preferences + 'static>(&self) -> Option<&'a Accepted>
-    where
-        P: AssignPlugin<Accepted>,
-    {
-        self.preferences?.downcast_ref()
+    /// The preferences that the policy carries for the plugin; `None` if it carries none, and at extension points at which
+    /// the plugin names no type for them.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Internal`] if `Accepted` is not the type that the plugin names at its extension point.
+    pub fn preferences<Accepted: Preferences + 'static>(&self) -> Result<Option<&'a Accepted>, Failure> {
+        typed(self.preferences)
     }
 
-    /// The entries of the policy's lists for the strategy; none at extension points other than Assign.
+    /// The entries of the policy's lists for the strategy; none if the plugin is not the binding's strategy.
     pub fn rules<Accepted: Preferences + 'static>(
         &self,
     ) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a, P, Accepted>
@@ -108,6 +109,16 @@ impl<'a, P> std::ops::Deref for PrepareContext<'a, P> {
     fn deref(&self) -> &Cycle<'a> {
         &self.cycle
     }
+}
+
+/// Preferences as the type that an author asks for.
+pub(crate) fn typed<T: 'static>(preferences: Option<&dyn Any>) -> Result<Option<&T>, Failure> {
+    let Some(preferences) = preferences else {
+        return Ok(None);
+    };
+    let typed = preferences.downcast_ref();
+    let message = "asks for its preferences as another type than its extension point names";
+    typed.map(Some).ok_or_else(|| Failure::internal(message))
 }
 
 /// A state or value at an address that the host keeps.

@@ -1,6 +1,6 @@
 //! Reproducible randomness, seeded from the profile's seed and the binding's UID, with fixed algorithms.
 //!
-//! A plugin must not use a clock or a global generator: the same snapshot, binding, profile and seed must give the same
+//! A plugin must not use a clock or a global generator: the same snapshot, binding, profile, seed and time must give the same
 //! result, to the replica. Two sources cover nearly every need. The [tie order](crate::division::ties) gives each
 //! cluster a key derived from the binding's seed and the cluster's name, so ties break the same way whatever the order
 //! of the clusters. [`Generator`] is a stream for everything else. It is xoshiro256++, whose stream is fixed, unlike

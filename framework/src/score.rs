@@ -1,5 +1,6 @@
 //! Score: rates each feasible cluster from 0 to 100.
 
+use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
 use crate::plugin::{Failure, Needs, Plugin};
 
@@ -40,7 +41,10 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 ///     .cluster(ClusterBuilder::new("b").label("tier", "gold"));
 /// assert_eq!(scenario.scores(&ManyLabels).unwrap(), [100, 50]);
 /// ```
-pub trait ScorePlugin: Plugin {
+///
+/// A policy can carry preferences for the plugin, of a type that is named in the trait, as for a
+/// [`FilterPlugin`](crate::filter::FilterPlugin).
+pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The services that the plugin needs from the host for this call.
     const NEEDS: Needs = Needs::NONE;
 
@@ -49,7 +53,7 @@ pub trait ScorePlugin: Plugin {
     /// # Errors
     ///
     /// A [`Failure`] aborts this cycle and leaves the binding's last result in place.
-    fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure>;
+    fn score(&self, context: &ScoreContext<'_, Self, Accepted>, result: &mut ScoreResult<'_>) -> Result<(), Failure>;
 
     /// Maps the plugin's own scores to 0..=100, right after [`Self::score`]. The default leaves them as they are. The
     /// host checks the scores afterwards: one outside the range aborts the cycle with an error that names plugin and
@@ -58,18 +62,30 @@ pub trait ScorePlugin: Plugin {
     /// # Errors
     ///
     /// A [`Failure`] aborts this cycle and leaves the binding's last result in place.
-    fn normalize(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
+    fn normalize(
+        &self,
+        context: &ScoreContext<'_, Self, Accepted>,
+        result: &mut ScoreResult<'_>,
+    ) -> Result<(), Failure> {
         let _ = (context, result);
         Ok(())
     }
 }
 
 /// The input of [`ScorePlugin::score`]: the feasible clusters. It dereferences to [`CallContext`].
-pub struct ScoreContext<'a, P> {
+pub struct ScoreContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
+    pub(crate) preferences: Option<&'a Accepted>,
 }
 
-impl<'a, P> std::ops::Deref for ScoreContext<'a, P> {
+impl<'a, P, Accepted> ScoreContext<'a, P, Accepted> {
+    /// The preferences that the policy carries for the plugin; `None` if it carries none.
+    pub fn preferences(&self) -> Option<&'a Accepted> {
+        self.preferences
+    }
+}
+
+impl<'a, P, Accepted> std::ops::Deref for ScoreContext<'a, P, Accepted> {
     type Target = CallContext<'a, P>;
 
     fn deref(&self) -> &CallContext<'a, P> {

@@ -1,5 +1,6 @@
 //! Select: picks the candidates among the feasible clusters.
 
+use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
 use crate::plugin::{Failure, Needs, Plugin, Promises};
 
@@ -40,7 +41,10 @@ use crate::plugin::{Failure, Needs, Plugin, Promises};
 ///     .cluster(ClusterBuilder::new("c").score(20));
 /// assert_eq!(scenario.candidates(&BestScore).unwrap(), ["b", "c"]);
 /// ```
-pub trait SelectPlugin: Plugin {
+///
+/// A policy can carry preferences for the plugin, of a type that is named in the trait, as for a
+/// [`FilterPlugin`](crate::filter::FilterPlugin).
+pub trait SelectPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The services that the plugin needs from the host for this call.
     const NEEDS: Needs = Needs::NONE;
 
@@ -53,17 +57,24 @@ pub trait SelectPlugin: Plugin {
     ///
     /// Return [`Failure::Unschedulable`] if the constraints cannot be met, and [`Failure::Internal`] if the plugin is
     /// at fault. Either aborts this cycle and leaves the binding's last result in place.
-    fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure>;
+    fn select(&self, context: &SelectContext<'_, Self, Accepted>, result: &mut SelectResult<'_>)
+    -> Result<(), Failure>;
 }
 
 /// The input of [`SelectPlugin::select`]: the feasible clusters, or what the selector before left of them. It dereferences
 /// to [`CallContext`].
-pub struct SelectContext<'a, P> {
+pub struct SelectContext<'a, P, Accepted = NoPreferences> {
     pub(crate) call: CallContext<'a, P>,
+    pub(crate) preferences: Option<&'a Accepted>,
     pub(crate) needed: i64,
 }
 
-impl<P: Plugin> SelectContext<'_, P> {
+impl<'a, P: Plugin, Accepted> SelectContext<'a, P, Accepted> {
+    /// The preferences that the policy carries for the plugin; `None` if it carries none.
+    pub fn preferences(&self) -> Option<&'a Accepted> {
+        self.preferences
+    }
+
     /// Replicas that the candidates together must have room for; `None` if room does not matter, as for a strategy that
     /// duplicates.
     pub fn needed(&self) -> Option<i64> {
@@ -71,7 +82,7 @@ impl<P: Plugin> SelectContext<'_, P> {
     }
 }
 
-impl<'a, P> std::ops::Deref for SelectContext<'a, P> {
+impl<'a, P, Accepted> std::ops::Deref for SelectContext<'a, P, Accepted> {
     type Target = CallContext<'a, P>;
 
     fn deref(&self) -> &CallContext<'a, P> {

@@ -14,6 +14,7 @@ use crate::clusters::{Clusters, Row};
 use crate::configuration::Preferences;
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Plugin};
+use crate::prepare::typed;
 
 /// A plugin that keeps a value for each snapshot: something that depends on the clusters alone.
 ///
@@ -140,13 +141,13 @@ impl<'a, P> BindingValueContext<'a, P> {
         self.cycle.binding()
     }
 
-    /// The preferences that the policy carries for the strategy; `None` if it carries none, or if the plugin is not its
-    /// strategy.
-    pub fn preferences<Accepted: Preferences + 'static>(&self) -> Option<&'a Accepted>
-    where
-        P: AssignPlugin<Accepted>,
-    {
-        self.preferences?.downcast_ref()
+    /// The preferences that the policy carries for the plugin; `None` if it carries none.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Internal`] if `Accepted` is not the type that the plugin names at its extension points.
+    pub fn preferences<Accepted: Preferences + 'static>(&self) -> Result<Option<&'a Accepted>, Failure> {
+        typed(self.preferences)
     }
 
     /// The entries of the policy's lists for the strategy, without rows; none if the plugin is not its strategy.

@@ -44,6 +44,7 @@ fn allocations_of_cycle(host: &Host, binding: &Binding, fleet: &FleetSnapshot) -
         plan: &plan,
         group: &plan.groups[0],
         fresh: binding.is_fresh(),
+        time: None,
     };
     let mut cycle = Cycle::new();
     let mut run = || {

@@ -26,11 +26,24 @@ fn profile(plugin: &str, more: &str) -> String {
 
 /// The decision on a binding with 6 replicas and an affinity that rejects the second of two clusters.
 fn told(host: &Host, fault: &str) -> String {
+    host.told(objects(fault))
+}
+
+fn objects(fault: &str) -> [serde_json::Value; 3] {
     let asked = binding("web", 6)
         .strategy("Misbehaving")
         .placement("clusterAffinity", serde_json::json!({ "clusterNames": ["a"] }))
         .annotation("c.example/fault", fault);
-    host.told([cluster("a", 9).into(), cluster("b", 9).into(), asked.into()])
+    [cluster("a", 9).into(), cluster("b", 9).into(), asked.into()]
+}
+
+/// The earliest time of all calls counts.
+#[test]
+fn an_answer_can_hold_for_a_while() {
+    let host = Host::extending(&profile("misbehaving", ""));
+    for (wish, expected) in [("none", None), ("hold for a while", Some(5))] {
+        assert_eq!(host.decide(objects(wish))[0].valid_until, expected, "{wish}");
+    }
 }
 
 #[test]
@@ -48,7 +61,10 @@ fn every_fault_is_an_error_of_one_binding() {
             "Error: plugin `misbehaving` failed: code 0x30001 without a message",
         ),
         ("unknown scheduling outcome", "Unschedulable: nothing to be done"),
-        ("unknown mistake of the policy", "Error: no such wish"),
+        (
+            "unknown mistake of the policy",
+            "Error: plugin `misbehaving`: no such wish",
+        ),
         ("unknown class", "Error: plugin `misbehaving` failed: no such class"),
         ("not UTF-8", "Error: plugin `misbehaving` failed: a\u{fffd}b"),
         (

@@ -8,6 +8,7 @@ mod plugins_and_profiles;
 mod schedule;
 mod selectors;
 mod silence;
+mod time;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

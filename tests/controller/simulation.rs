@@ -34,7 +34,7 @@ pub(super) struct Simulation {
 }
 
 /// Seconds since 1970 at which simulations begin.
-const EPOCH: i64 = 1_800_000_000;
+pub(super) const EPOCH: i64 = 1_800_000_000;
 
 impl Simulation {
     /// A scheduler that leads, over these clusters.
@@ -74,6 +74,11 @@ impl Simulation {
         let moment = self.moment();
         self.engine.lead(Some(Term(term)), &moment);
         self.run();
+    }
+
+    /// Lets time pass while the scheduler does nothing, as before a start.
+    pub(super) fn wait(&mut self, time: Duration) {
+        self.elapsed += time;
     }
 
     /// Lets time pass.
@@ -122,6 +127,16 @@ impl Simulation {
         merge(&mut binding["spec"], &specification);
         self.bindings.insert(name.to_owned(), binding);
         self.changed(name);
+    }
+
+    /// Deletes a binding.
+    pub(super) fn delete(&mut self, name: &str) {
+        self.bindings.remove(name);
+        let key = ObjectKey {
+            namespace: "default".to_owned(),
+            name: name.to_owned(),
+        };
+        self.observe(Change::Deleted(Kind::Binding, key));
     }
 
     /// Changes a binding by a merge patch as another controller would, and lets the scheduler act.
@@ -211,6 +226,7 @@ impl Simulation {
         Moment {
             instant: self.now(),
             wall: Timestamp::from_seconds(self.seconds()),
+            milliseconds: self.seconds() * 1000,
         }
     }
 

@@ -38,6 +38,7 @@ fn threads(count: usize) -> Options {
     Options {
         assumes: true,
         threads: NonZeroUsize::new(count).expect("at least one thread"),
+        time: None,
     }
 }
 

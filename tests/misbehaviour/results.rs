@@ -123,7 +123,7 @@ fn failures_that_a_plugin_reports_keep_their_kind() {
         ),
         (
             "refused preferences",
-            "Error: specifiedClusters[0].name: no such cluster",
+            "Error: plugin `faulty`: specifiedClusters[0].name: no such cluster",
         ),
         (
             "reject all",
@@ -140,11 +140,12 @@ fn preferences_that_do_not_fit_name_the_key() {
     assert_eq!(with(serde_json::json!({ "patience": 3 })), "a=6");
     assert_eq!(
         with(serde_json::json!({ "patients": 3 })),
-        "Error: unknown key `patients`"
+        "Error: the binding's `divvy.io/preferences`: plugin `faulty`: unknown key `patients`"
     );
     assert_eq!(
         with(serde_json::json!({ "patience": "long" })),
-        "Error: patience: expected an integer from 0 to 4294967295, got the string \"long\""
+        "Error: the binding's `divvy.io/preferences`: plugin `faulty`: patience: expected an integer from 0 to 4294967295, \
+         got the string \"long\""
     );
 }
 

@@ -129,13 +129,13 @@ fn invalid_groups_are_named() {
             { "targetCluster": { "clusterNames": ["cluster2"] }, "replicas": 3 },
         ] }),
         7,
-        "Error: the binding's `divvy.io/preferences`.staticSpecifyList[1]: cluster `cluster2` is already in the group \
+        "Error: plugin `specified`: the binding's `divvy.io/preferences`.staticSpecifyList[1]: cluster `cluster2` is already in the group \
          of the binding's `divvy.io/preferences`.staticSpecifyList[0]",
     );
     check(
         &BEFORE,
         &counts([("cluster1", 4), ("elsewhere", 3)]),
         7,
-        "Error: the binding's `divvy.io/preferences`.staticSpecifyList[1]: matches no cluster",
+        "Error: plugin `specified`: the binding's `divvy.io/preferences`.staticSpecifyList[1]: matches no cluster",
     );
 }

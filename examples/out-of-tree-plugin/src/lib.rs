@@ -71,7 +71,8 @@ impl PreparePlugin for CheapestFirst {
 
     /// A `Failure` ends this binding alone; it names the key of the preferences that is wrong.
     fn prepare(&self, context: &PrepareContext<'_, Self>) -> Result<f64, Failure> {
-        match context.preferences().and_then(|preferences| preferences.maximum_price) {
+        let preferences = context.preferences::<CheapestFirstPreferences>()?;
+        match preferences.and_then(|preferences| preferences.maximum_price) {
             Some(limit) if limit < 0.0 => Err(Failure::preferences("maximumPrice", "expected a price of at least 0")),
             Some(limit) => Ok(limit),
             None => Ok(f64::INFINITY),

@@ -952,6 +952,12 @@ typedef struct divvy_describe_call {
 #define DIVVY_CYCLE_DUPLICATED UINT64_C(16)
 /* Select ignores the spread constraints, because the strategy does. */
 #define DIVVY_CYCLE_IGNORE_SPREAD UINT64_C(32)
+/* The time of the decision is known. */
+#define DIVVY_CYCLE_TIME UINT64_C(64)
+/* The labels and annotations of the policy are known. */
+#define DIVVY_CYCLE_POLICY_METADATA UINT64_C(128)
+/* The labels and annotations of the workload are known. */
+#define DIVVY_CYCLE_WORKLOAD_METADATA UINT64_C(256)
 
 /* One attempt to schedule one binding against one snapshot, visible to every call of the cycle. */
 typedef struct divvy_cycle_view {
@@ -1000,6 +1006,19 @@ typedef struct divvy_cycle_view {
     divvy_pair_row_slice labels;
     /* Annotations of the binding. */
     divvy_pair_row_slice annotations;
+    /* Time of the decision in milliseconds since 1970, with `DIVVY_CYCLE_TIME`; otherwise 0. Given only if a plugin
+     * of the profile declares that need, as are the fields below. */
+    int64_t time;
+    /* Priority of the binding in the scheduling queue, larger first. */
+    int64_t priority;
+    /* Labels of the policy, by key, with `DIVVY_CYCLE_POLICY_METADATA`. */
+    divvy_pair_row_slice policy_labels;
+    /* Annotations of the policy, by key, with `DIVVY_CYCLE_POLICY_METADATA`. */
+    divvy_pair_row_slice policy_annotations;
+    /* Labels of the workload, by key, with `DIVVY_CYCLE_WORKLOAD_METADATA`. */
+    divvy_pair_row_slice workload_labels;
+    /* Annotations of the workload, by key, with `DIVVY_CYCLE_WORKLOAD_METADATA`. */
+    divvy_pair_row_slice workload_annotations;
 } divvy_cycle_view;
 
 /* The preferences and rules of the policy for the plugin that is called. Other plugins do not see them. */
@@ -1042,6 +1061,9 @@ typedef struct divvy_call_head {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
+     * passing of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
 } divvy_call_head;
 
 /* The function that drops state which a plugin prepared. */
@@ -1067,6 +1089,9 @@ typedef struct divvy_prepare_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
+     * passing of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
     /* The kind of the calls that the state is for. */
     uint32_t point;
     /* Zero. */
@@ -1097,6 +1122,9 @@ typedef struct divvy_snapshot_value_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
+     * passing of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
     /* The value for an earlier snapshot; null if there is none. It stays valid during the call. */
     DIVVY_POINTER(void, previous)
     /* Rows whose clusters differ from the earlier snapshot, ascending, if `changes_known` is 1. */
@@ -1131,6 +1159,9 @@ typedef struct divvy_binding_value_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
+     * passing of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
     /* The value, written by the plugin. The host passes it as `divvy_call_head.binding_value`. */
     DIVVY_POINTER(void, value)
     /* The function that drops the value, written by the plugin; null if nothing is to be dropped. */
@@ -1155,6 +1186,9 @@ typedef struct divvy_filter_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
+     * passing of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
     /* Per cluster of the snapshot: 0 while it is feasible, otherwise a code. The plugin writes codes where
      * it finds 0, and nothing elsewhere. */
     divvy_u32_out codes;
@@ -1183,6 +1217,9 @@ typedef struct divvy_score_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
+     * passing of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
     /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
      * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
      * columns below have one element per row of this column. */
@@ -1222,6 +1259,9 @@ typedef struct divvy_select_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
+     * passing of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
     /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
      * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
      * columns below have one element per row of this column. */
@@ -1266,6 +1306,9 @@ typedef struct divvy_assign_call {
     DIVVY_POINTER(void, snapshot_value)
     /* The value that the plugin keeps for this binding; null if it keeps none. */
     DIVVY_POINTER(void, binding_value)
+    /* Time until which the answer holds, in milliseconds since 1970, written by the plugin; `INT64_MAX` if the
+     * passing of time does not change it. The host ignores it in calls for values. */
+    int64_t valid_until;
     /* Rows of the clusters of the call: for Score the feasible ones, ascending; for Select the same, or what the
      * selector before chose, in its order; for Assign the candidates, in the order of the last selector. The
      * columns below have one element per row of this column. */
@@ -1328,10 +1371,14 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_LAST_TIER_OVERFLOWS ((UINT64_C(1) << 8))
 /* Need: cluster priorities cannot be combined with the strategy. */
 #define DIVVY_FEATURE_NO_PRIORITIES ((UINT64_C(1) << 9))
+/* Need: the priority of the binding, and the labels and annotations of its policy and its workload. */
+#define DIVVY_FEATURE_METADATA ((UINT64_C(1) << 10))
+/* Need: the time of the decision. */
+#define DIVVY_FEATURE_TIME ((UINT64_C(1) << 11))
 /* Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it. */
 #define DIVVY_FEATURE_ENFORCES_SPREAD ((UINT64_C(1) << 16))
 /* All features of this version. */
-#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 10)) - 1) | DIVVY_FEATURE_ENFORCES_SPREAD)
+#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 12)) - 1) | DIVVY_FEATURE_ENFORCES_SPREAD)
 /* Features that a plugin lists as optional; all others are required. */
 #define DIVVY_FEATURE_OPTIONAL                                                                                         \
     (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT |                         \

@@ -48,6 +48,9 @@ macro_rules! call {
                 snapshot_value: Address = Address::NULL,
                 /// The value that the plugin keeps for this binding; null if it keeps none.
                 binding_value: Address = Address::NULL,
+                /// Time until which the answer holds, in milliseconds since 1970, written by the plugin; `i64::MAX` if the
+                /// passing of time does not change it. The host ignores it in calls for values.
+                valid_until: i64 = i64::MAX,
                 $($(#[$field_attribute])* $field: $type = $default,)*
             }
         }
@@ -74,6 +77,9 @@ pub struct CallHead<'a> {
     pub snapshot_value: Address,
     /// The value that the plugin keeps for this binding; null if it keeps none.
     pub binding_value: Address,
+    /// Time until which the answer holds, in milliseconds since 1970, written by the plugin; `i64::MAX` if the passing of
+    /// time does not change it. The host ignores it in calls for values.
+    pub valid_until: i64,
 }
 
 /// A struct that begins with the fields of [`CallHead`].

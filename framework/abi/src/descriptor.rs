@@ -37,11 +37,15 @@ pub mod feature {
     pub const LAST_TIER_OVERFLOWS: u64 = 1 << 8;
     /// Need: cluster priorities cannot be combined with the strategy.
     pub const NO_PRIORITIES: u64 = 1 << 9;
+    /// Need: the priority of the binding, and the labels and annotations of its policy and its workload.
+    pub const METADATA: u64 = 1 << 10;
+    /// Need: the time of the decision.
+    pub const TIME: u64 = 1 << 11;
     /// Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it.
     pub const ENFORCES_SPREAD: u64 = 1 << 16;
 
     /// All features of this version.
-    pub const ALL: u64 = ((1 << 10) - 1) | ENFORCES_SPREAD;
+    pub const ALL: u64 = ((1 << 12) - 1) | ENFORCES_SPREAD;
     /// Features that a plugin lists as optional; all others are required.
     pub const OPTIONAL: u64 = RESPECTS_CAPACITY | ORDER_INDEPENDENT | INERT | ENFORCES_SPREAD;
 }

@@ -22,6 +22,12 @@ pub mod flag {
     pub const DUPLICATED: u64 = 16;
     /// Select ignores the spread constraints, because the strategy does.
     pub const IGNORE_SPREAD: u64 = 32;
+    /// The time of the decision is known.
+    pub const TIME: u64 = 64;
+    /// The labels and annotations of the policy are known.
+    pub const POLICY_METADATA: u64 = 128;
+    /// The labels and annotations of the workload are known.
+    pub const WORKLOAD_METADATA: u64 = 256;
 }
 
 sized! {
@@ -67,8 +73,21 @@ sized! {
         /// Labels of the binding.
         labels: Slice<'a, PairRow> = Slice::EMPTY,
         /// Annotations of the binding.
-        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         annotations: Slice<'a, PairRow> = Slice::EMPTY,
+        /// Time of the decision in milliseconds since 1970, with [`flag::TIME`]; otherwise 0. Given only if a plugin of
+        /// the profile declares that need, as are the fields below.
+        time: i64 = 0,
+        /// Priority of the binding in the scheduling queue, larger first.
+        priority: i64 = 0,
+        /// Labels of the policy, by key, with [`flag::POLICY_METADATA`].
+        policy_labels: Slice<'a, PairRow> = Slice::EMPTY,
+        /// Annotations of the policy, by key, with [`flag::POLICY_METADATA`].
+        policy_annotations: Slice<'a, PairRow> = Slice::EMPTY,
+        /// Labels of the workload, by key, with [`flag::WORKLOAD_METADATA`].
+        workload_labels: Slice<'a, PairRow> = Slice::EMPTY,
+        /// Annotations of the workload, by key, with [`flag::WORKLOAD_METADATA`].
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        workload_annotations: Slice<'a, PairRow> = Slice::EMPTY,
     }
 }
 

@@ -85,7 +85,7 @@ fn structs() -> String {
             strategy,
         }
         FigureRow { name, value }
-        CallHead { size, kind, cycle, policy, sink, prepared, snapshot_value, binding_value }
+        CallHead { size, kind, cycle, policy, sink, prepared, snapshot_value, binding_value, valid_until }
         PluginRecord {
             magic, length, flags, abi_major, abi_minor, least_minor, reserved, language, sdk_version, name, version,
         }
@@ -184,10 +184,10 @@ const VALUES: &[(&str, &str, &str, u64)] = values! {
     service::text_kind { REASON, EXPLANATION, NOTE }
     service::level { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
     service::document { CONFIGURATION_SCHEMA, PREFERENCES_SCHEMA, RULE_LISTS }
-    view::flag { FRESH, WORKLOAD, EXPLAIN, NAMESPACED, DUPLICATED, IGNORE_SPREAD }
+    view::flag { FRESH, WORKLOAD, EXPLAIN, NAMESPACED, DUPLICATED, IGNORE_SPREAD, TIME, POLICY_METADATA, WORKLOAD_METADATA }
     descriptor::feature {
         RAW_CLUSTERS, DUPLICATES, RESPECTS_CAPACITY, ORDER_INDEPENDENT, INERT, OWN_TIERS, NO_SPREAD,
-        RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, ENFORCES_SPREAD, ALL, OPTIONAL,
+        RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, METADATA, TIME, ENFORCES_SPREAD, ALL, OPTIONAL,
     }
     section::record_flag { CERTIFIED, MUST_BE_KNOWN }
     reason::cause { OTHER, FULL_COUNT, PROPORTION, HIGHEST_AVERAGES, EVEN, PACKED, COUNT, FILLED, UNCHANGED, NOT_NEEDED, DRAINED, NO_SHARE, LISTED, BEYOND_MAXIMUM, GROUP_NOT_CHOSEN }

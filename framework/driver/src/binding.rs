@@ -22,6 +22,11 @@ pub struct BindingRecord {
     pub(crate) replicas: i64,
     pub(crate) names: BindingNames,
     pub(crate) preferences: Text,
+    /// Preferences for plugins other than the strategy's, by the plugin's name.
+    pub(crate) plugin_preferences: Vec<(Box<str>, Text)>,
+    pub(crate) priority: i64,
+    pub(crate) policy: MetadataRecord,
+    pub(crate) workload: MetadataRecord,
     pub(crate) texts: Vec<Text>,
     pub(crate) affinities: Vec<AffinityRow>,
     pub(crate) expressions: Vec<ExpressionRow>,
@@ -37,6 +42,13 @@ pub struct BindingRecord {
     pub(crate) rule_values: Vec<RuleValueRow>,
     /// Index of an affinity, and its priority. The host turns priorities into tiers; plugins see only the tiers.
     pub(crate) priority_rules: Vec<(u32, i64)>,
+    pub(crate) labels: Vec<PairRow>,
+    pub(crate) annotations: Vec<PairRow>,
+}
+
+/// Labels and annotations of an object that the binding comes from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MetadataRecord {
     pub(crate) labels: Vec<PairRow>,
     pub(crate) annotations: Vec<PairRow>,
 }
@@ -172,6 +184,59 @@ impl BindingRecordBuilder {
         self.record.names.strategy = self.text(strategy);
         self.record.preferences = self.text(preferences);
         self
+    }
+
+    /// Sets the preferences of a plugin other than the strategy's, as JSON.
+    pub fn plugin_preferences(&mut self, plugin: &str, preferences: &str) -> &mut Self {
+        let preferences = self.text(preferences);
+        self.record.plugin_preferences.retain(|(known, _)| **known != *plugin);
+        self.record.plugin_preferences.push((plugin.into(), preferences));
+        self
+    }
+
+    /// Sets the priority in the scheduling queue, larger first.
+    pub fn queue_priority(&mut self, priority: i64) -> &mut Self {
+        self.record.priority = priority;
+        self
+    }
+
+    /// Sets the labels and annotations of the policy, each by key. Without this call they are not known.
+    pub fn policy_metadata<T: AsRef<str>>(
+        &mut self,
+        labels: impl IntoIterator<Item = (T, T)>,
+        annotations: impl IntoIterator<Item = (T, T)>,
+    ) -> &mut Self {
+        self.record.policy = self.metadata(labels, annotations);
+        self.set_flag(flag::POLICY_METADATA, true);
+        self
+    }
+
+    /// Sets the labels and annotations of the workload, each by key. Without this call they are not known.
+    pub fn workload_metadata<T: AsRef<str>>(
+        &mut self,
+        labels: impl IntoIterator<Item = (T, T)>,
+        annotations: impl IntoIterator<Item = (T, T)>,
+    ) -> &mut Self {
+        self.record.workload = self.metadata(labels, annotations);
+        self.set_flag(flag::WORKLOAD_METADATA, true);
+        self
+    }
+
+    fn metadata<T: AsRef<str>>(
+        &mut self,
+        labels: impl IntoIterator<Item = (T, T)>,
+        annotations: impl IntoIterator<Item = (T, T)>,
+    ) -> MetadataRecord {
+        let labels = labels.into_iter();
+        let labels = labels
+            .map(|(key, value)| self.pair(key.as_ref(), value.as_ref()))
+            .collect();
+        let annotations = annotations.into_iter();
+        let annotations = annotations.map(|(key, value)| self.pair(key.as_ref(), value.as_ref()));
+        MetadataRecord {
+            labels,
+            annotations: annotations.collect(),
+        }
     }
 
     /// Sets the replicas to divide. `workload` is false for resources that are propagated whole.
@@ -365,6 +430,13 @@ impl BindingRecord {
     /// Replicas to divide.
     pub fn replicas(&self) -> i64 {
         self.replicas
+    }
+
+    /// Preferences for a plugin other than the strategy's; `None` if the policy carries none.
+    #[inline]
+    pub fn preferences_of(&self, plugin: &str) -> Option<Text> {
+        let mut all = self.plugin_preferences.iter();
+        all.find(|(known, _)| **known == *plugin).map(|(_, text)| *text)
     }
 
     /// True if the policy gives clusters priorities.

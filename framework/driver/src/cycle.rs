@@ -1,7 +1,7 @@
 //! The view of a binding and a snapshot that every call of a cycle reads.
 
 use divvy_framework_abi::arena::NO_ROW;
-use divvy_framework_abi::text::Span;
+use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 use divvy_framework_abi::{Slice, Str};
 
@@ -141,6 +141,8 @@ pub struct CycleOptions {
     pub duplicated: bool,
     /// True if Select ignores spread constraints.
     pub ignore_spread: bool,
+    /// Time of the decision in milliseconds since 1970; `None` if it is not known or no plugin needs it.
+    pub time: Option<i64>,
 }
 
 /// The view of one binding against one snapshot. It borrows everything and converts nothing.
@@ -156,6 +158,7 @@ pub fn cycle_view<'a>(
         (flag::EXPLAIN, options.explain),
         (flag::DUPLICATED, options.duplicated),
         (flag::IGNORE_SPREAD, options.ignore_spread),
+        (flag::TIME, options.time.is_some()),
     ] {
         if set {
             flags |= bit;
@@ -182,7 +185,21 @@ pub fn cycle_view<'a>(
         evictions: Slice::new(&record.evictions),
         labels: Slice::new(&record.labels),
         annotations: Slice::new(&record.annotations),
+        time: options.time.unwrap_or(0),
+        priority: record.priority,
+        policy_labels: Slice::new(&record.policy.labels),
+        policy_annotations: Slice::new(&record.policy.annotations),
+        workload_labels: Slice::new(&record.workload.labels),
+        workload_annotations: Slice::new(&record.workload.annotations),
         ..CycleView::DEFAULT
+    }
+}
+
+/// Preferences of the policy for a plugin other than the strategy's: [`BindingRecord::preferences_of`].
+pub fn preferences_view<'a>(preferences: Text) -> PolicyView<'a> {
+    PolicyView {
+        preferences,
+        ..PolicyView::DEFAULT
     }
 }
 

@@ -1,6 +1,8 @@
 //! The functions of a plugin's descriptor: they read what the host wrote, call the author's trait, and hand over what
 //! comes of it.
 
+use std::any::Any;
+use std::cell::Cell;
 use std::ffi::c_void;
 
 use divvy_framework_abi::call::{
@@ -12,13 +14,14 @@ use divvy_framework_abi::sized::{Head, SizePrefixed, head, kind};
 use divvy_framework_abi::view::{CycleView, PolicyView};
 use divvy_framework_abi::{Address, Function, PluginText};
 
-use super::{Dispatch, Failed, Instance, panics};
+use super::preferences::preferences_at;
+use super::{Dispatch, Failed, Instance, PreferencesReader, panics};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::clusters::Row;
-use crate::configuration::{Configuration, Preferences, ValueError};
+use crate::configuration::{Configuration, Preferences};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
-use crate::plugin::{Failure, Needs, PreparePlugin};
+use crate::plugin::{Needs, PreparePlugin};
 use crate::prepare::{Boxed, Kept, PrepareContext, kept};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
@@ -68,7 +71,11 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: 
     };
     // SAFETY: the host offers the functions for this sink, until the call returns, from this thread.
     let texts = unsafe { Texts::new(arguments.services.text, arguments.services.explain, head.sink) };
-    Cycle::new(view, policy, texts, needs.and(arguments.needs))
+    // SAFETY: every call begins with the fields of its head, and the host lends this one to the call.
+    let valid_until = unsafe { &raw mut (*arguments.call.cast::<CallHead<'v>>()).valid_until };
+    // SAFETY: as above; until the call returns, the field is accessed through this reference alone.
+    let valid_until: &'s Cell<i64> = unsafe { &*valid_until.cast() };
+    Cycle::new(view, policy, texts, needs.and(arguments.needs), valid_until)
 }
 
 /// What the host keeps at an address.
@@ -131,11 +138,12 @@ unsafe fn enter<'s, 'v: 's, T: Call>(
 
 /// The common part of the contexts of Score, Select and Assign, from a call that begins with the columns of clusters.
 macro_rules! call_context {
-    ($plugin:ident, $cycle:ident, $kept:ident, $call:ident) => {
+    ($plugin:ident, $cycle:ident, $kept:ident, $call:ident, $preferences:ident) => {
         CallContext {
             plugin: $plugin,
             cycle: $cycle,
             kept: $kept,
+            preferences: $preferences.as_ref().map(|preferences| preferences as &dyn Any),
             rows: Row::cast($call.rows.as_slice()),
             scores: $call.scores.as_slice(),
             last: $call.last.as_slice(),
@@ -163,15 +171,6 @@ fn count_dropped(services: &Services, dropped: u64) {
     }
 }
 
-/// The binding's preferences as the plugin's type; `None` if the policy carries none.
-pub(crate) fn preferences<P: Preferences>(json: &str) -> Result<Option<P>, ValueError> {
-    if json.is_empty() {
-        return Ok(None);
-    }
-    let value: serde_json::Value = serde_json::from_str(json).map_err(|error| ValueError::not_json(&error))?;
-    P::read(&value).map(Some)
-}
-
 /// Answers Prepare.
 ///
 /// # Safety
@@ -182,7 +181,7 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     let preferences = match call.point {
-        kind::ASSIGN => P::read_preferences(cycle.policy().preferences_json())?,
+        kind::ASSIGN => P::preferences().read(cycle.policy().preferences_json())?,
         _ => None,
     };
     let state = plugin.prepare(&PrepareContext::new(cycle, preferences.as_deref()))?;
@@ -234,7 +233,7 @@ pub unsafe fn binding_value<P: Dispatch + BindingValuePlugin>(
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (_, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
-    let preferences = P::read_preferences(cycle.policy().preferences_json())?;
+    let preferences = P::preferences().read(cycle.policy().preferences_json())?;
     let context = BindingValueContext::new(cycle, preferences.as_deref());
     let (value, release) = keep(plugin.binding_value(&context)?);
     let written = arguments.call.cast::<BindingValueCall<'_>>();
@@ -250,14 +249,25 @@ pub unsafe fn binding_value<P: Dispatch + BindingValuePlugin>(
 /// # Safety
 ///
 /// As for [`prepare`].
-pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+pub unsafe fn filter<T: Preferences + 'static, P: Dispatch + FilterPlugin<T>>(
+    plugin: &P,
+    arguments: Arguments<'_>,
+) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, kept): (FilterCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
+    let (call, cycle, kept): (FilterCall<'_>, _, _) =
+        unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;
+    let preferences: Option<T> = preferences_at::<T, P>(cycle)?;
     // SAFETY: the host lends the column to this call alone.
     let codes = unsafe { call.codes.as_mut_slice() };
     let mut result = FilterResult::new(cycle, codes, call.code);
-    plugin.filter(&FilterContext { plugin, cycle, kept }, &mut result)?;
+    let context = FilterContext {
+        plugin,
+        cycle,
+        kept,
+        preferences: preferences.as_ref(),
+    };
+    plugin.filter(&context, &mut result)?;
     count_dropped(arguments.services, result.dropped);
     Ok(())
 }
@@ -267,12 +277,18 @@ pub unsafe fn filter<P: FilterPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
 /// # Safety
 ///
 /// As for [`prepare`].
-pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+pub unsafe fn score<T: Preferences + 'static, P: Dispatch + ScorePlugin<T>>(
+    plugin: &P,
+    arguments: Arguments<'_>,
+) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, kept): (ScoreCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
+    let (call, cycle, kept): (ScoreCall<'_>, _, _) =
+        unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;
+    let preferences: Option<T> = preferences_at::<T, P>(cycle)?;
     let context = ScoreContext {
-        call: call_context!(plugin, cycle, kept, call),
+        call: call_context!(plugin, cycle, kept, call, preferences),
+        preferences: preferences.as_ref(),
     };
     // SAFETY: the host lends the column to this call alone.
     let mut result = ScoreResult::new(unsafe { call.result.as_mut_slice() });
@@ -287,12 +303,18 @@ pub unsafe fn score<P: ScorePlugin>(plugin: &P, arguments: Arguments<'_>) -> Res
 /// # Safety
 ///
 /// As for [`prepare`].
-pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> Result<(), Failed> {
+pub unsafe fn select<T: Preferences + 'static, P: Dispatch + SelectPlugin<T>>(
+    plugin: &P,
+    arguments: Arguments<'_>,
+) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, kept): (SelectCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
+    let (call, cycle, kept): (SelectCall<'_>, _, _) =
+        unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;
+    let preferences: Option<T> = preferences_at::<T, P>(cycle)?;
     let context = SelectContext {
-        call: call_context!(plugin, cycle, kept, call),
+        call: call_context!(plugin, cycle, kept, call, preferences),
+        preferences: preferences.as_ref(),
         needed: call.needed,
     };
     // SAFETY: the host lends the column to this call alone.
@@ -309,17 +331,18 @@ pub unsafe fn select<P: SelectPlugin>(plugin: &P, arguments: Arguments<'_>) -> R
 /// # Safety
 ///
 /// As for [`prepare`].
-pub unsafe fn assign<T: Preferences + 'static, P: AssignPlugin<T>>(
+pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
     plugin: &P,
     arguments: Arguments<'_>,
 ) -> Result<(), Failed> {
     let mut storage = Storage::default();
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
-    let (call, cycle, kept): (AssignCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
+    let (call, cycle, kept): (AssignCall<'_>, _, _) =
+        unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;
     // Invalid preferences never reach the plugin.
-    let preferences: Option<T> = preferences(cycle.policy().preferences_json()).map_err(Failure::Preferences)?;
+    let preferences: Option<T> = preferences_at::<T, P>(cycle)?;
     let context = AssignContext {
-        call: call_context!(plugin, cycle, kept, call),
+        call: call_context!(plugin, cycle, kept, call, preferences),
         preferences: preferences.as_ref(),
         replicas: call.replicas,
         policy_index: call.policy_index.as_slice(),
@@ -387,6 +410,10 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
             .map_err(|error| Failed::new(failure::CONFIGURATION, error.to_string()))?;
         let configuration =
             P::Configuration::read(&value).map_err(|error| Failed::value(failure::CONFIGURATION, &error))?;
+        if PreferencesReader::disagree(P::PREFERENCES) {
+            let message = "its extension points read preferences of different types";
+            return Err(Failed::new(failure::CONSTRUCTION, message));
+        }
         let plugin = P::new(configuration).map_err(|error| Failed::new(failure::CONSTRUCTION, error.to_string()))?;
         let needs = plugin.needs();
         let instance = Instance {
@@ -438,7 +465,7 @@ pub unsafe extern "C" fn describe<P: Dispatch>(call: *const DescribeCall<'_>) ->
     };
     let documents = panics::caught(&Services::DEFAULT, || match call.document {
         document::CONFIGURATION_SCHEMA => vec![P::Configuration::schema()],
-        document::PREFERENCES_SCHEMA => vec![P::preferences_schema()],
+        document::PREFERENCES_SCHEMA => vec![P::preferences().schema()],
         document::RULE_LISTS => P::rule_lists(),
         _ => Vec::new(),
     });

@@ -5,10 +5,10 @@
 //! do not use anything here directly. What could be misused is `unsafe`, so that safe code of a plugin cannot do so:
 //!
 //! ```compile_fail,E0133
-//! use divvy_framework::export::{Arguments, assign};
+//! use divvy_framework::export::{Arguments, Dispatch, assign};
 //! use divvy_framework::prelude::*;
 //!
-//! fn misuse<P: AssignPlugin>(plugin: &P, arguments: Arguments<'_>) {
+//! fn misuse<P: Dispatch + AssignPlugin>(plugin: &P, arguments: Arguments<'_>) {
 //!     let _ = assign(plugin, arguments);
 //! }
 //! ```
@@ -17,14 +17,15 @@ mod calls;
 mod descriptors;
 pub(crate) mod measuring;
 mod panics;
+mod preferences;
 #[cfg(all(test, feature = "testing"))]
 mod tests;
 
+pub(crate) use calls::count_out_of_range;
 pub use calls::{
     Arguments, assign, binding_value, call, construct, describe, destroy, filter, prepare, score, select,
     snapshot_value,
 };
-pub(crate) use calls::{count_out_of_range, preferences};
 pub use descriptors::{all_needs, library, point, pointers, select_point, strategies};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
@@ -33,11 +34,13 @@ pub use divvy_framework_abi::{Pointer, Slice};
 pub(crate) use panics::current_services;
 #[cfg(feature = "testing")]
 pub(crate) use panics::with_services;
+pub(crate) use preferences::preferences;
+pub use preferences::{
+    PreferencesReader, assign_preferences, filter_preferences, no_preferences, score_preferences, select_preferences,
+};
 
 #[cfg(feature = "certificate")]
 pub use divvy_framework_abi::certificate::{LibraryHeader, certificate};
-
-use std::any::Any;
 
 use divvy_framework_abi::service::{Failure as AbiFailure, Services, failure};
 use divvy_framework_abi::{ABI_VERSION, Address, Function, LEAST_MINOR, PluginText};
@@ -197,41 +200,18 @@ pub trait Dispatch: ConfiguredPlugin {
     /// The arguments are those of a call by the host, for this instance.
     unsafe fn answer(&self, kind: u32, arguments: Arguments<'_>) -> Result<(), Failed>;
 
-    /// Reads preferences as the plugin's type.
-    ///
-    /// # Errors
-    ///
-    /// The first key or value that does not fit.
-    fn read_preferences(_json: &str) -> Result<Option<Box<dyn Any>>, Failure> {
-        Ok(None)
-    }
+    /// How the preferences are read at each extension point.
+    const PREFERENCES: &'static [PreferencesReader] = &[];
 
-    /// The JSON Schema of the preferences.
-    fn preferences_schema() -> String {
-        <crate::configuration::NoPreferences as crate::configuration::Configuration>::schema()
+    /// How the plugin's preferences are read.
+    fn preferences() -> PreferencesReader {
+        PreferencesReader::of_plugin(Self::PREFERENCES)
     }
 
     /// The policy lists that the plugin reads.
     fn rule_lists() -> Vec<String> {
         Vec::new()
     }
-}
-
-/// Preferences of a strategy's type, without the type.
-///
-/// # Errors
-///
-/// As [`Dispatch::read_preferences`].
-pub fn any_preferences<T: Preferences + 'static, P: AssignPlugin<T>>(
-    json: &str,
-) -> Result<Option<Box<dyn Any>>, Failure> {
-    let read: Option<T> = preferences(json)?;
-    Ok(read.map(|read| Box::new(read) as Box<dyn Any>))
-}
-
-/// The JSON Schema of a strategy's preferences.
-pub fn schema_of_preferences<T: Preferences + 'static, P: AssignPlugin<T>>() -> String {
-    T::schema()
 }
 
 /// The policy lists of a strategy, as they cross the boundary.
@@ -260,6 +240,9 @@ macro_rules! export_plugin {
                 const NEEDS: $crate::plugin::Needs = $crate::export::all_needs(&[
                     $($crate::__needs!($plugin, $point)),+
                 ]);
+                const PREFERENCES: &'static [$crate::export::PreferencesReader] = &[
+                    $($crate::__preferences!($plugin, $point)),+
+                ];
 
                 unsafe fn answer(
                     &self,
@@ -342,8 +325,8 @@ macro_rules! __point {
     };
     ($plugin:ty, Select) => {{
         const POINT: $crate::export::PointDescriptor = $crate::export::select_point(
-            <$plugin as $crate::select::SelectPlugin>::NEEDS,
-            <$plugin as $crate::select::SelectPlugin>::PROMISES,
+            <$plugin as $crate::select::SelectPlugin<_>>::NEEDS,
+            <$plugin as $crate::select::SelectPlugin<_>>::PROMISES,
         );
         $crate::export::Pointer::new(&POINT)
     }};
@@ -370,19 +353,40 @@ macro_rules! __point {
 #[macro_export]
 macro_rules! __needs {
     ($plugin:ty, Filter) => {
-        <$plugin as $crate::filter::FilterPlugin>::NEEDS
+        <$plugin as $crate::filter::FilterPlugin<_>>::NEEDS
     };
     ($plugin:ty, Score) => {
-        <$plugin as $crate::score::ScorePlugin>::NEEDS
+        <$plugin as $crate::score::ScorePlugin<_>>::NEEDS
     };
     ($plugin:ty, Select) => {
-        <$plugin as $crate::select::SelectPlugin>::NEEDS
+        <$plugin as $crate::select::SelectPlugin<_>>::NEEDS
     };
     ($plugin:ty, Assign) => {
         <$plugin as $crate::assign::AssignPlugin<_>>::NEEDS
     };
     ($plugin:ty, $other:ident) => {
         $crate::plugin::Needs::NONE
+    };
+}
+
+/// How preferences are read at an extension point.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __preferences {
+    ($plugin:ty, Filter) => {
+        $crate::export::filter_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, Score) => {
+        $crate::export::score_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, Select) => {
+        $crate::export::select_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, Assign) => {
+        $crate::export::assign_preferences::<_, $plugin>()
+    };
+    ($plugin:ty, $other:ident) => {
+        $crate::export::no_preferences()
     };
 }
 
@@ -433,19 +437,6 @@ macro_rules! __assign_items {
                 $crate::export::pointers(&TABLE);
             &POINTERS
         };
-
-        fn read_preferences(
-            json: &str,
-        ) -> ::core::result::Result<
-            ::core::option::Option<::std::boxed::Box<dyn ::core::any::Any>>,
-            $crate::plugin::Failure,
-        > {
-            $crate::export::any_preferences::<_, $plugin>(json)
-        }
-
-        fn preferences_schema() -> ::std::string::String {
-            $crate::export::schema_of_preferences::<_, $plugin>()
-        }
 
         fn rule_lists() -> ::std::vec::Vec<::std::string::String> {
             $crate::export::texts_of_rule_lists::<_, $plugin>()

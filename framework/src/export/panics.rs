@@ -21,14 +21,14 @@ thread_local! {
 
 /// The services of the instance that is called on this thread; `None` outside of calls.
 pub(crate) fn current_services() -> Option<Services> {
-    // SAFETY: `caught` sets the pointer for as long as it borrows the services, and puts the previous one back after a panic, too.
+    // SAFETY: the pointer is set only for as long as the services are borrowed, and the previous one is put back after a panic, too.
     unsafe { CURRENT.get().as_ref() }.copied()
 }
 
 /// Runs `step` with these services in place of an instance's, for the test kit.
 #[cfg(feature = "testing")]
 pub(crate) fn with_services<T>(services: Services, step: impl FnOnce() -> T) -> T {
-    struct Restore(Option<Services>);
+    struct Restore(*const Services);
 
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -36,7 +36,7 @@ pub(crate) fn with_services<T>(services: Services, step: impl FnOnce() -> T) -> 
         }
     }
 
-    let _restore = Restore(CURRENT.replace(Some(services)));
+    let _restore = Restore(CURRENT.replace(&raw const services));
     step()
 }
 

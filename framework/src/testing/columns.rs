@@ -3,6 +3,8 @@
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 
 use super::{ClusterBuilder, Scenario};
+use std::any::Any;
+
 use crate::clusters::Row;
 use crate::cycle::{CallContext, Cycle};
 use crate::plugin::Plugin;
@@ -24,11 +26,13 @@ impl Columns {
         plugin: &'a P,
         cycle: Cycle<'a>,
         rows: &'a [Row],
+        preferences: Option<&'a dyn Any>,
     ) -> CallContext<'a, P> {
         CallContext {
             plugin,
             cycle,
             kept: Kept::default(),
+            preferences,
             rows,
             scores: &self.scores,
             last: &self.last,

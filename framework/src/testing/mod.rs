@@ -17,6 +17,7 @@
 mod builders;
 mod columns;
 mod explanation;
+mod inputs;
 mod metrics;
 mod promises;
 mod scenario;

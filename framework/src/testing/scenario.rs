@@ -1,10 +1,10 @@
 //! The scenario: clusters and a binding, on which a test runs one step of one plugin at a time.
 
-use std::cell::RefCell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::service::Texts;
-use divvy_framework_abi::view::PolicyView;
 use divvy_framework_abi::{Address, Function};
 
 use divvy_framework_driver::binding::{BindingRecord, BindingRecordBuilder};
@@ -12,6 +12,7 @@ use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy
 use divvy_framework_driver::snapshot::SnapshotStore;
 
 use super::explanation::{Explanation, take_reason, take_text};
+use super::inputs::ValidUntil;
 use super::{AffinityBuilder, ClusterBuilder};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{SpreadConstraint, Toleration};
@@ -34,15 +35,17 @@ pub struct Scenario {
     seed: u64,
     uid: String,
     resource: (String, String),
-    preferences: String,
+    pub(super) preferences: String,
+    pub(super) time: Option<i64>,
+    pub(super) valid_until: ValidUntil,
     /// The parts of the binding that are not stated above.
-    binding: BindingRecordBuilder,
+    pub(super) binding: BindingRecordBuilder,
     rules: usize,
     lost: Vec<(String, i64)>,
     pub(super) needed: Option<i64>,
     ignores_spread_constraints: bool,
     /// Needs of the plugin's configuration.
-    needs: Needs,
+    pub(super) needs: Needs,
 }
 
 impl Scenario {
@@ -114,13 +117,6 @@ impl Scenario {
         self
     }
 
-    /// Sets the preferences that the policy carries, as JSON. None by default.
-    #[must_use]
-    pub fn preferences(mut self, preferences: &serde_json::Value) -> Self {
-        self.preferences = preferences.to_string();
-        self
-    }
-
     /// Adds a rule that gives the clusters with these names a value of `field`.
     #[must_use]
     pub fn rule(self, clusters: &[&str], field: &str, value: i64) -> Self {
@@ -175,16 +171,6 @@ impl Scenario {
         self
     }
 
-    /// Grants the needs that the plugin has with its configuration, as [`ConfiguredPlugin::needs`] returns them. The
-    /// needs of its extension points are granted anyway.
-    ///
-    /// [`ConfiguredPlugin::needs`]: crate::plugin::ConfiguredPlugin::needs
-    #[must_use]
-    pub fn needs(mut self, needs: Needs) -> Self {
-        self.needs = needs;
-        self
-    }
-
     /// Adds a cluster that the binding is being evicted from.
     #[must_use]
     pub fn eviction(mut self, cluster: &str) -> Self {
@@ -217,7 +203,7 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn feasible<P: FilterPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
+    pub fn feasible<T: Preferences + 'static, P: FilterPlugin<T>>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
         self.filter(plugin).map(|(feasible, _)| feasible)
     }
 
@@ -228,13 +214,22 @@ impl Scenario {
     ///
     /// The plugin's [`Failure`].
     #[allow(clippy::type_complexity, reason = "two lists, named in the documentation")]
-    pub fn filter<P: FilterPlugin>(&self, plugin: &P) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
+    pub fn filter<T: Preferences + 'static, P: FilterPlugin<T>>(
+        &self,
+        plugin: &P,
+    ) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
-        let (codes, explanation) = self.run(true, Says::Nothing, P::NEEDS, |cycle| {
+        let preferences: Option<T> = self.preferences_as()?;
+        let (codes, explanation) = self.run(true, P::NEEDS, |cycle| {
             let mut codes = vec![0; self.clusters.len()];
             let mut result = FilterResult::new(cycle, &mut codes, 1);
-            let kept = Kept::default();
-            plugin.filter(&FilterContext { plugin, cycle, kept }, &mut result)?;
+            let context = FilterContext {
+                plugin,
+                cycle,
+                kept: Kept::default(),
+                preferences: preferences.as_ref(),
+            };
+            plugin.filter(&context, &mut result)?;
             within_range(result.dropped)?;
             Ok(codes)
         })?;
@@ -323,8 +318,8 @@ impl Scenario {
         let clusters = || rows.iter().filter_map(|row| self.clusters.get(row.index()));
         let columns = self.columns(rows);
         let all_rows = self.rows();
-        let preferences: Option<T> = crate::export::preferences(&self.preferences)?;
-        self.run(explain, Says::Policy, P::NEEDS, |cycle| {
+        let preferences: Option<T> = self.preferences_as()?;
+        self.run(explain, P::NEEDS, |cycle| {
             let mut replicas = vec![0; rows.len()];
             // Like the host, derive the indices from the cluster names that the placement lists.
             let affinities = cycle.binding().affinities();
@@ -334,7 +329,7 @@ impl Scenario {
                 .map(|cluster| index(cluster).map_or(NO_ROW, |index| index as u32))
                 .collect();
             let context = AssignContext {
-                call: columns.context(plugin, cycle, rows),
+                call: columns.context(plugin, cycle, rows, any(&preferences)),
                 preferences: preferences.as_ref(),
                 replicas: self.replicas,
                 policy_index: if listed.is_empty() { &[] } else { &indices },
@@ -349,6 +344,11 @@ impl Scenario {
         })
     }
 
+    /// The preferences as the type that a plugin names.
+    pub(super) fn preferences_as<T: Preferences>(&self) -> Result<Option<T>, Failure> {
+        Ok(crate::export::preferences(&self.preferences)?)
+    }
+
     pub(super) fn rows(&self) -> Vec<Row> {
         (0..self.clusters.len()).map(Row::from_index).collect()
     }
@@ -361,7 +361,6 @@ impl Scenario {
     pub(super) fn run<T>(
         &self,
         explain: bool,
-        says: Says,
         needs: Needs,
         step: impl FnOnce(Cycle<'_>) -> Result<T, Failure>,
     ) -> Result<(T, Explanation), Failure> {
@@ -382,14 +381,15 @@ impl Scenario {
             explain,
             duplicated: self.duplicated,
             ignore_spread: self.ignores_spread_constraints,
+            time: self.time,
         };
         let view = cycle_view(&snapshot, &record, &resolution, options);
-        // Only the strategy sees what the policy says to it.
-        let policy = match says {
-            Says::Policy => policy_view(&record, &resolution),
-            Says::Nothing => PolicyView::DEFAULT,
-        };
-        let result = step(Cycle::new(&view, &policy, texts, needs.and(self.needs.bits())))?;
+        let policy = policy_view(&record, &resolution);
+        let valid_until = Cell::new(i64::MAX);
+        let needs = needs.and(self.needs.bits());
+        let result = step(Cycle::new(&view, &policy, texts, needs, &valid_until));
+        self.valid_until.set(valid_until.get());
+        let result = result?;
         let said = said.take();
         let is_misplaced = |(cluster, _): &&(usize, String)| *cluster >= self.clusters.len();
         within_range(said.explanations.iter().filter(is_misplaced).count() as u64)?;
@@ -420,13 +420,9 @@ fn built(write: impl FnOnce(&mut AffinityBuilder)) -> AffinityBuilder {
     affinity
 }
 
-/// Preferences and rules of the policy, for the plugin of a step.
-#[derive(Clone, Copy)]
-pub(super) enum Says {
-    /// Nothing: it is not the strategy.
-    Nothing,
-    /// Preferences and rules.
-    Policy,
+/// Preferences without their type.
+pub(super) fn any<T: 'static>(preferences: &Option<T>) -> Option<&dyn Any> {
+    preferences.as_ref().map(|preferences| preferences as &dyn Any)
 }
 
 /// Fails if the plugin wrote results for clusters that the call does not have. The host ignores and counts them.

@@ -4,7 +4,8 @@ use divvy_framework_driver::rules::check_selection;
 
 use super::Scenario;
 use super::explanation::Explanation;
-use super::scenario::{Says, within_range};
+use super::scenario::{any, within_range};
+use crate::configuration::Preferences;
 use crate::cycle::CallContext;
 use crate::plugin::Failure;
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
@@ -16,7 +17,7 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn scores<P: ScorePlugin>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
+    pub fn scores<T: Preferences + 'static, P: ScorePlugin<T>>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         self.score_with(plugin, false).map(|(scores, _)| scores)
     }
 
@@ -25,22 +26,31 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`].
-    pub fn scores_explained<P: ScorePlugin>(&self, plugin: &P) -> Result<(Vec<i64>, Explanation), Failure> {
+    pub fn scores_explained<T: Preferences + 'static, P: ScorePlugin<T>>(
+        &self,
+        plugin: &P,
+    ) -> Result<(Vec<i64>, Explanation), Failure> {
         self.score_with(plugin, true)
     }
 
-    fn score_with<P: ScorePlugin>(&self, plugin: &P, explain: bool) -> Result<(Vec<i64>, Explanation), Failure> {
+    fn score_with<T: Preferences + 'static, P: ScorePlugin<T>>(
+        &self,
+        plugin: &P,
+        explain: bool,
+    ) -> Result<(Vec<i64>, Explanation), Failure> {
         let rows = self.rows();
         let columns = self.columns(&rows);
-        self.run(explain, Says::Nothing, P::NEEDS, |cycle| {
+        let preferences: Option<T> = self.preferences_as()?;
+        self.run(explain, P::NEEDS, |cycle| {
             let mut scores = vec![0; rows.len()];
             // Score comes before the totals and before the tiers.
             let context = ScoreContext {
                 call: CallContext {
                     scores: &[],
                     tiers: &[],
-                    ..columns.context(plugin, cycle, &rows)
+                    ..columns.context(plugin, cycle, &rows, any(&preferences))
                 },
+                preferences: preferences.as_ref(),
             };
             let mut result = ScoreResult::new(&mut scores);
             plugin.score(&context, &mut result)?;
@@ -55,7 +65,7 @@ impl Scenario {
     /// # Errors
     ///
     /// The plugin's [`Failure`], or the rule of the host that its selection breaks.
-    pub fn candidates<P: SelectPlugin>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
+    pub fn candidates<T: Preferences + 'static, P: SelectPlugin<T>>(&self, plugin: &P) -> Result<Vec<String>, Failure> {
         self.select_with(plugin, false).map(|(chosen, _)| chosen)
     }
 
@@ -64,19 +74,28 @@ impl Scenario {
     /// # Errors
     ///
     /// As [`Self::candidates`].
-    pub fn candidates_explained<P: SelectPlugin>(&self, plugin: &P) -> Result<(Vec<String>, Explanation), Failure> {
+    pub fn candidates_explained<T: Preferences + 'static, P: SelectPlugin<T>>(
+        &self,
+        plugin: &P,
+    ) -> Result<(Vec<String>, Explanation), Failure> {
         self.select_with(plugin, true)
     }
 
-    fn select_with<P: SelectPlugin>(&self, plugin: &P, explain: bool) -> Result<(Vec<String>, Explanation), Failure> {
+    fn select_with<T: Preferences + 'static, P: SelectPlugin<T>>(
+        &self,
+        plugin: &P,
+        explain: bool,
+    ) -> Result<(Vec<String>, Explanation), Failure> {
         let rows = self.rows();
         let columns = self.columns(&rows);
+        let preferences: Option<T> = self.preferences_as()?;
         let needed = self.needed.unwrap_or(if self.duplicated { -1 } else { self.replicas });
         let names = self.cluster_names();
-        self.run(explain, Says::Nothing, P::NEEDS, |cycle| {
+        self.run(explain, P::NEEDS, |cycle| {
             let mut candidates = vec![0; rows.len()];
             let context = SelectContext {
-                call: columns.context(plugin, cycle, &rows),
+                call: columns.context(plugin, cycle, &rows, any(&preferences)),
+                preferences: preferences.as_ref(),
                 needed,
             };
             let mut result = SelectResult::new(&mut candidates);

@@ -1,5 +1,7 @@
 //! Tests of the test kit itself: the input that a plugin sees through it.
 
+mod inputs;
+
 use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Scenario};
 

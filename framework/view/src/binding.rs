@@ -3,64 +3,30 @@
 //! Its texts are spans into one string, stored with their hashes; its lists are tables of numbers. Both are built once,
 //! when the binding is read. A cycle hands out views of them and converts nothing.
 
+mod metadata;
+mod policy;
+
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
-use divvy_framework_abi::row::{
-    AffinityRow, ComponentRow, PairRow, RequestRow, RuleRow, SpreadConstraintRow, TolerationRow,
-};
+use divvy_framework_abi::row::{AffinityRow, ComponentRow, PairRow, RequestRow, SpreadConstraintRow, TolerationRow};
 use divvy_framework_abi::text::{Span, Text};
-use divvy_framework_abi::view::{CycleView, PolicyView, flag};
+use divvy_framework_abi::view::{CycleView, flag};
 
 use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, Row, RowSet};
 use crate::words::TaintEffect;
 pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationOperator};
+pub use metadata::Metadata;
+pub use policy::{Policy, Rule};
 
-/// The contents of Karmada's ResourceBinding or ClusterResourceBinding.
+/// The contents of Karmada's ResourceBinding or ClusterResourceBinding, and what is known of its policy and its workload.
+///
+/// Labels and annotations are those of three objects, and no object inherits any from another. A binding that comes from
+/// a control plane has those that Karmada's detector gave it: the permanent identifier and the name of its policy, but
+/// nothing of its workload. A binding that Divvy derives from a workload in its input has none.
 #[derive(Clone, Copy)]
 pub struct Binding<'a> {
     view: &'a CycleView<'a>,
-}
-
-/// What a policy says to the plugin of its strategy. Other plugins do not get it.
-#[derive(Clone, Copy)]
-pub struct Policy<'a> {
-    binding: Binding<'a>,
-    policy: &'a PolicyView<'a>,
-}
-
-impl std::fmt::Debug for Policy<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Policy")
-            .field("preferences", &self.preferences_json())
-            .field("rules", &self.rules().len())
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'a> Policy<'a> {
-    /// Preferences and rules of a policy. For hosts; plugins receive them through their context.
-    #[doc(hidden)]
-    #[inline]
-    pub fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>) -> Self {
-        Self {
-            binding: Binding::new(view),
-            policy,
-        }
-    }
-
-    /// Free-form preferences as JSON; empty if the policy has none.
-    pub fn preferences_json(&self) -> &'a str {
-        self.binding.read(self.policy.preferences)
-    }
-
-    /// Entries of the policy list that the strategy reads, such as `staticWeightList`.
-    pub fn rules(&self) -> impl ExactSizeIterator<Item = Rule<'a>> + use<'a> {
-        let policy = *self;
-        let rows: &'a [RuleRow] = self.policy.rules.as_slice();
-        rows.iter()
-            .enumerate()
-            .map(move |(index, &row)| Rule { policy, index, row })
-    }
+    /// What the plugin declared to need, as bits of [`divvy_framework_abi::descriptor::feature`].
+    needs: u64,
 }
 
 impl std::fmt::Debug for Binding<'_> {
@@ -80,7 +46,15 @@ impl<'a> Binding<'a> {
     #[doc(hidden)]
     #[inline]
     pub fn new(view: &'a CycleView<'a>) -> Self {
-        Self { view }
+        Self { view, needs: 0 }
+    }
+
+    /// The binding for a plugin that declared these needs, as bits of [`divvy_framework_abi::descriptor::feature`].
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn declaring(self, needs: u64) -> Self {
+        Self { needs, ..self }
     }
 
     #[inline]
@@ -282,9 +256,12 @@ impl<'a> Binding<'a> {
     }
 
     fn pairs(&self, rows: &'a [PairRow]) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
-        let pool = self.view.pool.as_str();
-        rows.iter().map(move |row| (row.key.read(pool), row.value.read(pool)))
+        pairs(self.view.pool.as_str(), rows)
     }
+}
+
+fn pairs<'a>(pool: &'a str, rows: &'a [PairRow]) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+    rows.iter().map(move |row| (row.key.read(pool), row.value.read(pool)))
 }
 
 /// Amount of one resource that a replica requests.
@@ -430,71 +407,5 @@ impl<'a> Affinity<'a> {
     /// Compiles the affinity into a matcher of rows. Compile once per cycle, not once per cluster.
     pub fn compile(&self, clusters: &Clusters<'a>) -> ClusterMatcher<'a> {
         ClusterMatcher::compile(clusters.arena(), &self.row, self.tables)
-    }
-}
-
-/// One entry of the policy list that the strategy reads: a target and the named numbers for its clusters.
-///
-/// The host has already resolved the target: [`Self::rows`] are its clusters.
-#[derive(Debug, Clone, Copy)]
-pub struct Rule<'a> {
-    policy: Policy<'a>,
-    index: usize,
-    row: RuleRow,
-}
-
-impl<'a> Rule<'a> {
-    /// The number with that name, such as `weight` or `replicas`; `None` if the entry does not set it.
-    pub fn value(&self, field: &str) -> Option<i64> {
-        self.values().find(|(name, _)| *name == field).map(|(_, value)| value)
-    }
-
-    /// All named numbers of the entry, with their names.
-    pub fn values(&self) -> impl Iterator<Item = (&'a str, i64)> + use<'a> {
-        let pool = self.policy.binding.view.pool.as_str();
-        self.row
-            .values
-            .of(self.policy.policy.rule_values.as_slice())
-            .iter()
-            .map(move |row| (row.field.read(pool), row.value))
-    }
-
-    /// Rows of all clusters in the snapshot that the entry matches, ascending. They need not be candidates.
-    #[inline]
-    pub fn rows(&self) -> &'a [Row] {
-        let policy = self.policy.policy;
-        let span = policy
-            .rule_spans
-            .as_slice()
-            .get(self.index)
-            .copied()
-            .unwrap_or_default();
-        Row::cast(span.of(policy.rule_rows.as_slice()))
-    }
-
-    /// True if the entry matches the cluster in that row.
-    #[inline]
-    pub fn matches(&self, row: Row) -> bool {
-        self.rows().binary_search(&row).is_ok()
-    }
-
-    /// Location of the entry in the policy, for messages: `staticWeightList[0]`.
-    pub fn origin(&self) -> &'a str {
-        self.policy.binding.read(self.row.origin)
-    }
-
-    /// The affinity that selects the entry's clusters. Most strategies need only [`Self::rows`].
-    pub fn target(&self) -> Option<Affinity<'a>> {
-        let row = *self
-            .policy
-            .binding
-            .view
-            .affinities
-            .as_slice()
-            .get(self.row.target as usize)?;
-        Some(Affinity {
-            row,
-            tables: self.policy.binding.tables(),
-        })
     }
 }

@@ -88,8 +88,12 @@ impl Failure {
             CycleError::NoClusterFit { .. } => (ScheduledReason::NoClusterFit, Retry::After(Cause::Filters)),
             CycleError::Unschedulable { .. } => (ScheduledReason::Unschedulable, Retry::After(Cause::Capacity)),
             CycleError::NotSelectable { .. } => (ScheduledReason::SchedulerError, Retry::After(Cause::Capacity)),
-            CycleError::InvalidBinding { .. } => (ScheduledReason::SchedulerError, Retry::After(Cause::Binding)),
-            CycleError::Plugin(_) | CycleError::Violation(_) => (ScheduledReason::SchedulerError, Retry::Backoff),
+            CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. } => {
+                (ScheduledReason::SchedulerError, Retry::After(Cause::Binding))
+            }
+            CycleError::TimeUnknown { .. } | CycleError::Plugin(_) | CycleError::Violation(_) => {
+                (ScheduledReason::SchedulerError, Retry::Backoff)
+            }
         };
         let message = match error.hint() {
             Some(hint) => format!("{error} (hint: {hint})"),

@@ -44,6 +44,8 @@ pub struct DecisionInput<'a> {
     pub estimates: &'a dyn Estimates,
     /// True if the replicas are divided from scratch.
     pub fresh: bool,
+    /// Time of the decision, in milliseconds since 1970.
+    pub time: i64,
     /// True to explain the result.
     pub explains: bool,
 }
@@ -55,6 +57,8 @@ pub struct Decision {
     pub result: Result<Vec<TargetCluster>, Failure>,
     /// Name of the group that fitted; empty if none did or the placement has none.
     pub affinity: String,
+    /// Time until which the decision holds, in milliseconds since 1970; `None` if no plugin named one.
+    pub valid_until: Option<i64>,
     /// Each group that failed before, with the message.
     pub failed_groups: Vec<(String, String)>,
     /// Requests of one replica, in the units of the snapshot.
@@ -71,6 +75,7 @@ impl Decision {
         Self {
             result: Err(failure),
             affinity: String::new(),
+            valid_until: None,
             failed_groups: Vec::new(),
             requests: Vec::new(),
             strategy: String::new(),
@@ -90,6 +95,7 @@ pub fn decide(cycle: &mut Cycle, input: &DecisionInput<'_>) -> Decision {
     let mut decision = Decision {
         result: Ok(Vec::new()),
         affinity: String::new(),
+        valid_until: None,
         failed_groups: Vec::new(),
         requests: Vec::new(),
         strategy: plan.strategy.clone(),
@@ -98,6 +104,8 @@ pub fn decide(cycle: &mut Cycle, input: &DecisionInput<'_>) -> Decision {
     let mut failure = None;
     for group in &plan.groups[first..] {
         let (result, explanation) = try_group(cycle, input, &plan, group);
+        // A group that failed may fit later, which makes another decision as well.
+        decision.valid_until = decision.valid_until.into_iter().chain(cycle.valid_until()).min();
         match result {
             Ok(targets) => {
                 decision.result = Ok(targets);
@@ -136,6 +144,7 @@ fn try_group(
         plan,
         group,
         fresh: input.fresh,
+        time: Some(input.time),
     };
     let estimated = |rows: &[u32], fits: &mut Vec<i64>| {
         let clusters = fleet.snapshot().clusters();

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use divvy_karmada::api::TargetCluster;
+use divvy_karmada::api::{TargetCluster, Timestamp};
 use divvy_scheduler::cycle::{ClusterExplanation, Explanation, LeftOut, Note};
 use serde::Serialize;
 use serde_json::Value;
@@ -94,6 +94,8 @@ pub struct Description<'a> {
     because: &'static str,
     strategy: &'a str,
     affinity: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_until: Option<String>,
     outcome: Outcome<'a>,
     last: &'a [TargetCluster],
     failed_groups: Vec<FailedGroup<'a>>,
@@ -138,6 +140,9 @@ pub fn describe<'a>(
         because: because(reason),
         strategy: &decision.strategy,
         affinity: &decision.affinity,
+        valid_until: decision
+            .valid_until
+            .map(|milliseconds| Timestamp::from_milliseconds(milliseconds).to_string()),
         outcome: match &decision.result {
             Ok(clusters) => Outcome::Scheduled { clusters },
             Err(failure) => Outcome::Failed {
@@ -165,6 +170,7 @@ pub fn because(reason: Reason) -> &'static str {
         Reason::GoesEverywhere => "it goes to every candidate, and something changed",
         Reason::ClusterDeleting => "one of its clusters is being deleted",
         Reason::ClustersChanged => "a cluster changed, and the profile then reschedules",
+        Reason::ResultExpired => "its result held until now",
     }
 }
 

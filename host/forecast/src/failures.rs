@@ -72,7 +72,7 @@ impl Each {
 /// name.
 pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options) -> Vec<FailureRow> {
     let base = Future::decide(situation, side, options);
-    let prepared = prepare(situation, side, options.threads);
+    let prepared = prepare(situation, side, options);
     let losses: Vec<(String, BTreeSet<String>)> = each.losses(situation).into_iter().collect();
     // One thread per loss; what is inside a loss is decided on that thread alone.
     let inside = Options {

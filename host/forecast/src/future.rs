@@ -52,6 +52,9 @@ pub struct Options {
     pub assumes: bool,
     /// Threads for work that is independent. Their number does not affect any result.
     pub threads: NonZeroUsize,
+    /// Time of all decisions, in milliseconds since 1970. Without one, a plugin that needs the time fails the decisions that
+    /// it takes part in, and no result expires.
+    pub time: Option<i64>,
 }
 
 /// What a live scheduler does with a binding.
@@ -126,7 +129,7 @@ impl Entry {
 impl Future {
     /// Decides a situation.
     pub fn decide(situation: &Situation, side: &Side, options: Options) -> Self {
-        let prepared = prepare(situation, side, options.threads);
+        let prepared = prepare(situation, side, options);
         let fleet = situation.snapshot(side.profile.needs_raw_clusters());
         Self::of_prepared(&prepared, situation, fleet, side, options)
     }
@@ -148,7 +151,11 @@ impl Future {
             let binding = &prepared[index].binding;
             (Reverse(binding.priority()), binding.key())
         });
-        let scheduler = || Scheduler::new(Arc::clone(&side.profile)).assuming(options.assumes);
+        let scheduler = || {
+            Scheduler::new(Arc::clone(&side.profile))
+                .assuming(options.assumes)
+                .deciding_at(options.time)
+        };
         let mut ledger = None;
         let decisions: Vec<Decision> = if options.assumes {
             let mut scheduler = scheduler();
@@ -176,13 +183,13 @@ impl Future {
 }
 
 /// Every binding with the reason to decide it.
-pub(crate) fn prepare(situation: &Situation, side: &Side, threads: NonZeroUsize) -> Vec<Prepared> {
-    parallel::map(&situation.bindings, threads, || {
-        |binding| prepare_one(binding, situation, side)
+pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options) -> Vec<Prepared> {
+    parallel::map(&situation.bindings, options.threads, || {
+        |binding| prepare_one(binding, situation, side, options.time)
     })
 }
 
-fn prepare_one(original: &Arc<Binding>, situation: &Situation, side: &Side) -> Prepared {
+fn prepare_one(original: &Arc<Binding>, situation: &Situation, side: &Side, time: Option<i64>) -> Prepared {
     let mut binding = Binding::clone(original);
     let metadata = &mut binding.object.metadata;
     let applied_placement = metadata.annotations.remove(APPLIED_PLACEMENT);
@@ -224,6 +231,7 @@ fn prepare_one(original: &Arc<Binding>, situation: &Situation, side: &Side) -> P
         applied: applied.as_ref(),
         is_reschedule_pending: binding.is_fresh(),
         is_moved_by_clusters: is_moved(&binding, situation, side),
+        time,
     };
     let reason = reason_to_decide(&standing, |_| false);
     let reason = reason.or_else(|| is_overridden(&binding, &side.profile).then_some(Reason::PolicyChanged));

@@ -23,7 +23,7 @@ pub fn latent(future: &Future, side: &Side, options: Options, lists: bool) -> La
         .collect();
     let found = parallel::map(&satisfied, options.threads, || {
         let scheduler = Scheduler::new(Arc::clone(&side.profile));
-        let mut scheduler = scheduler.continuing(future.ledger.clone());
+        let mut scheduler = scheduler.continuing(future.ledger.clone()).deciding_at(options.time);
         move |entry: &&Entry| {
             let decision = scheduler.rescheduled(&entry.binding, &future.fleet);
             let (targets, ending, message): (Assignment, Ending, String) = match decision.outcome {

@@ -27,9 +27,9 @@ pub fn violations(
     options: Options,
     lists: bool,
 ) -> Result<Violations, CycleError> {
-    let prepared = prepare(situation, side, options.threads);
+    let prepared = prepare(situation, side, options);
     let found = parallel::map(&prepared, options.threads, || {
-        let mut scheduler = Scheduler::new(Arc::clone(&side.profile));
+        let mut scheduler = Scheduler::new(Arc::clone(&side.profile)).deciding_at(options.time);
         move |prepared: &Prepared| of_binding(prepared, future, &mut scheduler)
     });
     let mut violations = Violations::default();

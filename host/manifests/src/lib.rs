@@ -41,7 +41,8 @@ pub struct ReadOptions {
     pub bytes_max: u64,
     /// Treatment of unknown fields of Karmada's objects, of unknown kinds in its groups, and of unknown annotations.
     pub validation: Validation,
-    /// The annotations with the prefix `divvy.io/` that are read; empty to accept any.
+    /// The annotations with the prefix `divvy.io/` that are read; empty to accept any. One that ends in a dot stands for all
+    /// that begin with it.
     pub annotations: Vec<String>,
 }
 

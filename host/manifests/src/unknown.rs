@@ -95,7 +95,13 @@ impl Reader<'_> {
             .annotations
             .keys()
             .filter(|key| key.starts_with(ANNOTATION_PREFIX));
-        let unknown = ours.filter(|key| !known.is_empty() && !known.contains(key));
+        // A name that ends in a dot stands for all that begin with it.
+        let is_meant = |key: &str, known: &str| match known.ends_with('.') {
+            true => key.len() > known.len() && key.starts_with(known),
+            false => key == known,
+        };
+        let is_known = |key: &str| known.iter().any(|known| is_meant(key, known));
+        let unknown = ours.filter(|key| !known.is_empty() && !is_known(key));
         let path = FieldPath::dotted("metadata.annotations");
         let fault = |key: &String| {
             let line = document.tree(&mut Vec::new()).line_of(&path.key(key));

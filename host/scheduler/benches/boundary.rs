@@ -47,6 +47,7 @@ fn main() {
         plan: &plan,
         group: &plan.groups[0],
         fresh: false,
+        time: None,
     };
     let mut cycle = Cycle::new();
     let mut stages = Stages::new(&profile, &fleet, &plan);

@@ -26,6 +26,7 @@ fn cycles(criterion: &mut Criterion) {
                 plan: &plan,
                 group: &plan.groups[0],
                 fresh: false,
+                time: None,
             };
             let name = case.name.strip_prefix(fleet.as_str()).unwrap_or(&case.name);
             let (_, apis) = fleet.split_once('-').unwrap_or_default();

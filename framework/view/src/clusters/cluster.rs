@@ -25,6 +25,14 @@ pub struct NotDeclared {
     pub need: &'static str,
 }
 
+impl NotDeclared {
+    /// For the SDK; plugins receive it.
+    #[doc(hidden)]
+    pub const fn new(value: &'static str, need: &'static str) -> Self {
+        Self { value, need }
+    }
+}
+
 /// A taint of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -70,6 +70,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let options = Options {
         assumes: !arguments.no_assume,
         threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        time: Some(arguments.time.milliseconds()),
     };
     let right = Loaded {
         document: SideDocument {
@@ -285,7 +286,7 @@ fn forecast(
 /// Exit code of an error in a single binding. That it cannot be scheduled is counted elsewhere.
 fn fault(error: &CycleError) -> Exit {
     match error {
-        CycleError::InvalidBinding { .. } => Exit::Usage,
+        error if error.is_input_fault() => Exit::Usage,
         error if error.is_plugin_fault() => Exit::Internal,
         _ => Exit::Success,
     }

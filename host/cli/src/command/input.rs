@@ -9,7 +9,9 @@ use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ReadOptions, Validation};
 use divvy_scheduler::decide::APPLIED_POLICY;
 use divvy_scheduler::profile::ProfileConfiguration;
-use divvy_scheduler::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
+use divvy_scheduler::strategy::{
+    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
+};
 
 use super::connection::{ConnectionArguments, connection_failure};
 use crate::report::errors::{Diagnostic, Failure};
@@ -61,9 +63,11 @@ impl From<ValidateMode> for Validation {
 }
 
 /// Annotations that Divvy reads.
-const ANNOTATIONS: [&str; 4] = [
+const ANNOTATIONS: [&str; 5] = [
     STRATEGY_ANNOTATION,
     PREFERENCES_ANNOTATION,
+    // The rest is the name of a plugin, which the plan of each binding checks against its profile.
+    PLUGIN_PREFERENCES_PREFIX,
     AFFINITY_GROUPS_ANNOTATION,
     APPLIED_POLICY,
 ];

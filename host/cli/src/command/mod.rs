@@ -20,6 +20,7 @@ mod replay;
 mod run;
 mod schedule;
 mod setup;
+mod time;
 
 use std::process::ExitCode;
 

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use divvy_scheduler::plugin::{LoadError, PluginDirectories, PluginLibrary};
+use divvy_scheduler::plugin::loader::PluginFile;
+use divvy_scheduler::plugin::{LoadError, LoadOptions, PluginDirectories, PluginLibrary};
 use divvy_scheduler::profile::ProfileConfiguration;
 
 use super::Exit;
@@ -116,7 +117,17 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
         None if name.contains('/') => PathBuf::from(name),
         None => directories.find(name).ok_or_else(|| not_found(name, &directories))?,
     };
-    let library = PluginLibrary::load(&path, None).map_err(|error| Failure::usage(diagnostic(&error)))?;
+    let library = match PluginLibrary::load(&path, None) {
+        // The name tells which of them is meant.
+        Err(LoadError::SeveralPlugins { .. }) if !name.contains('/') => PluginFile::read(&path).and_then(|file| {
+            file.open(LoadOptions {
+                name: Some(name),
+                ..LoadOptions::default()
+            })
+        }),
+        loaded => loaded,
+    };
+    let library = library.map_err(|error| Failure::usage(diagnostic(&error)))?;
     console.print(|out| match arguments.output {
         Format::Table => plugins::write_one(&library, console.width(), out),
         Format::Json => plugins::write_one_json(&library, out),

@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         if let Some(header) = &recording.header {
             tell_changes(file, header, &chosen.configuration, &profile, console);
         }
-        replay(file, &recording, &profile, &mut replayed);
+        replay(file, &recording, &profile, &mut replayed)?;
     }
     console.print(|out| match arguments.output {
         Format::Table => write_table(&replayed, out),
@@ -132,8 +132,9 @@ pub(super) fn choose(
     }
 }
 
-/// Decides every case of a recording again and adds the outcome to `replayed`.
-fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: &mut Replayed) {
+/// Decides every case of a recording again and adds the outcome to `replayed`. A case that cannot be decided, because a
+/// plugin needs a time that the recording lacks, ends the run with exit code 2.
+fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: &mut Replayed) -> Result<(), Failure> {
     let snapshot = |fleet: &RecordedFleet| {
         let mut store = Fleet::new(profile.needs_raw_clusters());
         store.extend(&fleet.clusters);
@@ -150,7 +151,12 @@ fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: 
             continue;
         };
         let prepared = runner.prepare(case);
-        let actual = runner.decide(&prepared, fleet);
+        let actual = runner.try_decide(&prepared, fleet).map_err(|error| {
+            progress.finish_and_clear();
+            let message = format!("{}:{}: case `{}`: {error}", file.display(), case.line, case.name);
+            let hint = "record the decisions with `--time`, or under a profile with a plugin that reads the time";
+            Failure::usage(Diagnostic::new(message).with_hint(hint))
+        })?;
         match compare(expected, actual) {
             Ok(()) => replayed.passed += 1,
             Err(mismatch) => {
@@ -165,6 +171,7 @@ fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: 
         }
     }
     progress.finish_and_clear();
+    Ok(())
 }
 
 /// A progress bar on standard error, if that is a terminal.

@@ -15,6 +15,7 @@ use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strateg
 
 use super::input::{InputArguments, workload_kinds};
 use super::setup::ProfileArguments;
+use super::time::TimeArguments;
 use super::{EXIT_CODES, Exit, record};
 use crate::report::console::Console;
 use crate::report::entry::{ProfileSummary, Report};
@@ -38,6 +39,9 @@ Examples:
   divvy schedule -f dump/ --record yesterday.jsonl.gz
   divvy replay yesterday.jsonl.gz --plugin-directory new/
 
+  # What runs where during next week's maintenance, for plugins that read the time
+  divvy schedule -f dump/ --time 2026-03-14T02:00:00Z
+
   # Each binding takes room from those after it, by priority; as JSON
   divvy schedule -f dump/ --assume -o json | jq '.[].result'
 
@@ -56,6 +60,8 @@ pub(super) struct ScheduleArguments {
     input: InputArguments,
     #[command(flatten)]
     profile: ProfileArguments,
+    #[command(flatten)]
+    time: TimeArguments,
     /// Divide every binding with this strategy, regardless of its policy
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
@@ -111,7 +117,8 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
         .explaining(arguments.explain)
-        .assuming(arguments.assume);
+        .assuming(arguments.assume)
+        .deciding_at(arguments.time.if_needed(&profile));
     let plans = detected.bindings.iter().map(|binding| scheduler.plan(binding));
     let plans: Vec<PlanResult> = plans.collect();
     // Plans need no cluster, so warnings about bindings come even if the input has problems.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::plugin::PluginLibrary;
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, TargetFigures};
@@ -129,7 +128,7 @@ impl<'a> Entry<'a> {
     pub(crate) fn exit(&self) -> Exit {
         match &self.decision.outcome {
             Outcome::Scheduled(_) | Outcome::Skipped(_) => Exit::Success,
-            Outcome::Failed(CycleError::InvalidBinding { .. }) => Exit::Usage,
+            Outcome::Failed(error) if error.is_input_fault() => Exit::Usage,
             Outcome::Failed(error) if error.is_plugin_fault() => Exit::Internal,
             Outcome::Failed(_) => Exit::Unschedulable,
         }

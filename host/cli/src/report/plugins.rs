@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use divvy_scheduler::plugin::{LoadError, PluginLibrary};
+use divvy_scheduler::strategy::{PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -55,6 +56,7 @@ struct LibraryDescription {
     extension_points: Vec<&'static str>,
     strategies: Vec<&'static str>,
     promises: Vec<&'static str>,
+    inputs: Vec<&'static str>,
     sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     configuration_schema: Option<Value>,
@@ -73,6 +75,7 @@ impl LibraryDescription {
             extension_points: library.extension_points(),
             strategies: library.strategies(),
             promises: library.promise_names(),
+            inputs: library.input_names(),
             sha256: library.checksum().to_owned(),
             configuration_schema: schema(library.configuration_schema()),
             preferences_schema: schema(library.preferences_schema()),
@@ -227,6 +230,9 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
     if !lists.is_empty() {
         lines.push(("reads of a policy", lists.join(", ")));
     }
+    if !library.input_names().is_empty() {
+        lines.push(("also sees", library.input_names().join(", ")));
+    }
     let versions = format!("SDK {}, ABI {}", library.sdk_version(), library.abi_version());
     lines.extend([
         ("built with", versions),
@@ -243,6 +249,11 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
     );
     super::schema::write(out, columns, &title, &schema, "takes no configuration")?;
     writeln!(out)?;
-    let (title, schema) = ("divvy.io/preferences", library.preferences_schema());
+    let own = format!("{PLUGIN_PREFERENCES_PREFIX}{}", library.name());
+    let title = match library.strategies().is_empty() {
+        true => own.as_str(),
+        false => PREFERENCES_ANNOTATION,
+    };
+    let schema = library.preferences_schema();
     super::schema::write(out, columns, title, &schema, "reads no preferences of its own")
 }

@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use divvy_karmada::api::Timestamp;
 use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::scheduler::Outcome;
 use serde::Serialize;
@@ -40,6 +41,9 @@ struct Row<'a> {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
+    /// Time until which the decision holds; only if a plugin named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_until: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     figures: Option<Figures>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -163,6 +167,9 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         last: sorted(binding.last()),
         message: entry.message(),
         hint: entry.hint(),
+        valid_until: decision
+            .valid_until
+            .map(|milliseconds| Timestamp::from_milliseconds(milliseconds).to_string()),
         figures,
         rejections,
         explanation: decision.explanation.as_ref(),

@@ -67,10 +67,14 @@ struct Case {
 fn plan(binding: &Binding) -> PlanResult {
     let declared = |name: &str| Declaration {
         strategy: name.to_owned(),
+        plugin: name.to_lowercase(),
         lists: Vec::new(),
         refuses_priorities: false,
     };
-    let declarations = Declarations(["Average", "Duplicated"].map(declared).to_vec());
+    let declarations = Declarations {
+        strategies: ["Average", "Duplicated"].map(declared).to_vec(),
+        plugins: Vec::new(),
+    };
     Plan::new(&PlanInput::new(binding), &declarations, &PlanOptions::default()).into()
 }
 
@@ -135,6 +139,8 @@ fn decision(input: &Binding) -> Decision {
         replicas: input.replicas(),
         outcome,
         affinity: String::new(),
+        time: None,
+        valid_until: None,
         figures: vec![figures; targets],
         explanation: None,
     }

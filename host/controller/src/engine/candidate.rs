@@ -72,6 +72,7 @@ impl Candidate {
         result: &[TargetCluster],
         is_same: bool,
         affinity: &str,
+        valid_until: Option<i64>,
     ) -> Option<SpecificationPatch> {
         let workload_version = &self.binding.spec.resource.resource_version;
         let applied = AppliedPolicy {
@@ -79,6 +80,7 @@ impl Candidate {
             binding: Request::of_annotations(&self.binding.metadata.annotations),
             workload_version: is_lazy(self.policy.as_deref()).then(|| workload_version.clone()),
             affinity: (!affinity.is_empty()).then(|| affinity.to_owned()),
+            valid_until,
             result: String::new(),
         };
         // The result is hashed as it will be read back.

@@ -20,16 +20,16 @@ const REMEMBERED_MAX: usize = 64;
 /// The last bindings that were decided, as plugins saw them.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    decisions: VecDeque<(Binding, bool)>,
+    decisions: VecDeque<(Binding, bool, i64)>,
 }
 
 impl Recent {
-    /// Remembers a decision: the binding, and true if it was divided from scratch.
-    pub(super) fn push(&mut self, binding: Binding, fresh: bool) {
+    /// Remembers a decision: the binding, true if it was divided from scratch, and its time in milliseconds since 1970.
+    pub(super) fn push(&mut self, binding: Binding, fresh: bool, time: i64) {
         if self.decisions.len() >= REMEMBERED_MAX {
             self.decisions.pop_front();
         }
-        self.decisions.push_back((binding, fresh));
+        self.decisions.push_back((binding, fresh, time));
     }
 }
 
@@ -43,13 +43,13 @@ impl Engine {
             ..Trial::default()
         };
         let recent = std::mem::take(&mut self.recent);
-        for (binding, fresh) in &recent.decisions {
+        for (binding, fresh, time) in &recent.decisions {
             if trial.refusal.is_some() {
                 break;
             }
             trial.decisions += 1;
-            let before = self.repeat(&old, binding, *fresh);
-            let after = self.repeat(&new.profile, binding, *fresh);
+            let before = self.repeat(&old, binding, *fresh, *time);
+            let after = self.repeat(&new.profile, binding, *fresh, *time);
             trial.differences += usize::from(before.as_ref().ok() != after.as_ref().ok());
             let has_failed = |result: &Result<_, Failure>| result.as_ref().err().is_some_and(is_fault);
             if let (Err(failure), false) = (&after, has_failed(&before))
@@ -82,10 +82,24 @@ impl Engine {
             ));
         }
         let needs_raw = new.needs_raw_clusters() && !old.needs_raw_clusters();
-        needs_raw.then(|| "a plugin needs the clusters' JSON, for which the scheduler must be restarted".to_owned())
+        let needs_metadata = new.needs_metadata() && !old.needs_metadata();
+        let needed = match (needs_raw, needs_metadata) {
+            (true, _) => "the clusters' JSON",
+            (false, true) => "the metadata of policies",
+            (false, false) => return None,
+        };
+        Some(format!(
+            "a plugin needs {needed}, for which the scheduler must be restarted"
+        ))
     }
 
-    fn repeat(&mut self, profile: &Profile, binding: &Binding, fresh: bool) -> Result<Vec<TargetCluster>, Failure> {
+    fn repeat(
+        &mut self,
+        profile: &Profile,
+        binding: &Binding,
+        fresh: bool,
+        time: i64,
+    ) -> Result<Vec<TargetCluster>, Failure> {
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
         let input = DecisionInput {
             profile,
@@ -94,6 +108,7 @@ impl Engine {
             ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
             estimates: &GeneralOnly,
             fresh,
+            time,
             explains: false,
         };
         decide(&mut self.cycle, &input).result

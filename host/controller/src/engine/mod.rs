@@ -42,7 +42,7 @@ use crate::lease::Term;
 use crate::objects::{BindingKey, Kind};
 use crate::observe::{IncomingEvent, Metrics, QueuePart};
 use crate::panel::{Panel, Published};
-use crate::queue::{Depth, Queue};
+use crate::queue::{Depth, Expiries, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
 use crate::takings::Takings;
 use crate::write::WriteJob;
@@ -54,6 +54,8 @@ pub struct Moment {
     pub instant: Instant,
     /// For what is written, in whole seconds.
     pub wall: Timestamp,
+    /// For plugins, in milliseconds since 1970.
+    pub milliseconds: i64,
 }
 
 /// A profile that decides, with its settings for a live control plane.
@@ -107,6 +109,8 @@ pub struct Engine {
     /// Time of the last look at what only time changes.
     ticked: Option<Instant>,
     queue: Queue<Arc<BindingKey>, Cause>,
+    /// Times until which plugins said that results hold.
+    expiries: Expiries<Arc<BindingKey>>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     holdings: Holdings,
     /// What was taken lately, for answers of estimators; empty if none are asked.
@@ -230,14 +234,15 @@ impl Engine {
         Self {
             panel,
             fleet: Fleet::new(active.profile.needs_raw_clusters()),
+            policies: PolicyStore::default().keeping_metadata(active.profile.needs_metadata()),
             active,
             bindings: BindingStore::default(),
             clusters: ClusterStore::default(),
-            policies: PolicyStore::default(),
             snapshot: None,
             cluster_sets: 0,
             ticked: None,
             queue: Queue::default(),
+            expiries: Expiries::default(),
             in_flight: HashMap::new(),
             holdings: Holdings::default(),
             takings: Takings::default(),
@@ -332,7 +337,9 @@ impl Engine {
 
     /// Time of the next transition that only time brings about.
     pub fn next_due(&self) -> Option<Instant> {
-        self.queue.next_due().into_iter().chain(self.guard.next_due()).min()
+        let expiry = self.expiries.next_due().filter(|_| self.is_deciding());
+        let others = self.queue.next_due().into_iter().chain(self.guard.next_due());
+        others.chain(expiry).min()
     }
 
     /// Publishes figures and state for probes and metrics.

@@ -42,6 +42,8 @@ impl Engine {
             return;
         }
         self.term = term;
+        // The next term begins with a look at every binding, which finds the times in their annotations.
+        self.expiries.clear();
         self.metrics().leader(term.map(|term| term.0));
         if self.is_deciding() {
             self.start(moment);
@@ -50,6 +52,11 @@ impl Engine {
 
     /// Takes in the passing of time.
     pub fn tick(&mut self, now: Instant) {
+        while self.is_deciding()
+            && let Some(key) = self.expiries.take(now)
+        {
+            self.wake(&key, now);
+        }
         // Holdings are many, and a second more or less does not matter to them.
         let is_due = self
             .ticked
@@ -223,6 +230,7 @@ impl Engine {
         }
         if !ours {
             self.queue.done(&key);
+            self.expiries.forget(&key);
             self.holdings.remove(&key);
             return;
         }
@@ -253,6 +261,7 @@ impl Engine {
     fn binding_gone(&mut self, key: &Arc<BindingKey>, now: Instant) {
         self.bindings.remove(key);
         self.queue.done(key);
+        self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.panel.forget(key);
         self.forget_shadow(key);

@@ -97,6 +97,7 @@ impl Engine {
             applied: candidate.applied.as_ref(),
             is_reschedule_pending: candidate.is_reschedule_pending,
             is_moved_by_clusters: candidate.is_moved_by_clusters,
+            time: Some(moment.milliseconds),
         };
         match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
             None => self.satisfied(&candidate, moment).map(Task::of_write),
@@ -139,13 +140,15 @@ impl Engine {
                 ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
                 estimates: current.as_ref().map_or(&GeneralOnly, |current| current),
                 fresh: candidate.is_reschedule_pending,
+                time: moment.milliseconds,
                 explains,
             },
         );
         drop(deciding);
         drop(snapshot);
         self.panel.watchdog.decided();
-        self.recent.push(binding, candidate.is_reschedule_pending);
+        self.recent
+            .push(binding, candidate.is_reschedule_pending, moment.milliseconds);
         let last = &candidate.binding.spec.clusters;
         let decided_at = moment.wall.to_string();
         let explanation = describe(&decision, reason, last, &decided_at);
@@ -156,6 +159,7 @@ impl Engine {
             self.queue.done(&candidate.key);
             return None;
         }
+        self.holds_until(&candidate.key, decision.valid_until, moment);
         for (group, message) in decision.failed_groups.iter().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {message}");
             self.announcements.push(candidate.announcement(false, message));
@@ -172,6 +176,12 @@ impl Engine {
         self.scheduled(candidate, &decision, result, reason, moment)
     }
 
+    /// Has a binding decided again at a time, in milliseconds since 1970, or at none.
+    fn holds_until(&mut self, key: &Arc<BindingKey>, valid_until: Option<i64>, moment: &Moment) {
+        let wait = valid_until.map(|until| until.saturating_sub(moment.milliseconds));
+        self.expiries.set(key, wait, moment.instant);
+    }
+
     /// Plans the write of a result.
     fn scheduled(
         &mut self,
@@ -183,7 +193,7 @@ impl Engine {
     ) -> Option<WriteJob> {
         let last = &candidate.binding.spec.clusters;
         let is_same = is_same_result(last, result);
-        let specification = candidate.specification(result, is_same, &decision.affinity);
+        let specification = candidate.specification(result, is_same, &decision.affinity, decision.valid_until);
         let request = candidate.binding.spec.reschedule_triggered_at;
         let start = moment.wall;
         let wanted = StatusWanted {
@@ -240,7 +250,7 @@ impl Engine {
             return self.held_back(candidate, reason.unwrap_or(Reason::ReplicasChanged), moment);
         }
         let specification = match (clears, decision) {
-            (true, Some(_)) => candidate.specification(&[], last.is_empty(), ""),
+            (true, Some(decision)) => candidate.specification(&[], last.is_empty(), "", decision.valid_until),
             _ => None,
         };
         let before = match specification {
@@ -290,6 +300,9 @@ impl Engine {
     /// Brings the status of a satisfied binding up to date: the observed generation, and what a write that was cut off
     /// between its two patches left behind.
     fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
+        let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
+        // Nothing is written in shadow mode, so there is no time of an own decision either.
+        self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
         let status = &candidate.binding.status;
         let is_scheduled = status
             .conditions
@@ -309,7 +322,7 @@ impl Engine {
         // A lazy policy waits for the next version of the workload, so a record must keep the one that it has seen.
         let affinity = applied.and_then(|applied| applied.affinity.clone()).unwrap_or_default();
         let specification = match applied.is_some() && is_lazy(candidate.policy.as_deref()) {
-            true => candidate.specification(&candidate.binding.spec.clusters, true, &affinity),
+            true => candidate.specification(&candidate.binding.spec.clusters, true, &affinity, valid_until),
             false => None,
         };
         let job = self.dispatch(candidate, specification, wanted, InFlight::new(None, moment), moment);

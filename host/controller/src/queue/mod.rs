@@ -8,8 +8,11 @@
 //! The queue reads no clock: every method that depends on time takes it. It knows nothing about bindings but their keys
 //! and the cause of a failure, whose type the caller chooses.
 
+mod expiry;
 #[cfg(test)]
 mod tests;
+
+pub use expiry::{EXPIRY_MAX, EXPIRY_MIN, Expiries};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};

@@ -152,5 +152,6 @@ fn now() -> Moment {
     Moment {
         instant: Instant::now(),
         wall: Timestamp::from_seconds(i64::try_from(since.as_secs()).unwrap_or(i64::MAX)),
+        milliseconds: i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
     }
 }

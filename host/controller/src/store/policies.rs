@@ -6,7 +6,9 @@ use std::sync::Arc;
 use divvy_karmada::api::{ObjectMeta, PolicyScope, PropagationPolicy, StringMap};
 use divvy_karmada::detector::PolicyFacts;
 use divvy_karmada::policy::{Claim, claimed_by};
-use divvy_scheduler::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
+use divvy_scheduler::strategy::{
+    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
+};
 
 use super::bindings::claim_text;
 
@@ -26,6 +28,8 @@ pub struct PolicyStore {
     by_id: HashMap<(PolicyScope, String), PolicyKey>,
     /// Number of the last relist, by scope.
     epochs: [u64; 2],
+    /// True if plugins see labels and annotations of policies.
+    keeps_metadata: bool,
 }
 
 #[derive(Debug)]
@@ -36,6 +40,13 @@ struct Entry {
 }
 
 impl PolicyStore {
+    /// Keeps all labels and annotations, for plugins that read them, instead of the annotations that decisions read.
+    #[must_use]
+    pub fn keeping_metadata(mut self, keeps: bool) -> Self {
+        self.keeps_metadata = keeps;
+        self
+    }
+
     /// Inserts a policy. Returns the claims by which bindings name it, as in [`super::bindings::claim_text`], if what
     /// they take from it changed.
     pub fn upsert(&mut self, policy: &PropagationPolicy) -> Option<Vec<String>> {
@@ -47,10 +58,13 @@ impl PolicyStore {
             .get(permanent_id(scope))
             .filter(|id| !id.is_empty());
         let mut facts = PolicyFacts::from(policy);
-        // Only these annotations are read. Others may be large, and change for reasons of their own.
-        let read = [STRATEGY_ANNOTATION, PREFERENCES_ANNOTATION, AFFINITY_GROUPS_ANNOTATION];
-        facts.annotations.retain(|key, _| read.contains(&key.as_str()));
-        facts.labels = StringMap::new();
+        if !self.keeps_metadata {
+            // Only these annotations are read. Others may be large, and change for reasons of their own.
+            let read = [STRATEGY_ANNOTATION, PREFERENCES_ANNOTATION, AFFINITY_GROUPS_ANNOTATION];
+            let is_read = |key: &str| read.contains(&key) || key.starts_with(PLUGIN_PREFERENCES_PREFIX);
+            facts.annotations.retain(|key, _| is_read(key));
+            facts.labels = StringMap::new();
+        }
         let old = self.facts.get(&key);
         let is_changed = match old {
             Some(old) => *old.facts != facts,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{PropagationPolicy, ResourceBinding, StringMap};
+use crate::api::{ObjectMeta, PropagationPolicy, ResourceBinding, StringMap};
 use divvy_documents::names::quoted_list;
 use divvy_documents::{ObjectName, Source};
 
@@ -17,6 +17,8 @@ pub struct Binding {
     pub object: ResourceBinding,
     /// The policy behind the binding, if it is known.
     pub policy: Option<PolicyFacts>,
+    /// The workload that the binding propagates, if it is known.
+    pub workload: Option<WorkloadFacts>,
     /// Location of the binding in the input, or that of its workload.
     pub source: Option<Source>,
     /// What the policy and the workload ask for and the binding does not contain yet.
@@ -66,6 +68,27 @@ pub struct PolicyFacts {
     /// `Lazy` if changes to the policy take effect only with the workload's next change; otherwise empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub activation_preference: String,
+}
+
+/// The parts of a workload that its bindings do not contain, although plugins may read them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkloadFacts {
+    /// Labels of the workload.
+    #[serde(skip_serializing_if = "StringMap::is_empty")]
+    pub labels: StringMap,
+    /// Annotations of the workload.
+    #[serde(skip_serializing_if = "StringMap::is_empty")]
+    pub annotations: StringMap,
+}
+
+impl From<&ObjectMeta> for WorkloadFacts {
+    fn from(metadata: &ObjectMeta) -> Self {
+        Self {
+            labels: metadata.labels.clone(),
+            annotations: metadata.annotations.clone(),
+        }
+    }
 }
 
 impl From<&PropagationPolicy> for PolicyFacts {

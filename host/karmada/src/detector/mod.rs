@@ -13,7 +13,7 @@ mod merge;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map};
 
-pub use binding::{Binding, Pending, PolicyFacts, SkipReason};
+pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 
 use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
 use crate::policy::{Policies, claimed_by};
@@ -144,6 +144,7 @@ impl Detector {
             let binding = Binding {
                 object,
                 policy: Some(PolicyFacts::from(policy)),
+                workload: Some(WorkloadFacts::from(&resource.metadata)),
                 source: entry.source.clone(),
                 pending,
             };
@@ -178,6 +179,7 @@ impl Detector {
         Binding {
             object,
             policy: policy.map(PolicyFacts::from),
+            workload: workload.map(|workload| WorkloadFacts::from(&workload.resource.metadata)),
             source: entry.source.clone(),
             pending,
         }

@@ -164,3 +164,17 @@ fn annotations_of_workloads_are_checked_too() {
     let expected = "3: Deployment default/web: metadata.annotations: unknown key `divvy.io/stategy`";
     assert_eq!(problems(&read(workload, Validation::Auto)), expected);
 }
+
+/// Which plugins there are is for the plan to say.
+#[test]
+fn a_name_that_ends_in_a_dot_stands_for_all_that_begin_with_it() {
+    let options = ReadOptions {
+        annotations: vec!["divvy.io/preferences.".to_owned()],
+        ..ReadOptions::default()
+    };
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    \
+                divvy.io/preferences.windows: '{}'\n    divvy.io/preferences.: '{}'\n    divvy.io/preference.windows: '{}'\n";
+    let expected = "8: Deployment default/web: metadata.annotations: unknown key `divvy.io/preference.windows`\n\
+                    7: Deployment default/web: metadata.annotations: unknown key `divvy.io/preferences.`";
+    assert_eq!(problems(&read_text("f.yaml", text, &options)), expected);
+}

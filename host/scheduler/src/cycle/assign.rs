@@ -7,9 +7,10 @@ use divvy_framework_driver::cycle as driver;
 
 use super::columns::Candidates;
 use super::error::CycleError;
-use super::run::{Cycle, CycleInput, Target, Views};
+use super::run::{Cycle, CycleInput, Target};
 use super::values::Values;
 use super::verify::AssignRules;
+use super::views::Views;
 use crate::scheduler::Strategy;
 
 /// Context shared by all calls to the strategy's plugin in one cycle.
@@ -72,7 +73,9 @@ impl Cycle {
             point: kind::ASSIGN,
             ..PrepareCall::DEFAULT
         };
+        views.check_time(division.strategy.plugin())?;
         let prepared = division.strategy.plugin().prepare(&mut call, views.texts());
+        self.valid_until.take(call.valid_until);
         let prepared = prepared.map_err(CycleError::of_call)?;
         let division = Division {
             prepared: prepared.address(),
@@ -119,6 +122,7 @@ impl Cycle {
         result.resize(rows.len(), 0);
         let strategy = division.strategy;
         let plugin = strategy.plugin();
+        division.views.check_time(plugin)?;
         let values = Values::of(plugin, division.input, division.views)?;
         let mut call = AssignCall {
             cycle: division.views.cycle(),
@@ -142,6 +146,7 @@ impl Cycle {
             ..AssignCall::DEFAULT
         };
         let answer = plugin.assign(&mut call, division.views.texts());
+        self.valid_until.take(call.valid_until);
         answer.map_err(CycleError::of_call)?;
         // No result is used before it has passed the strategy's promises.
         verify(division, share.replicas, candidates)?;

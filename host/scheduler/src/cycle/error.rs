@@ -1,5 +1,6 @@
 //! Errors of a cycle, one variant per cause.
 
+use crate::plan::Plan;
 use crate::plugin::CallError;
 
 use super::verify::Violation;
@@ -41,6 +42,24 @@ pub enum CycleError {
         /// Suggested fix, if one is known.
         hint: Option<String>,
     },
+    /// A plugin refuses the preferences that the binding or its policy carries for it.
+    #[error("{}plugin `{plugin}`: {message}", prefix(.origin))]
+    InvalidPreferences {
+        /// Name of the plugin.
+        plugin: String,
+        /// The object and its annotation; empty if they are not known.
+        origin: String,
+        /// Path in the preferences, and the problem.
+        message: String,
+        /// Suggested fix, if one is known.
+        hint: Option<String>,
+    },
+    /// A plugin needs the time of the decision, for which the caller gave none.
+    #[error("plugin `{plugin}` needs the time of the decision, which is not known")]
+    TimeUnknown {
+        /// Name of the plugin.
+        plugin: String,
+    },
     /// A plugin failed, panicked, is quarantined, or does not serve the call that the profile needs it for.
     #[error(transparent)]
     Plugin(CallError),
@@ -62,7 +81,14 @@ impl CycleError {
                 message,
                 figures,
             },
-            CallError::Preferences { message, hint, .. } => Self::InvalidBinding { message, hint },
+            CallError::Preferences {
+                plugin, message, hint, ..
+            } => Self::InvalidPreferences {
+                plugin,
+                origin: String::new(),
+                message,
+                hint,
+            },
             other => Self::Plugin(other),
         }
     }
@@ -72,22 +98,59 @@ impl CycleError {
         match self {
             Self::NoClusterFit { .. } => "NoClusterFit",
             Self::NotSelectable { .. } | Self::Unschedulable { .. } => "Unschedulable",
-            Self::InvalidBinding { .. } | Self::Plugin(_) | Self::Violation(_) => "Error",
+            Self::InvalidBinding { .. }
+            | Self::InvalidPreferences { .. }
+            | Self::TimeUnknown { .. }
+            | Self::Plugin(_)
+            | Self::Violation(_) => "Error",
         }
     }
 
     /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::InvalidBinding { hint, .. } => hint.as_deref(),
+            Self::InvalidBinding { hint, .. } | Self::InvalidPreferences { hint, .. } => hint.as_deref(),
             _ => None,
         }
+    }
+
+    /// True if the binding, its policy or the caller is at fault, and has to change something.
+    pub fn is_input_fault(&self) -> bool {
+        matches!(
+            self,
+            Self::InvalidBinding { .. } | Self::InvalidPreferences { .. } | Self::TimeUnknown { .. }
+        )
+    }
+
+    /// This error with the location of the preferences that a plugin refuses.
+    pub(super) fn located(mut self, plan: &Plan) -> Self {
+        if let Self::InvalidPreferences {
+            plugin,
+            origin,
+            message,
+            ..
+        } = &mut self
+            && let Some((_, known)) = plan.preferences.iter().find(|(known, _)| known == plugin)
+            // An entry of a list has its location in its name.
+            && !message.starts_with(known.as_str())
+        {
+            origin.clone_from(known);
+        }
+        self
     }
 
     /// True if a plugin is at fault rather than the input.
     pub fn is_plugin_fault(&self) -> bool {
         matches!(self, Self::Plugin(_) | Self::Violation(_))
     }
+}
+
+/// A location before a message.
+fn prefix(origin: &str) -> String {
+    if origin.is_empty() {
+        return String::new();
+    }
+    format!("{origin}: ")
 }
 
 /// Lists the reasons with their counts: `5 this reason, 7 that one`.

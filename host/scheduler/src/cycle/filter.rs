@@ -2,12 +2,14 @@
 
 use divvy_framework::abi::SliceMut;
 use divvy_framework::abi::call::FilterCall;
+use divvy_framework::abi::view::PolicyView;
 
 use super::error::CycleError;
-use super::run::{Cycle, CycleInput, Views};
+use super::run::{Cycle, CycleInput};
 use super::sink::{DELETING_CODE, Texts};
 use super::values::Values;
 use super::verify::Violation;
+use super::views::Views;
 
 impl Cycle {
     /// Calls the filters in the profile's order and lists the rows that none of them rejected.
@@ -35,9 +37,12 @@ impl Cycle {
             if observer.is_some() && rejections.is_empty() {
                 rejected = count(&self.codes);
             }
+            views.check_time(plugin)?;
             let values = Values::of(plugin, input, views)?;
+            let mut policy = PolicyView::DEFAULT;
             let mut call = FilterCall {
                 cycle: views.cycle(),
+                policy: views.policy_of(plugin, &mut policy),
                 snapshot_value: values.snapshot(),
                 binding_value: values.binding(),
                 codes: SliceMut::new(&mut self.codes),
@@ -45,7 +50,10 @@ impl Cycle {
                 code: DELETING_CODE + 1,
                 ..FilterCall::DEFAULT
             };
-            plugin.filter(&mut call, views.texts()).map_err(CycleError::of_call)?;
+            let answer = plugin.filter(&mut call, views.texts());
+            // A failure can hold for a limited time as well.
+            self.valid_until.take(call.valid_until);
+            answer.map_err(CycleError::of_call)?;
             if may_change {
                 self.check_rejections(input, plugin.name())?;
             }

@@ -21,6 +21,7 @@ mod select;
 mod sink;
 mod tiers;
 mod values;
+mod views;
 mod walk;
 
 pub use divvy_framework_driver::rules as verify;

@@ -1,8 +1,6 @@
 //! Runs the steps in order, in memory that is reused from binding to binding.
 
-use divvy_framework::abi::Pointer;
 use divvy_framework::abi::arena::NO_ROW;
-use divvy_framework::abi::view::{CycleView, PolicyView};
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 use divvy_framework_view::clusters::Row;
 
@@ -11,9 +9,9 @@ use super::error::CycleError;
 use super::explanation::Explanation;
 use super::select::check_enforced;
 use super::sink::Texts;
+use super::views::{ValidUntil, Views};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::plan::{AffinityGroup, Plan};
-use crate::plugin::TakeText;
 use crate::scheduler::{Profile, Strategy};
 
 /// A cluster in a result.
@@ -38,6 +36,8 @@ pub struct CycleInput<'a> {
     pub group: &'a AffinityGroup,
     /// True if the replicas are divided from scratch.
     pub fresh: bool,
+    /// Time of the decision, in milliseconds since 1970; `None` if it is not known. The cycle reads no clock.
+    pub time: Option<i64>,
 }
 
 /// Clusters per target up to which one pass over all rows sorts the targets faster than comparisons do.
@@ -76,38 +76,8 @@ pub struct Cycle {
     pub(super) targets: Vec<Target>,
     /// Scratch for sorting the targets, with one entry per cluster of the snapshot.
     replicas_by_row: Vec<i64>,
-}
-
-/// What the calls of one cycle read, and where their texts go.
-#[derive(Clone, Copy)]
-pub(super) struct Views<'a> {
-    pub(super) cycle: &'a CycleView<'a>,
-    /// For the strategy's plugin; the others do not see it.
-    pub(super) policy: &'a PolicyView<'a>,
-    /// Number of the strategy's plugin.
-    pub(super) strategy: u64,
-    pub(super) texts: Option<&'a Texts>,
-}
-
-impl<'a> Views<'a> {
-    pub(super) fn cycle(&self) -> Pointer<'a, CycleView<'a>> {
-        Pointer::new(self.cycle)
-    }
-
-    pub(super) fn policy(&self) -> Pointer<'a, PolicyView<'a>> {
-        Pointer::new(self.policy)
-    }
-
-    pub(super) fn texts(&self) -> Option<&'a dyn TakeText> {
-        self.texts.map(|texts| texts as &dyn TakeText)
-    }
-
-    /// Attributes the texts that follow to the plugin with this index in [`Profile::plugin_names`].
-    pub(super) fn calling(&self, index: impl FnOnce() -> usize) {
-        if let Some(texts) = self.texts {
-            texts.calling(index());
-        }
-    }
+    /// Earliest time until which the answer of a plugin holds.
+    pub(super) valid_until: ValidUntil,
 }
 
 impl Cycle {
@@ -164,6 +134,12 @@ impl Cycle {
             Ok(()) | Err(CycleError::NoClusterFit { .. }) => Ok(&self.feasible.rows),
             Err(error) => Err(error),
         }
+    }
+
+    /// Time until which the result of the last cycle holds, in milliseconds since 1970: the earliest that any of its plugins
+    /// named, whether the cycle succeeded or not. `None` if none did.
+    pub fn valid_until(&self) -> Option<i64> {
+        self.valid_until.get()
     }
 
     /// Weighted score and estimate of a cluster; `None` if it was not feasible in the last cycle.
@@ -275,6 +251,7 @@ impl Cycle {
             plan,
             group,
             fresh,
+            time,
         } = *input;
         let strategy = profile.strategy(&plan.strategy)?;
         // Moved out of `self`, so that the view can borrow them while the steps write to the rest.
@@ -286,19 +263,22 @@ impl Cycle {
             explain: texts.is_some(),
             duplicated: strategy.duplicates(),
             ignore_spread: strategy.ignores_spread() && !plan.keeps_spread_constraints,
+            time: time.filter(|_| profile.needs_time()),
         };
         let view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
         let policy = driver::policy_view(&group.record, &resolution);
         let views = Views {
             cycle: &view,
             policy: &policy,
+            record: &group.record,
             strategy: strategy.plugin().number(),
+            has_time: time.is_some() || !profile.needs_time(),
             texts: texts.as_deref(),
         };
         let outcome = steps(self, &strategy, views, &resolution);
         self.resolution = resolution;
         self.texts = texts;
-        outcome
+        outcome.map_err(|error| error.located(plan))
     }
 
     /// Sorts the targets by row, which is also the order of the clusters' names.
@@ -332,6 +312,7 @@ impl Cycle {
         self.left_out.clear();
         self.plugin_scores.clear();
         self.targets.clear();
+        self.valid_until = ValidUntil::default();
     }
 
     /// Looks up the last replicas of each feasible cluster.

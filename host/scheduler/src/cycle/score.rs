@@ -1,12 +1,14 @@
 //! Score: rates each feasible cluster and adds up the plugins' weighted scores.
 
 use divvy_framework::abi::call::ScoreCall;
+use divvy_framework::abi::view::PolicyView;
 use divvy_framework::abi::{Slice, SliceMut};
 
 use super::error::CycleError;
-use super::run::{Cycle, CycleInput, Views};
+use super::run::{Cycle, CycleInput};
 use super::values::Values;
 use super::verify;
+use super::views::Views;
 
 impl Cycle {
     /// Calls the Score plugins in the profile's order and adds up their weighted scores.
@@ -19,9 +21,12 @@ impl Cycle {
             // A cluster that the plugin does not score gets 0.
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);
+            views.check_time(plugin)?;
             let values = Values::of(plugin, input, views)?;
+            let mut policy = PolicyView::DEFAULT;
             let mut call = ScoreCall {
                 cycle: views.cycle(),
+                policy: views.policy_of(plugin, &mut policy),
                 snapshot_value: values.snapshot(),
                 binding_value: values.binding(),
                 rows: Slice::new(&self.feasible.rows),
@@ -32,7 +37,10 @@ impl Cycle {
                 result: SliceMut::new(&mut self.score_buffer),
                 ..ScoreCall::DEFAULT
             };
-            plugin.score(&mut call, views.texts()).map_err(CycleError::of_call)?;
+            let answer = plugin.score(&mut call, views.texts());
+            // A failure can hold for a limited time as well.
+            self.valid_until.take(call.valid_until);
+            answer.map_err(CycleError::of_call)?;
             let rows = &self.feasible.rows;
             // Scores are checked before they are weighted, because the totals rely on their range.
             verify::check_scores(plugin.name(), &self.score_buffer, |place| {

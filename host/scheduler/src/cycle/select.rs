@@ -3,14 +3,16 @@
 //! Each of the profile's selectors narrows down what the one before left, and reads its columns in the order of that one.
 
 use divvy_framework::abi::call::SelectCall;
+use divvy_framework::abi::view::PolicyView;
 use divvy_framework::abi::{Slice, SliceMut};
 use divvy_framework_view::binding::{Binding, SpreadConstraint, SpreadField};
 
 use super::columns::Columns;
 use super::error::CycleError;
-use super::run::{Cycle, CycleInput, Views};
+use super::run::{Cycle, CycleInput};
 use super::values::Values;
 use super::verify;
+use super::views::{ValidUntil, Views};
 use crate::plugin::{CallError, PluginInstance};
 use crate::profile::built_in_profile;
 use crate::scheduler::Strategy;
@@ -46,13 +48,29 @@ impl Cycle {
             views.calling(|| input.profile.select_place(number));
             if number == 0 {
                 let columns = self.feasible.columns();
-                call(plugin, input, views, columns, needed, (&mut *selected, &mut self.marks))?;
+                let valid_until = &mut self.valid_until;
+                call(
+                    plugin,
+                    input,
+                    views,
+                    columns,
+                    needed,
+                    (&mut *selected, &mut self.marks, valid_until),
+                )?;
                 note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
             } else {
                 self.candidates.gather(&self.feasible, selected);
                 let columns = self.candidates.columns();
                 let chosen = &mut self.by_row;
-                call(plugin, input, views, columns, needed, (&mut *chosen, &mut self.marks))?;
+                let valid_until = &mut self.valid_until;
+                call(
+                    plugin,
+                    input,
+                    views,
+                    columns,
+                    needed,
+                    (&mut *chosen, &mut self.marks, valid_until),
+                )?;
                 note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
                 // Both are lists of indices: the next selector's are indices into those of the one before.
                 for index in chosen.iter_mut() {
@@ -79,13 +97,16 @@ fn call(
     views: Views<'_>,
     columns: Columns<'_>,
     needed: i64,
-    (chosen, marks): (&mut Vec<u32>, &mut Vec<bool>),
+    (chosen, marks, valid_until): (&mut Vec<u32>, &mut Vec<bool>, &mut ValidUntil),
 ) -> Result<(), CycleError> {
     chosen.clear();
     chosen.resize(columns.rows.len(), 0);
+    views.check_time(plugin)?;
     let values = Values::of(plugin, input, views)?;
+    let mut policy = PolicyView::DEFAULT;
     let mut call = SelectCall {
         cycle: views.cycle(),
+        policy: views.policy_of(plugin, &mut policy),
         snapshot_value: values.snapshot(),
         binding_value: values.binding(),
         rows: Slice::new(columns.rows),
@@ -100,10 +121,12 @@ fn call(
         ..SelectCall::DEFAULT
     };
     // Karmada distinguishes a failed selection from a lack of capacity, so it has its own variant.
-    plugin.select(&mut call, views.texts()).map_err(|error| match error {
+    let answer = plugin.select(&mut call, views.texts()).map_err(|error| match error {
         CallError::Unschedulable { plugin, message, .. } => CycleError::NotSelectable { plugin, message },
         other => CycleError::of_call(other),
-    })?;
+    });
+    valid_until.take(call.valid_until);
+    answer?;
     let count = call.count;
     let name = |place: usize| input.fleet.name(columns.rows[place]).to_owned();
     let count = verify::check_selection(plugin.name(), chosen, count, marks, name)?.len();

@@ -5,8 +5,11 @@ use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::view::{CycleView, PolicyView, flag};
 use divvy_framework::abi::{Address, Pointer, Slice};
 
+use divvy_framework_driver::cycle::preferences_view;
+
 use super::error::CycleError;
-use super::run::{CycleInput, Views};
+use super::run::CycleInput;
+use super::views::Views;
 use crate::plugin::{CallError, KeptValue, PluginInstance};
 
 /// The values of one plugin for one call, which keeps them alive.
@@ -51,14 +54,19 @@ impl Values {
                 let view = CycleView {
                     snapshot: Slice::EMPTY,
                     last_rows: Slice::EMPTY,
-                    flags: views.cycle.flags & !(flag::FRESH | flag::EXPLAIN),
+                    flags: views.cycle.flags & !(flag::FRESH | flag::EXPLAIN | flag::TIME),
+                    time: 0,
                     ..*views.cycle
                 };
-                let policy = (plugin.number() == views.strategy).then_some(PolicyView {
-                    rule_spans: Slice::EMPTY,
-                    rule_rows: Slice::EMPTY,
-                    ..*views.policy
-                });
+                let policy = if plugin.number() == views.strategy {
+                    Some(PolicyView {
+                        rule_spans: Slice::EMPTY,
+                        rule_rows: Slice::EMPTY,
+                        ..*views.policy
+                    })
+                } else {
+                    views.record.preferences_of(plugin.name()).map(preferences_view)
+                };
                 let mut call = BindingValueCall {
                     cycle: Pointer::new(&view),
                     policy: policy.as_ref().map_or(Pointer::NULL, Pointer::new),

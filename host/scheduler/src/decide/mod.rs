@@ -3,7 +3,7 @@
 //! Everything here is a pure function of objects; the rules are those of karmada-scheduler, each with its source.
 //!
 //! - [`ownership`]: the bindings that this scheduler may touch.
-//! - [`rules`]: the five rules by which a woken binding is decided, in order.
+//! - [`rules`]: the rules by which a woken binding is decided, in order.
 //! - [`policy`]: the request that a policy's annotations make, and the annotation that keeps it.
 //! - [`affinity`]: the clusters whose changes concern a binding.
 

@@ -5,7 +5,9 @@
 //! placement. The annotation is only written if there is something to keep: a binding whose policy uses nothing of
 //! Divvy's and has no affinity groups carries none.
 
-use crate::strategy::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
+use crate::strategy::{
+    AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
+};
 use divvy_karmada::api::{StringMap, TargetCluster};
 use divvy_karmada::detector::PolicyFacts;
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,9 @@ pub struct Request {
     /// `divvy.io/preferences`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferences: Option<String>,
+    /// `divvy.io/preferences.<plugin>`, by the name of the plugin.
+    #[serde(skip_serializing_if = "StringMap::is_empty")]
+    pub plugin_preferences: StringMap,
     /// `divvy.io/affinity-groups`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub affinity_groups: Option<String>,
@@ -48,6 +53,9 @@ pub struct AppliedPolicy {
     /// Affinity group that fitted; only if the placement has groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub affinity: Option<String>,
+    /// Time until which the result holds, in milliseconds since 1970; only if a plugin named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<i64>,
     /// Hash of the result. If it does not fit `spec.clusters`, something else has changed the result since, and the
     /// annotation no longer describes it.
     pub result: String,
@@ -64,6 +72,10 @@ impl Request {
         Self {
             strategy: value(STRATEGY_ANNOTATION),
             preferences: value(PREFERENCES_ANNOTATION),
+            plugin_preferences: annotations
+                .iter()
+                .filter_map(|(key, text)| Some((key.strip_prefix(PLUGIN_PREFERENCES_PREFIX)?.to_owned(), text.clone())))
+                .collect(),
             affinity_groups: value(AFFINITY_GROUPS_ANNOTATION),
             replicas: None,
         }
@@ -101,6 +113,11 @@ impl Request {
                 None => _ = policy.annotations.remove(key),
             }
         }
+        let annotations = &mut policy.annotations;
+        annotations.retain(|key, _| !key.starts_with(PLUGIN_PREFERENCES_PREFIX));
+        for (plugin, text) in &self.plugin_preferences {
+            annotations.insert(format!("{PLUGIN_PREFERENCES_PREFIX}{plugin}"), text.clone());
+        }
         policy.replicas = self.replicas;
     }
 }
@@ -115,7 +132,10 @@ impl AppliedPolicy {
 
     /// Text of the annotation; `None` if there is nothing to keep.
     pub fn write(mut self, clusters: &[TargetCluster]) -> Option<String> {
-        let is_needed = !is_empty(&self.policy) || !is_empty(&self.binding) || self.affinity.is_some();
+        let is_needed = !is_empty(&self.policy)
+            || !is_empty(&self.binding)
+            || self.affinity.is_some()
+            || self.valid_until.is_some();
         self.result = result_hash(clusters);
         is_needed.then(|| serde_json::to_string(&self).ok()).flatten()
     }
@@ -251,6 +271,33 @@ mod tests {
         assert_eq!(AppliedPolicy::read(Some(&text), &[target("m1", 1)]), None);
         assert_eq!(AppliedPolicy::read(Some("{"), &result), None);
         assert_eq!(AppliedPolicy::read(None, &result), None);
+    }
+
+    #[test]
+    fn preferences_for_plugins_are_part_of_the_request() {
+        let annotations = [
+            ("divvy.io/preferences.windows", "{}"),
+            ("divvy.io/preferences", "[]"),
+            ("example.com/note", "x"),
+        ];
+        let annotations: StringMap = annotations.map(|(key, text)| (key.to_owned(), text.to_owned())).into();
+        let request = Request::of_annotations(&annotations);
+        assert_eq!(
+            request.plugin_preferences,
+            StringMap::from([("windows".to_owned(), "{}".to_owned())])
+        );
+        // The request that is in force replaces that of the policy.
+        let mut policy = PolicyFacts {
+            annotations: [("divvy.io/preferences.carbon", "{}"), ("example.com/note", "x")]
+                .map(|(key, text)| (key.to_owned(), text.to_owned()))
+                .into(),
+            ..PolicyFacts::default()
+        };
+        request.put_into(&mut policy);
+        assert_eq!(policy.annotations, annotations);
+        // A record of an older version has none.
+        let older: Request = serde_json::from_str(r#"{"strategy": "Average"}"#).unwrap();
+        assert!(older.plugin_preferences.is_empty());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The five rules by which a woken binding is decided (`doScheduleBinding`, `pkg/scheduler/scheduler.go:420`).
+//! The rules by which a woken binding is decided: the five of Karmada (`doScheduleBinding`, `pkg/scheduler/scheduler.go:420`),
+//! and those of Divvy's own.
 //!
 //! A binding to which none applies is satisfied: it keeps its replicas, and at most its status is brought up to date.
 
@@ -24,6 +25,8 @@ pub enum Reason {
     ClusterDeleting,
     /// A cluster changed, under a profile that then moves satisfied bindings.
     ClustersChanged,
+    /// The time has passed until which a plugin said that the result holds.
+    ResultExpired,
 }
 
 /// How the replicas of a result add up.
@@ -58,6 +61,8 @@ pub struct Standing<'a> {
     pub is_reschedule_pending: bool,
     /// True if a cluster changed, under a profile that then moves satisfied bindings.
     pub is_moved_by_clusters: bool,
+    /// The present, in milliseconds since 1970; `None` if it is not known, in which case no result has expired.
+    pub time: Option<i64>,
 }
 
 impl Sum {
@@ -107,7 +112,19 @@ pub fn reason_to_decide(standing: &Standing<'_>, is_deleting: impl Fn(&str) -> b
     if deleting {
         return Some(Reason::ClusterDeleting);
     }
-    standing.is_moved_by_clusters.then_some(Reason::ClustersChanged)
+    if standing.is_moved_by_clusters {
+        return Some(Reason::ClustersChanged);
+    }
+    has_expired(standing).then_some(Reason::ResultExpired)
+}
+
+/// True if the time has passed until which the result holds.
+fn has_expired(standing: &Standing<'_>) -> bool {
+    let valid_until = standing.applied.and_then(|applied| applied.valid_until);
+    standing
+        .time
+        .zip(valid_until)
+        .is_some_and(|(time, until)| time >= until)
 }
 
 /// True if the applied placement differs (`placementChanged`, `pkg/scheduler/helper.go:36`).

@@ -7,7 +7,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use divvy_karmada::api::{Placement, ResourceList, StringMap, TargetCluster};
-use divvy_karmada::detector::{Binding, PolicyFacts};
+use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
 /// The parts of a binding that its plan depends on.
 #[derive(Debug, Clone, Hash)]
@@ -44,12 +44,21 @@ pub struct PlanInput<'a> {
     pub placement: Option<&'a Placement>,
     /// Facts from the policy beyond its placement.
     pub policy: Option<&'a PolicyFacts>,
+    /// Labels and annotations of the workload, if they are known.
+    pub workload: Option<&'a WorkloadFacts>,
+    /// Priority in the scheduling queue.
+    pub priority: i32,
 }
 
 impl<'a> PlanInput<'a> {
     /// Collects the input for a binding's plan.
     pub fn new(binding: &'a Binding) -> Self {
-        let Binding { object, policy, .. } = binding;
+        let Binding {
+            object,
+            policy,
+            workload,
+            ..
+        } = binding;
         let spec = &object.spec;
         let resource = &spec.resource;
         Self {
@@ -87,6 +96,8 @@ impl<'a> PlanInput<'a> {
                 .collect(),
             placement: spec.placement.as_ref(),
             policy: policy.as_ref(),
+            workload: workload.as_ref(),
+            priority: binding.priority(),
         }
     }
 
@@ -104,5 +115,44 @@ impl<'a> PlanInput<'a> {
         } else {
             self.uid.to_owned()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plan is made again if anything changes that a plugin can see.
+    #[test]
+    fn the_key_covers_everything_that_plugins_see() {
+        let facts = || (PolicyFacts::default(), WorkloadFacts::default());
+        let binding = |policy: PolicyFacts, workload: WorkloadFacts| Binding {
+            policy: Some(policy),
+            workload: Some(workload),
+            ..Binding::default()
+        };
+        let pair = || StringMap::from([("key".to_owned(), "value".to_owned())]);
+        let mut keys = std::collections::BTreeSet::new();
+        let mut add = |binding: &Binding| assert!(keys.insert(PlanInput::new(binding).key()), "{binding:?}");
+        let (policy, workload) = facts();
+        add(&binding(policy.clone(), workload.clone()));
+        for change in 0..4 {
+            let (mut policy, mut workload) = facts();
+            let fields = [
+                &mut policy.labels,
+                &mut policy.annotations,
+                &mut workload.labels,
+                &mut workload.annotations,
+            ];
+            *fields.into_iter().nth(change).unwrap() = pair();
+            add(&binding(policy, workload));
+        }
+        add(&Binding {
+            workload: None,
+            ..binding(policy.clone(), workload.clone())
+        });
+        let mut urgent = binding(policy, workload);
+        urgent.object.spec.schedule_priority = Some(serde_json::from_str(r#"{"priority": 7}"#).unwrap());
+        add(&urgent);
     }
 }

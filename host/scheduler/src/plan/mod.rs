@@ -51,6 +51,10 @@ pub struct Plan {
     pub needed: i64,
     /// Seed for breaking ties, from the profile's seed and the binding's identity.
     pub seed: u64,
+    /// Each plugin for which the binding or its policy carries preferences, with their location, for messages.
+    pub preferences: Vec<(String, String)>,
+    /// True if plugins see the priority, and the metadata of policy and workload.
+    pub has_metadata: bool,
     /// The groups of clusters to try, in order. Never empty.
     pub groups: Vec<AffinityGroup>,
 }
@@ -80,6 +84,8 @@ pub struct PlanOptions {
     pub affinity_groups_as_tiers: bool,
     /// Strategy for every binding, regardless of the manifests.
     pub strategy_override: Option<String>,
+    /// True if a plugin needs the priority, or the metadata of policy and workload.
+    pub metadata: bool,
 }
 
 impl Plan {
@@ -115,6 +121,7 @@ impl Plan {
         let groups_are_tiers = request.affinity_groups_as_tiers && placement.cluster_affinities.len() > 1;
         let priorities = priorities(placement, &request, groups_are_tiers);
         let is_workload = input.is_workload;
+        let metadata = options.metadata;
         let groups = groups(placement, groups_are_tiers)
             .into_iter()
             .map(|(name, mut affinities, overflows)| {
@@ -125,7 +132,7 @@ impl Plan {
                 AffinityGroup {
                     name,
                     overflows: overflows && affinities.len() > 1,
-                    record: binding_tables(input, &request, &spread_constraints, &affinities, &priorities),
+                    record: binding_tables(input, &request, &spread_constraints, &affinities, &priorities, metadata),
                     values: BindingValues::default(),
                 }
             })
@@ -139,6 +146,8 @@ impl Plan {
             requests,
             needed: if is_set { 1 } else { input.replicas },
             seed: ties::seed_for(options.seed, &input.identity()),
+            preferences: located(&request),
+            has_metadata: options.metadata,
             groups,
             strategy: request.strategy,
             source: request.source,
@@ -154,6 +163,18 @@ impl Plan {
         }
         self.groups.iter().position(|group| group.name == observed).unwrap_or(0)
     }
+}
+
+/// Each plugin that gets preferences, with their location.
+fn located(request: &StrategyRequest) -> Vec<(String, String)> {
+    let own = request.preferences.is_some() || !request.rules.is_empty();
+    let own = own.then(|| (request.plugin.clone(), request.preferences_origin.clone()));
+    let others = request.plugin_preferences.iter();
+    let others = others.map(|given| (given.plugin.clone(), given.origin.clone()));
+    own.into_iter()
+        .filter(|(_, origin)| !origin.is_empty())
+        .chain(others)
+        .collect()
 }
 
 fn owned(requested: Option<&ResourceList>) -> Vec<(String, i64)> {

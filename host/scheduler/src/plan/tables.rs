@@ -19,6 +19,7 @@ pub(super) fn binding_tables(
     spread_constraints: &[api::SpreadConstraint],
     affinities: &[NamedAffinity<'_>],
     priorities: &[(&ClusterAffinity, i64)],
+    has_metadata: bool,
 ) -> BindingRecord {
     let preferences = request
         .preferences
@@ -68,6 +69,20 @@ pub(super) fn binding_tables(
     }
     for (key, value) in input.annotations {
         builder.annotation(key, value);
+    }
+    for given in &request.plugin_preferences {
+        builder.plugin_preferences(&given.plugin, &given.preferences.to_string());
+    }
+    // Annotations can be long, so they are copied only for a plugin that reads them.
+    if has_metadata {
+        builder.queue_priority(input.priority.into());
+        // A policy without a name is not known: only the request that it made is, from the annotation of a decision.
+        if let Some(policy) = input.policy.filter(|policy| !policy.name.is_empty()) {
+            builder.policy_metadata(&policy.labels, &policy.annotations);
+        }
+        if let Some(workload) = input.workload {
+            builder.workload_metadata(&workload.labels, &workload.annotations);
+        }
     }
     builder.build()
 }

@@ -286,6 +286,19 @@ impl PluginLibrary {
         .collect()
     }
 
+    /// Inputs that the plugin sees because it declares to need them, in words. A configuration can add to them.
+    pub fn input_names(&self) -> Vec<&'static str> {
+        [
+            (feature::RAW_CLUSTERS, "raw JSON of clusters"),
+            (feature::METADATA, "metadata of policy and workload"),
+            (feature::TIME, "time of the decision"),
+        ]
+        .into_iter()
+        .filter(|(bit, _)| self.features() & *bit != 0)
+        .map(|(_, name)| name)
+        .collect()
+    }
+
     /// Policy lists that the plugin's strategies read.
     pub fn rule_lists(&self) -> &[RuleList] {
         &self.rule_lists

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::RecordingError;
 use divvy_karmada::api::{Cluster, ResourceBinding, TargetCluster};
-use divvy_karmada::detector::{Binding, PolicyFacts};
+use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
 /// First bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -48,6 +48,12 @@ pub struct Case {
     /// wrote them into the binding's annotations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyFacts>,
+    /// Labels and annotations of the workload. Present only if a plugin could read them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadFacts>,
+    /// Time of the decision, in milliseconds since 1970. Present only if a plugin needed it or the caller named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<i64>,
     /// The recorded decision; absent in inputs of benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expectation>,
@@ -68,6 +74,7 @@ impl Case {
         Binding {
             object,
             policy: self.policy.clone(),
+            workload: self.workload.clone(),
             ..Binding::default()
         }
     }

@@ -35,7 +35,7 @@ pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
 
 /// Line for a case: the binding with the affinity group that was used, and the facts from its policy.
 ///
-/// A strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
+/// The time of the decision is recorded, and the workload's metadata if plugins could see it. A strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
 pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect: Expectation) -> String {
     let mut object = binding.object.clone();
     object
@@ -48,11 +48,14 @@ pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect
         let annotations = &mut object.metadata.annotations;
         annotations.insert(STRATEGY_ANNOTATION.to_owned(), plan.strategy.clone());
     }
+    let has_metadata = decision.plan.as_ref().as_ref().is_ok_and(|plan| plan.has_metadata);
     line(&Line::Case(Box::new(Case {
         name: decision.binding.clone(),
         fleet: fleet.to_owned(),
         binding: object,
         policy: binding.policy.clone(),
+        workload: binding.workload.clone().filter(|_| has_metadata),
+        time: decision.time,
         expect: Some(expect),
         line: 0,
     })))

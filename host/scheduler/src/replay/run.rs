@@ -16,6 +16,8 @@ use super::case::{Case, Expectation};
 #[derive(Debug)]
 pub struct PreparedCase {
     binding: Binding,
+    /// Time of the recorded decision.
+    time: Option<i64>,
     /// Plan and index of the affinity group to use.
     plan: Result<(Plan, usize), CycleError>,
 }
@@ -54,7 +56,11 @@ impl CaseRunner {
     pub fn prepare(&self, case: &Case) -> PreparedCase {
         let binding = case.binding();
         let plan = self.plan(&binding);
-        PreparedCase { binding, plan }
+        PreparedCase {
+            binding,
+            time: case.time,
+            plan,
+        }
     }
 
     /// Rebuilds the plan of a case, as an event of a control plane would.
@@ -84,12 +90,28 @@ impl CaseRunner {
 
     /// Decides a case. Returns the result in the form of a recording, and the message if it is an error.
     pub fn decide(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> (Expectation, String) {
+        let decided = self.try_decide(case, fleet);
+        decided.unwrap_or_else(|error| (Expectation::Error(karmada_kind(&error).to_owned()), error.to_string()))
+    }
+
+    /// Decides a case as [`Self::decide`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`CycleError::TimeUnknown`] if a plugin needs the time, and the recording does not have it. Such a decision cannot be
+    /// compared with the recorded one.
+    pub fn try_decide(
+        &mut self,
+        case: &PreparedCase,
+        fleet: &FleetSnapshot,
+    ) -> Result<(Expectation, String), CycleError> {
         match self.targets(case, fleet) {
             Ok(targets) => {
                 let counts = targets.iter().map(|target| (fleet.name(target.row), target.replicas));
-                (Expectation::of_counts(counts), String::new())
+                Ok((Expectation::of_counts(counts), String::new()))
             }
-            Err(error) => (Expectation::Error(karmada_kind(&error).to_owned()), error.to_string()),
+            Err(error @ CycleError::TimeUnknown { .. }) => Err(error),
+            Err(error) => Ok((Expectation::Error(karmada_kind(&error).to_owned()), error.to_string())),
         }
     }
 
@@ -101,6 +123,7 @@ impl CaseRunner {
             plan,
             group: &plan.groups[*group],
             fresh: case.binding.is_fresh(),
+            time: case.time,
         };
         self.cycle.run(&input, None)
     }

@@ -20,6 +20,7 @@ pub struct Profile {
     /// Names of all plugins in the order filters, scores, Select, strategies. Explanations refer to plugins by index in
     /// this list.
     names: Vec<String>,
+    needs_time: bool,
 }
 
 /// Parts of a [`Profile`].
@@ -59,8 +60,12 @@ impl Profile {
             enforces_spread: parts.select.iter().any(|plugin| plugin.enforces_spread()),
             parts,
             names: Vec::new(),
+            needs_time: false,
         };
         profile.names = profile.all_plugins().map(|plugin| plugin.name().to_owned()).collect();
+        let needs_time = profile.plugins().any(|plugin| plugin.needs(feature::TIME));
+        profile.needs_time = needs_time;
+        profile.parts.plan_options.metadata = profile.needs_metadata();
         profile
     }
 
@@ -166,6 +171,16 @@ impl Profile {
     /// True if a plugin needs the raw JSON of clusters.
     pub fn needs_raw_clusters(&self) -> bool {
         self.plugins().any(|plugin| plugin.needs(feature::RAW_CLUSTERS))
+    }
+
+    /// True if a plugin needs the binding's priority, or the metadata of its policy and its workload.
+    pub fn needs_metadata(&self) -> bool {
+        self.plugins().any(|plugin| plugin.needs(feature::METADATA))
+    }
+
+    /// True if a plugin needs the time of a decision.
+    pub fn needs_time(&self) -> bool {
+        self.needs_time
     }
 
     /// All plugins, each once, in the order of the cycle.

@@ -206,13 +206,21 @@ pub fn build(
     let assign = registry.all(&assign, "Assign");
     let strategies = registry.strategies(&assign);
     registry.report_unused();
+    let always = filters
+        .iter()
+        .chain(scores.iter().map(|(plugin, _)| plugin))
+        .chain(&select);
+    let declarations = Declarations {
+        strategies: declarations(&assign, &strategies),
+        plugins: always.map(|plugin| plugin.name().to_owned()).collect(),
+    };
     match registry.errors.is_empty() {
         true => Ok(Profile::new(ProfileParts {
             name: configuration.name.clone(),
             filters,
             scores,
             select,
-            declarations: declarations(&assign, &strategies),
+            declarations,
             strategies,
             scheduler_name: match configuration.scheduler_name.as_deref() {
                 None | Some("") => DEFAULT_SCHEDULER.to_owned(),
@@ -223,6 +231,8 @@ pub fn build(
                 component_sets: configuration.multiple_pod_templates.unwrap_or(false),
                 affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
                 strategy_override: None,
+                // Set by the profile, which knows its plugins' needs.
+                metadata: false,
             },
         })),
         false => Err(registry.errors),
@@ -233,18 +243,22 @@ pub fn build(
 const DEFAULT_SCHEDULER: &str = "default-scheduler";
 
 /// Declarations of the strategies in the order of the profile's plugins, each from the plugin that serves the strategy.
-fn declarations(assign: &[Arc<PluginInstance>], strategies: &BTreeMap<String, Arc<PluginInstance>>) -> Declarations {
+fn declarations(
+    assign: &[Arc<PluginInstance>],
+    strategies: &BTreeMap<String, Arc<PluginInstance>>,
+) -> Vec<Declaration> {
     let served = assign.iter().flat_map(|plugin| {
         let library = plugin.library();
         let own = library.strategies().into_iter();
         let own = own.filter(|name| strategies.get(*name).is_some_and(|server| Arc::ptr_eq(server, plugin)));
         own.map(|name| Declaration {
             strategy: name.to_owned(),
+            plugin: plugin.name().to_owned(),
             lists: library.rule_lists().to_vec(),
             refuses_priorities: library.features_of(name) & (feature::NO_PRIORITIES | feature::DUPLICATES) != 0,
         })
     });
-    Declarations(served.collect())
+    served.collect()
 }
 
 impl Registry<'_> {

@@ -23,6 +23,11 @@ pub struct Decision {
     pub outcome: Outcome,
     /// Affinity group that was used, or the first that was tried if none fits; empty if the placement has no groups.
     pub affinity: String,
+    /// Time of the decision, in milliseconds since 1970; `None` if the scheduler was given none.
+    pub time: Option<i64>,
+    /// Time until which the decision holds, in milliseconds since 1970: the earliest that any plugin named. After it, a live
+    /// scheduler decides again. `None` if the passing of time does not change it.
+    pub valid_until: Option<i64>,
     /// Score and estimate of each cluster in a scheduled result, in the order of the result.
     pub figures: Vec<TargetFigures>,
     /// Explanation of the decision, if requested.
@@ -33,6 +38,11 @@ impl Decision {
     /// Name of the strategy; empty if the binding has no plan.
     pub fn strategy(&self) -> &str {
         self.plan.as_ref().as_ref().map_or("", |plan| plan.strategy.as_str())
+    }
+
+    /// Takes in the time until which the answer of one group holds.
+    fn holds_until(&mut self, valid_until: Option<i64>) {
+        self.valid_until = self.valid_until.into_iter().chain(valid_until).min();
     }
 }
 
@@ -75,6 +85,7 @@ pub struct Scheduler {
     cycle: Cycle,
     explains: bool,
     ledger: Option<Ledger>,
+    time: Option<i64>,
 }
 
 impl Scheduler {
@@ -86,6 +97,7 @@ impl Scheduler {
             cycle: Cycle::new(),
             explains: false,
             ledger: None,
+            time: None,
         }
     }
 
@@ -93,6 +105,14 @@ impl Scheduler {
     #[must_use]
     pub fn explaining(mut self, explains: bool) -> Self {
         self.explains = explains;
+        self
+    }
+
+    /// Decides as of a time, in milliseconds since 1970. Without one, a plugin that needs the time fails the decisions that it
+    /// takes part in.
+    #[must_use]
+    pub fn deciding_at(mut self, time: Option<i64>) -> Self {
+        self.time = time;
         self
     }
 
@@ -159,6 +179,7 @@ impl Scheduler {
             plan,
             group,
             fresh: false,
+            time: self.time,
         })?;
         Ok(rows.iter().map(|&row| fleet.name(row)).collect())
     }
@@ -171,6 +192,8 @@ impl Scheduler {
             replicas: binding.replicas(),
             outcome: Outcome::Scheduled(Vec::new()),
             affinity: String::new(),
+            time: self.time,
+            valid_until: None,
             figures: Vec::new(),
             explanation: None,
         };
@@ -206,6 +229,7 @@ impl Scheduler {
                 plan,
                 group,
                 fresh,
+                time: self.time,
             };
             let ledger = self.ledger.as_ref();
             let (result, explanation) = match self.explains {
@@ -229,15 +253,19 @@ impl Scheduler {
                     decision.figures = rows.iter().map(|&row| self.figures(plan, row)).collect();
                     decision.affinity.clone_from(&group.name);
                     decision.explanation = explanation;
+                    decision.holds_until(self.cycle.valid_until());
                     return;
                 }
-                // The first group is the preferred one, so its error is the most useful.
-                Err(error) if failure.is_none() => {
-                    decision.explanation = explanation;
-                    decision.affinity.clone_from(&group.name);
-                    failure = Some(error);
+                Err(error) => {
+                    // Later the group may fit, which makes another decision as well.
+                    decision.holds_until(self.cycle.valid_until());
+                    // The first group is the preferred one, so its error is the most useful.
+                    if failure.is_none() {
+                        decision.explanation = explanation;
+                        decision.affinity.clone_from(&group.name);
+                        failure = Some(error);
+                    }
                 }
-                Err(_) => {}
             }
         }
         if let Some(error) = failure {

@@ -3,12 +3,15 @@
 //! Each annotation is looked up separately, on the binding first. On the same object, the proper annotation takes
 //! precedence over the singular `metadata.annotation` of the printed manifests.
 
+use std::collections::BTreeMap;
+
 use super::error::InvalidBinding;
 use super::request::StrategySource;
-use super::{AFFINITY_GROUPS_ANNOTATION, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
+use super::{AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION};
 use crate::plan::PlanInput;
 use divvy_documents::Warning;
 use divvy_karmada::api::StringMap;
+use divvy_karmada::detector::PolicyFacts;
 
 /// The objects that can carry annotations, in order of precedence.
 #[derive(Clone, Copy)]
@@ -23,6 +26,25 @@ struct Carrier<'a> {
     annotations: &'a StringMap,
     /// The singular `metadata.annotation`.
     annotation: Option<&'a str>,
+    /// The policy, if it is the carrier and its name is known.
+    policy: Option<&'a PolicyFacts>,
+}
+
+impl Carrier<'_> {
+    /// Location of an annotation, for messages.
+    fn origin(&self, annotation: &str) -> String {
+        match self.policy {
+            Some(policy) => format!("{}'s `{annotation}`", policy.object_name()),
+            None => format!("the {}'s `{annotation}`", self.name),
+        }
+    }
+}
+
+/// Preferences of one plugin, as they are written.
+pub(super) struct Written<'a> {
+    pub(super) text: &'a str,
+    /// Location, for messages.
+    pub(super) origin: String,
 }
 
 impl<'a> Carriers<'a> {
@@ -32,11 +54,13 @@ impl<'a> Carriers<'a> {
                 name: "binding",
                 annotations: input.annotations,
                 annotation: input.annotation,
+                policy: None,
             },
             policy: input.policy.map(|policy| Carrier {
                 name: "policy",
                 annotations: &policy.annotations,
                 annotation: policy.annotation.as_deref(),
+                policy: Some(policy).filter(|policy| !policy.name.is_empty()),
             }),
         }
     }
@@ -62,7 +86,7 @@ impl<'a> Carriers<'a> {
         self.each().find_map(|carrier| {
             let name = carrier.name;
             if let Some(text) = carrier.annotations.get(PREFERENCES_ANNOTATION) {
-                return Some((text.as_str(), format!("the {name}'s `{PREFERENCES_ANNOTATION}`")));
+                return Some((text.as_str(), carrier.origin(PREFERENCES_ANNOTATION)));
             }
             let text = carrier.annotation?;
             let message = format!(
@@ -70,8 +94,24 @@ impl<'a> Carriers<'a> {
             );
             let clean = format!("write `annotations: {{{PREFERENCES_ANNOTATION}: '{text}'}}`");
             warnings.push(Warning::new(message).with_hint(clean));
-            Some((text, format!("the {name}'s `metadata.annotation`")))
+            Some((text, carrier.origin("metadata.annotation")))
         })
+    }
+
+    /// The preferences that name their plugin in the annotation, by that name.
+    pub(super) fn plugin_preferences(self) -> BTreeMap<&'a str, Written<'a>> {
+        let mut found = BTreeMap::new();
+        for carrier in self.each() {
+            for (key, text) in carrier.annotations {
+                if let Some(plugin) = key.strip_prefix(PLUGIN_PREFERENCES_PREFIX) {
+                    let origin = || carrier.origin(key);
+                    found
+                        .entry(plugin)
+                        .or_insert_with(|| Written { text, origin: origin() });
+                }
+            }
+        }
+        found
     }
 
     /// True if affinity groups are tiers; `None` if neither object has the annotation.

@@ -45,20 +45,27 @@ pub struct RuleField {
 pub struct Declaration {
     /// Name of the strategy.
     pub strategy: String,
+    /// Name of the plugin that serves it.
+    pub plugin: String,
     /// Lists that the strategy reads.
     pub lists: Vec<RuleList>,
     /// True if cluster priorities cannot be combined with the strategy.
     pub refuses_priorities: bool,
 }
 
-/// The strategies of a profile, in the profile's order.
+/// The strategies of a profile, and its other plugins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Declarations(pub Vec<Declaration>);
+pub struct Declarations {
+    /// The strategies, in the profile's order.
+    pub strategies: Vec<Declaration>,
+    /// Names of the plugins that take part in every decision: those of Filter, Score and Select.
+    pub plugins: Vec<String>,
+}
 
 impl Declarations {
     /// The declaration of a strategy; `None` if no plugin serves it.
     pub fn get(&self, strategy: &str) -> Option<&Declaration> {
-        self.0.iter().find(|declared| declared.strategy == strategy)
+        self.strategies.iter().find(|declared| declared.strategy == strategy)
     }
 
     /// Lists that a strategy reads; empty if no plugin serves it.
@@ -68,13 +75,23 @@ impl Declarations {
 
     /// Names of the strategies, in the profile's order.
     pub fn names(&self) -> Vec<String> {
-        self.0.iter().map(|declared| declared.strategy.clone()).collect()
+        self.strategies
+            .iter()
+            .map(|declared| declared.strategy.clone())
+            .collect()
+    }
+
+    /// Names of all plugins, each once, sorted.
+    pub(super) fn plugin_names(&self) -> Vec<String> {
+        let strategies = self.strategies.iter().map(|declared| &declared.plugin);
+        let names: std::collections::BTreeSet<&String> = self.plugins.iter().chain(strategies).collect();
+        names.into_iter().cloned().collect()
     }
 
     /// Each declared list once, with the first strategy that reads it.
     pub(super) fn lists(&self) -> impl Iterator<Item = (&Declaration, &RuleList)> {
         let all = self
-            .0
+            .strategies
             .iter()
             .flat_map(|declared| declared.lists.iter().map(move |list| (declared, list)));
         let mut seen = std::collections::BTreeSet::new();

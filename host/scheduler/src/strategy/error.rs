@@ -107,6 +107,16 @@ pub enum InvalidBinding {
         /// The actual value.
         actual: i64,
     },
+    /// A policy carries preferences for one plugin in two annotations.
+    #[error("preferences for the plugin `{plugin}` are given twice: in {first} and in {second}")]
+    GivenTwice {
+        /// Name of the plugin.
+        plugin: String,
+        /// Location of one of them.
+        first: String,
+        /// Location of the other.
+        second: String,
+    },
     /// Two keys of the preferences exclude each other.
     #[error("{origin}: `{first}` and `{second}` cannot both be given")]
     Conflict {

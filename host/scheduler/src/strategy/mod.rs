@@ -19,12 +19,14 @@ mod tests;
 
 pub use declared::{Declaration, Declarations, RuleField, RuleList};
 pub use error::InvalidBinding;
-pub use request::{PreferenceRule, StrategyRequest, StrategySource};
+pub use request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
 pub use resolve::{StrategyContext, resolve_strategy};
 
 /// Annotation that names a strategy.
 pub const STRATEGY_ANNOTATION: &str = "divvy.io/strategy";
-/// Annotation that holds preferences as JSON.
+/// Annotation that holds preferences for the strategy as JSON.
 pub const PREFERENCES_ANNOTATION: &str = "divvy.io/preferences";
+/// Beginning of the annotations that hold preferences for one plugin, whose name follows, as JSON.
+pub const PLUGIN_PREFERENCES_PREFIX: &str = "divvy.io/preferences.";
 /// Annotation that sets the meaning of affinity groups: `tiers` or `fallback`.
 pub const AFFINITY_GROUPS_ANNOTATION: &str = "divvy.io/affinity-groups";

@@ -57,6 +57,17 @@ pub struct PreferenceRule {
     pub origin: String,
 }
 
+/// Preferences for a plugin other than the strategy's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PluginPreferences {
+    /// Name of the plugin.
+    pub plugin: String,
+    /// The preferences, a JSON object. The plugin validates it.
+    pub preferences: Value,
+    /// Location of the preferences, for messages.
+    pub origin: String,
+}
+
 /// A strategy with its preferences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StrategyRequest {
@@ -68,6 +79,12 @@ pub struct StrategyRequest {
     pub rules: Vec<PreferenceRule>,
     /// The rest of `divvy.io/preferences`, without the keys that the host handles. The plugin validates it.
     pub preferences: Option<Value>,
+    /// Location of the preferences, for messages; empty if there are none.
+    pub preferences_origin: String,
+    /// Name of the plugin that serves the strategy.
+    pub plugin: String,
+    /// Preferences for other plugins that take part in the decision, by name.
+    pub plugin_preferences: Vec<PluginPreferences>,
     /// Priorities of groups of clusters, which make the strategy run tier by tier. The largest priority comes first.
     pub priorities: Vec<(ClusterAffinity, i64)>,
     /// True if the placement contains Karmada's `weightPreference` without any weight. Karmada then divides evenly and, other

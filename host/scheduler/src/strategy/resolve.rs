@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use divvy_documents::names::nearest_first;
+use divvy_documents::names::{nearest, nearest_first};
 use serde_json::{Map, Value};
 
-use super::annotations::Carriers;
+use super::PLUGIN_PREFERENCES_PREFIX;
+use super::annotations::{Carriers, Written};
 use super::declared::{Declarations, Road, RuleList, read_entries, read_list};
 use super::error::InvalidBinding;
 use super::oddities::{self, Counts};
-use super::request::{PreferenceRule, StrategyRequest, StrategySource};
+use super::request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
 use crate::plan::PlanInput;
 use divvy_documents::Warning;
 use divvy_karmada::api::{
@@ -48,7 +49,10 @@ pub fn resolve_strategy(
     let mut warnings = Vec::new();
     let carriers = Carriers::new(input);
     // The preferences come first, because some of their keys imply a strategy.
-    let annotated = Annotated::read(carriers, context.declarations, &mut warnings)?;
+    let mut annotated = match carriers.preferences(&mut warnings) {
+        Some((text, origin)) => Annotated::read(text, origin, context.declarations)?,
+        None => Annotated::default(),
+    };
     let nothing = ReplicaSchedulingStrategy::default();
     let scheduling = input
         .placement
@@ -64,6 +68,21 @@ pub fn resolve_strategy(
     let weights = scheduling.weight_preference.as_ref();
     let is_dynamic = annotated.is_dynamic || weights.is_some_and(ClusterPreferences::is_dynamic);
     let strategy = served_name(&written, is_dynamic, context.declarations, &source, &mut warnings)?;
+    let plugin = context.declarations.get(&strategy);
+    let plugin = plugin.map(|declared| declared.plugin.clone()).unwrap_or_default();
+    let mut for_plugins = carriers.plugin_preferences();
+    // The strategy's plugin is a plugin like any other, so its preferences may name it.
+    if let Some(Written { text, origin }) = for_plugins.remove(plugin.as_str()) {
+        if !annotated.origin.is_empty() {
+            return Err(InvalidBinding::GivenTwice {
+                plugin,
+                first: annotated.origin,
+                second: origin,
+            });
+        }
+        annotated = Annotated::read(text, origin, context.declarations)?;
+    }
+    let plugin_preferences = plugin_preferences(for_plugins, &strategy, context.declarations, &mut warnings)?;
     let affinity_groups_as_tiers = carriers
         .affinity_groups_as_tiers()?
         .unwrap_or(context.affinity_groups_as_tiers);
@@ -80,6 +99,9 @@ pub fn resolve_strategy(
         has_empty_weights: rules.is_empty() && written == wire::WEIGHTED && scheduling.weight_preference.is_some(),
         rules,
         preferences: annotated.rest,
+        preferences_origin: annotated.origin,
+        plugin,
+        plugin_preferences,
         priorities,
         affinity_groups_as_tiers,
         warnings,
@@ -111,24 +133,8 @@ struct Annotated {
 }
 
 impl Annotated {
-    fn read(
-        carriers: Carriers<'_>,
-        declarations: &Declarations,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Self, InvalidBinding> {
-        let Some((text, origin)) = carriers.preferences(warnings) else {
-            return Ok(Self::default());
-        };
-        let mut keys = match serde_json::from_str(text) {
-            Ok(Value::Object(keys)) => keys,
-            Ok(other) => return Err(InvalidBinding::wrong_type(&origin, "an object", &other)),
-            Err(error) => {
-                return Err(InvalidBinding::NotJson {
-                    origin,
-                    reason: error.to_string(),
-                });
-            }
-        };
+    fn read(text: &str, origin: String, declarations: &Declarations) -> Result<Self, InvalidBinding> {
+        let mut keys = object(text, &origin)?;
         // The plugin validates an object that was written empty. One that is emptied below has nothing left to
         // validate.
         let was_empty = keys.is_empty();
@@ -175,6 +181,51 @@ impl Annotated {
         rules.extend(read_list(value, list, &origin, Road::Annotation, warnings)?);
         Ok(Some(rules))
     }
+}
+
+/// The JSON object in an annotation.
+fn object(text: &str, origin: &str) -> Result<Map<String, Value>, InvalidBinding> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(keys)) => Ok(keys),
+        Ok(other) => Err(InvalidBinding::wrong_type(origin, "an object", &other)),
+        Err(error) => Err(InvalidBinding::NotJson {
+            origin: origin.to_owned(),
+            reason: error.to_string(),
+        }),
+    }
+}
+
+/// The preferences of the plugins that take part in the decision. Warns of those that are for another plugin.
+fn plugin_preferences(
+    given: BTreeMap<&str, Written<'_>>,
+    strategy: &str,
+    declarations: &Declarations,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<PluginPreferences>, InvalidBinding> {
+    let mut read = Vec::new();
+    for (plugin, Written { text, origin }) in given {
+        if declarations.plugins.iter().any(|known| known == plugin) {
+            read.push(PluginPreferences {
+                plugin: plugin.to_owned(),
+                preferences: Value::Object(object(text, &origin)?),
+                origin,
+            });
+            continue;
+        }
+        let known = declarations.plugin_names();
+        warnings.push(if known.iter().any(|known| known == plugin) {
+            Warning::new(format!(
+                "{origin}: the plugin `{plugin}` does not serve the strategy `{strategy}`; ignoring it"
+            ))
+        } else {
+            let warning = Warning::new(format!("{origin}: the profile has no plugin `{plugin}`; ignoring it"));
+            match nearest(plugin, known.iter().map(String::as_str)) {
+                Some(nearest) => warning.with_hint(format!("did you mean `{PLUGIN_PREFERENCES_PREFIX}{nearest}`?")),
+                None => warning,
+            }
+        });
+    }
+    Ok(read)
 }
 
 /// The strategy's name as written, from the first source that applies.

@@ -23,6 +23,7 @@ fn declared(strategy: &str, list: Option<(&str, &str, Option<i64>)>) -> Declarat
     });
     Declaration {
         strategy: strategy.to_owned(),
+        plugin: strategy.to_lowercase(),
         lists: list.into_iter().collect(),
         refuses_priorities: matches!(strategy, "Duplicated" | "Specified"),
     }
@@ -30,7 +31,7 @@ fn declared(strategy: &str, list: Option<(&str, &str, Option<i64>)>) -> Declarat
 
 /// The bundled strategies, and one from another plugin.
 fn declarations() -> Declarations {
-    Declarations(vec![
+    let strategies = vec![
         declared("Duplicated", None),
         declared("StaticWeight", Some(("staticWeightList", "weight", Some(1)))),
         declared("DynamicWeight", None),
@@ -42,7 +43,11 @@ fn declarations() -> Declarations {
             Some(("preferredPriorityList", "priority", Some(1))),
         ),
         declared("Cheapest", Some(("costList", "cost", None))),
-    ])
+    ];
+    Declarations {
+        strategies,
+        plugins: vec!["windows".to_owned(), "carbon".to_owned()],
+    }
 }
 
 /// A binding with 5 replicas, and annotations on it and on its policy.
@@ -299,3 +304,105 @@ fn a_declared_list_is_read_wherever_a_policy_can_carry_it() {
         assert_eq!(request.warnings, []);
     }
 }
+
+#[test]
+fn preferences_reach_the_plugin_that_they_name() {
+    let own = [("divvy.io/preferences.windows", r#"{"from": 1}"#)];
+    let policy = [
+        ("divvy.io/preferences.windows", r#"{"from": 2}"#),
+        ("divvy.io/preferences.carbon", "{}"),
+        ("divvy.io/preferences", r#"{"spread": true}"#),
+    ];
+    let binding = binding(AVERAGE, &own, &policy);
+    let request = request(&binding, None).unwrap();
+    let given: Vec<String> = request
+        .plugin_preferences
+        .iter()
+        .map(|given| format!("{} {} {}", given.plugin, given.preferences, given.origin))
+        .collect();
+    assert_eq!(
+        given,
+        [
+            "carbon {} the policy's `divvy.io/preferences.carbon`",
+            "windows {\"from\":1} the binding's `divvy.io/preferences.windows`",
+        ]
+    );
+    assert_eq!(request.preferences.unwrap().to_string(), r#"{"spread":true}"#);
+    assert!(request.warnings.is_empty(), "{:?}", request.warnings);
+}
+
+/// Preferences that name the strategy's plugin are those of the strategy, lists included.
+#[test]
+fn preferences_that_name_the_strategys_plugin_are_the_strategys() {
+    let list = r#"{"costList": [{"targetCluster": {}, "cost": 3}], "ceiling": 9}"#;
+    let cheapest =
+        r#"{"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Cheapest"}}"#;
+    let request = request(
+        &binding(cheapest, &[], &[("divvy.io/preferences.cheapest", list)]),
+        None,
+    )
+    .unwrap();
+    assert_eq!(request.rules.len(), 1);
+    assert_eq!(request.preferences.unwrap().to_string(), r#"{"ceiling":9}"#);
+    assert_eq!(
+        request.preferences_origin,
+        "the policy's `divvy.io/preferences.cheapest`"
+    );
+}
+
+#[test]
+fn preferences_for_a_plugin_are_refused_with_their_address() {
+    let cases = [
+        (
+            [("divvy.io/preferences.average", "{}"), ("divvy.io/preferences", "{}")].as_slice(),
+            "preferences for the plugin `average` are given twice: in PropagationPolicy default/web's \
+             `divvy.io/preferences` and in PropagationPolicy default/web's `divvy.io/preferences.average`",
+        ),
+        (
+            &[("divvy.io/preferences.windows", "[1]")],
+            "PropagationPolicy default/web's `divvy.io/preferences.windows`: expected an object, got a list",
+        ),
+        (
+            &[("divvy.io/preferences.windows", "{")],
+            "PropagationPolicy default/web's `divvy.io/preferences.windows`: not valid JSON: EOF while parsing an object \
+             at line 1 column 1",
+        ),
+    ];
+    for (policy, expected) in cases {
+        let mut binding = binding(AVERAGE, &[], policy);
+        let facts = binding.policy.as_mut().unwrap();
+        (facts.kind, facts.namespace, facts.name) =
+            ("PropagationPolicy".to_owned(), "default".to_owned(), "web".to_owned());
+        assert_eq!(request(&binding, None).unwrap_err(), expected, "{policy:?}");
+    }
+}
+
+#[test]
+fn preferences_for_a_plugin_that_takes_no_part_are_ignored_with_a_warning() {
+    let policy = [
+        ("divvy.io/preferences.duplicated", "not JSON"),
+        ("divvy.io/preferences.windos", "not JSON"),
+        ("divvy.io/preferences.xyz", "not JSON"),
+    ];
+    let request = request(&binding(AVERAGE, &[], &policy), None).unwrap();
+    assert!(request.plugin_preferences.is_empty());
+    let told: Vec<String> = request
+        .warnings
+        .iter()
+        .map(|warning| format!("{} {}", warning.message, warning.hint.as_deref().unwrap_or("-")))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "the policy's `divvy.io/preferences.duplicated`: the plugin `duplicated` does not serve the strategy `Average`; \
+             ignoring it -",
+            "the policy's `divvy.io/preferences.windos`: the profile has no plugin `windos`; ignoring it did you mean \
+             `divvy.io/preferences.windows`?",
+            "the policy's `divvy.io/preferences.xyz`: the profile has no plugin `xyz`; ignoring it -",
+        ]
+    );
+}
+
+/// A placement that divides with the strategy Average.
+const AVERAGE: &str =
+    r#"{"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Average"}}"#;

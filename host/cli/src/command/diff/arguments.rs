@@ -8,6 +8,7 @@ use divvy_forecast::failures::Each;
 
 use crate::command::input::InputArguments;
 use crate::command::setup::ProfileArguments;
+use crate::command::time::TimeArguments;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,6 +66,8 @@ pub(in crate::command) struct DiffArguments {
     pub(super) strategy: Option<String>,
     #[command(flatten)]
     pub(super) changes: ChangeArguments,
+    #[command(flatten)]
+    pub(super) time: TimeArguments,
     /// Evict from clusters that have NoExecute taints in the input, on both sides
     #[arg(long)]
     pub(super) evict_no_execute: bool,

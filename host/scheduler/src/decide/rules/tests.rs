@@ -44,6 +44,7 @@ fn reason(changes: Value, is_pending: bool, policy: Request, applied: Option<App
         policy: &policy,
         applied: applied.as_ref(),
         is_reschedule_pending: is_pending,
+        time: Some(1000),
         is_moved_by_clusters: false,
     };
     reason_to_decide(&standing, |name| name == "gone")
@@ -213,4 +214,22 @@ fn strategy_and_preferences_are_compared_too() {
     }
     let own = json!({"/binding/metadata/annotations": {"divvy.io/strategy": "Average"}});
     assert_eq!(reason(own, false, Request::default(), None), changed);
+}
+
+#[test]
+fn a_result_that_no_longer_holds_decides() {
+    let expired = Some(Reason::ResultExpired);
+    for (valid_until, expected) in [
+        (None, None),
+        (Some(1001), None),
+        (Some(1000), expired),
+        (Some(0), expired),
+    ] {
+        let applied = AppliedPolicy {
+            valid_until,
+            ..AppliedPolicy::default()
+        };
+        let found = reason(json!({}), false, Request::default(), Some(applied));
+        assert_eq!(found, expected, "{valid_until:?}");
+    }
 }

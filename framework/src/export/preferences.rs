@@ -1,0 +1,116 @@
+//! How a plugin's preferences are read, without their type.
+
+use std::any::{Any, TypeId};
+
+use super::{Dispatch, Failed};
+use crate::assign::AssignPlugin;
+use crate::configuration::{NoPreferences, Preferences, ValueError};
+use crate::cycle::Cycle;
+use crate::filter::FilterPlugin;
+use crate::plugin::Failure;
+use crate::score::ScorePlugin;
+use crate::select::SelectPlugin;
+
+/// Preferences without their type; `None` if the policy carries none.
+type AnyPreferences = Option<Box<dyn Any>>;
+
+/// How preferences of one type are read.
+#[derive(Debug, Clone, Copy)]
+pub struct PreferencesReader {
+    read: fn(&str) -> Result<AnyPreferences, Failure>,
+    schema: fn() -> String,
+    type_id: fn() -> TypeId,
+}
+
+impl PreferencesReader {
+    const fn of<T: Preferences + 'static>() -> Self {
+        Self {
+            read: |json| {
+                let read: Option<T> = preferences(json)?;
+                Ok(read.map(|read| Box::new(read) as Box<dyn Any>))
+            },
+            schema: T::schema,
+            type_id: TypeId::of::<T>,
+        }
+    }
+
+    /// The reader of a plugin: that of the first extension point which reads preferences.
+    pub(super) fn of_plugin(points: &[Self]) -> Self {
+        let mut points = points.iter();
+        points
+            .find(|reader| reader.reads())
+            .copied()
+            .unwrap_or(Self::of::<NoPreferences>())
+    }
+
+    /// True if two extension points read different types. A policy carries one block of preferences for a plugin, which
+    /// cannot be of both.
+    pub(super) fn disagree(points: &[Self]) -> bool {
+        let own = Self::of_plugin(points);
+        let mut points = points.iter().filter(|reader| reader.reads());
+        points.any(|reader| (reader.type_id)() != (own.type_id)())
+    }
+
+    /// True if there is anything to read.
+    pub(super) fn reads(&self) -> bool {
+        (self.type_id)() != TypeId::of::<NoPreferences>()
+    }
+
+    /// Reads preferences; `None` if the policy carries none.
+    ///
+    /// # Errors
+    ///
+    /// The first key or value that does not fit.
+    pub(super) fn read(&self, json: &str) -> Result<AnyPreferences, Failure> {
+        (self.read)(json)
+    }
+
+    /// The JSON Schema of the type.
+    pub(super) fn schema(&self) -> String {
+        (self.schema)()
+    }
+}
+
+/// The reader of an extension point without preferences.
+pub const fn no_preferences() -> PreferencesReader {
+    PreferencesReader::of::<NoPreferences>()
+}
+
+/// The reader at Filter.
+pub const fn filter_preferences<T: Preferences + 'static, P: FilterPlugin<T>>() -> PreferencesReader {
+    PreferencesReader::of::<T>()
+}
+
+/// The reader at Score.
+pub const fn score_preferences<T: Preferences + 'static, P: ScorePlugin<T>>() -> PreferencesReader {
+    PreferencesReader::of::<T>()
+}
+
+/// The reader at Select.
+pub const fn select_preferences<T: Preferences + 'static, P: SelectPlugin<T>>() -> PreferencesReader {
+    PreferencesReader::of::<T>()
+}
+
+/// The reader at Assign.
+pub const fn assign_preferences<T: Preferences + 'static, P: AssignPlugin<T>>() -> PreferencesReader {
+    PreferencesReader::of::<T>()
+}
+
+/// The binding's preferences as the plugin's type; `None` if the policy carries none.
+pub(crate) fn preferences<P: Preferences>(json: &str) -> Result<Option<P>, ValueError> {
+    if json.is_empty() {
+        return Ok(None);
+    }
+    let value: serde_json::Value = serde_json::from_str(json).map_err(|error| ValueError::not_json(&error))?;
+    P::read(&value).map(Some)
+}
+
+/// The preferences for the plugin as the type of an extension point. A point without preferences leaves them to the points
+/// that read them; if there are none, it refuses them.
+pub(super) fn preferences_at<T: Preferences + 'static, P: Dispatch>(cycle: Cycle<'_>) -> Result<Option<T>, Failed> {
+    let json = cycle.policy().preferences_json();
+    if json.is_empty() || (TypeId::of::<T>() == TypeId::of::<NoPreferences>() && P::preferences().reads()) {
+        return Ok(None);
+    }
+    Ok(preferences(json).map_err(Failure::Preferences)?)
+}

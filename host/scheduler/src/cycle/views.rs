@@ -1,0 +1,103 @@
+//! What the calls of a cycle read, and the time until which their answers hold.
+
+use divvy_framework::abi::Pointer;
+use divvy_framework::abi::descriptor::feature;
+use divvy_framework::abi::view::{CycleView, PolicyView};
+use divvy_framework_driver::binding::BindingRecord;
+use divvy_framework_driver::cycle as driver;
+
+use super::error::CycleError;
+use super::sink::Texts;
+use crate::plugin::{PluginInstance, TakeText};
+
+/// What the calls of one cycle read, and where their texts go.
+#[derive(Clone, Copy)]
+pub(super) struct Views<'a> {
+    pub(super) cycle: &'a CycleView<'a>,
+    /// For the strategy's plugin; the others do not see it.
+    pub(super) policy: &'a PolicyView<'a>,
+    /// The binding, with the preferences of the other plugins.
+    pub(super) record: &'a BindingRecord,
+    /// Number of the strategy's plugin.
+    pub(super) strategy: u64,
+    /// True if the time of the decision is known.
+    pub(super) has_time: bool,
+    pub(super) texts: Option<&'a Texts>,
+}
+
+impl<'a> Views<'a> {
+    pub(super) fn cycle(&self) -> Pointer<'a, CycleView<'a>> {
+        Pointer::new(self.cycle)
+    }
+
+    pub(super) fn policy(&self) -> Pointer<'a, PolicyView<'a>> {
+        Pointer::new(self.policy)
+    }
+
+    /// What the policy says to a plugin, which is written into `own` unless it is said to the strategy.
+    #[inline]
+    pub(super) fn policy_of<'b>(
+        &self,
+        plugin: &PluginInstance,
+        own: &'b mut PolicyView<'a>,
+    ) -> Pointer<'b, PolicyView<'b>>
+    where
+        'a: 'b,
+    {
+        if plugin.number() == self.strategy {
+            return Pointer::new(self.policy);
+        }
+        match self.record.preferences_of(plugin.name()) {
+            None => Pointer::NULL,
+            Some(preferences) => {
+                *own = driver::preferences_view(preferences);
+                Pointer::new(own)
+            }
+        }
+    }
+
+    /// Fails if a plugin needs a time that is not known.
+    #[inline]
+    pub(super) fn check_time(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
+        if !self.has_time && plugin.needs(feature::TIME) {
+            return Err(CycleError::TimeUnknown {
+                plugin: plugin.name().to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn texts(&self) -> Option<&'a dyn TakeText> {
+        self.texts.map(|texts| texts as &dyn TakeText)
+    }
+
+    /// Attributes the texts that follow to the plugin with this index in
+    /// [`Profile::plugin_names`](crate::scheduler::Profile::plugin_names).
+    pub(super) fn calling(&self, index: impl FnOnce() -> usize) {
+        if let Some(texts) = self.texts {
+            texts.calling(index());
+        }
+    }
+}
+
+/// Earliest time until which the answers of plugins hold, in milliseconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ValidUntil(i64);
+
+impl Default for ValidUntil {
+    fn default() -> Self {
+        Self(i64::MAX)
+    }
+}
+
+impl ValidUntil {
+    /// Takes in the time that a plugin wrote into its call.
+    pub(super) fn take(&mut self, milliseconds: i64) {
+        self.0 = self.0.min(milliseconds);
+    }
+
+    /// The earliest time; `None` if no plugin named one.
+    pub(super) fn get(self) -> Option<i64> {
+        (self.0 != i64::MAX).then_some(self.0)
+    }
+}
