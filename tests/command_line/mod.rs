@@ -4,6 +4,7 @@
 //! rendering are tested in the binary's own crate; these tests cover the interaction of arguments, files and plugins.
 
 mod diff;
+mod headroom;
 mod plugins_and_profiles;
 mod schedule;
 mod silence;

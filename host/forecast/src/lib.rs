@@ -13,6 +13,8 @@
 //! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
 //! - [`latent`], [`violations`]: what a reschedule would change, and replicas where filters refuse newcomers.
 //! - [`failures`]: the loss of each cluster, region, zone or provider, one after the other.
+//! - [`headroom`]: how far a binding can grow, and what stops it.
+//! - [`selection`], [`labels`]: which bindings are shown.
 //! - [`notes`]: what an operator should know beside the figures.
 //! - [`document`]: the result, in the form in which it is written as JSON.
 //!
@@ -28,10 +30,13 @@ pub mod failures;
 pub mod forecast;
 pub mod future;
 mod glob;
+pub mod headroom;
+pub mod labels;
 pub mod latent;
 pub mod load;
 pub mod movement;
 pub mod notes;
 mod parallel;
+pub mod selection;
 pub mod situation;
 pub mod violations;

@@ -26,8 +26,8 @@ use divvy_scheduler::plugin::PluginDirectories;
 use divvy_scheduler::scheduler::Scheduler;
 use serde::Serialize;
 
-pub(super) use arguments::DiffArguments;
-use arguments::{Format, MissingClusters, MovedLimit};
+pub(super) use arguments::{DiffArguments, Format, SituationArguments};
+use arguments::{MissingClusters, MovedLimit};
 
 use super::Exit;
 use super::input::{read_files, workload_kinds};
@@ -39,20 +39,20 @@ use crate::report::text::listed;
 use crate::report::{forecast as report, structured, style, warnings};
 
 /// One side with the names that are printed.
-struct Loaded {
-    side: Side,
-    document: SideDocument,
+pub(super) struct Loaded {
+    pub(super) side: Side,
+    pub(super) document: SideDocument,
 }
 
 /// The input of both sides, and what making it showed.
-struct Prepared {
+pub(super) struct Prepared {
     /// As it was read.
     original: Situation,
     /// Of the left side.
     base: Situation,
     /// Of the right side.
-    after: Situation,
-    notes: Vec<String>,
+    pub(super) after: Situation,
+    pub(super) notes: Vec<String>,
     changes: ResolvedChanges,
 }
 
@@ -66,14 +66,14 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         None => None,
     };
     let kinds = workload_kinds(&chosen.configuration);
-    let prepared = prepare(arguments, &kinds, &right, left.as_ref(), console)?;
+    let prepared = prepare(&arguments.situation, &kinds, &right, left.as_ref(), console)?;
     let options = Options {
-        assumes: !arguments.no_assume,
+        assumes: !arguments.situation.no_assume,
         threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
     let right = Loaded {
         document: SideDocument {
-            changes: arguments.changes.texts(),
+            changes: arguments.situation.changes.texts(),
             ..right.document
         },
         ..right
@@ -103,7 +103,11 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
 }
 
 /// Loads the plugins of one side.
-fn load(chosen: &ChosenProfile, strategy: Option<&str>, directories: &PluginDirectories) -> Result<Loaded, Failure> {
+pub(super) fn load(
+    chosen: &ChosenProfile,
+    strategy: Option<&str>,
+    directories: &PluginDirectories,
+) -> Result<Loaded, Failure> {
     let profile = chosen.build(directories)?;
     if let Some(strategy) = strategy {
         check_strategy(strategy, &profile)?;
@@ -122,8 +126,8 @@ fn load(chosen: &ChosenProfile, strategy: Option<&str>, directories: &PluginDire
 
 /// Reads the input, lays the overlays over it and makes the changes. Any problem, and a change that cannot be made, ends
 /// the run before anything is decided.
-fn prepare(
-    arguments: &DiffArguments,
+pub(super) fn prepare(
+    arguments: &SituationArguments,
     kinds: &WorkloadKinds,
     right: &Loaded,
     left: Option<&Loaded>,
@@ -200,7 +204,7 @@ fn prepare(
 }
 
 /// The overlays, read as one input; `None` if there are none.
-fn overlay(arguments: &DiffArguments, kinds: &WorkloadKinds, keep_json: bool) -> Option<Manifests> {
+fn overlay(arguments: &SituationArguments, kinds: &WorkloadKinds, keep_json: bool) -> Option<Manifests> {
     let paths = arguments.changes.overlay.iter();
     let inputs: Vec<Input> = paths.map(|path| path.as_str().into()).collect();
     (!inputs.is_empty()).then(|| read_files(&inputs, arguments.input.validate, kinds, keep_json))
@@ -283,7 +287,7 @@ fn forecast(
 }
 
 /// Exit code of an error in a single binding. That it cannot be scheduled is counted elsewhere.
-fn fault(error: &CycleError) -> Exit {
+pub(super) fn fault(error: &CycleError) -> Exit {
     match error {
         CycleError::InvalidBinding { .. } => Exit::Usage,
         error if error.is_plugin_fault() => Exit::Internal,
@@ -326,7 +330,7 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
     }
 }
 
-fn print(
+pub(super) fn print(
     format: Format,
     console: &Console,
     document: &impl Serialize,
@@ -339,7 +343,7 @@ fn print(
     })
 }
 
-fn tell_notes(notes: &[String], console: &Console) {
+pub(super) fn tell_notes(notes: &[String], console: &Console) {
     for note in notes {
         console.tell(|out| headline(out, "note", style::HINT, note));
     }

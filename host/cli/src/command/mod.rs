@@ -10,6 +10,7 @@ mod connection;
 mod diff;
 mod exit;
 mod explain;
+mod headroom;
 mod input;
 mod logging;
 mod missing_clusters;
@@ -45,6 +46,7 @@ Examples:
   divvy schedule -f fleet.yaml -f policies/
   kubectl get clusters,rb -A -o json | divvy schedule -f -
   divvy diff -f dump/ --drain eu-1
+  divvy headroom -f dump/ deployment/web
   divvy profile check --profile production.toml
   divvy plugin list";
 
@@ -85,6 +87,8 @@ enum Command {
     Schedule(schedule::ScheduleArguments),
     /// Show what would move if clusters, workloads or policies changed
     Diff(Box<diff::DiffArguments>),
+    /// Show how far workloads can grow, and what stops them
+    Headroom(Box<headroom::HeadroomArguments>),
     /// Schedule the bindings of a live Karmada control plane
     Run(run::RunArguments),
     /// Print who got how many replicas and why, from the running scheduler
@@ -123,6 +127,7 @@ pub(crate) fn main() -> ExitCode {
     let done = logs.and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
         Command::Diff(arguments) => diff::run(arguments, &console),
+        Command::Headroom(arguments) => headroom::run(arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
         Command::MissingClusters(arguments) => missing_clusters::run(arguments, &console),

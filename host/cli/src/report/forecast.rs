@@ -111,7 +111,7 @@ pub(crate) fn write_failures(
     write_wrapped(&text, style::NAME, out, columns)
 }
 
-fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+pub(super) fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
     let suffix = if assumes {
         ""
     } else {
@@ -120,7 +120,7 @@ fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize
     write_wrapped(&format!("{title}{suffix}"), style::NAME, out, columns)
 }
 
-fn side(side: &SideDocument) -> String {
+pub(super) fn side(side: &SideDocument) -> String {
     let mut text = format!("profile {}", side.profile);
     if let Some(strategy) = &side.strategy {
         text.push_str(&format!(", strategy {strategy}"));

@@ -3,7 +3,7 @@
 //! - [`entry`]: a binding beside its decision, which every form of the report starts from.
 //! - [`table`], [`totals`], [`explanation`]: for people, over the aligned columns of [`grid`].
 //! - [`structured`]: JSON and YAML.
-//! - [`forecast`]: what moves, and the loss of each cluster.
+//! - [`forecast`]: what moves, and the loss of each cluster. [`headroom`]: how far workloads can grow.
 //! - [`plugins`]: lists and descriptions of plugins.
 //! - [`errors`], [`warnings`]: messages on standard error.
 //! - [`console`]: the output streams.
@@ -15,6 +15,7 @@ pub(crate) mod errors;
 mod explanation;
 pub(crate) mod forecast;
 pub(crate) mod grid;
+pub(crate) mod headroom;
 pub(crate) mod plugins;
 mod schema;
 pub(crate) mod structured;

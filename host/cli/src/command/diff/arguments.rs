@@ -54,7 +54,7 @@ const CHANGES: &str = "Changes";
 #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
 pub(in crate::command) struct DiffArguments {
     #[command(flatten)]
-    pub(super) input: InputArguments,
+    pub(super) situation: SituationArguments,
     #[command(flatten)]
     pub(super) profile: ProfileArguments,
     /// Profile of the left side; without it, the left side has the profile and strategy of the right
@@ -63,17 +63,6 @@ pub(in crate::command) struct DiffArguments {
     /// Divide every binding on the right side with this strategy, as if its policy named it
     #[arg(long, value_name = "STRATEGY")]
     pub(super) strategy: Option<String>,
-    #[command(flatten)]
-    pub(super) changes: ChangeArguments,
-    /// Evict from clusters that have NoExecute taints in the input, on both sides
-    #[arg(long)]
-    pub(super) evict_no_execute: bool,
-    /// Treatment of replicas on clusters that the input lacks
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = MissingClusters::Error)]
-    pub(super) missing_clusters: MissingClusters,
-    /// Decide each binding on its own: none takes room from those after it
-    #[arg(long)]
-    pub(super) no_assume: bool,
     /// List satisfied bindings that would be placed differently if they were rescheduled
     #[arg(long, conflicts_with = "without_each")]
     pub(super) latent: bool,
@@ -94,9 +83,27 @@ pub(in crate::command) struct DiffArguments {
     pub(super) output: Format,
 }
 
+/// The input, and what is done to it before anything is decided.
+#[derive(Debug, Args)]
+pub(in crate::command) struct SituationArguments {
+    #[command(flatten)]
+    pub(in crate::command) input: InputArguments,
+    #[command(flatten)]
+    pub(in crate::command) changes: ChangeArguments,
+    /// Evict from clusters that have NoExecute taints in the input
+    #[arg(long)]
+    pub(in crate::command) evict_no_execute: bool,
+    /// Treatment of replicas on clusters that the input lacks
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = MissingClusters::Error)]
+    pub(in crate::command) missing_clusters: MissingClusters,
+    /// Decide each binding on its own: none takes room from those after it
+    #[arg(long)]
+    pub(in crate::command) no_assume: bool,
+}
+
 /// The changes. Each may be repeated; their order does not matter.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct ChangeArguments {
+pub(in crate::command) struct ChangeArguments {
     /// Cordon clusters: a NoSchedule taint keeps newcomers away
     #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
     pub(super) cordon: Vec<ClusterChoice>,
@@ -119,7 +126,7 @@ pub(super) struct ChangeArguments {
 
 /// Treatment of replicas on clusters that the input lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum MissingClusters {
+pub(in crate::command) enum MissingClusters {
     /// An error that names the clusters
     Error,
     /// The replicas are lost, as if the clusters had just been removed
@@ -137,7 +144,7 @@ pub(super) enum LossOfEach {
 
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(in crate::command) enum Format {
     /// Aligned columns for people
     Table,
     /// A JSON object, `"format": 1`
@@ -197,7 +204,7 @@ fn rescheduling(text: &str) -> Result<BindingPattern, String> {
 }
 
 impl ChangeArguments {
-    pub(super) fn changes(&self) -> Changes {
+    pub(in crate::command) fn changes(&self) -> Changes {
         Changes {
             cordon: self.cordon.clone(),
             drain: self.drain.clone(),
@@ -208,7 +215,7 @@ impl ChangeArguments {
     }
 
     /// The changes as on the command line, sorted, so that their order does not matter.
-    pub(super) fn texts(&self) -> Vec<String> {
+    pub(in crate::command) fn texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = Vec::new();
         texts.extend(self.cordon.iter().map(|choice| format!("--cordon {choice}")));
         texts.extend(self.drain.iter().map(|choice| format!("--drain {choice}")));
