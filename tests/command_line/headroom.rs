@@ -79,6 +79,18 @@ fn changes_are_made_first_and_names_choose() {
     assert_eq!(row(&[])["most"], 42);
     // 20 CPUs of 42 are gone with `west-1`: 16 that are free, and its own six.
     assert_eq!(row(&["--without", "west-1"])["most"], 20);
+    let alone = run(&[
+        "headroom",
+        "-f",
+        "fleet.yaml",
+        "--cpu",
+        "1",
+        "--strategy",
+        "Average",
+        "-o",
+        "json",
+    ]);
+    assert_eq!(alone.0, Some(0), "no binding is needed: {}", alone.2);
     let stop = &row(&["--strategy", "StaticWeight"]);
     assert_eq!(
         (&stop["unbounded"], &stop["fits"]),

@@ -39,6 +39,7 @@ fn side() -> Side {
 fn threads(count: usize) -> Options {
     Options {
         assumes: true,
+        explains: false,
         threads: NonZeroUsize::new(count).expect("at least one thread"),
     }
 }

@@ -50,6 +50,8 @@ impl Side {
 pub struct Options {
     /// True if each result takes its new replicas from the capacity that later ones see.
     pub assumes: bool,
+    /// True if decisions are explained. That does not affect any result.
+    pub explains: bool,
     /// Threads for work that is independent. Their number does not affect any result.
     pub threads: NonZeroUsize,
 }
@@ -148,7 +150,10 @@ impl Future {
             let binding = &prepared[index].binding;
             (Reverse(binding.priority()), binding.key())
         });
-        let scheduler = || Scheduler::new(Arc::clone(&side.profile)).assuming(options.assumes);
+        let scheduler = || {
+            let scheduler = Scheduler::new(Arc::clone(&side.profile));
+            scheduler.assuming(options.assumes).explaining(options.explains)
+        };
         let mut ledger = None;
         let decisions: Vec<Decision> = if options.assumes {
             let mut scheduler = scheduler();

@@ -15,6 +15,7 @@
 //! - [`failures`]: the loss of each cluster, region, zone or provider, one after the other.
 //! - [`headroom`]: how far a binding can grow, and what stops it.
 //! - [`selection`], [`labels`]: which bindings are shown.
+//! - [`cluster_view`]: everything from one cluster's view.
 //! - [`notes`]: what an operator should know beside the figures.
 //! - [`document`]: the result, in the form in which it is written as JSON.
 //!
@@ -23,6 +24,7 @@
 
 pub mod change;
 pub mod choice;
+pub mod cluster_view;
 pub mod count;
 pub mod document;
 pub mod eviction;

@@ -98,7 +98,12 @@ fn similar(wrong: &str, mut known: BTreeSet<String>) -> Vec<String> {
 /// Bindings whose name, in the form of the pattern, resembles it.
 pub fn nearest_bindings<'a>(pattern: &BindingPattern, bindings: impl IntoIterator<Item = &'a Binding>) -> Vec<String> {
     let wrong = pattern.to_string();
-    let (parts, wrong) = (wrong.split('/').count(), wrong.rsplit('/').next().unwrap_or_default());
+    let parts = wrong.split('/').count();
+    let (first, wrong) = wrong.rsplit_once('/').unwrap_or(("", &wrong));
+    let bindings: Vec<&Binding> = bindings.into_iter().collect();
+    let is_kind = |binding: &&Binding| binding.object.spec.resource.kind.eq_ignore_ascii_case(first);
+    // With a known kind before it, the name is that of a workload.
+    let names_workloads = bindings.iter().any(is_kind);
     // Compared by the last part alone: kinds and namespaces are alike anyway.
     let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut know = |name: &str, whole: String| _ = known.entry(name.to_owned()).or_default().insert(whole);
@@ -109,7 +114,9 @@ pub fn nearest_bindings<'a>(pattern: &BindingPattern, bindings: impl IntoIterato
         match parts {
             1 => know(&metadata.name, metadata.name.clone()),
             2 => {
-                know(&metadata.name, binding.key());
+                if !names_workloads {
+                    know(&metadata.name, binding.key());
+                }
                 know(&resource.name, format!("{kind}/{}", resource.name));
             }
             _ => know(

@@ -11,6 +11,7 @@
 
 mod fields;
 mod inputs;
+mod labels;
 mod overlay;
 mod reader;
 mod scope;
@@ -21,6 +22,7 @@ mod validation;
 
 pub use divvy_documents::{Cause, FieldPath, ObjectName, PathSegment, Problem, Source, Warning};
 pub use inputs::{Input, read, read_text};
+pub use labels::WorkloadLabels;
 pub use unknown::Validation;
 
 use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};

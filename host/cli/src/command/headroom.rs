@@ -9,13 +9,14 @@ use divvy_forecast::future::{Entry, Future, Options};
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
 use divvy_forecast::headroom::hypothetical::Hypothetical;
 use divvy_forecast::headroom::{Subject, headroom, is_measurable};
-use divvy_forecast::selection::Selection;
+use divvy_forecast::situation::Situation;
 use divvy_karmada::api::{Quantity, ResourceList};
-use divvy_karmada::detector::Binding;
 
 use super::Exit;
-use super::diff::{self, Format, SituationArguments};
+use super::choosing::Shown;
+use super::diff::{self, SituationArguments};
 use super::input::workload_kinds;
+use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
@@ -55,9 +56,6 @@ const HYPOTHETICAL: &str = "A workload that does not exist";
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples and exit codes.")]
 pub(super) struct HeadroomArguments {
-    /// Bindings: `BINDING`, `NAMESPACE/BINDING`, `KIND/NAME` or `NAMESPACE/KIND/NAME`, with globs; all by default
-    #[arg(value_name = "BINDING", conflicts_with = "hypothetical")]
-    bindings: Vec<BindingPattern>,
     #[command(flatten)]
     situation: SituationArguments,
     #[command(flatten)]
@@ -68,13 +66,13 @@ pub(super) struct HeadroomArguments {
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    output: Format,
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    output: Output,
 }
 
 /// A workload that does not exist.
 #[derive(Debug, Args)]
-#[group(id = "hypothetical", multiple = true)]
+#[group(id = "hypothetical", multiple = true, conflicts_with_all = ["bindings", "namespace", "selector"])]
 struct HypotheticalArguments {
     /// CPU that each replica requests, such as `2` or `500m`
     #[arg(long, value_name = "QUANTITY", value_parser = quantity, help_heading = HYPOTHETICAL)]
@@ -168,9 +166,11 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
     };
     let growing = growing.as_ref().unwrap_or(&loaded);
     let kinds = workload_kinds(&chosen.configuration);
-    let prepared = diff::prepare(&arguments.situation, &kinds, &loaded, Some(growing), console)?;
+    let sides = (&loaded, Some(growing));
+    let prepared = diff::prepare(&arguments.situation, &kinds, sides, workload.is_none(), console)?;
     let options = Options {
         assumes: !arguments.situation.no_assume,
+        explains: false,
         threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
     let future = Future::decide(&prepared.after, &loaded.side, options);
@@ -186,7 +186,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
             })?;
             vec![Subject::hypothetical(binding)]
         }
-        None => existing(arguments, &future, &mut notes)?,
+        None => existing(&prepared.shown, &future, &mut notes)?,
     };
     let measured = headroom(&subjects, &future, &growing.side, options);
     let exit = measured.iter().map(|(_, error)| match error {
@@ -204,41 +204,51 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         bindings: measured.into_iter().map(|(row, _)| row).collect::<Vec<HeadroomRow>>(),
         notes,
     };
-    diff::print(arguments.output, console, &document, |out| {
-        report::write(&document, out, console.width())
-    })?;
-    if arguments.output == Format::Table {
-        diff::tell_notes(&document.notes, console);
-    }
+    let document = arguments.of_clusters(document, &prepared.after)?;
+    let names = || {
+        let rows = document.bindings.iter();
+        rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
+    };
+    let is_wide = arguments.output == Output::Wide || arguments.situation.choosing.shows_clusters();
+    diff::print(
+        &arguments.situation,
+        &arguments.output,
+        console,
+        &document,
+        names,
+        |out| report::write(&document, is_wide, out, console.width()),
+    )?;
+    diff::tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
     Ok(exit)
 }
 
-/// The bindings to measure. Those without a number of replicas are left out unless a name asks for them alone.
-fn existing<'a>(
-    arguments: &HeadroomArguments,
-    future: &'a Future,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Subject<'a>>, Failure> {
-    let bindings: Vec<&Binding> = future.entries.iter().map(|entry| entry.binding.as_ref()).collect();
-    let selection = Selection {
-        patterns: arguments.bindings.clone(),
-        ..Selection::default()
-    };
-    let selected = selection.select(&bindings, |_| None).map_err(|errors| {
-        let diagnostics = errors.iter().map(|error| Diagnostic {
-            hint: error.hint(),
-            ..Diagnostic::new(error.to_string())
+impl HeadroomArguments {
+    /// With `--cluster`, the document from the view of these clusters: the bindings that could grow there, or are stopped
+    /// there, with their replicas on these clusters alone.
+    fn of_clusters(&self, document: HeadroomDocument, situation: &Situation) -> Result<HeadroomDocument, Failure> {
+        let choosing = &self.situation.choosing;
+        if !choosing.shows_clusters() {
+            return Ok(document);
+        }
+        let chosen = choosing.clusters(situation.clusters.values().map(|entry| &entry.object))?;
+        let is_chosen = |name: &String| chosen.contains(&name.as_str());
+        let rows = document.bindings.into_iter().filter_map(|mut row| {
+            row.clusters.retain(|target| is_chosen(&target.name));
+            let stops = row.stop.iter().flat_map(|stop| &stop.resources);
+            let is_stopped = stops.flat_map(|resource| &resource.clusters).any(is_chosen);
+            (is_stopped || !row.clusters.is_empty()).then_some(row)
         });
-        Failure::of_all(diagnostics.collect())
-    })?;
-    let selected = future
-        .entries
-        .iter()
-        .zip(selected)
-        .filter(|(_, is_selected)| *is_selected);
-    let selected: Vec<&Entry> = selected.map(|(entry, _)| entry).collect();
-    let (measurable, others): (Vec<&Entry>, Vec<&Entry>) =
-        selected.into_iter().partition(|entry| is_measurable(&entry.binding));
+        Ok(HeadroomDocument {
+            bindings: rows.collect(),
+            ..document
+        })
+    }
+}
+
+/// The bindings to measure. Those without a number of replicas are left out unless a name asks for them alone.
+fn existing<'a>(shown: &Shown, future: &'a Future, notes: &mut Vec<String>) -> Result<Vec<Subject<'a>>, Failure> {
+    let chosen = future.entries.iter().filter(|entry| shown.includes(&entry.binding));
+    let (measurable, others): (Vec<&Entry>, Vec<&Entry>) = chosen.partition(|entry| is_measurable(&entry.binding));
     if measurable.is_empty() {
         let message = "no chosen binding has a number of replicas";
         return Err(Failure::usage(Diagnostic::new(message)));

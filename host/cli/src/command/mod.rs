@@ -5,6 +5,7 @@
 //! that all errors look alike.
 
 mod bench;
+mod choosing;
 mod completions;
 mod connection;
 mod diff;
@@ -14,6 +15,7 @@ mod headroom;
 mod input;
 mod logging;
 mod missing_clusters;
+mod output;
 mod plugin;
 mod profile;
 mod record;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use divvy_forecast::document::ClusterRow;
+use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
@@ -19,6 +21,10 @@ pub(crate) struct Report<'a> {
     pub(crate) fleet: &'a FleetSnapshot,
     /// The profile that decided.
     pub(crate) profile: ProfileSummary,
+    /// Replicas and resources of the clusters before and after; empty unless they are shown.
+    pub(crate) clusters: Vec<ClusterRow>,
+    /// Number of bindings that were decided and are not shown.
+    pub(crate) hidden: usize,
 }
 
 /// Facts about the profile that reports print.
@@ -105,7 +111,16 @@ impl<'a> Report<'a> {
             entries,
             fleet,
             profile,
+            clusters: Vec::new(),
+            hidden: 0,
         }
+    }
+
+    /// Shows only some bindings.
+    pub(crate) fn retain(&mut self, is_shown: impl Fn(&Binding) -> bool) {
+        let before = self.entries.len();
+        self.entries.retain(|entry| is_shown(entry.binding));
+        self.hidden += before - self.entries.len();
     }
 
     /// Exit code of the run: the highest of all bindings.
@@ -155,6 +170,14 @@ impl<'a> Entry<'a> {
             share.last = share.last.or(Some(replicas));
         }
         shares.into_values().collect()
+    }
+
+    /// Clusters of the binding after this decision: those of the result, or the last ones if it was not scheduled.
+    pub(crate) fn after(&self) -> Assignment {
+        match &self.decision.outcome {
+            Outcome::Scheduled(targets) => targets.iter().cloned().collect(),
+            Outcome::Failed(_) | Outcome::Skipped(_) => assigned(self.binding),
+        }
     }
 
     /// True if the binding has a last result.

@@ -13,7 +13,14 @@ use super::text::listed;
 const NAMED_MAX: usize = 3;
 
 /// Writes the table.
-pub(crate) fn write(document: &HeadroomDocument, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+///
+/// With `is_wide`, the clusters with the largest number of replicas follow below each binding.
+pub(crate) fn write(
+    document: &HeadroomDocument,
+    is_wide: bool,
+    out: &mut dyn Write,
+    columns: Option<usize>,
+) -> io::Result<()> {
     header(&side(&document.after), document.assumes, out, columns)?;
     writeln!(out)?;
     let mut grid = Grid::new(vec![
@@ -26,6 +33,14 @@ pub(crate) fn write(document: &HeadroomDocument, out: &mut dyn Write, columns: O
     ]);
     for row in &document.bindings {
         add(row, &mut grid);
+        for target in row.clusters.iter().filter(|_| is_wide) {
+            grid.cells(vec![
+                Cell::plain(format!("  {}", target.name)),
+                Cell::empty(),
+                Cell::empty(),
+                Cell::plain(target.replicas.to_string()),
+            ]);
+        }
     }
     grid.write(out, columns)
 }

@@ -6,7 +6,9 @@ use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::count::ReplicaCount;
 use divvy_forecast::failures::Each;
 
+use crate::command::choosing::ChoosingArguments;
 use crate::command::input::InputArguments;
+use crate::command::output::{Output, OutputParser};
 use crate::command::setup::ProfileArguments;
 
 const EXAMPLES: &str = "\
@@ -20,6 +22,10 @@ Examples:
 
   # What a changed policy moves; in CI, at most a tenth of all replicas
   divvy diff -f dump/ --overlay policies/ --max-moved 10%
+
+  # What moves of some bindings, or on one cluster; all are decided
+  divvy diff -f dump/ --drain eu-1 shop/deployment/web
+  divvy diff -f dump/ --drain eu-1 --cluster eu-2
 
   # What another profile would decide otherwise
   divvy diff -f dump/ --base production.toml --profile next.toml --reschedule all
@@ -70,7 +76,7 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, conflicts_with = "without_each")]
     pub(super) violations: bool,
     /// Show the loss of each cluster, region, zone or provider, worst first, after the changes
-    #[arg(long, value_name = "WHAT", value_enum)]
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["bindings", "namespace", "selector", "cluster"])]
     pub(super) without_each: Option<LossOfEach>,
     /// Exit with 1 if more replicas move: a number, or a share of all such as `10%`
     #[arg(long, value_name = "N|P%", conflicts_with = "without_each")]
@@ -79,13 +85,15 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, conflicts_with = "without_each")]
     pub(super) exit_code: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    pub(super) output: Format,
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    pub(super) output: Output,
 }
 
 /// The input, and what is done to it before anything is decided.
 #[derive(Debug, Args)]
 pub(in crate::command) struct SituationArguments {
+    #[command(flatten)]
+    pub(in crate::command) choosing: ChoosingArguments,
     #[command(flatten)]
     pub(in crate::command) input: InputArguments,
     #[command(flatten)]
@@ -140,17 +148,6 @@ pub(super) enum LossOfEach {
     Region,
     Zone,
     Provider,
-}
-
-/// Output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::command) enum Format {
-    /// Aligned columns for people
-    Table,
-    /// A JSON object, `"format": 1`
-    Json,
-    /// The same data as YAML
-    Yaml,
 }
 
 /// Replicas that may move.
