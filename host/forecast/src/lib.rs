@@ -6,6 +6,7 @@
 //!
 //! - [`situation`]: the input of one side: clusters, bindings, and clusters that count as gone.
 //! - [`choice`], [`count`]: which clusters and bindings a change is about, and a new number of replicas.
+//! - [`glob`]: patterns of names.
 //! - [`change`]: the changes, checked for contradictions, and their application to a situation.
 //! - [`eviction`]: which bindings a `NoExecute` taint evicts, and what Karmada's taint manager writes for them.
 //! - [`future`]: one side decided: only where a live scheduler would decide.
@@ -31,7 +32,7 @@ pub mod eviction;
 pub mod failures;
 pub mod forecast;
 pub mod future;
-mod glob;
+pub mod glob;
 pub mod headroom;
 pub mod labels;
 pub mod latent;

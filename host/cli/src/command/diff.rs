@@ -31,6 +31,7 @@ pub(super) use arguments::{DiffArguments, SituationArguments};
 use arguments::{MissingClusters, MovedLimit};
 
 use super::Exit;
+use super::additional::with_plugins;
 use super::choosing::Shown;
 use super::input::{read_files, workload_kinds};
 use super::output::{Output, binding_name, cluster_names};
@@ -65,9 +66,18 @@ pub(super) struct Prepared {
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
     let directories = arguments.profile.directories()?;
     let chosen = arguments.profile.read()?;
-    let right = load(&chosen, arguments.strategy.as_deref(), &directories)?;
+    let with_plugins = match arguments.plugin.as_slice() {
+        [] => None,
+        plugins => Some(with_plugins(&chosen, plugins, &directories)?),
+    };
+    let right = load(
+        with_plugins.as_ref().unwrap_or(&chosen),
+        arguments.strategy.as_deref(),
+        &directories,
+    )?;
     let left = match &arguments.base {
         Some(base) => Some(load(&arguments.profile.with_profile(base).read()?, None, &directories)?),
+        None if with_plugins.is_some() => Some(load(&chosen, None, &directories)?),
         None => None,
     };
     let kinds = workload_kinds(&chosen.configuration);
@@ -79,7 +89,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     };
     let right = Loaded {
         document: SideDocument {
-            changes: arguments.situation.changes.texts(),
+            changes: arguments.changes(),
             ..right.document
         },
         ..right

@@ -4,6 +4,7 @@
 //! the work and returns the exit code. A command that fails returns a [`Failure`]. Only this module prints failures, so
 //! that all errors look alike.
 
+mod additional;
 mod bench;
 mod choosing;
 mod completions;
