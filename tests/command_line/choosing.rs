@@ -127,7 +127,7 @@ error: no workload has labels that match `app=web`
         ),
         (
             &["--cluster", "wst-1"],
-            "error: no cluster matches `wst-1`\n  hint: did you mean `west-1` or `east-1`?\n",
+            "error: no cluster matches `wst-1`\n  hint: did you mean `west-1`?\n",
         ),
         (
             &["fleet.yaml"],

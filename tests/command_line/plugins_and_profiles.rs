@@ -239,6 +239,9 @@ fn completions_are_printed_for_every_shell() {
 fn the_help_of_every_command_has_examples() {
     for command in [
         &["schedule"][..],
+        &["diff"],
+        &["headroom"],
+        &["replay"],
         &["profile", "show"],
         &["profile", "check"],
         &["plugin", "list"],

@@ -83,16 +83,10 @@ pub(crate) fn did_you_mean(names: &[String]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("did you mean {}?", quoted.join(" or ")))
 }
 
-/// The names that resemble a wrong one most, the most similar first.
-fn similar(wrong: &str, mut known: BTreeSet<String>) -> Vec<String> {
-    let mut found = Vec::new();
-    while found.len() < SUGGESTED_MAX
-        && let Some(name) = nearest(wrong, known.iter().map(String::as_str)).map(str::to_owned)
-    {
-        known.remove(&name);
-        found.push(name);
-    }
-    found
+/// The name that resembles a wrong one most, if one does.
+fn similar(wrong: &str, known: &BTreeSet<String>) -> Vec<String> {
+    let found = nearest(wrong, known.iter().map(String::as_str));
+    found.map(str::to_owned).into_iter().collect()
 }
 
 /// Bindings whose name, in the form of the pattern, resembles it.
@@ -125,7 +119,7 @@ pub fn nearest_bindings<'a>(pattern: &BindingPattern, bindings: impl IntoIterato
             ),
         }
     }
-    let found = similar(wrong, known.keys().cloned().collect());
+    let found = similar(wrong, &known.keys().cloned().collect());
     let whole = found.iter().filter_map(|name| known.get(name)).flatten();
     whole.take(SUGGESTED_MAX).cloned().collect()
 }
@@ -133,7 +127,7 @@ pub fn nearest_bindings<'a>(pattern: &BindingPattern, bindings: impl IntoIterato
 /// The hint for a choice that includes no cluster.
 pub fn nearest_clusters<'a>(choice: &ClusterChoice, names: impl Iterator<Item = &'a str>) -> Option<String> {
     let similar = match choice {
-        ClusterChoice::Name(name) => similar(name, names.map(str::to_owned).collect()),
+        ClusterChoice::Name(name) => similar(name, &names.map(str::to_owned).collect()),
         _ => Vec::new(),
     };
     did_you_mean(&similar).or_else(|| {
@@ -174,7 +168,7 @@ impl Selection {
             let known = bindings.iter().map(|binding| binding.object.metadata.namespace.clone());
             errors.push(SelectionError::NoNamespace {
                 namespace: namespace.clone(),
-                nearest: similar(namespace, known.filter(|name| !name.is_empty()).collect()),
+                nearest: similar(namespace, &known.filter(|name| !name.is_empty()).collect()),
             });
         }
         let is_labelled =

@@ -178,7 +178,15 @@ impl<'options> Reader<'options> {
             place.document += 1;
             self.object(&Document::from_tree(node), None, place);
         }
-        self.faults(faults, None, place);
+        let is_template = chunk.text.contains("{{");
+        let faults = faults.into_iter().map(|fault| match fault.hint {
+            None if is_template => Fault {
+                hint: Some("this is a template: render it first, for instance with `helm template`".to_owned()),
+                ..fault
+            },
+            _ => fault,
+        });
+        self.faults(faults.collect(), None, place);
     }
 
     /// Reads one object, or each item of a list. `implied` is the type of items that do not state their own.
@@ -206,7 +214,10 @@ impl<'options> Reader<'options> {
                 }
                 return;
             }
-            return self.typed(document, type_meta, implied, place);
+            if !is_empty_list(document, &type_meta) {
+                self.typed(document, type_meta, implied, place);
+            }
+            return;
         }
         // Everything else, such as YAML or an `apiVersion` of the wrong type, goes through the tree.
         let mut faults = Vec::new();
@@ -235,6 +246,7 @@ impl<'options> Reader<'options> {
                     self.object(&Document::from_tree(item.clone()), implied.as_ref(), place);
                 }
             }
+            _ if is_empty_list(document, &type_meta) => {}
             _ => self.typed(document, type_meta, implied, place),
         }
     }
@@ -457,6 +469,12 @@ impl<'options> Reader<'options> {
             ..fault.into_problem(source)
         });
     }
+}
+
+/// True for a list whose `items` are `null`, as programs in Go write an empty one.
+fn is_empty_list(document: &Document<'_>, type_meta: &TypeMeta) -> bool {
+    let items = |tree: &divvy_documents::Node| tree.get("items").map(|items| matches!(items.value, NodeValue::Null));
+    type_meta.kind.ends_with("List") && items(document.tree(&mut Vec::new())) == Some(true)
 }
 
 /// The type of items in a list such as `ClusterList`, which need not state it; `None` for a plain `List`.

@@ -34,6 +34,7 @@ use super::Exit;
 use super::additional::with_plugins;
 use super::choosing::Shown;
 use super::input::{read_files, workload_kinds};
+use super::logging;
 use super::output::{Output, binding_name, cluster_names};
 use super::schedule::check_strategy;
 use super::setup::ChosenProfile;
@@ -84,7 +85,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let prepared = prepare(&arguments.situation, &kinds, (&right, left.as_ref()), true, console)?;
     let options = Options {
         assumes: !arguments.situation.no_assume,
-        explains: arguments.situation.choosing.shows_clusters(),
+        explains: arguments.situation.choosing.shows_clusters() || logging::gives_reasons(console),
         threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
     };
     let right = Loaded {
@@ -175,13 +176,13 @@ pub(super) fn load(
     directories: &PluginDirectories,
 ) -> Result<Loaded, Failure> {
     let profile = chosen.build(directories)?;
-    if let Some(strategy) = strategy {
-        check_strategy(strategy, &profile)?;
-    }
-    let profile = Arc::new(profile.overriding_strategy(strategy.map(ToOwned::to_owned)));
+    let strategy = strategy
+        .map(|strategy| check_strategy(strategy, &profile))
+        .transpose()?;
+    let profile = Arc::new(profile.overriding_strategy(strategy.clone()));
     let document = SideDocument {
         profile: profile.name().to_owned(),
-        strategy: strategy.map(ToOwned::to_owned),
+        strategy,
         changes: Vec::new(),
     };
     Ok(Loaded {
@@ -338,6 +339,11 @@ fn forecast(
         let base = base.map(|base| base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         (base, after)
     });
+    after
+        .entries
+        .iter()
+        .filter_map(|entry| entry.decision())
+        .for_each(logging::decision);
     let comparison = compare(original, base.as_ref(), (&prepared.after, &after), &right.side.profile);
     let latent = latent(&after, &right.side, options, arguments.latent);
     let today = base.as_ref().unwrap_or(&after);

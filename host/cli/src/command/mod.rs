@@ -25,6 +25,7 @@ mod run;
 mod schedule;
 mod setup;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
@@ -115,7 +116,10 @@ enum Command {
 /// Parses the arguments of this process, runs the command and returns its exit code. A [`Failure`] is printed to
 /// standard error, and its exit code is used instead.
 pub(crate) fn main() -> ExitCode {
-    let line = CommandLine::parse();
+    let line = match CommandLine::try_parse() {
+        Ok(line) => line,
+        Err(error) => return tell_usage(&error),
+    };
     let color = match line.general.color {
         ColorChoice::Auto => anstream::ColorChoice::Auto,
         ColorChoice::Always => anstream::ColorChoice::Always,
@@ -145,6 +149,19 @@ pub(crate) fn main() -> ExitCode {
         failure.exit
     });
     exit.into()
+}
+
+/// Prints help, the version or an error of usage. Output that cannot be written is an error, too.
+fn tell_usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
+            let failure = Failure::output(&fault);
+            eprintln!("{}", failure.text());
+            failure.exit.into()
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+    }
 }
 
 /// `0.1.0 (plugin ABI 1.0)`.

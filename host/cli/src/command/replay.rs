@@ -91,7 +91,7 @@ struct Difference {
     #[serde(skip)]
     name: String,
     #[serde(flatten)]
-    mismatch: Mismatch,
+    mismatch: Box<Mismatch>,
 }
 
 /// Outcome of a replay over all files.

@@ -19,7 +19,7 @@ use super::choosing::ChoosingArguments;
 use super::input::{InputArguments, workload_kinds};
 use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::setup::ProfileArguments;
-use super::{EXIT_CODES, Exit, record};
+use super::{EXIT_CODES, Exit, logging, record};
 use crate::report::console::Console;
 use crate::report::entry::{ProfileSummary, Report};
 use crate::report::errors::{Diagnostic, Failure, headline};
@@ -52,8 +52,8 @@ Examples:
   divvy schedule -f dump/ -o jsonpath='{range [*]}{.binding}={.result}{\"\\n\"}{end}'
 
 In the table, CHANGE is relative to the binding's last result. FREE is how many more replicas fit \
-after this decision; it is negative if a strategy that ignores capacity gave a cluster more than \
-it holds.";
+after this decision, without the room of replicas that it takes away: they still run. It is \
+negative if a strategy that ignores capacity gave a cluster more than it holds.";
 
 /// Decide which clusters get how many replicas, from manifests.
 ///
@@ -101,17 +101,18 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         chosen.configuration.seed = arguments.seed;
     }
     let profile = chosen.build(&directories)?;
-    if let Some(strategy) = &arguments.strategy {
-        check_strategy(strategy, &profile)?;
-    }
-    let profile = Arc::new(profile.overriding_strategy(arguments.strategy.clone()));
+    let strategy = arguments.strategy.as_deref();
+    let strategy = strategy
+        .map(|strategy| check_strategy(strategy, &profile))
+        .transpose()?;
+    let profile = Arc::new(profile.overriding_strategy(strategy));
     let kinds = workload_kinds(&chosen.configuration);
     let choosing = &arguments.choosing;
     let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
     let labels = choosing.labels(&manifests);
     let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
-        .explaining(arguments.explain || choosing.shows_clusters())
+        .explaining(arguments.explain || choosing.shows_clusters() || logging::gives_reasons(console))
         .assuming(arguments.assume);
     let plans = detected.bindings.iter().map(|binding| scheduler.plan(binding));
     let plans: Vec<PlanResult> = plans.collect();
@@ -128,11 +129,13 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let started = Instant::now();
     let decisions = decide(&mut scheduler, &detected.bindings, &fleet);
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
+    decisions.iter().for_each(logging::decision);
     let mut report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
     // Before the report: a recording that cannot be written must not look like a run that succeeded.
     if let Some(file) = &arguments.record {
         record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
     }
+    report.explains = arguments.explain;
     let exit = report.exit();
     if choosing.shows_clusters() || arguments.output == Output::Wide {
         report.clusters = totals(&report, &manifests);
@@ -192,9 +195,17 @@ fn print_views(
     )
 }
 
-/// Rejects a strategy that no plugin of the profile serves, before any manifest is read. The error lists the known
-/// ones, nearest first.
-pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
+/// The strategy that an argument names. Case does not matter on the command line, as long as only one strategy can be meant.
+///
+/// Rejects one that no plugin of the profile serves, before any manifest is read. The error lists the known ones, nearest
+/// first.
+pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<String, Failure> {
+    let known = profile.strategies().map(|known| known.name().to_owned());
+    let mut meant = known.filter(|known| known.eq_ignore_ascii_case(strategy));
+    let strategy = &match (meant.next(), meant.next()) {
+        (Some(one), None) => one,
+        _ => strategy.to_owned(),
+    };
     // Names are resolved as in manifests, so that the command line accepts what a policy may say.
     let context = StrategyContext {
         declarations: profile.declarations(),
@@ -203,7 +214,7 @@ pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Fa
     };
     let understood = resolve_strategy(&PlanInput::new(&Binding::default()), context);
     let Err(InvalidBinding::UnknownStrategy { known, .. }) = understood else {
-        return Ok(());
+        return Ok(strategy.clone());
     };
     let message = format!("unknown strategy `{strategy}`");
     let hint = match known.as_slice() {

@@ -10,6 +10,7 @@ use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::plugin::PluginLibrary;
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, TargetFigures};
 
+use super::errors::location;
 use crate::command::Exit;
 
 /// Input of tables, JSON and YAML.
@@ -25,6 +26,8 @@ pub(crate) struct Report<'a> {
     pub(crate) clusters: Vec<ClusterRow>,
     /// Number of bindings that were decided and are not shown.
     pub(crate) hidden: usize,
+    /// True if data for programs contain the explanations.
+    pub(crate) explains: bool,
 }
 
 /// Facts about the profile that reports print.
@@ -113,6 +116,7 @@ impl<'a> Report<'a> {
             profile,
             clusters: Vec::new(),
             hidden: 0,
+            explains: true,
         }
     }
 
@@ -192,6 +196,25 @@ impl<'a> Entry<'a> {
             Outcome::Skipped(reason) => reason.clone(),
             Outcome::Failed(error) => error.to_string(),
         }
+    }
+
+    /// Where an invalid binding was read, and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
+    pub(crate) fn place(&self) -> Option<String> {
+        let Outcome::Failed(CycleError::InvalidBinding { .. }) = &self.decision.outcome else {
+            return None;
+        };
+        let source = self
+            .binding
+            .source
+            .as_ref()
+            .map(|source| format!("in {}", location(source)));
+        let policy = self
+            .binding
+            .policy
+            .as_ref()
+            .map(|policy| format!("policy {}", policy.object_name()));
+        let parts: Vec<String> = source.into_iter().chain(policy).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// How to fix a failure, if known.

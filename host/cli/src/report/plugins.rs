@@ -242,5 +242,9 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
     super::schema::write(out, columns, &title, &schema, "takes no configuration")?;
     writeln!(out)?;
     let (title, schema) = ("divvy.io/preferences", library.preferences_schema());
-    super::schema::write(out, columns, title, &schema, "reads no preferences of its own")
+    let none = match lists.is_empty() {
+        true => "reads no preferences",
+        false => "reads the lists above, and no other key",
+    };
+    super::schema::write(out, columns, title, &schema, none)
 }

@@ -149,7 +149,7 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         hint: entry.hint(),
         figures,
         rejections,
-        explanation: decision.explanation.as_ref(),
+        explanation: decision.explanation.as_ref().filter(|_| report.explains),
     }
 }
 

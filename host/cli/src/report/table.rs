@@ -104,6 +104,9 @@ impl Block<'_, '_> {
         if let Some(hint) = entry.hint() {
             grid.text(2, format!("hint: {hint}"), style::PLAIN);
         }
+        if let Some(place) = entry.place() {
+            grid.text(2, place, style::FAINT);
+        }
         if let Some(scheduler) = entry.binding.foreign_scheduler(&self.report.profile.scheduler_name) {
             let text = format!("assigned to scheduler `{scheduler}`; scheduled anyway");
             grid.text(2, text, style::NOTABLE);

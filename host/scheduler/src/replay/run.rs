@@ -135,7 +135,7 @@ pub fn karmada_kind(error: &CycleError) -> &'static str {
 /// # Errors
 ///
 /// A [`Mismatch`] if they differ.
-pub fn compare(expected: &Expectation, actual: (Expectation, String)) -> Result<(), Mismatch> {
+pub fn compare(expected: &Expectation, actual: (Expectation, String)) -> Result<(), Box<Mismatch>> {
     let (actual, message) = actual;
     let expected = sorted(expected.clone());
     let actual = sorted(actual);
@@ -150,13 +150,13 @@ pub fn compare(expected: &Expectation, actual: (Expectation, String)) -> Result<
             if same { Stage::Assign } else { Stage::Select }
         }
     };
-    Err(Mismatch {
+    Err(Box::new(Mismatch {
         differences: differences(&expected, &actual),
         expected,
         actual,
         stage: stage.name(),
         message,
-    })
+    }))
 }
 
 /// The clusters with different counts in two decisions that succeeded.

@@ -6,6 +6,8 @@ use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Ledger};
 use crate::plan::{Plan, PlanResult, Plans};
+use crate::strategy::PREFERENCES_ANNOTATION;
+use divvy_documents::names;
 use divvy_karmada::detector::Binding;
 
 use super::Profile;
@@ -268,7 +270,7 @@ impl Scheduler {
             }
         }
         if let Some(error) = failure {
-            decision.outcome = Outcome::Failed(error);
+            decision.outcome = Outcome::Failed(naming_lists(error, &self.profile, plan));
         }
     }
 
@@ -279,6 +281,26 @@ impl Scheduler {
             score,
             fits_now: (plan.demand != Demand::Nothing).then_some(fits_now),
         }
+    }
+}
+
+/// Names the lists that a strategy reads in an error about an unknown key. The plugin, which judges the keys that are left when
+/// the host has read those lists, does not know them.
+fn naming_lists(error: CycleError, profile: &Profile, plan: &Plan) -> CycleError {
+    let CycleError::InvalidBinding { message, hint } = error else {
+        return error;
+    };
+    let key = message
+        .strip_prefix("unknown key `")
+        .and_then(|rest| rest.strip_suffix('`'));
+    let Some(key) = key else {
+        return CycleError::InvalidBinding { message, hint };
+    };
+    let lists = profile.declarations().preference_keys(&plan.strategy);
+    let listed = names::nearest(key, lists.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
+    CycleError::InvalidBinding {
+        hint: listed.or(hint),
+        message: format!("{message} in `{PREFERENCES_ANNOTATION}`"),
     }
 }
 
