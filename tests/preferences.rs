@@ -55,7 +55,7 @@ fn an_unknown_key_is_an_error_with_any_other_keys() {
             Host::built_in(),
             "StaticWeight",
             preferences,
-            "Error: unknown key `staticWeightLists`",
+            "Error: unknown key `staticWeightLists` in `divvy.io/preferences`",
         );
     }
 }

@@ -140,7 +140,7 @@ fn preferences_that_do_not_fit_name_the_key() {
     assert_eq!(with(serde_json::json!({ "patience": 3 })), "a=6");
     assert_eq!(
         with(serde_json::json!({ "patients": 3 })),
-        "Error: unknown key `patients`"
+        "Error: unknown key `patients` in `divvy.io/preferences`"
     );
     assert_eq!(
         with(serde_json::json!({ "patience": "long" })),

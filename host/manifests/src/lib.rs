@@ -12,6 +12,7 @@
 mod fields;
 mod inputs;
 mod labels;
+mod lists;
 mod overlay;
 mod reader;
 mod scope;

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::fields::DocumentFields;
+use super::lists::{implied_by, is_empty_list};
 use super::unknown::{Validation, unknown_fields};
 use super::validation::{Findings, Validate};
 use super::{Located, Manifests, ReadOptions, scope};
@@ -469,21 +470,6 @@ impl<'options> Reader<'options> {
             ..fault.into_problem(source)
         });
     }
-}
-
-/// True for a list whose `items` are `null`, as programs in Go write an empty one.
-fn is_empty_list(document: &Document<'_>, type_meta: &TypeMeta) -> bool {
-    let items = |tree: &divvy_documents::Node| tree.get("items").map(|items| matches!(items.value, NodeValue::Null));
-    type_meta.kind.ends_with("List") && items(document.tree(&mut Vec::new())) == Some(true)
-}
-
-/// The type of items in a list such as `ClusterList`, which need not state it; `None` for a plain `List`.
-fn implied_by(list: &TypeMeta) -> Option<TypeMeta> {
-    let kind = list.kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
-    Some(TypeMeta {
-        api_version: list.api_version.clone(),
-        kind: kind.to_owned(),
-    })
 }
 
 fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {

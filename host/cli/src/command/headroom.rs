@@ -124,7 +124,7 @@ impl HypotheticalArguments {
     fn workload(&self, strategy: Option<&str>) -> Result<Hypothetical, Failure> {
         if self.replicas_of.is_none() && strategy.is_none() {
             let message = "nothing says how the replicas of the workload are divided";
-            let hint = "pass `--strategy`, for instance `--strategy DynamicWeight`, or `--replicas-of` a binding";
+            let hint = "pass `--strategy` with the name of one, or `--replicas-of` with a binding that is placed in the same way";
             return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
         }
         let mut requests: ResourceList = self.request.iter().cloned().collect();
