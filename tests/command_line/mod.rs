@@ -3,8 +3,11 @@
 //! Each test runs the command in the folder `tests/fixtures/command-line` and compares its output. The details of
 //! rendering are tested in the binary's own crate; these tests cover the interaction of arguments, files and plugins.
 
+mod choosing;
 mod diff;
+mod headroom;
 mod plugins_and_profiles;
+mod replay;
 mod schedule;
 mod selectors;
 mod silence;

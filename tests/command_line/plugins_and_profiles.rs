@@ -82,6 +82,74 @@ fn every_problem_in_a_profile_is_reported_with_its_line() {
 }
 
 #[test]
+fn problems_of_every_kind_are_reported_at_once_and_inherited_ones_once() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("profile.toml");
+    let text = "\
+[[profile]]
+name = \"a\"
+extends = \"default\"
+plugin-directories = [\"nowhere\"]
+scores = [{plugin = \"cluster-locality\"}, {plugin = \"cluster-locality\"}]
+assign = [\"duplicated\", \"averag\", \"duplicated\"]
+[[profile]]
+name = \"b\"
+extends = \"a\"
+seedd = 3
+";
+    std::fs::write(&file, text).expect("the file can be written");
+    let path = file.display().to_string();
+    let (exit, stdout, stderr) = run(&["profile", "check", &path]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    let told: Vec<&str> = stderr.lines().collect();
+    let nowhere = folder.path().join("nowhere");
+    let expected = [
+        format!("error: {path}:10: profile[1]: unknown key `seedd`"),
+        "  hint: did you mean `seed`?".to_owned(),
+        format!(
+            "error: {path}:4: plugin directory `{}` is not a folder",
+            nowhere.display()
+        ),
+        format!("error: {path}:5: `scores` lists plugin `cluster-locality` twice"),
+        "  hint: leave one of them out".to_owned(),
+        format!("error: {path}:6: plugin `averag` not found; looked in "),
+        "  hint: did you mean `average`?".to_owned(),
+        format!("error: {path}:6: `assign` lists plugin `duplicated` twice"),
+        "  hint: leave one of them out".to_owned(),
+        "error: 5 problems in the profile".to_owned(),
+    ];
+    assert_eq!(told.len(), expected.len(), "{stderr}");
+    for (line, start) in told.iter().zip(&expected) {
+        assert!(line.starts_with(start.as_str()), "{start}\n{stderr}");
+    }
+    // Several profiles, as arguments.
+    let (exit, stdout, _) = run(&["profile", "check", "three.toml", "karmada"]);
+    assert_eq!(exit, Some(0));
+    assert_eq!(stdout.matches("ok: profile `").count(), 2, "{stdout}");
+    let (_, stdout, _) = run(&["profile", "show", "three.toml"]);
+    assert!(stdout.starts_with("# Profile `three`"), "{stdout}");
+}
+
+#[test]
+fn without_any_plugin_one_error_says_where_plugins_were_looked_for() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let alone = folder.path().join("divvy");
+    std::fs::copy(crate::artifacts::workspace().binary("divvy"), &alone).expect("the binary can be copied");
+    let output = std::process::Command::new(&alone)
+        .args(["profile", "check"])
+        .env_clear()
+        .output()
+        .expect("it can be started");
+    assert_eq!(output.status.code(), Some(2));
+    let beside = folder.path().display().to_string();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(stderr.matches("error: ").count(), 2, "{stderr}");
+    let searched = format!("no plugin found; looked in `{beside}`, ");
+    assert!(stderr.contains(&searched), "{stderr}");
+    assert!(stderr.ends_with("error: 1 problem in the profile\n"), "{stderr}");
+}
+
+#[test]
 fn a_missing_profile_is_an_error_with_a_hint() {
     check(
         &["schedule", "-f", "fleet.yaml", "--profile", "nowhere.toml"],
@@ -171,6 +239,9 @@ fn completions_are_printed_for_every_shell() {
 fn the_help_of_every_command_has_examples() {
     for command in [
         &["schedule"][..],
+        &["diff"],
+        &["headroom"],
+        &["replay"],
         &["profile", "show"],
         &["profile", "check"],
         &["plugin", "list"],

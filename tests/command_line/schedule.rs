@@ -67,6 +67,7 @@ BINDING                   STRATEGY   REPLICAS  FREE     RESULT
 shop/batch-deployment                       4            Error
   no loaded plugin serves the strategy `Avrage` (the policy's annotation `divvy.io/strategy`); known strategies, \
 nearest first: `Average`, `Duplicated`, `Specified`
+  in meaningless.yaml:2; policy PropagationPolicy shop/batch
 shop/payments-deployment  Specified         3    87  Scheduled
   west-1                                    3    87
 

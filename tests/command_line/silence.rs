@@ -149,3 +149,147 @@ fn a_recording_that_unpacks_to_too_much_is_refused_while_it_is_read() {
     assert_eq!(exit, Some(2));
     assert!(stderr.contains(":1: larger than 268435456 bytes"), "{stderr}");
 }
+
+/// Runs `divvy schedule` on the fleet and a file with this text. Returns the path and what was printed.
+fn schedule(name: &str, text: &str, arguments: &[&str]) -> (String, (Option<i32>, String, String)) {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join(name);
+    fs::write(&path, text).expect("the file can be written");
+    let path = path.display().to_string();
+    let ran = run(&[&["schedule", "-f", "fleet.yaml", "-f", &path], arguments].concat());
+    (path, ran)
+}
+
+/// A Deployment and a policy with these preferences.
+fn with_preferences(preferences: &str) -> String {
+    format!(
+        "\
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {{name: p, namespace: shop, annotations: {{divvy.io/strategy: Specified, divvy.io/preferences: '{preferences}'}}}}
+spec:
+  resourceSelectors: [{{apiVersion: apps/v1, kind: Deployment}}]
+  placement: {{replicaScheduling: {{replicaSchedulingType: Divided}}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, namespace: shop}}
+spec: {{replicas: 3}}
+"
+    )
+}
+
+#[test]
+fn an_unknown_key_of_preferences_is_named_with_its_place_and_the_nearest_list() {
+    let text = with_preferences(r#"{"specifiedCluster":[{"name":"west-1","replicas":3}]}"#);
+    let (path, (exit, stdout, _)) = schedule("spec.yaml", &text, &[]);
+    assert_eq!(exit, Some(2));
+    let rows = format!(
+        "\
+  unknown key `specifiedCluster` in `divvy.io/preferences`
+  hint: did you mean `specifiedClusters`?
+  in {path}:8; policy PropagationPolicy shop/p
+"
+    );
+    assert!(stdout.contains(&rows), "{stdout}");
+    let (_, stdout, _) = run(&["plugin", "show", "specified"]);
+    assert!(
+        stdout.ends_with("divvy.io/preferences: reads the lists above, and no other key\n"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn a_template_is_recognised() {
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Values.name }}\n";
+    let (path, (exit, _, stderr)) = schedule("helm.yaml", text, &[]);
+    assert_eq!(exit, Some(2));
+    let expected = format!(
+        "\
+error: {path}:4: metadata.name: expected a word as key, got a list, mapping or alias
+  in: document 1
+  hint: this is a template: render it first, for instance with `helm template`
+"
+    );
+    assert!(stderr.starts_with(&expected), "{stderr}");
+}
+
+#[test]
+fn an_empty_list_of_a_go_program_is_no_object() {
+    for (name, text) in [
+        ("list.json", r#"{"apiVersion": "v1", "kind": "List", "items": null}"#),
+        (
+            "list.yaml",
+            "apiVersion: cluster.karmada.io/v1alpha1\nkind: ClusterList\nitems:\n",
+        ),
+    ] {
+        let (_, (exit, stdout, stderr)) = schedule(name, text, &["-f", "scheduled.yaml"]);
+        assert_eq!((exit, stderr.as_str()), (Some(0), ""), "{name}: {stdout}");
+    }
+}
+
+#[test]
+fn a_path_that_is_too_deep_is_cut_short() {
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    let text = format!(r#"{{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "a"}}, "data": {deep}}}"#);
+    let (path, (_, _, stderr)) = schedule("deep.json", &text, &[]);
+    let start = format!("error: {path}:1: data[0][0][0]: nested deeper than 120 levels\n");
+    assert!(stderr.starts_with(&start), "{stderr}");
+}
+
+#[test]
+fn verbose_runs_give_reasons_then_everything() {
+    let at = |flag: &str| {
+        run(&[
+            "schedule",
+            "-f",
+            "fleet.yaml",
+            "-f",
+            "scheduled.yaml",
+            "-o",
+            "json",
+            flag,
+        ])
+    };
+    let (_, quiet, _) = run(&["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml", "-o", "json"]);
+    let (_, progress, log) = at("-v");
+    assert!(log.contains("decided bindings=3") && !log.contains("reason="), "{log}");
+    let (_, reasons, log) = at("-vv");
+    assert!(
+        log.contains(r#"binding="shop/agent-deployment" plugin="taint-toleration" reason="cluster(s) had"#),
+        "{log}"
+    );
+    assert!(!log.contains("considered"), "{log}");
+    let (_, everything, log) = at("-vvv");
+    let considered = r#"considered binding="shop/cart-deployment" cluster="west-1" score=100 fits_now=16 last=5"#;
+    assert!(log.contains(considered), "{log}");
+    for output in [progress, reasons, everything] {
+        assert_eq!(output, quiet, "the data is the same");
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let full = fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .expect("the device is there");
+    let status = divvy(&["--help"]).stdout(full).stderr(Stdio::null()).status();
+    assert_eq!(status.expect("it can be started").code(), Some(3));
+}
+
+#[test]
+fn the_case_of_a_strategy_does_not_matter_on_the_command_line() {
+    let with = |strategy: &str| {
+        run(&[
+            "schedule",
+            "-f",
+            "fleet.yaml",
+            "-f",
+            "scheduled.yaml",
+            "--strategy",
+            strategy,
+        ])
+    };
+    assert_eq!(with("average"), with("Average"));
+}

@@ -5,11 +5,13 @@
 //! - [`fleets`]: random fleets as manifests. [`edits`]: each change, made by hand in a manifest.
 //! - [`equality`]: forecasts against edits, on many fleets; sums per cluster; threads and the order of changes.
 //! - [`rules`]: which bindings are decided, and how replicas are counted.
+//! - [`headroom`]: how far bindings can grow, against forecasts.
 //! - [`schema`]: the schemas of the documents.
 
 mod edits;
 mod equality;
 mod fleets;
+mod headroom;
 mod rules;
 pub(crate) mod schema;
 
@@ -37,6 +39,7 @@ fn side() -> Side {
 fn threads(count: usize) -> Options {
     Options {
         assumes: true,
+        explains: false,
         threads: NonZeroUsize::new(count).expect("at least one thread"),
         time: None,
     }

@@ -44,12 +44,15 @@ pub(crate) fn validate(root: &Value, schema: &Value, value: &Value, path: &str) 
             path,
         );
     }
-    if let Some(options) = schema["anyOf"].as_array() {
+    if let Some(options) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
         let mut results = options.iter().map(|option| validate(root, option, value, path));
         return match results.any(|result| result.is_ok()) {
             true => Ok(()),
             false => Err(format!("{path}: {value} is none of {options:?}")),
         };
+    }
+    if schema.get("const").is_some_and(|constant| constant != value) {
+        return Err(format!("{path}: {value} is not {}", schema["const"]));
     }
     let actual = match value {
         Value::Null => "null",

@@ -41,7 +41,11 @@ impl Reader<'_, '_> {
     }
 
     fn error(&self, cause: Cause) -> ValueError {
-        Fault::new(FieldPath::from_segments(self.path.clone()), self.line, cause).into()
+        let path = match cause {
+            Cause::TooDeep { .. } => FieldPath::beginning_of(&self.path),
+            _ => FieldPath::from_segments(self.path.clone()),
+        };
+        Fault::new(path, self.line, cause).into()
     }
 
     fn peek(&self) -> Option<u8> {

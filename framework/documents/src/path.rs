@@ -98,6 +98,17 @@ impl FieldPath {
     }
 }
 
+/// Segments of a path that is too deep to be read by anyone.
+const SHOWN_OF_DEEP: usize = 4;
+
+impl FieldPath {
+    /// The beginning of a path, for a message about its depth.
+    pub(crate) fn beginning_of(segments: &[PathSegment]) -> Self {
+        let shown = segments.len().min(SHOWN_OF_DEEP);
+        Self::from_segments(segments.get(..shown).unwrap_or_default().to_vec())
+    }
+}
+
 impl fmt::Display for FieldPath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, segment) in self.segments.iter().enumerate() {

@@ -114,7 +114,11 @@ impl<'text> Builder<'text> {
     }
 
     fn error(&self, line: usize, cause: Cause) -> ValueError {
-        Fault::new(FieldPath::from_segments(self.path.clone()), line, cause).into()
+        let path = match cause {
+            Cause::TooDeep { .. } => FieldPath::beginning_of(&self.path),
+            _ => FieldPath::from_segments(self.path.clone()),
+        };
+        Fault::new(path, line, cause).into()
     }
 
     fn build(&mut self, event: Event<'text>, span: Span) -> Result<Built, ValueError> {

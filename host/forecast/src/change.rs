@@ -258,7 +258,7 @@ fn overlaid_counts(situation: &Situation, original: &Situation) -> BTreeMap<usiz
 }
 
 /// True if a binding has replicas that can be changed: those of one pod template.
-fn has_replicas(binding: &Binding) -> bool {
+pub(crate) fn has_replicas(binding: &Binding) -> bool {
     binding.is_workload() && binding.object.spec.components.len() <= 1
 }
 
@@ -385,7 +385,7 @@ fn taint(entry: &mut ClusterEntry, effect: TaintEffect) {
 }
 
 /// Sets the replicas of a binding, and of its single component if it has one.
-fn set_replicas(binding: &mut Binding, count: i32) {
+pub(crate) fn set_replicas(binding: &mut Binding, count: i32) {
     let spec = &mut binding.object.spec;
     spec.replicas = Some(count);
     for component in &mut spec.components {

@@ -275,9 +275,9 @@ pub struct Tightest {
     pub percent: i64,
 }
 
-/// JSON Schemas of the documents that `divvy diff` writes, by the name of their file: `diff.json`, `without-each.json`.
+/// JSON Schemas of the documents that `divvy diff` and `divvy headroom` write, by the name of their file.
 #[cfg(feature = "schema")]
-pub fn schemas() -> [(&'static str, serde_json::Value); 2] {
+pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
     // Of what is written, so that fields which are left out if empty are not required.
     let generator = || {
         schemars::generate::SchemaSettings::draft2020_12()
@@ -289,6 +289,18 @@ pub fn schemas() -> [(&'static str, serde_json::Value); 2] {
         (
             "without-each.json",
             generator().into_root_schema_for::<FailuresDocument>().to_value(),
+        ),
+        (
+            "clusters.json",
+            generator()
+                .into_root_schema_for::<crate::cluster_view::ClusterViewsDocument>()
+                .to_value(),
+        ),
+        (
+            "headroom.json",
+            generator()
+                .into_root_schema_for::<crate::headroom::document::HeadroomDocument>()
+                .to_value(),
         ),
     ]
 }

@@ -8,6 +8,7 @@ use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::scheduler::Profile;
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
+use crate::cluster_view::Placed;
 use crate::document::{BindingRow, ClusterCounts, ClusterRow, Totals};
 use crate::future::{Entry, Fate, Future};
 use crate::load::{self, Load};
@@ -91,6 +92,40 @@ pub fn compare(
         totals,
         pending: base.map(|_| pending),
     }
+}
+
+/// Every binding on the right side, with its clusters in all states.
+pub fn placed<'a>(
+    original: &Situation,
+    base: Option<&'a Future>,
+    after: &'a Future,
+    profile: &Profile,
+) -> Vec<Placed<'a>> {
+    let before: BTreeMap<_, Assignment> = original
+        .bindings
+        .iter()
+        .map(|binding| (identity(binding), assigned(binding)))
+        .collect();
+    let base: Option<BTreeMap<_, &Assignment>> = base.map(|base| {
+        let entries = base.entries.iter();
+        entries
+            .map(|entry| (identity(&entry.binding), &entry.targets))
+            .collect()
+    });
+    let placed = after.entries.iter().map(|entry| {
+        let key = identity(&entry.binding);
+        Placed {
+            binding: &entry.binding,
+            strategy: strategy(entry, profile),
+            result: result_word(entry),
+            message: message(entry),
+            before: before.get(&key).cloned().unwrap_or_default(),
+            base: base.as_ref().and_then(|base| base.get(&key).copied()),
+            after: entry.targets.clone(),
+            explanation: entry.decision().and_then(|decision| decision.explanation.as_ref()),
+        }
+    });
+    placed.collect()
 }
 
 fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &Profile) -> BindingRow {

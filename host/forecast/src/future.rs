@@ -50,6 +50,8 @@ impl Side {
 pub struct Options {
     /// True if each result takes its new replicas from the capacity that later ones see.
     pub assumes: bool,
+    /// True if decisions are explained. That does not affect any result.
+    pub explains: bool,
     /// Threads for work that is independent. Their number does not affect any result.
     pub threads: NonZeroUsize,
     /// Time of all decisions, in milliseconds since 1970. Without one, a plugin that needs the time fails the decisions that
@@ -154,6 +156,7 @@ impl Future {
         let scheduler = || {
             Scheduler::new(Arc::clone(&side.profile))
                 .assuming(options.assumes)
+                .explaining(options.explains)
                 .deciding_at(options.time)
         };
         let mut ledger = None;

@@ -1,7 +1,7 @@
 //! Globs: `*` for any characters but `/`, `?` for one of them.
 
 /// True if a text matches a pattern. Takes time proportional to the product of both lengths at most.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut read) = (0, 0);
     // Where to continue if the text after the last `*` does not match: one character later.

@@ -6,6 +6,7 @@
 //!
 //! - [`situation`]: the input of one side: clusters, bindings, and clusters that count as gone.
 //! - [`choice`], [`count`]: which clusters and bindings a change is about, and a new number of replicas.
+//! - [`glob`]: patterns of names.
 //! - [`change`]: the changes, checked for contradictions, and their application to a situation.
 //! - [`eviction`]: which bindings a `NoExecute` taint evicts, and what Karmada's taint manager writes for them.
 //! - [`future`]: one side decided: only where a live scheduler would decide.
@@ -13,6 +14,9 @@
 //! - [`forecast`]: both futures compared. [`load`]: the same per cluster.
 //! - [`latent`], [`violations`]: what a reschedule would change, and replicas where filters refuse newcomers.
 //! - [`failures`]: the loss of each cluster, region, zone or provider, one after the other.
+//! - [`headroom`]: how far a binding can grow, and what stops it.
+//! - [`selection`], [`labels`]: which bindings are shown.
+//! - [`cluster_view`]: everything from one cluster's view.
 //! - [`notes`]: what an operator should know beside the figures.
 //! - [`document`]: the result, in the form in which it is written as JSON.
 //!
@@ -21,17 +25,21 @@
 
 pub mod change;
 pub mod choice;
+pub mod cluster_view;
 pub mod count;
 pub mod document;
 pub mod eviction;
 pub mod failures;
 pub mod forecast;
 pub mod future;
-mod glob;
+pub mod glob;
+pub mod headroom;
+pub mod labels;
 pub mod latent;
 pub mod load;
 pub mod movement;
 pub mod notes;
 mod parallel;
+pub mod selection;
 pub mod situation;
 pub mod violations;

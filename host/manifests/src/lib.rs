@@ -11,6 +11,8 @@
 
 mod fields;
 mod inputs;
+mod labels;
+mod lists;
 mod overlay;
 mod reader;
 mod scope;
@@ -21,6 +23,7 @@ mod validation;
 
 pub use divvy_documents::{Cause, FieldPath, ObjectName, PathSegment, Problem, Source, Warning};
 pub use inputs::{Input, read, read_text};
+pub use labels::WorkloadLabels;
 pub use unknown::Validation;
 
 use divvy_karmada::api::{Cluster, PropagationPolicy, ResourceBinding};

@@ -18,7 +18,7 @@ use crate::{Located, Manifests};
 const APPLIED_POLICY: &str = "divvy.io/applied-policy";
 
 /// Identity of an object: API group, kind, namespace and name.
-type Identity = (String, ObjectName);
+pub(crate) type Identity = (String, ObjectName);
 
 fn identity(group: &str, kind: &str, metadata: &ObjectMeta) -> Identity {
     let name = ObjectName::new(kind, &metadata.namespace, &metadata.name);
@@ -29,13 +29,13 @@ fn of_resource(located: &Located<WorkloadResource>) -> Identity {
     of_workload(&located.object)
 }
 
-fn of_workload(workload: &WorkloadResource) -> Identity {
+pub(crate) fn of_workload(workload: &WorkloadResource) -> Identity {
     let resource = &workload.resource;
     identity(resource.type_meta.group(), &resource.type_meta.kind, &resource.metadata)
 }
 
 /// Identity of the resource that a binding is for.
-fn of_bound(binding: &ResourceBinding) -> Identity {
+pub(crate) fn of_bound(binding: &ResourceBinding) -> Identity {
     let reference = &binding.spec.resource;
     let type_meta = TypeMeta {
         api_version: reference.api_version.clone(),

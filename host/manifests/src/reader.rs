@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::fields::DocumentFields;
+use super::lists::{implied_by, is_empty_list};
 use super::unknown::{Validation, unknown_fields};
 use super::validation::{Findings, Validate};
 use super::{Located, Manifests, ReadOptions, scope};
@@ -178,7 +179,15 @@ impl<'options> Reader<'options> {
             place.document += 1;
             self.object(&Document::from_tree(node), None, place);
         }
-        self.faults(faults, None, place);
+        let is_template = chunk.text.contains("{{");
+        let faults = faults.into_iter().map(|fault| match fault.hint {
+            None if is_template => Fault {
+                hint: Some("this is a template: render it first, for instance with `helm template`".to_owned()),
+                ..fault
+            },
+            _ => fault,
+        });
+        self.faults(faults.collect(), None, place);
     }
 
     /// Reads one object, or each item of a list. `implied` is the type of items that do not state their own.
@@ -206,7 +215,10 @@ impl<'options> Reader<'options> {
                 }
                 return;
             }
-            return self.typed(document, type_meta, implied, place);
+            if !is_empty_list(document, &type_meta) {
+                self.typed(document, type_meta, implied, place);
+            }
+            return;
         }
         // Everything else, such as YAML or an `apiVersion` of the wrong type, goes through the tree.
         let mut faults = Vec::new();
@@ -235,6 +247,7 @@ impl<'options> Reader<'options> {
                     self.object(&Document::from_tree(item.clone()), implied.as_ref(), place);
                 }
             }
+            _ if is_empty_list(document, &type_meta) => {}
             _ => self.typed(document, type_meta, implied, place),
         }
     }
@@ -456,15 +469,6 @@ impl<'options> Reader<'options> {
             ..fault.into_problem(source)
         });
     }
-}
-
-/// The type of items in a list such as `ClusterList`, which need not state it; `None` for a plain `List`.
-fn implied_by(list: &TypeMeta) -> Option<TypeMeta> {
-    let kind = list.kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
-    Some(TypeMeta {
-        api_version: list.api_version.clone(),
-        kind: kind.to_owned(),
-    })
 }
 
 fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {

@@ -8,10 +8,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use divvy_forecast::change::{ChangeError, ResolvedChanges};
+use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::document::{Document, FORMAT, FailureRow, FailuresDocument, SideDocument};
 use divvy_forecast::eviction::evict;
 use divvy_forecast::failures::{Each, failures};
-use divvy_forecast::forecast::compare;
+use divvy_forecast::forecast::{compare, placed};
 use divvy_forecast::future::{Future, Options, Side};
 use divvy_forecast::latent::latent;
 use divvy_forecast::notes;
@@ -26,33 +27,39 @@ use divvy_scheduler::plugin::PluginDirectories;
 use divvy_scheduler::scheduler::Scheduler;
 use serde::Serialize;
 
-pub(super) use arguments::DiffArguments;
-use arguments::{Format, MissingClusters, MovedLimit};
+pub(super) use arguments::{DiffArguments, SituationArguments};
+use arguments::{MissingClusters, MovedLimit};
 
 use super::Exit;
+use super::additional::with_plugins;
+use super::choosing::Shown;
 use super::input::{read_files, workload_kinds};
+use super::logging;
+use super::output::{Output, binding_name, cluster_names};
 use super::schedule::check_strategy;
 use super::setup::ChosenProfile;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::text::listed;
-use crate::report::{forecast as report, structured, style, warnings};
+use crate::report::{cluster_views, forecast as report, style, warnings};
 
 /// One side with the names that are printed.
-struct Loaded {
-    side: Side,
-    document: SideDocument,
+pub(super) struct Loaded {
+    pub(super) side: Side,
+    pub(super) document: SideDocument,
 }
 
 /// The input of both sides, and what making it showed.
-struct Prepared {
+pub(super) struct Prepared {
     /// As it was read.
     original: Situation,
     /// Of the left side.
     base: Situation,
     /// Of the right side.
-    after: Situation,
-    notes: Vec<String>,
+    pub(super) after: Situation,
+    pub(super) notes: Vec<String>,
+    /// The bindings to show.
+    pub(super) shown: Shown,
     changes: ResolvedChanges,
 }
 
@@ -60,59 +67,123 @@ struct Prepared {
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
     let directories = arguments.profile.directories()?;
     let chosen = arguments.profile.read()?;
-    let right = load(&chosen, arguments.strategy.as_deref(), &directories)?;
+    let with_plugins = match arguments.plugin.as_slice() {
+        [] => None,
+        plugins => Some(with_plugins(&chosen, plugins, &directories)?),
+    };
+    let right = load(
+        with_plugins.as_ref().unwrap_or(&chosen),
+        arguments.strategy.as_deref(),
+        &directories,
+    )?;
     let left = match &arguments.base {
         Some(base) => Some(load(&arguments.profile.with_profile(base).read()?, None, &directories)?),
+        None if with_plugins.is_some() => Some(load(&chosen, None, &directories)?),
         None => None,
     };
     let kinds = workload_kinds(&chosen.configuration);
-    let prepared = prepare(arguments, &kinds, &right, left.as_ref(), console)?;
+    let prepared = prepare(&arguments.situation, &kinds, (&right, left.as_ref()), true, console)?;
     let options = Options {
-        assumes: !arguments.no_assume,
+        assumes: !arguments.situation.no_assume,
+        explains: arguments.situation.choosing.shows_clusters() || logging::gives_reasons(console),
         threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-        time: Some(arguments.time.milliseconds()),
+        time: Some(arguments.situation.time.milliseconds()),
     };
     let right = Loaded {
         document: SideDocument {
-            changes: arguments.changes.texts(),
+            changes: arguments.changes(),
             ..right.document
         },
         ..right
     };
     if let Some(each) = arguments.without_each {
         let document = lose_each(&prepared, &right, each.into(), options);
-        print(arguments.output, console, &document, |out| {
-            report::write_failures(&document, out, console.width())
-        })?;
-        if arguments.output == Format::Table {
-            tell_notes(&document.notes, console);
-        }
+        let names = || document.failures.iter().map(|row| row.name.clone()).collect();
+        print(
+            &arguments.situation,
+            &arguments.output,
+            console,
+            &document,
+            names,
+            |out| report::write_failures(&document, out, console.width()),
+        )?;
+        tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
         let is_harmful = |row: &FailureRow| row.lost > 0 || row.newly_unschedulable > 0;
         return Ok(match document.failures.iter().any(is_harmful) {
             true => Exit::Unschedulable,
             false => Exit::Success,
         });
     }
-    let (document, fault) = forecast(arguments, prepared, &right, left.as_ref(), options)?;
-    print(arguments.output, console, &document, |out| {
-        report::write(&document, out, console.width())
-    })?;
-    if arguments.output == Format::Table {
-        tell_notes(&document.notes, console);
+    let choosing = &arguments.situation.choosing;
+    let clusters = prepared
+        .after
+        .clusters
+        .values()
+        .chain(prepared.original.clusters.values());
+    let clusters = choosing.clusters(clusters.map(|entry| &entry.object))?;
+    let clusters: Vec<String> = clusters.into_iter().map(str::to_owned).collect();
+    let shown = prepared.shown.clone();
+    let Forecast {
+        mut document,
+        views,
+        fault,
+    } = forecast(arguments, prepared, &right, left.as_ref(), &clusters, options)?;
+    let exit = exit(arguments, &document, console).max(fault);
+    let options = report::Options {
+        is_wide: arguments.output == Output::Wide,
+        hidden: hide(&shown, &mut document),
+    };
+    if let Some(views) = views {
+        let names = || cluster_names(&views);
+        print(&arguments.situation, &arguments.output, console, &views, names, |out| {
+            cluster_views::write(&views, out, console.width())
+        })?;
+    } else {
+        let rows = document.bindings.iter().filter(|row| report::is_shown(row));
+        let names = || rows.map(|row| binding_name(&row.kind, &row.binding)).collect();
+        print(
+            &arguments.situation,
+            &arguments.output,
+            console,
+            &document,
+            names,
+            |out| report::write(&document, options, out, console.width()),
+        )?;
     }
-    Ok(exit(arguments, &document, console).max(fault))
+    tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
+    Ok(exit)
+}
+
+/// Takes bindings out of a document that are not shown. Returns how many of them change.
+fn hide(shown: &Shown, document: &mut Document) -> usize {
+    let changed = |document: &Document| document.bindings.iter().filter(|row| report::is_shown(row)).count();
+    let before = changed(document);
+    document
+        .bindings
+        .retain(|row| shown.includes_key(&row.binding, &row.kind));
+    if let Some(rows) = &mut document.latent.bindings {
+        rows.retain(|row| shown.includes_name(&row.binding));
+    }
+    if let Some(rows) = &mut document.violations.list {
+        rows.retain(|row| shown.includes_name(&row.binding));
+    }
+    before - changed(document)
 }
 
 /// Loads the plugins of one side.
-fn load(chosen: &ChosenProfile, strategy: Option<&str>, directories: &PluginDirectories) -> Result<Loaded, Failure> {
+pub(super) fn load(
+    chosen: &ChosenProfile,
+    strategy: Option<&str>,
+    directories: &PluginDirectories,
+) -> Result<Loaded, Failure> {
     let profile = chosen.build(directories)?;
-    if let Some(strategy) = strategy {
-        check_strategy(strategy, &profile)?;
-    }
-    let profile = Arc::new(profile.overriding_strategy(strategy.map(ToOwned::to_owned)));
+    let strategy = strategy
+        .map(|strategy| check_strategy(strategy, &profile))
+        .transpose()?;
+    let profile = Arc::new(profile.overriding_strategy(strategy.clone()));
     let document = SideDocument {
         profile: profile.name().to_owned(),
-        strategy: strategy.map(ToOwned::to_owned),
+        strategy,
         changes: Vec::new(),
     };
     Ok(Loaded {
@@ -123,11 +194,11 @@ fn load(chosen: &ChosenProfile, strategy: Option<&str>, directories: &PluginDire
 
 /// Reads the input, lays the overlays over it and makes the changes. Any problem, and a change that cannot be made, ends
 /// the run before anything is decided.
-fn prepare(
-    arguments: &DiffArguments,
+pub(super) fn prepare(
+    arguments: &SituationArguments,
     kinds: &WorkloadKinds,
-    right: &Loaded,
-    left: Option<&Loaded>,
+    (right, left): (&Loaded, Option<&Loaded>),
+    needs_bindings: bool,
     console: &Console,
 ) -> Result<Prepared, Failure> {
     let needs_raw = |loaded: &Loaded| loaded.side.profile.needs_raw_clusters();
@@ -135,6 +206,7 @@ fn prepare(
     let mut manifests = arguments.input.read(kinds, keep_json)?;
     let overlay = overlay(arguments, kinds, keep_json);
     let mut overlaid = overlay.is_some().then(|| manifests.clone());
+    let mut labels = arguments.choosing.labels(&manifests);
     let detected = manifests.detect(kinds.clone());
     let mut scheduler = Scheduler::new(Arc::clone(&right.side.profile));
     let plans: Vec<PlanResult> = detected
@@ -142,13 +214,15 @@ fn prepare(
         .iter()
         .map(|binding| scheduler.plan(binding))
         .collect();
-    warnings::tell(&manifests, &detected, &plans, console);
+    if !arguments.choosing.quiet {
+        warnings::tell(&manifests, &detected, &plans, console);
+    }
     let mut problems = manifests.problems.clone();
     problems.extend(overlay.iter().flat_map(|overlay| overlay.problems.clone()));
     if !problems.is_empty() {
         return Err(Failure::input(&problems));
     }
-    if manifests.clusters.is_empty() || detected.bindings.is_empty() {
+    if manifests.clusters.is_empty() || detected.bindings.is_empty() && needs_bindings {
         let message = "there is nothing to compare: the input needs clusters and bindings, or workloads with policies";
         return Err(Failure::usage(Diagnostic::new(message)));
     }
@@ -160,6 +234,7 @@ fn prepare(
     let laid = match (&mut overlaid, &overlay) {
         (Some(overlaid), Some(overlay)) => {
             overlaid.overlay(overlay);
+            labels = arguments.choosing.labels(overlaid);
             let detected = overlaid.detect(kinds.clone());
             let mut laid = situation(overlaid, detected);
             laid.changed.extend(
@@ -172,6 +247,9 @@ fn prepare(
         }
         _ => original.clone(),
     };
+    let shown = arguments
+        .choosing
+        .shown(laid.bindings.iter().map(Arc::as_ref), &labels)?;
     let changes = arguments.changes.changes().resolve(&laid, &original);
     let changes = changes.map_err(|errors| refused(&errors))?;
     let loses = |situation: Situation| match arguments.missing_clusters {
@@ -196,12 +274,13 @@ fn prepare(
         base,
         after,
         notes,
+        shown,
         changes,
     })
 }
 
 /// The overlays, read as one input; `None` if there are none.
-fn overlay(arguments: &DiffArguments, kinds: &WorkloadKinds, keep_json: bool) -> Option<Manifests> {
+fn overlay(arguments: &SituationArguments, kinds: &WorkloadKinds, keep_json: bool) -> Option<Manifests> {
     let paths = arguments.changes.overlay.iter();
     let inputs: Vec<Input> = paths.map(|path| path.as_str().into()).collect();
     (!inputs.is_empty()).then(|| read_files(&inputs, arguments.input.validate, kinds, keep_json))
@@ -234,14 +313,24 @@ fn refused(errors: &[ChangeError]) -> Failure {
     Failure::of_all(diagnostics.collect())
 }
 
-/// Decides both sides and compares them. The exit code is that of errors in single bindings.
+/// Both futures, compared.
+struct Forecast {
+    document: Document,
+    /// The views of the clusters that are shown.
+    views: Option<ClusterViewsDocument>,
+    /// Exit code of errors in single bindings.
+    fault: Exit,
+}
+
+/// Decides both sides and compares them.
 fn forecast(
     arguments: &DiffArguments,
     prepared: Prepared,
     right: &Loaded,
     left: Option<&Loaded>,
+    clusters: &[String],
     options: Options,
-) -> Result<(Document, Exit), Failure> {
+) -> Result<Forecast, Failure> {
     let Prepared { original, .. } = &prepared;
     let has_base = left.is_some() || !right.document.changes.is_empty();
     let left = left.unwrap_or(right);
@@ -251,6 +340,11 @@ fn forecast(
         let base = base.map(|base| base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         (base, after)
     });
+    after
+        .entries
+        .iter()
+        .filter_map(|entry| entry.decision())
+        .for_each(logging::decision);
     let comparison = compare(original, base.as_ref(), (&prepared.after, &after), &right.side.profile);
     let latent = latent(&after, &right.side, options, arguments.latent);
     let today = base.as_ref().unwrap_or(&after);
@@ -262,6 +356,15 @@ fn forecast(
         .map(fault)
         .max()
         .unwrap_or_default();
+    let views = (!clusters.is_empty()).then(|| {
+        let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
+        let placed = placed(original, base.as_ref(), &after, &right.side.profile);
+        let placed: Vec<Placed<'_>> = placed
+            .into_iter()
+            .filter(|placed| prepared.shown.includes(placed.binding))
+            .collect();
+        cluster_view::views(&names, &comparison.clusters, &placed)
+    });
     let mut notes = prepared.notes;
     notes.extend(notes::growth_on_cordoned(&prepared.changes, &comparison.bindings));
     let document = Document {
@@ -280,11 +383,11 @@ fn forecast(
         violations,
         notes,
     };
-    Ok((document, fault))
+    Ok(Forecast { document, views, fault })
 }
 
 /// Exit code of an error in a single binding. That it cannot be scheduled is counted elsewhere.
-fn fault(error: &CycleError) -> Exit {
+pub(super) fn fault(error: &CycleError) -> Exit {
     match error {
         error if error.is_input_fault() => Exit::Usage,
         error if error.is_plugin_fault() => Exit::Internal,
@@ -327,20 +430,26 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
     }
 }
 
-fn print(
-    format: Format,
+/// Prints a document, unless nothing is to be printed.
+pub(super) fn print(
+    arguments: &SituationArguments,
+    output: &Output,
     console: &Console,
     document: &impl Serialize,
+    names: impl FnOnce() -> Vec<String>,
     table: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    console.print(|out: &mut dyn Write| match format {
-        Format::Table => table(out),
-        Format::Json => structured::write_value(document, out),
-        Format::Yaml => structured::write_yaml_value(document, out),
-    })
+    match arguments.choosing.quiet {
+        true => Ok(()),
+        false => output.print(console, document, names, table),
+    }
 }
 
-fn tell_notes(notes: &[String], console: &Console) {
+/// Prints notes beside a table. Documents for programs contain them.
+pub(super) fn tell_notes(arguments: &SituationArguments, output: &Output, notes: &[String], console: &Console) {
+    if arguments.choosing.quiet || !output.is_table() {
+        return;
+    }
     for note in notes {
         console.tell(|out| headline(out, "note", style::HINT, note));
     }

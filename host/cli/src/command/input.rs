@@ -27,15 +27,6 @@ pub(super) struct InputArguments {
     pub(super) validate: ValidateMode,
     #[command(flatten)]
     connection: ConnectionArguments,
-    /// Namespace of the control plane's bindings; all namespaces by default
-    #[arg(
-        long,
-        short,
-        value_name = "NAMESPACE",
-        requires = "control plane",
-        help_heading = "Control plane"
-    )]
-    namespace: Option<String>,
 }
 
 /// Treatment of unknown fields, kinds and annotations.
@@ -102,7 +93,7 @@ impl InputArguments {
             let clients = connect(&connection.options("schedule"))
                 .await
                 .map_err(|error| connection_failure(&error))?;
-            let lists = list(&clients, self.namespace.as_deref()).await;
+            let lists = list(&clients, None).await;
             lists.map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
         })?;
         Ok(lists

@@ -4,8 +4,12 @@
 //! line per message with the time, for a log collector: as text, or as JSON with one field per fact. Messages about a
 //! binding have it in the field `binding`.
 
+use std::collections::BTreeMap;
+
 use clap::ValueEnum;
 use divvy_controller::observe::CYCLE;
+use divvy_scheduler::cycle::explanation::ClusterExplanation;
+use divvy_scheduler::scheduler::{Decision, Outcome};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
@@ -48,6 +52,74 @@ pub(super) fn start(console: &Console) -> Result<(), Failure> {
     let format = format.with_filter(levels(level)?);
     tracing_subscriber::registry().with(format).init();
     Ok(())
+}
+
+/// True if reasons are printed: at `-vv`.
+pub(super) fn gives_reasons(console: &Console) -> bool {
+    console.verbosity() > 1
+}
+
+/// Logs a decision and what led to it, as far as it was explained: at `-vv`, the strategy and the rejections by reason; at
+/// `-vvv`, every cluster.
+pub(super) fn decision(decision: &Decision) {
+    let binding = decision.binding.as_str();
+    let (result, strategy) = (decision.outcome.word(), decision.strategy());
+    let source = match decision.plan.as_ref() {
+        Ok(plan) => plan.source.to_string(),
+        Err(_) => String::new(),
+    };
+    let message = match &decision.outcome {
+        Outcome::Failed(error) => error.to_string(),
+        Outcome::Skipped(reason) => reason.clone(),
+        Outcome::Scheduled(_) => String::new(),
+    };
+    let (replicas, affinity) = (decision.replicas, decision.affinity.as_str());
+    tracing::debug!(
+        binding, result, strategy, source, affinity, replicas, message, "decided"
+    );
+    let mut rejections: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let clusters = decision
+        .explanation
+        .iter()
+        .flat_map(|explanation| &explanation.clusters);
+    for cluster in clusters {
+        let name = cluster.name.as_str();
+        if let Some(note) = &cluster.rejected {
+            *rejections.entry((&note.plugin, &note.text)).or_default() += 1;
+            tracing::trace!(
+                binding,
+                cluster = name,
+                plugin = note.plugin,
+                reason = note.text,
+                "rejected"
+            );
+            continue;
+        }
+        let ClusterExplanation {
+            score,
+            fits_now,
+            last,
+            candidate,
+            replicas,
+            ..
+        } = cluster;
+        let reasons: Vec<&str> = cluster.reasons.iter().map(|reason| reason.text.as_str()).collect();
+        let reasons = reasons.join("; ");
+        tracing::trace!(
+            binding,
+            cluster = name,
+            score,
+            fits_now,
+            last,
+            candidate,
+            replicas,
+            reasons,
+            "considered"
+        );
+    }
+    for ((plugin, reason), clusters) in rejections {
+        tracing::debug!(binding, plugin, reason, clusters, "rejected");
+    }
 }
 
 /// Prints the messages of a running scheduler, and exports the spans of its decisions to an OpenTelemetry collector if one

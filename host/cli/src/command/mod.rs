@@ -4,15 +4,19 @@
 //! the work and returns the exit code. A command that fails returns a [`Failure`]. Only this module prints failures, so
 //! that all errors look alike.
 
+mod additional;
 mod bench;
+mod choosing;
 mod completions;
 mod connection;
 mod diff;
 mod exit;
 mod explain;
+mod headroom;
 mod input;
 mod logging;
 mod missing_clusters;
+mod output;
 mod plugin;
 mod profile;
 mod record;
@@ -22,6 +26,7 @@ mod schedule;
 mod setup;
 mod time;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
@@ -46,6 +51,7 @@ Examples:
   divvy schedule -f fleet.yaml -f policies/
   kubectl get clusters,rb -A -o json | divvy schedule -f -
   divvy diff -f dump/ --drain eu-1
+  divvy headroom -f dump/ deployment/web
   divvy profile check --profile production.toml
   divvy plugin list";
 
@@ -86,6 +92,8 @@ enum Command {
     Schedule(schedule::ScheduleArguments),
     /// Show what would move if clusters, workloads or policies changed
     Diff(Box<diff::DiffArguments>),
+    /// Show how far workloads can grow, and what stops them
+    Headroom(Box<headroom::HeadroomArguments>),
     /// Schedule the bindings of a live Karmada control plane
     Run(run::RunArguments),
     /// Print who got how many replicas and why, from the running scheduler
@@ -109,7 +117,10 @@ enum Command {
 /// Parses the arguments of this process, runs the command and returns its exit code. A [`Failure`] is printed to
 /// standard error, and its exit code is used instead.
 pub(crate) fn main() -> ExitCode {
-    let line = CommandLine::parse();
+    let line = match CommandLine::try_parse() {
+        Ok(line) => line,
+        Err(error) => return tell_usage(&error),
+    };
     let color = match line.general.color {
         ColorChoice::Auto => anstream::ColorChoice::Auto,
         ColorChoice::Always => anstream::ColorChoice::Always,
@@ -124,6 +135,7 @@ pub(crate) fn main() -> ExitCode {
     let done = logs.and_then(|()| match &line.command {
         Command::Schedule(arguments) => schedule::run(arguments, &console),
         Command::Diff(arguments) => diff::run(arguments, &console),
+        Command::Headroom(arguments) => headroom::run(arguments, &console),
         Command::Run(arguments) => run::run(arguments, &console),
         Command::Explain(arguments) => explain::run(arguments, &console),
         Command::MissingClusters(arguments) => missing_clusters::run(arguments, &console),
@@ -138,6 +150,19 @@ pub(crate) fn main() -> ExitCode {
         failure.exit
     });
     exit.into()
+}
+
+/// Prints help, the version or an error of usage. Output that cannot be written is an error, too.
+fn tell_usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
+            let failure = Failure::output(&fault);
+            eprintln!("{}", failure.text());
+            failure.exit.into()
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+    }
 }
 
 /// `0.1.0 (plugin ABI 1.0)`.

@@ -189,7 +189,7 @@ fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
         .collect()
 }
 
-fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
+pub(super) fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
     let present = directories.list();
     let diagnostic = Diagnostic::new(format!("plugin `{name}` not found; looked in {directories}"));
     let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
@@ -199,7 +199,7 @@ fn not_found(name: &str, directories: &PluginDirectories) -> Failure {
     })
 }
 
-fn diagnostic(error: &LoadError) -> Diagnostic {
+pub(super) fn diagnostic(error: &LoadError) -> Diagnostic {
     Diagnostic {
         hint: error.hint(),
         detail: error.detail().map(ToOwned::to_owned),

@@ -1,15 +1,17 @@
 //! `divvy profile`: prints profiles and checks them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
+use divvy_scheduler::plugin::PluginDirectories;
 use divvy_scheduler::profile::{BUILT_IN, DEFAULT_NAME};
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::scheduler::{Profile, RegistryError};
 
 use super::Exit;
 use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
-use crate::report::errors::Failure;
+use crate::report::errors::{Diagnostic, Failure};
 use crate::report::style;
 use crate::report::text::{counted, wrapped};
 
@@ -26,14 +28,34 @@ pub(super) enum ProfileCommand {
 Examples:
   divvy profile show > mine.toml          # the default profile with comments, as a starting point
   divvy profile show --profile karmada    # the profile that decides as Karmada's scheduler does
-  divvy profile show --profile mine.toml  # the resolved profile")]
-    Show(ProfileArguments),
+  divvy profile show mine.toml            # the resolved profile")]
+    Show(ShowArguments),
     /// Report every problem in a profile; loads and constructs its plugins
     #[command(after_help = "\
 Examples:
-  divvy profile check --profile production.toml          # every profile of the file
-  divvy profile check --profile production.toml#batch")]
-    Check(ProfileArguments),
+  divvy profile check production.toml          # every profile of the file
+  divvy profile check production.toml#batch staging.toml")]
+    Check(CheckArguments),
+}
+
+/// Arguments of `divvy profile show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowArguments {
+    /// Profile, as with `--profile`
+    #[arg(value_name = "PROFILE", conflicts_with = "profile")]
+    name: Option<String>,
+    #[command(flatten)]
+    profile: ProfileArguments,
+}
+
+/// Arguments of `divvy profile check`.
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    /// Profiles, as with `--profile`
+    #[arg(value_name = "PROFILE", conflicts_with = "profile")]
+    names: Vec<String>,
+    #[command(flatten)]
+    profile: ProfileArguments,
 }
 
 /// Runs the subcommand. A profile that cannot be read, or built by `check`, ends the run with exit code 2.
@@ -63,8 +85,11 @@ fn list(console: &Console) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn show(arguments: &ProfileArguments, console: &Console) -> Result<Exit, Failure> {
-    let ChosenProfile { source, configuration } = arguments.read()?;
+fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
+    let ChosenProfile { source, configuration } = match &arguments.name {
+        Some(name) => arguments.profile.with_profile(name).read()?,
+        None => arguments.profile.read()?,
+    };
     let text = match source.as_built_in() {
         // Extends nothing, and has comments.
         Some(built_in) if built_in.name == DEFAULT_NAME => built_in.text.to_owned(),
@@ -80,26 +105,84 @@ fn show(arguments: &ProfileArguments, console: &Console) -> Result<Exit, Failure
 }
 
 /// Builds every profile and reports the problems of all together, so that one that fails does not hide the next.
-fn check(arguments: &ProfileArguments, console: &Console) -> Result<Exit, Failure> {
-    let directories = arguments.directories()?;
-    let mut failure: Option<Failure> = None;
-    for chosen in arguments.read_all()? {
-        match chosen.build(&directories) {
-            Ok(profile) => console.print(|out| summary(&chosen, &profile, console.width(), out))?,
-            Err(of_profile) => match &mut failure {
-                Some(failure) => failure.diagnostics.extend(of_profile.diagnostics),
-                None => failure = Some(of_profile),
-            },
+fn check(arguments: &CheckArguments, console: &Console) -> Result<Exit, Failure> {
+    let directories = arguments.profile.directories()?;
+    let names = arguments.names.iter().map(|name| arguments.profile.with_profile(name));
+    let mut files: Vec<ProfileArguments> = names.collect();
+    if files.is_empty() {
+        files.push(arguments.profile.clone());
+    }
+    let mut diagnostics = Vec::new();
+    for file in &files {
+        match file.read_all() {
+            Ok((profiles, invalid)) => {
+                let is_whole = invalid.is_none();
+                diagnostics.extend(invalid.into_iter().flat_map(|failure| failure.diagnostics));
+                check_file(&profiles, is_whole, &directories, &mut diagnostics, console)?;
+            }
+            Err(failure) => diagnostics.extend(failure.diagnostics),
         }
     }
-    match failure {
-        None => Ok(Exit::Success),
-        Some(mut failure) => {
-            let count = counted(failure.diagnostics.len(), "problem");
-            failure.conclusion = Some(format!("{count} in the profile"));
-            Err(failure)
-        }
+    if diagnostics.is_empty() {
+        return Ok(Exit::Success);
     }
+    let count = counted(diagnostics.len(), "problem");
+    let of = if files.len() == 1 {
+        "the profile"
+    } else {
+        "the profiles"
+    };
+    Err(Failure {
+        conclusion: Some(format!("{count} in {of}")),
+        ..Failure::of_all(diagnostics)
+    })
+}
+
+/// Builds the profiles of a file. A problem that a profile inherits from one above it is reported once, there. `is_whole` is
+/// false if parts of the file could not be read: what may follow from that is not reported.
+fn check_file(
+    profiles: &[ChosenProfile],
+    is_whole: bool,
+    directories: &PluginDirectories,
+    diagnostics: &mut Vec<Diagnostic>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let mut reported: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for chosen in profiles {
+        let name = chosen.configuration.name.as_str();
+        let mut found: Vec<(String, Diagnostic)> = missing_directories(chosen);
+        match chosen.try_build(directories) {
+            Ok(profile) if found.is_empty() && is_whole => {
+                console.print(|out| summary(chosen, &profile, console.width(), out))?;
+            }
+            Ok(_) => {}
+            Err(errors) => {
+                let follows = |error: &&RegistryError| {
+                    matches!(error, RegistryError::Missing { .. } | RegistryError::Unused { .. })
+                };
+                let errors = errors.iter().filter(|error| is_whole || !follows(error));
+                found.extend(errors.map(|error| (error.to_string(), chosen.diagnostic(error))));
+            }
+        }
+        let above = chosen.source.extended_by(name).and_then(|base| reported.get(base));
+        let inherited = above.cloned().unwrap_or_default();
+        let own = found.iter().filter(|(text, _)| !inherited.contains(text));
+        diagnostics.extend(own.map(|(_, diagnostic)| diagnostic.clone()));
+        reported.insert(name, found.into_iter().map(|(text, _)| text).collect());
+    }
+    Ok(())
+}
+
+/// Folders of `plugin-directories` that do not exist. A scheduler looks elsewhere then, and may find another plugin.
+fn missing_directories(chosen: &ChosenProfile) -> Vec<(String, Diagnostic)> {
+    let directories = chosen.configuration.plugin_directories.iter().enumerate();
+    let missing = directories.filter(|(_, directory)| !directory.is_dir());
+    let missing = missing.map(|(index, directory)| {
+        let text = format!("plugin directory `{}` is not a folder", directory.display());
+        let place = chosen.place(&format!("plugin-directories[{index}]"));
+        (text.clone(), Diagnostic::new(format!("{place}: {text}")))
+    });
+    missing.collect()
 }
 
 fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {

@@ -1,26 +1,36 @@
 //! `divvy replay`: decides recorded cases again and reports every difference.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use divvy_forecast::choice::BindingPattern;
+use divvy_forecast::glob::matches;
+use divvy_karmada::detector::Binding;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
 use divvy_scheduler::replay::{
-    CaseRunner, Expectation, Mismatch, RecordedFleet, RecordedPlugin, Recording, RecordingHeader, compare,
-    read_recording,
+    Case, CaseRunner, ClusterDifference, Expectation, Mismatch, RecordedFleet, RecordedPlugin, Recording,
+    RecordingHeader, compare, read_recording,
 };
 use divvy_scheduler::scheduler::Profile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use super::Exit;
+use super::output::{Output, OutputParser, binding_name};
 use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
-use crate::report::structured;
+use crate::report::text::{counted, listed, printable};
+
+/// Heading of the options that choose what is shown.
+const SHOWN: &str = "What is shown; everything is decided all the same";
+
+/// Clusters of a difference that are named before the rest is counted.
+const CLUSTERS_MAX: usize = 12;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,6 +40,12 @@ Examples:
   # Does the new build of a plugin decide as yesterday's build did?
   divvy schedule -f dump/ --record yesterday.jsonl.gz
   divvy replay yesterday.jsonl.gz --plugin-directory new/
+
+  # What does another profile decide otherwise than this one, on recorded cases?
+  divvy replay yesterday.jsonl.gz --base production.toml --profile next.toml
+
+  # Some cases, or what changes on one cluster; all are decided
+  divvy replay yesterday.jsonl.gz --case 'shop/*' --cluster eu-1
 
 Exit codes: 0 no case differs, 1 some cases differ, 2 wrong usage, profile, plugin or recording.";
 
@@ -45,18 +61,24 @@ pub(super) struct ReplayArguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     profile: ProfileArguments,
+    /// Profile to compare with; by default, the recorded decisions
+    #[arg(long, value_name = "PROFILE")]
+    base: Option<String>,
+    /// Cases by their name, or by their binding as in `divvy diff`; may be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = SHOWN)]
+    case: Vec<BindingPattern>,
+    /// Cases whose binding is in this namespace
+    #[arg(long, short, value_name = "NAMESPACE", help_heading = SHOWN)]
+    namespace: Option<String>,
+    /// Differences on these clusters: names or globs; may be repeated
+    #[arg(long, value_name = "CLUSTER", help_heading = SHOWN)]
+    cluster: Vec<String>,
+    /// Print nothing but errors: the exit code is the answer
+    #[arg(long, short, conflicts_with = "output", help_heading = SHOWN)]
+    quiet: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    output: Format,
-}
-
-/// Output format of the differences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// One line per difference, then the summary
-    Table,
-    /// One JSON object
-    Json,
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    output: Output,
 }
 
 /// A case whose decision differs from the recorded one.
@@ -65,8 +87,11 @@ struct Difference {
     file: String,
     line: usize,
     case: String,
+    /// The binding, as kubectl names it.
+    #[serde(skip)]
+    name: String,
     #[serde(flatten)]
-    mismatch: Mismatch,
+    mismatch: Box<Mismatch>,
 }
 
 /// Outcome of a replay over all files.
@@ -76,6 +101,23 @@ struct Replayed {
     passed: usize,
     failed: usize,
     mismatches: Vec<Difference>,
+    /// Differences that are not shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    hidden: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// What was found of the patterns, so that one that matches nothing is an error.
+#[derive(Debug, Default)]
+struct Matched {
+    cases: BTreeSet<usize>,
+    clusters: BTreeSet<usize>,
+    has_namespace: bool,
+    /// Names that are known, for suggestions.
+    known: [BTreeSet<String>; 3],
 }
 
 /// Replays every recording, then prints the differences.
@@ -84,9 +126,13 @@ struct Replayed {
 /// a profile that cannot be built ends it with exit code 2, and no difference is printed.
 pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit, Failure> {
     let mut replayed = Replayed::default();
+    let mut matched = Matched::default();
     for file in &arguments.files {
         let recording = read(file)?;
-        if let Some(case) = recording.cases.iter().find(|case| case.expect.is_none()) {
+        arguments.note(&recording, &mut matched);
+        if arguments.base.is_none()
+            && let Some(case) = recording.cases.iter().find(|case| case.expect.is_none())
+        {
             let place = format!("{}:{}", file.display(), case.line);
             let message = format!("{place}: case `{}` has no recorded decision", case.name);
             let hint = "`divvy bench` times cases without comparing them";
@@ -94,15 +140,29 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         }
         let chosen = choose(&arguments.profile, file, &recording)?;
         let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
-        if let Some(header) = &recording.header {
+        let base = arguments.base.as_deref().map(|base| {
+            let base = arguments.profile.with_profile(base).read()?;
+            Ok::<_, Failure>(Arc::new(base.build(&arguments.profile.directories()?)?))
+        });
+        let base = base.transpose()?;
+        if let (Some(header), None, false) = (&recording.header, &base, arguments.quiet) {
             tell_changes(file, header, &chosen.configuration, &profile, console);
         }
-        replay(file, &recording, &profile, &mut replayed)?;
+        replay(file, &recording, (base.as_ref(), &profile), arguments, &mut replayed)?;
     }
-    console.print(|out| match arguments.output {
-        Format::Table => write_table(&replayed, out),
-        Format::Json => structured::write_value(&replayed, out),
-    })?;
+    arguments.refuse_unmatched(&matched)?;
+    if !arguments.quiet {
+        let names = || {
+            replayed
+                .mismatches
+                .iter()
+                .map(|difference| difference.name.clone())
+                .collect()
+        };
+        arguments
+            .output
+            .print(console, &replayed, names, |out| write_table(&replayed, arguments, out))?;
+    }
     Ok(if replayed.failed == 0 {
         Exit::Success
     } else {
@@ -132,11 +192,96 @@ pub(super) fn choose(
     }
 }
 
-/// Decides every case of a recording again and adds the outcome to `replayed`. A case that cannot be decided, because a
-/// plugin needs a time that the recording lacks, ends the run with exit code 2.
-fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: &mut Replayed) -> Result<(), Failure> {
+impl ReplayArguments {
+    /// Notes which patterns match something in a recording.
+    fn note(&self, recording: &Recording, matched: &mut Matched) {
+        for case in &recording.cases {
+            let binding = case.binding();
+            let found = self
+                .case
+                .iter()
+                .enumerate()
+                .filter(|(_, pattern)| names(pattern, case, &binding));
+            matched.cases.extend(found.map(|(index, _)| index));
+            matched.has_namespace |= self.namespace.as_ref() == Some(&case.binding.metadata.namespace);
+            if !self.case.is_empty() {
+                matched.known[0].insert(case.name.clone());
+            }
+            matched.known[1].insert(case.binding.metadata.namespace.clone());
+        }
+        let clusters = recording.fleets.values().flat_map(|fleet| &fleet.clusters);
+        for cluster in clusters.filter(|_| !self.cluster.is_empty()) {
+            let name = &cluster.metadata.name;
+            let found = self
+                .cluster
+                .iter()
+                .enumerate()
+                .filter(|(_, pattern)| matches(pattern, name));
+            matched.clusters.extend(found.map(|(index, _)| index));
+            matched.known[2].insert(name.clone());
+        }
+    }
+
+    /// Refuses every pattern that matched nothing, with the nearest name.
+    fn refuse_unmatched(&self, matched: &Matched) -> Result<(), Failure> {
+        let [cases, namespaces, clusters] = &matched.known;
+        let refused = |what: &str, wrong: &str, known: &BTreeSet<String>| {
+            let nearest = divvy_documents::names::nearest(wrong, known.iter().map(String::as_str));
+            Diagnostic {
+                hint: nearest.map(|nearest| format!("did you mean `{nearest}`?")),
+                ..Diagnostic::new(format!("no recorded {what} matches `{wrong}`"))
+            }
+        };
+        let mut diagnostics = Vec::new();
+        for (index, pattern) in self.case.iter().enumerate() {
+            if !matched.cases.contains(&index) {
+                diagnostics.push(refused("case", &pattern.to_string(), cases));
+            }
+        }
+        if let Some(namespace) = self.namespace.as_ref().filter(|_| !matched.has_namespace) {
+            diagnostics.push(refused("namespace", namespace, namespaces));
+        }
+        for (index, pattern) in self.cluster.iter().enumerate() {
+            if !matched.clusters.contains(&index) {
+                diagnostics.push(refused("cluster", pattern, clusters));
+            }
+        }
+        match diagnostics.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::of_all(diagnostics)),
+        }
+    }
+
+    /// True if a difference is shown.
+    fn shows(&self, case: &Case, mismatch: &Mismatch) -> bool {
+        let is_on = |name: &str| self.cluster.iter().any(|pattern| matches(pattern, name));
+        let binding = case.binding();
+        (self.case.is_empty() || self.case.iter().any(|pattern| names(pattern, case, &binding)))
+            && self.namespace.as_ref().is_none_or(|namespace| case.binding.metadata.namespace == *namespace)
+            // An error takes all clusters away at once.
+            && (self.cluster.is_empty()
+                || mismatch.differences.is_empty()
+                || mismatch.differences.iter().any(|difference| is_on(&difference.name)))
+    }
+}
+
+/// True if a pattern names a case, by its own name or by its binding.
+fn names(pattern: &BindingPattern, case: &Case, binding: &Binding) -> bool {
+    matches(&pattern.to_string(), &case.name) || pattern.includes(binding)
+}
+
+/// Decides every case of a recording again, under `base` too if there is one, and adds the outcome to `replayed`. A case that
+/// cannot be decided, because a plugin needs a time that the recording lacks, ends the run with exit code 2.
+fn replay(
+    file: &Path,
+    recording: &Recording,
+    (base, profile): (Option<&Arc<Profile>>, &Arc<Profile>),
+    arguments: &ReplayArguments,
+    replayed: &mut Replayed,
+) -> Result<(), Failure> {
+    let keeps_raw = profile.needs_raw_clusters() || base.is_some_and(|base| base.needs_raw_clusters());
     let snapshot = |fleet: &RecordedFleet| {
-        let mut store = Fleet::new(profile.needs_raw_clusters());
+        let mut store = Fleet::new(keeps_raw);
         store.extend(&fleet.clusters);
         store.snapshot()
     };
@@ -144,10 +289,18 @@ fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: 
     let fleets: BTreeMap<&str, FleetSnapshot> =
         recorded.map(|(name, fleet)| (name.as_str(), snapshot(fleet))).collect();
     let mut runner = CaseRunner::new(Arc::clone(profile));
+    let mut base = base.map(|base| CaseRunner::new(Arc::clone(base)));
     let progress = progress(recording.cases.len());
     for case in &recording.cases {
         progress.inc(1);
-        let (Some(expected), Some(fleet)) = (&case.expect, fleets.get(case.fleet.as_str())) else {
+        let Some(fleet) = fleets.get(case.fleet.as_str()) else {
+            continue;
+        };
+        let of_base = base.as_mut().map(|base| {
+            let prepared = base.prepare(case);
+            base.decide(&prepared, fleet).0
+        });
+        let Some(expected) = of_base.as_ref().or(case.expect.as_ref()) else {
             continue;
         };
         let prepared = runner.prepare(case);
@@ -161,9 +314,14 @@ fn replay(file: &Path, recording: &Recording, profile: &Arc<Profile>, replayed: 
             Ok(()) => replayed.passed += 1,
             Err(mismatch) => {
                 replayed.failed += 1;
+                if !arguments.shows(case, &mismatch) {
+                    replayed.hidden += 1;
+                    continue;
+                }
                 replayed.mismatches.push(Difference {
                     file: file.display().to_string(),
                     line: case.line,
+                    name: binding_name(case.binding.scope().kind(), &case.binding.metadata.name),
                     case: case.name.clone(),
                     mismatch,
                 });
@@ -232,26 +390,63 @@ fn tell_changes(
 }
 
 /// Writes one line per difference, and the summary alone on the last line.
-fn write_table(replayed: &Replayed, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_table(replayed: &Replayed, arguments: &ReplayArguments, out: &mut dyn Write) -> std::io::Result<()> {
+    let is_wide = arguments.output == Output::Wide;
     for Difference {
         file,
         line,
         case,
         mismatch,
+        ..
     } in &replayed.mismatches
     {
-        let (expected, actual) = (in_words(&mismatch.expected), in_words(&mismatch.actual));
         let stage = mismatch.stage;
-        write!(
-            out,
-            "{file}:{line}: {case}: expected {expected}, got {actual}, first differs at {stage}"
-        )?;
+        write!(out, "{file}:{line}: {}: ", printable(case))?;
+        match mismatch.differences.as_slice() {
+            different if is_wide || different.is_empty() => {
+                let (expected, actual) = (in_words(&mismatch.expected), in_words(&mismatch.actual));
+                write!(out, "expected {expected}, got {actual}")?;
+            }
+            different => write!(out, "{}", between(different, mismatch, arguments))?,
+        }
+        write!(out, ", first differs at {stage}")?;
         match mismatch.message.as_str() {
             "" => writeln!(out)?,
-            message => writeln!(out, " ({message})")?,
+            message => writeln!(out, " ({})", printable(message))?,
         }
     }
+    if replayed.hidden > 0 {
+        writeln!(out, "{} not shown", counted(replayed.hidden, "difference"))?;
+    }
     writeln!(out, "{} passed, {} failed", replayed.passed, replayed.failed)
+}
+
+/// `2 of 5 clusters differ: member1 3→2, member2 -→1`: those that are asked for first.
+fn between(different: &[ClusterDifference], mismatch: &Mismatch, arguments: &ReplayArguments) -> String {
+    let names: BTreeSet<&str> = [&mismatch.expected, &mismatch.actual]
+        .into_iter()
+        .flat_map(|expectation| match expectation {
+            Expectation::Clusters(clusters) => clusters.as_slice(),
+            Expectation::Error(_) => &[],
+        })
+        .map(|target| target.name.as_str())
+        .collect();
+    let is_chosen = |difference: &&ClusterDifference| {
+        let mut patterns = arguments.cluster.iter();
+        arguments.cluster.is_empty() || patterns.any(|pattern| matches(pattern, &difference.name))
+    };
+    let shown = |count: Option<i32>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
+    let parts = different.iter().filter(is_chosen).map(|difference| {
+        let ClusterDifference { name, expected, actual } = difference;
+        format!("{name} {}→{}", shown(*expected), shown(*actual))
+    });
+    let parts: Vec<String> = parts.collect();
+    let (count, of) = (different.len(), counted(names.len(), "cluster"));
+    let differ = if count == 1 { "differs" } else { "differ" };
+    format!(
+        "{count} of {of} {differ}: {}",
+        listed(parts.iter().map(String::as_str), CLUSTERS_MAX)
+    )
 }
 
 /// `member1=3 member2=0`, or the kind of error.

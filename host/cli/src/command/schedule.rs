@@ -1,11 +1,13 @@
 //! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use divvy_forecast::cluster_view::{self, Placed};
+use divvy_forecast::document::ClusterRow;
+use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::Binding;
 use divvy_manifests::Manifests;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
@@ -13,15 +15,17 @@ use divvy_scheduler::plan::{PlanInput, PlanResult};
 use divvy_scheduler::scheduler::{Profile, Scheduler, decide};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
+use super::choosing::ChoosingArguments;
 use super::input::{InputArguments, workload_kinds};
+use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::setup::ProfileArguments;
 use super::time::TimeArguments;
-use super::{EXIT_CODES, Exit, record};
+use super::{EXIT_CODES, Exit, logging, record};
 use crate::report::console::Console;
 use crate::report::entry::{ProfileSummary, Report};
-use crate::report::errors::{Diagnostic, Failure};
+use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::table::{self, TableOptions};
-use crate::report::{structured, warnings};
+use crate::report::{cluster_views, structured, style, warnings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,6 +35,11 @@ Examples:
   # From a live control plane, which is only read
   divvy schedule --kubeconfig karmada.config -n default
   kubectl get clusters,resourcebindings -A -o json | divvy schedule -f -
+
+  # Some bindings, or everything from one cluster's view; all are decided
+  divvy schedule -f dump/ deployment/web 'shop/*'
+  divvy schedule -f dump/ -n shop -l 'tier in (gold,silver)' -o wide
+  divvy schedule -f dump/ --cluster eu-1
 
   # What another strategy would do, and why
   divvy schedule -f fleet.yaml --strategy Average --explain
@@ -44,10 +53,11 @@ Examples:
 
   # Each binding takes room from those after it, by priority; as JSON
   divvy schedule -f dump/ --assume -o json | jq '.[].result'
+  divvy schedule -f dump/ -o jsonpath='{range [*]}{.binding}={.result}{\"\\n\"}{end}'
 
 In the table, CHANGE is relative to the binding's last result. FREE is how many more replicas fit \
-after this decision; it is negative if a strategy that ignores capacity gave a cluster more than \
-it holds.";
+after this decision, without the room of replicas that it takes away: they still run. It is \
+negative if a strategy that ignores capacity gave a cluster more than it holds.";
 
 /// Decide which clusters get how many replicas, from manifests.
 ///
@@ -56,6 +66,8 @@ it holds.";
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
 pub(super) struct ScheduleArguments {
+    #[command(flatten)]
+    choosing: ChoosingArguments,
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
@@ -66,8 +78,8 @@ pub(super) struct ScheduleArguments {
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    output: Format,
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    output: Output,
     /// Explain each result: rejections, scores, what fits, and the strategy's remarks
     #[arg(long)]
     explain: bool,
@@ -84,19 +96,6 @@ pub(super) struct ScheduleArguments {
     assume: bool,
 }
 
-/// Output format of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Aligned columns for people
-    Table,
-    /// The table with one line per cluster, last results, scores, regions, plugins and policies
-    Wide,
-    /// A JSON array, one object per binding
-    Json,
-    /// The same data as YAML
-    Yaml,
-}
-
 /// Reads the manifests, schedules their bindings, and prints the result.
 ///
 /// Any problem in the input ends the run with exit code 2 before anything is scheduled. A binding that fails does not
@@ -108,40 +107,63 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         chosen.configuration.seed = arguments.seed;
     }
     let profile = chosen.build(&directories)?;
-    if let Some(strategy) = &arguments.strategy {
-        check_strategy(strategy, &profile)?;
-    }
-    let profile = Arc::new(profile.overriding_strategy(arguments.strategy.clone()));
+    let strategy = arguments.strategy.as_deref();
+    let strategy = strategy
+        .map(|strategy| check_strategy(strategy, &profile))
+        .transpose()?;
+    let profile = Arc::new(profile.overriding_strategy(strategy));
     let kinds = workload_kinds(&chosen.configuration);
+    let choosing = &arguments.choosing;
     let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
+    let labels = choosing.labels(&manifests);
     let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
-        .explaining(arguments.explain)
+        .explaining(arguments.explain || choosing.shows_clusters() || logging::gives_reasons(console))
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
     let plans = detected.bindings.iter().map(|binding| scheduler.plan(binding));
     let plans: Vec<PlanResult> = plans.collect();
     // Plans need no cluster, so warnings about bindings come even if the input has problems.
-    warnings::tell(&manifests, &detected, &plans, console);
+    if !choosing.quiet {
+        warnings::tell(&manifests, &detected, &plans, console);
+    }
     if !manifests.problems.is_empty() {
         return Err(Failure::input(&manifests.problems));
     }
+    let shown = choosing.shown(detected.bindings.iter(), &labels)?;
+    let clusters = choosing.clusters(manifests.clusters.iter().map(|cluster| &cluster.object))?;
     let fleet = fleet(&manifests, &profile);
     let started = Instant::now();
     let decisions = decide(&mut scheduler, &detected.bindings, &fleet);
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
-    let report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
+    decisions.iter().for_each(logging::decision);
+    let mut report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
     // Before the report: a recording that cannot be written must not look like a run that succeeded.
     if let Some(file) = &arguments.record {
         record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
     }
-    if !arguments.record.as_deref().is_some_and(record::is_standard_output) {
-        print(&report, arguments, console)?;
+    report.explains = arguments.explain;
+    let exit = report.exit();
+    if choosing.shows_clusters() || arguments.output == Output::Wide {
+        report.clusters = totals(&report, &manifests);
+    }
+    report.retain(|binding| shown.includes(binding));
+    if !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output) {
+        match choosing.shows_clusters() {
+            true => print_views(&clusters, &report, arguments, console)?,
+            false => print(&report, arguments, console)?,
+        }
+    }
+    if !choosing.quiet {
+        if exit > report.exit() {
+            let message = "bindings that are not shown determine the exit code";
+            console.tell(|out| headline(out, "note", style::HINT, message));
+        }
+        // After the report, where a note about missing policies is not scrolled away.
+        warnings::tell_unmatched(&detected, console);
     }
     log_metrics(&profile);
-    // After the report, where a note about missing policies is not scrolled away.
-    warnings::tell_unmatched(&detected, console);
-    Ok(report.exit())
+    Ok(exit)
 }
 
 /// Logs what the plugins counted.
@@ -163,9 +185,54 @@ fn log_metrics(profile: &Profile) {
     }
 }
 
-/// Rejects a strategy that no plugin of the profile serves, before any manifest is read. The error lists the known
-/// ones, nearest first.
-pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Failure> {
+/// Replicas and resources of every cluster, before and after all decisions.
+fn totals(report: &Report<'_>, manifests: &Manifests) -> Vec<ClusterRow> {
+    let clusters = manifests.clusters.iter().map(|located| ClusterEntry {
+        object: located.object.clone(),
+        json: None,
+    });
+    let bindings = report.entries.iter();
+    let bindings = bindings.map(|entry| (entry.binding, assigned(entry.binding), entry.after()));
+    cluster_view::totals(&Situation::new(clusters, []), bindings)
+}
+
+fn print_views(
+    clusters: &[&str],
+    report: &Report<'_>,
+    arguments: &ScheduleArguments,
+    console: &Console,
+) -> Result<(), Failure> {
+    let placed = report.entries.iter().map(|entry| Placed {
+        binding: entry.binding,
+        strategy: entry.decision.strategy().to_owned(),
+        result: entry.decision.outcome.word(),
+        message: entry.message(),
+        before: assigned(entry.binding),
+        base: None,
+        after: entry.after(),
+        explanation: entry.decision.explanation.as_ref(),
+    });
+    let document = cluster_view::views(clusters, &report.clusters, &placed.collect::<Vec<_>>());
+    let output = &arguments.output;
+    output.print(
+        console,
+        &document,
+        || cluster_names(&document),
+        |out| cluster_views::write(&document, out, console.width()),
+    )
+}
+
+/// The strategy that an argument names. Case does not matter on the command line, as long as only one strategy can be meant.
+///
+/// Rejects one that no plugin of the profile serves, before any manifest is read. The error lists the known ones, nearest
+/// first.
+pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<String, Failure> {
+    let known = profile.strategies().map(|known| known.name().to_owned());
+    let mut meant = known.filter(|known| known.eq_ignore_ascii_case(strategy));
+    let strategy = &match (meant.next(), meant.next()) {
+        (Some(one), None) => one,
+        _ => strategy.to_owned(),
+    };
     // Names are resolved as in manifests, so that the command line accepts what a policy may say.
     let context = StrategyContext {
         declarations: profile.declarations(),
@@ -174,7 +241,7 @@ pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<(), Fa
     };
     let understood = resolve_strategy(&PlanInput::new(&Binding::default()), context);
     let Err(InvalidBinding::UnknownStrategy { known, .. }) = understood else {
-        return Ok(());
+        return Ok(strategy.clone());
     };
     let message = format!("unknown strategy `{strategy}`");
     let hint = match known.as_slice() {
@@ -195,14 +262,19 @@ fn fleet(manifests: &Manifests, profile: &Profile) -> FleetSnapshot {
 
 fn print(report: &Report<'_>, arguments: &ScheduleArguments, console: &Console) -> Result<(), Failure> {
     let options = TableOptions {
-        wide: arguments.output == Format::Wide,
+        wide: arguments.output == Output::Wide,
         explain: arguments.explain,
         bars: console.has_bars(),
         columns: console.width(),
     };
-    console.print(|out: &mut dyn Write| match arguments.output {
-        Format::Table | Format::Wide => table::write(report, options, out),
-        Format::Json => structured::write_json(report, out),
-        Format::Yaml => structured::write_yaml(report, out),
-    })
+    let names = || {
+        let entries = report.entries.iter();
+        let names = entries.map(|entry| binding_name(entry.binding.object.scope().kind(), &entry.decision.binding));
+        names.collect()
+    };
+    arguments
+        .output
+        .print(console, &structured::rows(report), names, |out| {
+            table::write(report, options, out)
+        })
 }

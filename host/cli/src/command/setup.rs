@@ -55,18 +55,22 @@ impl ProfileArguments {
         Some(file.into())
     }
 
-    /// Reads every requested profile: all profiles of the file unless one is named. Fails like [`Self::read`].
-    pub(super) fn read_all(&self) -> Result<Vec<ChosenProfile>, Failure> {
+    /// Reads every requested profile: all profiles of the file unless one is named. With a problem in the file, what can be
+    /// read of them, so that their other problems can be found as well. Fails like [`Self::read`].
+    pub(super) fn read_all(&self) -> Result<(Vec<ChosenProfile>, Option<Failure>), Failure> {
         let (source, name) = self.source()?;
-        let profiles = match name {
-            Some(name) => vec![source.profile(Some(&name))?],
-            None => source.profiles()?,
-        };
+        let (mut profiles, error) = source.readable_profiles();
+        if let Some(name) = &name {
+            match &error {
+                None => profiles = vec![source.profile(Some(name))?],
+                Some(_) => profiles.retain(|profile| profile.name == *name),
+            }
+        }
         let chosen = profiles.into_iter().map(|configuration| ChosenProfile {
             source: source.clone(),
             configuration,
         });
-        Ok(chosen.collect())
+        Ok((chosen.collect(), error.map(Failure::from)))
     }
 
     /// These folders with another profile.
@@ -131,7 +135,7 @@ impl ChosenProfile {
     ///
     /// All problems are returned together, each with its location in the profile.
     pub(super) fn build(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
-        let profile = registry::build(&self.configuration, directories).map_err(|errors| {
+        let profile = self.try_build(directories).map_err(|errors| {
             let diagnostics = errors.iter().map(|error| self.diagnostic(error)).collect();
             Failure::of_all(diagnostics)
         })?;
@@ -147,8 +151,18 @@ impl ChosenProfile {
         Ok(profile)
     }
 
+    /// As [`Self::build`], with the errors as they are.
+    pub(super) fn try_build(&self, directories: &PluginDirectories) -> Result<Profile, Vec<RegistryError>> {
+        registry::build(&self.configuration, directories)
+    }
+
+    /// Location of a key of the profile, as `FILE:LINE`.
+    pub(super) fn place(&self, key: &str) -> String {
+        self.source.place(&self.configuration.name, &FieldPath::dotted(key))
+    }
+
     /// Describes a registry error, starting with its location in the profile.
-    fn diagnostic(&self, error: &RegistryError) -> Diagnostic {
+    pub(super) fn diagnostic(&self, error: &RegistryError) -> Diagnostic {
         let location = match error.key().or_else(|| self.plugin_key(error)) {
             Some(key) => self.source.place(&self.configuration.name, &FieldPath::dotted(&key)),
             None => self.source.name(),

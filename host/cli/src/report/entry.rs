@@ -2,11 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use divvy_forecast::document::ClusterRow;
+use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::plugin::PluginLibrary;
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, TargetFigures};
 
+use super::errors::location;
 use crate::command::Exit;
 
 /// Input of tables, JSON and YAML.
@@ -18,6 +22,12 @@ pub(crate) struct Report<'a> {
     pub(crate) fleet: &'a FleetSnapshot,
     /// The profile that decided.
     pub(crate) profile: ProfileSummary,
+    /// Replicas and resources of the clusters before and after; empty unless they are shown.
+    pub(crate) clusters: Vec<ClusterRow>,
+    /// Number of bindings that were decided and are not shown.
+    pub(crate) hidden: usize,
+    /// True if data for programs contain the explanations.
+    pub(crate) explains: bool,
 }
 
 /// Facts about the profile that reports print.
@@ -107,7 +117,17 @@ impl<'a> Report<'a> {
             entries,
             fleet,
             profile,
+            clusters: Vec::new(),
+            hidden: 0,
+            explains: true,
         }
+    }
+
+    /// Shows only some bindings.
+    pub(crate) fn retain(&mut self, is_shown: impl Fn(&Binding) -> bool) {
+        let before = self.entries.len();
+        self.entries.retain(|entry| is_shown(entry.binding));
+        self.hidden += before - self.entries.len();
     }
 
     /// Exit code of the run: the highest of all bindings.
@@ -159,6 +179,14 @@ impl<'a> Entry<'a> {
         shares.into_values().collect()
     }
 
+    /// Clusters of the binding after this decision: those of the result, or the last ones if it was not scheduled.
+    pub(crate) fn after(&self) -> Assignment {
+        match &self.decision.outcome {
+            Outcome::Scheduled(targets) => targets.iter().cloned().collect(),
+            Outcome::Failed(_) | Outcome::Skipped(_) => assigned(self.binding),
+        }
+    }
+
     /// True if the binding has a last result.
     pub(crate) fn has_last(&self) -> bool {
         self.binding.last().len() > 0
@@ -171,6 +199,27 @@ impl<'a> Entry<'a> {
             Outcome::Skipped(reason) => reason.clone(),
             Outcome::Failed(error) => error.to_string(),
         }
+    }
+
+    /// Where an invalid binding was read, and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
+    pub(crate) fn place(&self) -> Option<String> {
+        let Outcome::Failed(CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. }) =
+            &self.decision.outcome
+        else {
+            return None;
+        };
+        let source = self
+            .binding
+            .source
+            .as_ref()
+            .map(|source| format!("in {}", location(source)));
+        let policy = self
+            .binding
+            .policy
+            .as_ref()
+            .map(|policy| format!("policy {}", policy.object_name()));
+        let parts: Vec<String> = source.into_iter().chain(policy).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// How to fix a failure, if known.

@@ -14,8 +14,22 @@ use super::grid::{Cell, Column, Grid};
 use super::style;
 use super::text::{counted, printable, wrapped};
 
+/// What is shown of a forecast.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Options {
+    /// True to show counts before and after instead of changes, and every cluster.
+    pub(crate) is_wide: bool,
+    /// Bindings that change and are not shown.
+    pub(crate) hidden: usize,
+}
+
 /// Writes a forecast.
-pub(crate) fn write(document: &Document, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+pub(crate) fn write(
+    document: &Document,
+    options: Options,
+    out: &mut dyn Write,
+    columns: Option<usize>,
+) -> io::Result<()> {
     let from = match &document.base {
         Some(base) => side(base),
         None => "the assigned clusters".to_owned(),
@@ -29,12 +43,12 @@ pub(crate) fn write(document: &Document, out: &mut dyn Write, columns: Option<us
     let changed: Vec<&BindingRow> = document.bindings.iter().filter(|row| is_shown(row)).collect();
     if !changed.is_empty() {
         writeln!(out)?;
-        bindings(&changed, document.base.is_some()).write(out, columns)?;
+        bindings(&changed, document.base.is_some(), options).write(out, columns)?;
     }
     let loads: Vec<&ClusterRow> = document
         .clusters
         .iter()
-        .filter(|row| from_count(row) != row.after)
+        .filter(|row| from_count(row) != row.after || options.is_wide)
         .collect();
     if !loads.is_empty() {
         writeln!(out)?;
@@ -49,6 +63,13 @@ pub(crate) fn write(document: &Document, out: &mut dyn Write, columns: Option<us
     writeln!(out)?;
     let line = |out: &mut dyn Write, text: &str, style: Style| write_wrapped(text, style, out, columns);
     line(out, &totals(&document.totals), style::NAME)?;
+    if options.hidden > 0 {
+        let text = format!(
+            "not shown: {} that changes or fails",
+            counted(options.hidden, "binding")
+        );
+        line(out, &text, style::FAINT)?;
+    }
     if let Some(pending) = document.pending.filter(|pending| pending.changed > 0) {
         let text = format!("pending without the changes: {}", sentence(&pending.movement));
         line(
@@ -111,7 +132,7 @@ pub(crate) fn write_failures(
     write_wrapped(&text, style::NAME, out, columns)
 }
 
-fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+pub(super) fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
     let suffix = if assumes {
         ""
     } else {
@@ -120,7 +141,7 @@ fn header(title: &str, assumes: bool, out: &mut dyn Write, columns: Option<usize
     write_wrapped(&format!("{title}{suffix}"), style::NAME, out, columns)
 }
 
-fn side(side: &SideDocument) -> String {
+pub(super) fn side(side: &SideDocument) -> String {
     let mut text = format!("profile {}", side.profile);
     if let Some(strategy) = &side.strategy {
         text.push_str(&format!(", strategy {strategy}"));
@@ -139,11 +160,11 @@ fn write_wrapped(text: &str, style: Style, out: &mut dyn Write, columns: Option<
 }
 
 /// Rows that the changes change, and those that have to be looked at.
-fn is_shown(row: &BindingRow) -> bool {
+pub(crate) fn is_shown(row: &BindingRow) -> bool {
     !row.movement.is_nothing() || row.newly_unschedulable || row.result == "Error"
 }
 
-fn bindings(rows: &[&BindingRow], has_base: bool) -> Grid {
+fn bindings(rows: &[&BindingRow], has_base: bool, options: Options) -> Grid {
     let mut grid = Grid::new(vec![
         Column::left("BINDING"),
         Column::left("STRATEGY"),
@@ -155,7 +176,10 @@ fn bindings(rows: &[&BindingRow], has_base: bool) -> Grid {
             "" => String::new(),
             _ => row.replicas.to_string(),
         };
-        let parts = row.clusters.iter().filter_map(|counts| change(counts, has_base));
+        let parts = row.clusters.iter().filter_map(|counts| match options.is_wide {
+            true => Some(both(counts, has_base)),
+            false => change(counts, has_base),
+        });
         grid.cells(vec![
             Cell::new(&row.binding, style::NAME),
             Cell::new(&row.strategy, style::STRATEGY),
@@ -198,8 +222,15 @@ fn change(counts: &ClusterCounts, has_base: bool) -> Option<String> {
     }
 }
 
+/// `eu-1 10→4`, with `-` where the cluster is not listed.
+fn both(counts: &ClusterCounts, has_base: bool) -> String {
+    let from = if has_base { counts.base } else { counts.before };
+    let shown = |count: Option<i64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
+    format!("{} {}→{}", counts.name, shown(from), shown(counts.after))
+}
+
 /// A number with its sign, as typographers write it.
-fn signed(change: i64) -> String {
+pub(super) fn signed(change: i64) -> String {
     match change {
         0 => "0".to_owned(),
         change if change < 0 => format!("−{}", change.unsigned_abs()),
@@ -207,11 +238,11 @@ fn signed(change: i64) -> String {
     }
 }
 
-fn from_count(row: &ClusterRow) -> i64 {
+pub(super) fn from_count(row: &ClusterRow) -> i64 {
     row.base.unwrap_or(row.before)
 }
 
-fn clusters(rows: &[&ClusterRow]) -> Grid {
+pub(super) fn clusters(rows: &[&ClusterRow]) -> Grid {
     let mut grid = Grid::new(vec![
         Column::left("CLUSTER"),
         Column::left("REGION"),

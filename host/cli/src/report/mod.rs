@@ -2,19 +2,23 @@
 //!
 //! - [`entry`]: a binding beside its decision, which every form of the report starts from.
 //! - [`table`], [`totals`], [`explanation`]: for people, over the aligned columns of [`grid`].
-//! - [`structured`]: JSON and YAML.
-//! - [`forecast`]: what moves, and the loss of each cluster.
+//! - [`cluster_views`]: clusters instead of bindings.
+//! - [`structured`]: JSON and YAML. [`jsonpath`]: templates over it.
+//! - [`forecast`]: what moves, and the loss of each cluster. [`headroom`]: how far workloads can grow.
 //! - [`plugins`]: lists and descriptions of plugins.
 //! - [`errors`], [`warnings`]: messages on standard error.
 //! - [`console`]: the output streams.
 
 pub(crate) mod account;
+pub(crate) mod cluster_views;
 pub(crate) mod console;
 pub(crate) mod entry;
 pub(crate) mod errors;
 mod explanation;
 pub(crate) mod forecast;
 pub(crate) mod grid;
+pub(crate) mod headroom;
+pub(crate) mod jsonpath;
 pub(crate) mod plugins;
 mod schema;
 pub(crate) mod structured;

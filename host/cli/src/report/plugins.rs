@@ -255,5 +255,9 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
         false => PREFERENCES_ANNOTATION,
     };
     let schema = library.preferences_schema();
-    super::schema::write(out, columns, title, &schema, "reads no preferences of its own")
+    let none = match lists.is_empty() {
+        true => "reads no preferences of its own",
+        false => "reads the lists above, and no other key",
+    };
+    super::schema::write(out, columns, title, &schema, none)
 }

@@ -82,15 +82,6 @@ struct Rejection<'a> {
     reason: &'a str,
 }
 
-/// Writes JSON: an array, one object per binding.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_value(&rows(report), out)
-}
-
 /// Writes any value as indented JSON.
 ///
 /// # Errors
@@ -99,15 +90,6 @@ pub(crate) fn write_json(report: &Report<'_>, out: &mut dyn Write) -> io::Result
 pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     writeln!(out)
-}
-
-/// Writes YAML: a sequence, one mapping per binding.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_yaml(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_yaml_value(&rows(report), out)
 }
 
 /// Writes any value as YAML.
@@ -121,8 +103,10 @@ pub(crate) fn write_yaml_value(value: &impl Serialize, out: &mut dyn Write) -> i
     if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
 }
 
-fn rows<'a>(report: &'a Report<'_>) -> Vec<Row<'a>> {
-    report.entries.iter().map(|entry| row(entry, report)).collect()
+/// The report as data: an array, one object per binding.
+pub(crate) fn rows<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
+    let rows = report.entries.iter().map(|entry| row(entry, report));
+    rows.collect::<Vec<Row<'a>>>()
 }
 
 fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
@@ -172,7 +156,7 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
             .map(|milliseconds| Timestamp::from_milliseconds(milliseconds).to_string()),
         figures,
         rejections,
-        explanation: decision.explanation.as_ref(),
+        explanation: decision.explanation.as_ref().filter(|_| report.explains),
     }
 }
 

@@ -6,10 +6,12 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
+use divvy_forecast::document::ClusterRow;
 use divvy_scheduler::scheduler::Outcome;
 
 use super::entry::{Entry, Report, Share};
 use super::explanation::Account;
+use super::forecast::clusters;
 use super::grid::{Cell, Column, Grid};
 use super::style;
 use super::text::{counted, listed};
@@ -55,6 +57,12 @@ pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
     }
     grid.write(out, options.columns)?;
     writeln!(out)?;
+    let used = report.clusters.iter().filter(|row| row.before != 0 || row.after != 0);
+    let used: Vec<&ClusterRow> = used.collect();
+    if !used.is_empty() {
+        clusters(&used).write(out, options.columns)?;
+        writeln!(out)?;
+    }
     super::totals::write(report, options, out)
 }
 
@@ -95,6 +103,9 @@ impl Block<'_, '_> {
         }
         if let Some(hint) = entry.hint() {
             grid.text(2, format!("hint: {hint}"), style::PLAIN);
+        }
+        if let Some(place) = entry.place() {
+            grid.text(2, place, style::FAINT);
         }
         if let Some(scheduler) = entry.binding.foreign_scheduler(&self.report.profile.scheduler_name) {
             let text = format!("assigned to scheduler `{scheduler}`; scheduled anyway");

@@ -29,6 +29,15 @@ pub(super) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
     };
     line(out, &bindings(report), style::NAME)?;
     line(out, &replicas(report), style::PLAIN)?;
+    if report.hidden > 0 {
+        let all = report.entries.len() + report.hidden;
+        let text = format!(
+            "{} of {} shown; all were decided",
+            report.entries.len(),
+            counted(all, "binding")
+        );
+        line(out, &text, style::FAINT)?;
+    }
     if options.wide {
         let profile = &report.profile;
         let plugins: Vec<&str> = profile

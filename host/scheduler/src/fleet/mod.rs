@@ -2,12 +2,15 @@
 //!
 //! - [`Fleet`]: collects clusters and takes snapshots of them.
 //! - [`estimate`]: Karmada's general estimate, over the columns of a snapshot.
+//! - [`bottlenecks`]: the resource that bounds it in each cluster.
 //! - [`Ledger`]: capacity that earlier results of the same run have taken.
 
+mod bottleneck;
 pub mod estimate;
 mod ledger;
 mod record;
 
+pub use bottleneck::bottlenecks;
 pub use ledger::Ledger;
 use record::write_cluster;
 pub use record::{requests, units};

@@ -106,14 +106,20 @@ impl ProfileSource {
     /// A [`ProfileError`] with every problem, each with its file and line. None of the file's profiles can be used
     /// then.
     pub fn profiles(&self) -> Result<Vec<ProfileConfiguration>, ProfileError> {
+        match self.readable_profiles() {
+            (_, Some(error)) => Err(error),
+            (profiles, None) => Ok(profiles),
+        }
+    }
+
+    /// What can be read of the file's profiles, and the error of [`Self::profiles`] if that is not all. The profiles must
+    /// not be used then, but problems in them are problems of the file.
+    pub fn readable_profiles(&self) -> (Vec<ProfileConfiguration>, Option<ProfileError>) {
         let mut faults = self.faults.clone();
         let tables: ProfileFile = decode_tree(&self.tree, &FieldPath::root(), &mut faults);
-        if !faults.is_empty() {
-            // References to a profile that could not be decoded would be reported as errors of their own.
-            return Err(self.invalid(faults));
-        }
-        if tables.profile.is_empty() {
-            return Err(ProfileError::Empty { file: self.name() });
+        let is_whole = faults.is_empty();
+        if is_whole && tables.profile.is_empty() {
+            return (Vec::new(), Some(ProfileError::Empty { file: self.name() }));
         }
         let mut profiles: Vec<ProfileConfiguration> = Vec::new();
         for (number, mut profile) in tables.profile.into_iter().enumerate() {
@@ -134,7 +140,12 @@ impl ProfileSource {
                 let built_in = BuiltIn::named(&base).filter(|built_in| self.as_built_in() != Some(*built_in));
                 match (above, built_in) {
                     (Some(above), _) => profile = profile.over(above),
-                    (None, Some(built_in)) => profile = profile.over(Self::of_built_in(built_in).profile(None)?),
+                    (None, Some(built_in)) => match Self::of_built_in(built_in).profile(None) {
+                        Ok(base) => profile = profile.over(base),
+                        Err(error) => return (Vec::new(), Some(error)),
+                    },
+                    // The profile that is meant may be one that could not be read.
+                    (None, None) if !is_whole => continue,
                     (None, None) => {
                         let built_in = BUILT_IN.iter().map(|built_in| built_in.name.to_owned());
                         let known: Vec<String> = known.into_iter().chain(built_in).collect();
@@ -148,10 +159,13 @@ impl ProfileSource {
             }
             profiles.push(profile);
         }
-        match faults.is_empty() {
-            true => Ok(profiles),
-            false => Err(self.invalid(faults)),
-        }
+        let error = (!faults.is_empty()).then(|| self.invalid(faults));
+        (profiles, error)
+    }
+
+    /// Name of the profile that a profile of the file extends, as it is written; `None` if it extends none.
+    pub fn extended_by(&self, profile: &str) -> Option<&str> {
+        self.table(profile)?.text("extends")
     }
 
     fn invalid(&self, mut faults: Vec<Fault>) -> ProfileError {
@@ -190,12 +204,16 @@ impl ProfileSource {
     /// Location of a profile's key, such as `filters[0]`, as `file:line` for messages. If the key is missing, the
     /// innermost value around it counts.
     pub fn place(&self, profile: &str, key: &FieldPath) -> String {
+        let table = self.table(profile);
+        format!("{}:{}", self.name(), table.unwrap_or(&self.tree).line_of(key))
+    }
+
+    fn table(&self, profile: &str) -> Option<&Node> {
         let profiles = match self.tree.get("profile").map(|list| &list.value) {
             Some(NodeValue::List(profiles)) => profiles.as_slice(),
             _ => &[],
         };
-        let named = profiles.iter().find(|node| node.text("name") == Some(profile));
-        format!("{}:{}", self.name(), named.unwrap_or(&self.tree).line_of(key))
+        profiles.iter().find(|node| node.text("name") == Some(profile))
     }
 }
 

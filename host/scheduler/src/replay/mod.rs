@@ -12,4 +12,4 @@ mod run;
 pub use case::{Case, Expectation, RecordedFleet, RecordedPlugin, Recording, RecordingHeader, read_recording};
 pub use error::RecordingError;
 pub use record::{recorded_case, recorded_fleet, recorded_header};
-pub use run::{CaseRunner, Mismatch, PreparedCase, compare, karmada_kind};
+pub use run::{CaseRunner, ClusterDifference, Mismatch, PreparedCase, compare, karmada_kind};

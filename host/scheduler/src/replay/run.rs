@@ -1,5 +1,6 @@
 //! Decides recorded cases again and compares the results.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -38,9 +39,23 @@ pub struct Mismatch {
     pub expected: Expectation,
     /// The new decision.
     pub actual: Expectation,
+    /// Clusters that the two decisions give different counts, by name. Empty if one of them is an error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<ClusterDifference>,
     /// Message of the new decision's error; empty if it succeeded.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
+}
+
+/// A cluster that two decisions give different counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClusterDifference {
+    /// Name of the cluster.
+    pub name: String,
+    /// Replicas in the expected decision; `None` if the cluster is not in it.
+    pub expected: Option<i32>,
+    /// Replicas in the new decision; `None` if the cluster is not in it.
+    pub actual: Option<i32>,
 }
 
 impl CaseRunner {
@@ -143,7 +158,7 @@ pub fn karmada_kind(error: &CycleError) -> &'static str {
 /// # Errors
 ///
 /// A [`Mismatch`] if they differ.
-pub fn compare(expected: &Expectation, actual: (Expectation, String)) -> Result<(), Mismatch> {
+pub fn compare(expected: &Expectation, actual: (Expectation, String)) -> Result<(), Box<Mismatch>> {
     let (actual, message) = actual;
     let expected = sorted(expected.clone());
     let actual = sorted(actual);
@@ -158,12 +173,34 @@ pub fn compare(expected: &Expectation, actual: (Expectation, String)) -> Result<
             if same { Stage::Assign } else { Stage::Select }
         }
     };
-    Err(Mismatch {
+    Err(Box::new(Mismatch {
+        differences: differences(&expected, &actual),
         expected,
         actual,
         stage: stage.name(),
         message,
-    })
+    }))
+}
+
+/// The clusters with different counts in two decisions that succeeded.
+fn differences(expected: &Expectation, actual: &Expectation) -> Vec<ClusterDifference> {
+    let (Expectation::Clusters(expected), Expectation::Clusters(actual)) = (expected, actual) else {
+        return Vec::new();
+    };
+    let mut counts: BTreeMap<&str, (Option<i32>, Option<i32>)> = BTreeMap::new();
+    for target in expected {
+        counts.entry(&target.name).or_default().0 = Some(target.replicas);
+    }
+    for target in actual {
+        counts.entry(&target.name).or_default().1 = Some(target.replicas);
+    }
+    let different = counts.into_iter().filter(|(_, (expected, actual))| expected != actual);
+    let different = different.map(|(name, (expected, actual))| ClusterDifference {
+        name: name.to_owned(),
+        expected,
+        actual,
+    });
+    different.collect()
 }
 
 /// Stages of a cycle, in order.

@@ -30,6 +30,22 @@ pub enum RegistryError {
         /// Plugin in these directories with the most similar name.
         nearest: Option<String>,
     },
+    /// No directory holds any plugin.
+    #[error("no plugin found; looked in {}", listed(.searched))]
+    NothingFound {
+        /// Directories that were searched.
+        searched: Vec<PathBuf>,
+    },
+    /// A list of the profile names a plugin twice.
+    #[error("`{list}` lists plugin `{plugin}` twice")]
+    ListedTwice {
+        /// Key of the list.
+        list: &'static str,
+        /// Name of the plugin.
+        plugin: String,
+        /// Index of the second entry.
+        index: usize,
+    },
     /// A plugin cannot be loaded or constructed.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -83,14 +99,6 @@ pub enum RegistryError {
         /// Index of the plugin after it.
         index: usize,
     },
-    /// `select` lists a plugin twice.
-    #[error("`select` lists `{plugin}` twice")]
-    ListedTwice {
-        /// Name of the plugin.
-        plugin: String,
-        /// Index of the second entry.
-        index: usize,
-    },
     /// A key that every profile needs is missing.
     #[error("profile `{profile}` has no `{key}`")]
     Missing {
@@ -119,6 +127,10 @@ impl RegistryError {
                     "build the plugins, or name their folder in `plugin-directories` or DIVVY_PLUGIN_PATH".to_owned()
                 }
             }),
+            Self::NothingFound { .. } => {
+                Some("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH".to_owned())
+            }
+            Self::ListedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::Load(error) => error.hint(),
             Self::TwoForStrategy { strategy, first, .. } => {
                 Some(format!("say which: `[profile.strategies]` `{strategy} = \"{first}\"`"))
@@ -151,7 +163,8 @@ impl RegistryError {
             Self::Load(LoadError::ChecksumMismatch { .. }) => None,
             Self::NotAStrategyOf { strategy, .. } => Some(format!("strategies.{strategy}")),
             Self::Unused { plugin, .. } => Some(format!("plugin.{plugin}")),
-            Self::AfterSpread { index, .. } | Self::ListedTwice { index, .. } => Some(format!("select[{index}]")),
+            Self::AfterSpread { index, .. } => Some(format!("select[{index}]")),
+            Self::ListedTwice { list, index, .. } => Some(format!("{list}[{index}]")),
             _ => None,
         }
     }
@@ -199,11 +212,11 @@ pub fn build(
         errors: Vec::new(),
     };
     // Errors are collected in `registry`, so every step runs even if an earlier one failed.
-    let filters = registry.all(configuration.filters.as_deref().unwrap_or(&[]), "Filter");
+    let filters = registry.all(configuration.filters.as_deref().unwrap_or(&[]), "filters", "Filter");
     let scores = registry.scores();
     let select = registry.select();
     let assign = registry.required(configuration.assign.as_deref(), "assign");
-    let assign = registry.all(&assign, "Assign");
+    let assign = registry.all(&assign, "assign", "Assign");
     let strategies = registry.strategies(&assign);
     registry.report_unused();
     let always = filters
@@ -214,6 +227,7 @@ pub fn build(
         strategies: declarations(&assign, &strategies),
         plugins: always.map(|plugin| plugin.name().to_owned()).collect(),
     };
+    registry.join_missing();
     match registry.errors.is_empty() {
         true => Ok(Profile::new(ProfileParts {
             name: configuration.name.clone(),
@@ -272,35 +286,71 @@ impl Registry<'_> {
         value.unwrap_or(&[]).to_vec()
     }
 
-    fn all(&mut self, names: &[String], point: &'static str) -> Vec<Arc<PluginInstance>> {
-        names.iter().filter_map(|name| self.plugin(name, point)).collect()
+    fn all(&mut self, names: &[String], list: &'static str, point: &'static str) -> Vec<Arc<PluginInstance>> {
+        let mut found = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            if !self.is_second(list, names.iter(), index) {
+                found.extend(self.plugin(name, point));
+            }
+        }
+        found
+    }
+
+    /// True if a list names the plugin at this index before, which is reported.
+    fn is_second<'n>(
+        &mut self,
+        list: &'static str,
+        mut names: impl Iterator<Item = &'n String> + Clone,
+        index: usize,
+    ) -> bool {
+        let name = names.clone().nth(index);
+        let is_second = names
+            .position(|known| Some(known) == name)
+            .is_some_and(|first| first < index);
+        if let (true, Some(name)) = (is_second, name) {
+            let plugin = name.clone();
+            self.errors.push(RegistryError::ListedTwice { list, plugin, index });
+        }
+        is_second
+    }
+
+    /// Where no directory holds any plugin, that is one problem and not one per plugin.
+    fn join_missing(&mut self) {
+        let is_missing = |error: &RegistryError| matches!(error, RegistryError::NotFound { .. });
+        let missing = self.errors.iter().filter(|error| is_missing(error)).count();
+        if missing < 2 || !self.directories.list().is_empty() {
+            return;
+        }
+        self.errors.retain(|error| !is_missing(error));
+        let searched = self.directories.iter().map(ToOwned::to_owned).collect();
+        self.errors.insert(0, RegistryError::NothingFound { searched });
     }
 
     fn scores(&mut self) -> Vec<(Arc<PluginInstance>, i64)> {
         let entries = self.configuration.scores.clone().unwrap_or_default();
-        entries
-            .into_iter()
-            .filter_map(|entry| Some((self.plugin(&entry.plugin, "Score")?, entry.weight)))
-            .collect()
+        let names = entries.iter().map(|entry| &entry.plugin);
+        let mut found = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            if !self.is_second("scores", names.clone(), index) {
+                found.extend(self.plugin(&entry.plugin, "Score").map(|plugin| (plugin, entry.weight)));
+            }
+        }
+        found
     }
 
     /// The selectors. An empty list counts as a missing one.
     fn select(&mut self) -> Vec<Arc<PluginInstance>> {
         let names = self.configuration.select.as_deref().filter(|names| !names.is_empty());
         let names = self.required(names, "select");
-        for (index, plugin) in names.iter().enumerate() {
-            if names[..index].contains(plugin) {
-                let plugin = plugin.clone();
-                self.errors.push(RegistryError::ListedTwice { plugin, index });
-            }
-        }
         let mut selectors: Vec<Arc<PluginInstance>> = Vec::new();
         for (index, name) in names.iter().enumerate() {
+            if self.is_second("select", names.iter(), index) {
+                continue;
+            }
             let Some(selector) = self.plugin(name, "Select") else {
                 continue;
             };
-            let enforcing = selectors.iter().find(|known| known.enforces_spread());
-            if let Some(enforcing) = enforcing.filter(|enforcing| enforcing.name() != selector.name()) {
+            if let Some(enforcing) = selectors.iter().find(|known| known.enforces_spread()) {
                 self.errors.push(RegistryError::AfterSpread {
                     enforcing: enforcing.name().to_owned(),
                     follower: selector.name().to_owned(),

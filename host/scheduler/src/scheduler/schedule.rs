@@ -6,6 +6,8 @@ use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Ledger};
 use crate::plan::{Plan, PlanResult, Plans};
+use crate::strategy::PREFERENCES_ANNOTATION;
+use divvy_documents::names;
 use divvy_karmada::detector::Binding;
 
 use super::Profile;
@@ -155,6 +157,33 @@ impl Scheduler {
         self.decide(binding, fleet, true, false)
     }
 
+    /// Schedules a binding as [`Self::schedule`] does, but takes no capacity for the result. `explains` alone decides
+    /// whether the decision is explained.
+    pub fn tried(&mut self, binding: &Binding, fleet: &FleetSnapshot, explains: bool) -> Decision {
+        let explains = std::mem::replace(&mut self.explains, explains);
+        let decision = self.decide(binding, fleet, binding.is_fresh(), false);
+        self.explains = explains;
+        decision
+    }
+
+    /// Gives back the capacity that a result of a binding has taken. Does nothing without a ledger.
+    pub fn give_back<'target>(
+        &mut self,
+        binding: &Binding,
+        targets: impl IntoIterator<Item = (&'target str, i64)>,
+        fleet: &FleetSnapshot,
+    ) {
+        let plan = self.plan(binding);
+        let (Some(ledger), Ok(plan)) = (self.ledger.as_mut(), plan.as_ref()) else {
+            return;
+        };
+        let clusters = fleet.snapshot().clusters();
+        for (cluster, replicas) in targets {
+            let Some(row) = clusters.row(cluster) else { continue };
+            ledger.release(row.index(), growth(binding, cluster, replicas), requests(plan));
+        }
+    }
+
     /// Names of the clusters that the profile's filters let a binding use, in the affinity group that it used last.
     /// Empty if there are none, or if the binding has no plan.
     ///
@@ -269,7 +298,7 @@ impl Scheduler {
             }
         }
         if let Some(error) = failure {
-            decision.outcome = Outcome::Failed(error);
+            decision.outcome = Outcome::Failed(naming_lists(error, &self.profile, plan));
         }
     }
 
@@ -283,16 +312,44 @@ impl Scheduler {
     }
 }
 
+/// Names the lists that a strategy reads in an error about an unknown key. The plugin, which judges the keys that are left when
+/// the host has read those lists, does not know them.
+fn naming_lists(error: CycleError, profile: &Profile, plan: &Plan) -> CycleError {
+    let CycleError::InvalidBinding { message, hint } = error else {
+        return error;
+    };
+    let key = message
+        .strip_prefix("unknown key `")
+        .and_then(|rest| rest.strip_suffix('`'));
+    let Some(key) = key else {
+        return CycleError::InvalidBinding { message, hint };
+    };
+    let lists = profile.declarations().preference_keys(&plan.strategy);
+    let listed = names::nearest(key, lists.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
+    CycleError::InvalidBinding {
+        hint: listed.or(hint),
+        message: format!("{message} in `{PREFERENCES_ANNOTATION}`"),
+    }
+}
+
 /// Books the replicas that a result adds to the last one.
 fn book(ledger: &mut Ledger, plan: &Plan, binding: &Binding, fleet: &FleetSnapshot, targets: &[Target]) {
     for target in targets {
-        let name = fleet.name(target.row);
-        let last = binding.last().find(|(cluster, _)| *cluster == name);
-        let last = last.map_or(0, |(_, replicas)| replicas);
-        let requests = plan.requests.iter();
-        let requests = requests.map(|(resource, quantity)| (resource.as_str(), *quantity));
-        ledger.book(target.row as usize, target.replicas - last, requests);
+        let growth = growth(binding, fleet.name(target.row), target.replicas);
+        ledger.book(target.row as usize, growth, requests(plan));
     }
+}
+
+/// Replicas that a result has on a cluster beyond the last one.
+fn growth(binding: &Binding, cluster: &str, replicas: i64) -> i64 {
+    let last = binding.last().find(|(name, _)| *name == cluster);
+    replicas - last.map_or(0, |(_, replicas)| replicas)
+}
+
+/// Requests of one replica.
+fn requests(plan: &Plan) -> impl Iterator<Item = (&str, i64)> {
+    let requests = plan.requests.iter();
+    requests.map(|(resource, quantity)| (resource.as_str(), *quantity))
 }
 
 /// Schedules many bindings and returns the decisions in the order of the bindings.

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::InvalidBinding;
+use super::oddities;
 use super::request::PreferenceRule;
 use divvy_documents::Warning;
 use divvy_karmada::api::{ClusterPreference, PreferenceEntries};
@@ -71,6 +72,15 @@ impl Declarations {
     /// Lists that a strategy reads; empty if no plugin serves it.
     pub(super) fn lists_of(&self, strategy: &str) -> &[RuleList] {
         self.get(strategy).map_or(&[], |declared| declared.lists.as_slice())
+    }
+
+    /// Keys of preferences that hold a list of a strategy.
+    pub(crate) fn preference_keys(&self, strategy: &str) -> Vec<String> {
+        let mut keys: Vec<String> = self.lists_of(strategy).iter().map(|list| list.name.clone()).collect();
+        if strategy == oddities::STRATEGY {
+            keys.extend(oddities::KEYS.map(str::to_owned));
+        }
+        keys
     }
 
     /// Names of the strategies, in the profile's order.

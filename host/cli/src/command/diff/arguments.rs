@@ -6,7 +6,9 @@ use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::count::ReplicaCount;
 use divvy_forecast::failures::Each;
 
+use crate::command::choosing::ChoosingArguments;
 use crate::command::input::InputArguments;
+use crate::command::output::{Output, OutputParser};
 use crate::command::setup::ProfileArguments;
 use crate::command::time::TimeArguments;
 
@@ -22,8 +24,15 @@ Examples:
   # What a changed policy moves; in CI, at most a tenth of all replicas
   divvy diff -f dump/ --overlay policies/ --max-moved 10%
 
+  # What moves of some bindings, or on one cluster; all are decided
+  divvy diff -f dump/ --drain eu-1 shop/deployment/web
+  divvy diff -f dump/ --drain eu-1 --cluster eu-2
+
   # What another profile would decide otherwise
   divvy diff -f dump/ --base production.toml --profile next.toml --reschedule all
+
+  # What a new build of a plugin would decide otherwise
+  divvy diff -f dump/ --plugin new/libdivvy_plugin_average.so --reschedule all
 
   # Which cluster hurts most if it fails
   divvy diff -f dump/ --without-each cluster
@@ -55,28 +64,21 @@ const CHANGES: &str = "Changes";
 #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
 pub(in crate::command) struct DiffArguments {
     #[command(flatten)]
-    pub(super) input: InputArguments,
+    pub(super) situation: SituationArguments,
     #[command(flatten)]
     pub(super) profile: ProfileArguments,
     /// Profile of the left side; without it, the left side has the profile and strategy of the right
     #[arg(long, value_name = "PROFILE")]
     pub(super) base: Option<String>,
+    /// Use this plugin on the right side: the name of one, or the file of its library; may be repeated
+    ///
+    /// A plugin of the profile is taken from the file instead. Another one is added: its filters and scores (weight 1) after
+    /// the others, its strategies and selection instead of theirs.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(super) plugin: Vec<String>,
     /// Divide every binding on the right side with this strategy, as if its policy named it
     #[arg(long, value_name = "STRATEGY")]
     pub(super) strategy: Option<String>,
-    #[command(flatten)]
-    pub(super) changes: ChangeArguments,
-    #[command(flatten)]
-    pub(super) time: TimeArguments,
-    /// Evict from clusters that have NoExecute taints in the input, on both sides
-    #[arg(long)]
-    pub(super) evict_no_execute: bool,
-    /// Treatment of replicas on clusters that the input lacks
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = MissingClusters::Error)]
-    pub(super) missing_clusters: MissingClusters,
-    /// Decide each binding on its own: none takes room from those after it
-    #[arg(long)]
-    pub(super) no_assume: bool,
     /// List satisfied bindings that would be placed differently if they were rescheduled
     #[arg(long, conflicts_with = "without_each")]
     pub(super) latent: bool,
@@ -84,7 +86,7 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, conflicts_with = "without_each")]
     pub(super) violations: bool,
     /// Show the loss of each cluster, region, zone or provider, worst first, after the changes
-    #[arg(long, value_name = "WHAT", value_enum)]
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["bindings", "namespace", "selector", "cluster"])]
     pub(super) without_each: Option<LossOfEach>,
     /// Exit with 1 if more replicas move: a number, or a share of all such as `10%`
     #[arg(long, value_name = "N|P%", conflicts_with = "without_each")]
@@ -93,13 +95,35 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, conflicts_with = "without_each")]
     pub(super) exit_code: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    pub(super) output: Format,
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    pub(super) output: Output,
+}
+
+/// The input, and what is done to it before anything is decided.
+#[derive(Debug, Args)]
+pub(in crate::command) struct SituationArguments {
+    #[command(flatten)]
+    pub(in crate::command) choosing: ChoosingArguments,
+    #[command(flatten)]
+    pub(in crate::command) input: InputArguments,
+    #[command(flatten)]
+    pub(in crate::command) time: TimeArguments,
+    #[command(flatten)]
+    pub(in crate::command) changes: ChangeArguments,
+    /// Evict from clusters that have NoExecute taints in the input
+    #[arg(long)]
+    pub(in crate::command) evict_no_execute: bool,
+    /// Treatment of replicas on clusters that the input lacks
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = MissingClusters::Error)]
+    pub(in crate::command) missing_clusters: MissingClusters,
+    /// Decide each binding on its own: none takes room from those after it
+    #[arg(long)]
+    pub(in crate::command) no_assume: bool,
 }
 
 /// The changes. Each may be repeated; their order does not matter.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct ChangeArguments {
+pub(in crate::command) struct ChangeArguments {
     /// Cordon clusters: a NoSchedule taint keeps newcomers away
     #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
     pub(super) cordon: Vec<ClusterChoice>,
@@ -122,7 +146,7 @@ pub(super) struct ChangeArguments {
 
 /// Treatment of replicas on clusters that the input lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum MissingClusters {
+pub(in crate::command) enum MissingClusters {
     /// An error that names the clusters
     Error,
     /// The replicas are lost, as if the clusters had just been removed
@@ -136,17 +160,6 @@ pub(super) enum LossOfEach {
     Region,
     Zone,
     Provider,
-}
-
-/// Output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// Aligned columns for people
-    Table,
-    /// A JSON object, `"format": 1`
-    Json,
-    /// The same data as YAML
-    Yaml,
 }
 
 /// Replicas that may move.
@@ -199,8 +212,16 @@ fn rescheduling(text: &str) -> Result<BindingPattern, String> {
     }
 }
 
+impl DiffArguments {
+    /// The plugins and changes of the right side, as on the command line, sorted.
+    pub(super) fn changes(&self) -> Vec<String> {
+        let plugins = self.plugin.iter().map(|plugin| format!("--plugin {plugin}"));
+        plugins.chain(self.situation.changes.texts()).collect()
+    }
+}
+
 impl ChangeArguments {
-    pub(super) fn changes(&self) -> Changes {
+    pub(in crate::command) fn changes(&self) -> Changes {
         Changes {
             cordon: self.cordon.clone(),
             drain: self.drain.clone(),
@@ -211,7 +232,7 @@ impl ChangeArguments {
     }
 
     /// The changes as on the command line, sorted, so that their order does not matter.
-    pub(super) fn texts(&self) -> Vec<String> {
+    pub(in crate::command) fn texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = Vec::new();
         texts.extend(self.cordon.iter().map(|choice| format!("--cordon {choice}")));
         texts.extend(self.drain.iter().map(|choice| format!("--drain {choice}")));

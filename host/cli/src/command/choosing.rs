@@ -1,0 +1,144 @@
+//! Arguments that choose what is shown. They never affect what is decided.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use clap::Args;
+use divvy_forecast::choice::{BindingPattern, ClusterChoice};
+use divvy_forecast::labels::LabelQuery;
+use divvy_forecast::selection::{Selection, SelectionError, nearest_clusters};
+use divvy_karmada::detector::Binding;
+use divvy_manifests::{Manifests, WorkloadLabels};
+
+use crate::report::errors::{Diagnostic, Failure};
+
+/// Heading of these options.
+const SHOWN: &str = "What is shown; everything is decided all the same";
+
+/// Arguments that choose what is shown.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct ChoosingArguments {
+    /// Bindings: `BINDING`, `NAMESPACE/BINDING`, `KIND/NAME` or `NAMESPACE/KIND/NAME`, with globs; all by default
+    #[arg(value_name = "BINDING")]
+    bindings: Vec<BindingPattern>,
+    /// Bindings in this namespace
+    #[arg(long, short, value_name = "NAMESPACE", help_heading = SHOWN)]
+    namespace: Option<String>,
+    /// Bindings whose workload has labels that match, such as `app=web,tier in (gold,silver),!canary`
+    #[arg(long, short = 'l', value_name = "SELECTOR", help_heading = SHOWN)]
+    selector: Option<LabelQuery>,
+    /// Clusters instead of bindings: what each has and gets, and why not; names, globs, `region=` and so on
+    #[arg(long, value_name = "CLUSTERS", help_heading = SHOWN)]
+    cluster: Vec<ClusterChoice>,
+    /// Print nothing but errors: the exit code is the answer
+    #[arg(long, short, conflicts_with = "output", help_heading = SHOWN)]
+    pub(super) quiet: bool,
+}
+
+/// The bindings to show.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shown {
+    /// Keys and kinds; `None` for every binding.
+    keys: Option<BTreeSet<(String, &'static str)>>,
+}
+
+impl ChoosingArguments {
+    /// True if some bindings may be left out.
+    fn is_partial(&self) -> bool {
+        !self.bindings.is_empty() || self.namespace.is_some() || self.selector.is_some()
+    }
+
+    /// The labels of workloads, if a selector needs them.
+    pub(super) fn labels(&self, manifests: &Manifests) -> WorkloadLabels {
+        match self.selector {
+            Some(_) => WorkloadLabels::of(manifests),
+            None => WorkloadLabels::default(),
+        }
+    }
+
+    /// True if clusters are shown instead of bindings.
+    pub(super) fn shows_clusters(&self) -> bool {
+        !self.cluster.is_empty()
+    }
+
+    /// The bindings to show. A part that matches nothing is an error with exit code 2.
+    pub(super) fn shown<'a>(
+        &self,
+        bindings: impl Iterator<Item = &'a Binding>,
+        labels: &'a WorkloadLabels,
+    ) -> Result<Shown, Failure> {
+        if !self.is_partial() {
+            return Ok(Shown::default());
+        }
+        let bindings: Vec<&Binding> = bindings.collect();
+        let selection = Selection {
+            patterns: self.bindings.clone(),
+            namespace: self.namespace.clone(),
+            labels: self.selector.clone(),
+        };
+        let selected = selection.select(&bindings, |binding| labels.of_binding(&binding.object));
+        let selected = selected.map_err(|errors| Failure::of_all(errors.iter().map(diagnostic).collect()))?;
+        let keys = bindings.iter().zip(selected).filter(|(_, is_selected)| *is_selected);
+        let keys = keys.map(|(binding, _)| (binding.key(), binding.object.scope().kind()));
+        Ok(Shown {
+            keys: Some(keys.collect()),
+        })
+    }
+
+    /// Names of the clusters to show. A choice that includes none is an error with exit code 2.
+    pub(super) fn clusters<'a>(
+        &self,
+        clusters: impl Iterator<Item = &'a divvy_karmada::api::Cluster> + Clone,
+    ) -> Result<Vec<&'a str>, Failure> {
+        let mut diagnostics = Vec::new();
+        for choice in &self.cluster {
+            if !clusters.clone().any(|cluster| choice.includes(cluster)) {
+                let diagnostic = Diagnostic::new(format!("no cluster matches `{choice}`"));
+                let names = clusters.clone().map(|cluster| cluster.metadata.name.as_str());
+                diagnostics.push(Diagnostic {
+                    hint: nearest_clusters(choice, names),
+                    ..diagnostic
+                });
+            }
+        }
+        if !diagnostics.is_empty() {
+            return Err(Failure::of_all(diagnostics));
+        }
+        let chosen = clusters.filter(|cluster| self.cluster.iter().any(|choice| choice.includes(cluster)));
+        let mut names: Vec<&str> = chosen.map(|cluster| cluster.metadata.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+}
+
+impl Shown {
+    /// True if a binding is shown.
+    pub(super) fn includes(&self, binding: &Binding) -> bool {
+        self.includes_key(&binding.key(), binding.object.scope().kind())
+    }
+
+    /// True if the binding with this key and kind is shown.
+    pub(super) fn includes_key(&self, key: &str, kind: &str) -> bool {
+        let mut found = self.keys.iter().flatten();
+        self.keys.is_none() || found.any(|(known, of_kind)| known == key && *of_kind == kind)
+    }
+
+    /// True if a binding with this key is shown, of either kind.
+    pub(super) fn includes_name(&self, key: &str) -> bool {
+        self.keys.is_none() || self.keys.iter().flatten().any(|(known, _)| known == key)
+    }
+}
+
+fn diagnostic(error: &SelectionError) -> Diagnostic {
+    let hint = match error {
+        SelectionError::NoBinding { pattern, .. } if Path::new(pattern).exists() => Some(format!(
+            "`{pattern}` is a path: manifests are passed with `-f {pattern}`"
+        )),
+        error => error.hint(),
+    };
+    Diagnostic {
+        hint,
+        ..Diagnostic::new(error.to_string())
+    }
+}

@@ -1,0 +1,262 @@
+//! `divvy headroom`: how far workloads can grow, and what stops them.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use divvy_forecast::choice::{BindingPattern, ClusterChoice};
+use divvy_forecast::document::{FORMAT, SideDocument};
+use divvy_forecast::future::{Entry, Future, Options};
+use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
+use divvy_forecast::headroom::hypothetical::Hypothetical;
+use divvy_forecast::headroom::{Subject, headroom, is_measurable};
+use divvy_forecast::situation::Situation;
+use divvy_karmada::api::{Quantity, ResourceList};
+
+use super::Exit;
+use super::choosing::Shown;
+use super::diff::{self, SituationArguments};
+use super::input::workload_kinds;
+use super::output::{Output, OutputParser, binding_name};
+use super::setup::ProfileArguments;
+use crate::report::console::Console;
+use crate::report::errors::{Diagnostic, Failure};
+use crate::report::headroom as report;
+use crate::report::text::counted;
+
+const EXAMPLES: &str = "\
+Examples:
+  # How many more replicas of each workload fit, and what runs out first
+  divvy headroom -f dump/
+
+  # Of one workload, by its binding or its own name; if a cluster is drained
+  divvy headroom -f dump/ shop/deployment/web --drain eu-1
+
+  # How many replicas of a workload that does not exist yet
+  divvy headroom -f dump/ --cpu 2 --memory 4Gi --strategy DynamicWeight
+  divvy headroom -f dump/ --cpu 2 --memory 4Gi --replicas-of deployment/web
+
+Each workload grows alone: all others keep what they get, and what they take is not free. MOST is the \
+largest number of replicas that schedules. It is decided, and so is the next one, which does not \
+schedule. With a strategy that ignores capacity any number schedules, and the number that fits is \
+shown instead.
+
+Exit codes, the highest that applies:
+  0  the present replicas of every workload schedule
+  1  those of some do not
+  2  wrong usage, profile, plugin or input, or an invalid binding
+  3  a plugin failed, or Divvy itself";
+
+/// Heading of the options for a workload that does not exist.
+const HYPOTHETICAL: &str = "A workload that does not exist";
+
+/// Show how far workloads can grow, and what stops them.
+///
+/// Finds the largest number of replicas that still schedules, for every workload of the input, for some of them, or for
+/// one that does not exist. Every number is found by deciding. Changes nothing in any cluster.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples and exit codes.")]
+pub(super) struct HeadroomArguments {
+    #[command(flatten)]
+    situation: SituationArguments,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    #[command(flatten)]
+    hypothetical: HypotheticalArguments,
+    /// Divide the workload with this strategy, as if its policy named it
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Option<String>,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    output: Output,
+}
+
+/// A workload that does not exist.
+#[derive(Debug, Args)]
+#[group(id = "hypothetical", multiple = true, conflicts_with_all = ["bindings", "namespace", "selector"])]
+struct HypotheticalArguments {
+    /// CPU that each replica requests, such as `2` or `500m`
+    #[arg(long, value_name = "QUANTITY", value_parser = quantity, help_heading = HYPOTHETICAL)]
+    cpu: Option<Quantity>,
+    /// Memory that each replica requests, such as `4Gi`
+    #[arg(long, value_name = "QUANTITY", value_parser = quantity, help_heading = HYPOTHETICAL)]
+    memory: Option<Quantity>,
+    /// Another resource that each replica requests, such as `nvidia.com/gpu=1`; may be repeated
+    #[arg(long, value_name = "RESOURCE=QUANTITY", value_parser = request, help_heading = HYPOTHETICAL)]
+    request: Vec<(String, Quantity)>,
+    /// Placement, strategy and priority of this binding, and its requests if none are given
+    #[arg(long, value_name = "BINDING", help_heading = HYPOTHETICAL)]
+    replicas_of: Option<BindingPattern>,
+    /// Clusters that it may use: names, globs, `region=`, `zone=`, `provider=` or `label:KEY=VALUE`
+    #[arg(long, value_name = "CLUSTERS", help_heading = HYPOTHETICAL)]
+    clusters: Vec<ClusterChoice>,
+}
+
+/// Parses a quantity, which must not be negative.
+fn quantity(text: &str) -> Result<Quantity, String> {
+    let quantity: Quantity = text.parse().map_err(|error| format!("{error}"))?;
+    match quantity.is_negative() {
+        true => Err("expected a quantity that is not negative".to_owned()),
+        false => Ok(quantity),
+    }
+}
+
+/// Parses `RESOURCE=QUANTITY`.
+fn request(text: &str) -> Result<(String, Quantity), String> {
+    match text.split_once('=') {
+        Some((name, amount)) if !name.is_empty() => Ok((name.to_owned(), quantity(amount)?)),
+        _ => Err("expected `RESOURCE=QUANTITY`, for instance `nvidia.com/gpu=1`".to_owned()),
+    }
+}
+
+impl HypotheticalArguments {
+    fn is_given(&self) -> bool {
+        let Self {
+            cpu,
+            memory,
+            request,
+            replicas_of,
+            clusters,
+        } = self;
+        cpu.is_some() || memory.is_some() || !request.is_empty() || replicas_of.is_some() || !clusters.is_empty()
+    }
+
+    /// The workload. Without a binding to be placed as, its strategy must be named.
+    fn workload(&self, strategy: Option<&str>) -> Result<Hypothetical, Failure> {
+        if self.replicas_of.is_none() && strategy.is_none() {
+            let message = "nothing says how the replicas of the workload are divided";
+            let hint = "pass `--strategy` with the name of one, or `--replicas-of` with a binding that is placed in the same way";
+            return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
+        }
+        let mut requests: ResourceList = self.request.iter().cloned().collect();
+        let named = [("cpu", self.cpu), ("memory", self.memory)];
+        for (name, quantity) in named {
+            if let Some(quantity) = quantity
+                && requests.insert(name.to_owned(), quantity).is_some()
+            {
+                let message = format!("`--{name}` and `--request {name}` both set the request for `{name}`");
+                return Err(Failure::usage(
+                    Diagnostic::new(message).with_hint("leave one of them out"),
+                ));
+            }
+        }
+        Ok(Hypothetical {
+            requests,
+            strategy: strategy.map(ToOwned::to_owned),
+            placed_as: self.replicas_of.clone(),
+            clusters: self.clusters.clone(),
+        })
+    }
+}
+
+/// Reads the manifests, decides everything once, and then tries how far each chosen workload can grow.
+pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Exit, Failure> {
+    let hypothetical = &arguments.hypothetical;
+    let strategy = arguments.strategy.as_deref();
+    let workload = hypothetical
+        .is_given()
+        .then(|| hypothetical.workload(strategy))
+        .transpose()?;
+    let directories = arguments.profile.directories()?;
+    let chosen = arguments.profile.read()?;
+    let loaded = diff::load(&chosen, None, &directories)?;
+    // What exists is decided as it is; only the growing workload has another strategy.
+    let growing = match strategy {
+        Some(strategy) => Some(diff::load(&chosen, Some(strategy), &directories)?),
+        None => None,
+    };
+    let growing = growing.as_ref().unwrap_or(&loaded);
+    let kinds = workload_kinds(&chosen.configuration);
+    let sides = (&loaded, Some(growing));
+    let prepared = diff::prepare(&arguments.situation, &kinds, sides, workload.is_none(), console)?;
+    let options = Options {
+        assumes: !arguments.situation.no_assume,
+        explains: false,
+        threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        time: Some(arguments.situation.time.milliseconds()),
+    };
+    let future = Future::decide(&prepared.after, &loaded.side, options);
+    let mut notes = prepared.notes;
+    let subjects = match workload {
+        Some(workload) => {
+            let binding = workload.binding(&prepared.after).map_err(|error| {
+                let diagnostic = Diagnostic::new(error.to_string());
+                Failure::usage(Diagnostic {
+                    hint: error.hint(),
+                    ..diagnostic
+                })
+            })?;
+            vec![Subject::hypothetical(binding)]
+        }
+        None => existing(&prepared.shown, &future, &mut notes)?,
+    };
+    let measured = headroom(&subjects, &future, &growing.side, options);
+    let exit = measured.iter().map(|(_, error)| match error {
+        Some(error) => diff::fault(error).max(Exit::Unschedulable),
+        None => Exit::Success,
+    });
+    let exit = exit.max().unwrap_or_default();
+    let document = HeadroomDocument {
+        format: FORMAT,
+        after: SideDocument {
+            changes: arguments.situation.changes.texts(),
+            ..growing.document.clone()
+        },
+        assumes: options.assumes,
+        bindings: measured.into_iter().map(|(row, _)| row).collect::<Vec<HeadroomRow>>(),
+        notes,
+    };
+    let document = arguments.of_clusters(document, &prepared.after)?;
+    let names = || {
+        let rows = document.bindings.iter();
+        rows.map(|row| binding_name(&row.kind, &row.binding)).collect()
+    };
+    let is_wide = arguments.output == Output::Wide || arguments.situation.choosing.shows_clusters();
+    diff::print(
+        &arguments.situation,
+        &arguments.output,
+        console,
+        &document,
+        names,
+        |out| report::write(&document, is_wide, out, console.width()),
+    )?;
+    diff::tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
+    Ok(exit)
+}
+
+impl HeadroomArguments {
+    /// With `--cluster`, the document from the view of these clusters: the bindings that could grow there, or are stopped
+    /// there, with their replicas on these clusters alone.
+    fn of_clusters(&self, document: HeadroomDocument, situation: &Situation) -> Result<HeadroomDocument, Failure> {
+        let choosing = &self.situation.choosing;
+        if !choosing.shows_clusters() {
+            return Ok(document);
+        }
+        let chosen = choosing.clusters(situation.clusters.values().map(|entry| &entry.object))?;
+        let is_chosen = |name: &String| chosen.contains(&name.as_str());
+        let rows = document.bindings.into_iter().filter_map(|mut row| {
+            row.clusters.retain(|target| is_chosen(&target.name));
+            let stops = row.stop.iter().flat_map(|stop| &stop.resources);
+            let is_stopped = stops.flat_map(|resource| &resource.clusters).any(is_chosen);
+            (is_stopped || !row.clusters.is_empty()).then_some(row)
+        });
+        Ok(HeadroomDocument {
+            bindings: rows.collect(),
+            ..document
+        })
+    }
+}
+
+/// The bindings to measure. Those without a number of replicas are left out unless a name asks for them alone.
+fn existing<'a>(shown: &Shown, future: &'a Future, notes: &mut Vec<String>) -> Result<Vec<Subject<'a>>, Failure> {
+    let chosen = future.entries.iter().filter(|entry| shown.includes(&entry.binding));
+    let (measurable, others): (Vec<&Entry>, Vec<&Entry>) = chosen.partition(|entry| is_measurable(&entry.binding));
+    if measurable.is_empty() {
+        let message = "no chosen binding has a number of replicas";
+        return Err(Failure::usage(Diagnostic::new(message)));
+    }
+    if !others.is_empty() {
+        let count = counted(others.len(), "binding");
+        notes.push(format!("{count} left out: no single number of replicas"));
+    }
+    Ok(measurable.into_iter().map(Subject::existing).collect())
+}

@@ -1,0 +1,158 @@
+//! How far workloads can grow, as a table: one line per binding.
+
+use std::io::{self, Write};
+
+use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow, HeadroomStop};
+
+use super::forecast::{header, side};
+use super::grid::{Cell, Column, Grid};
+use super::style;
+use super::text::listed;
+
+/// Clusters that are named before the rest is counted.
+const NAMED_MAX: usize = 3;
+
+/// Writes the table.
+///
+/// With `is_wide`, the clusters with the largest number of replicas follow below each binding.
+pub(crate) fn write(
+    document: &HeadroomDocument,
+    is_wide: bool,
+    out: &mut dyn Write,
+    columns: Option<usize>,
+) -> io::Result<()> {
+    header(&side(&document.after), document.assumes, out, columns)?;
+    writeln!(out)?;
+    let mut grid = Grid::new(vec![
+        Column::left("BINDING"),
+        Column::left("STRATEGY"),
+        Column::right("REPLICAS"),
+        Column::right("MOST"),
+        Column::right("HEADROOM"),
+        Column::left("STOPPED BY"),
+    ]);
+    for row in &document.bindings {
+        add(row, &mut grid);
+        for target in row.clusters.iter().filter(|_| is_wide) {
+            grid.cells(vec![
+                Cell::plain(format!("  {}", target.name)),
+                Cell::empty(),
+                Cell::empty(),
+                Cell::plain(target.replicas.to_string()),
+            ]);
+        }
+    }
+    grid.write(out, columns)
+}
+
+fn add(row: &HeadroomRow, grid: &mut Grid) {
+    let headroom = row.headroom.map(|headroom| match headroom {
+        ..0 => Cell::new(format!("−{}", headroom.unsigned_abs()), style::BAD),
+        0 => Cell::new("0", style::NOTABLE),
+        _ => Cell::new(format!("+{headroom}"), style::GOOD),
+    });
+    let most = match (row.is_unbounded, row.most, row.result.as_str()) {
+        (true, ..) => "any".to_owned(),
+        (_, Some(most), _) => most.to_string(),
+        (_, None, "NoClusterFit" | "Unschedulable") => "none".to_owned(),
+        _ => String::new(),
+    };
+    grid.cells(vec![
+        Cell::new(&row.binding, style::NAME),
+        Cell::new(&row.strategy, style::STRATEGY),
+        Cell::plain(row.replicas.to_string()),
+        Cell::plain(most),
+        headroom.unwrap_or_else(Cell::empty),
+        Cell::plain(stopped_by(row)),
+    ]);
+    if let Some(beyond) = row.beyond {
+        let text = format!(
+            "{beyond} replicas schedule again, though {} do not",
+            row.most.unwrap_or(0) + 1
+        );
+        grid.text(2, text, style::NOTABLE);
+    }
+    if matches!(row.result.as_str(), "NoClusterFit" | "Unschedulable") && row.most.is_some() {
+        grid.text(2, format!("now {}: {}", row.result, row.message), style::BAD);
+    }
+}
+
+/// What stops the next replica, in the words of the reason.
+fn stopped_by(row: &HeadroomRow) -> String {
+    let text = match (&row.stop, row.fits) {
+        (None, _) if row.is_unbounded => {
+            "nothing: the strategy ignores capacity, or no capacity is asked for".to_owned()
+        }
+        (None, _) => return row.message.clone(),
+        (Some(stop), Some(fits)) => {
+            let over = stop.resources.iter().map(|resource| {
+                let names = listed(resource.clusters.iter().map(String::as_str), NAMED_MAX);
+                format!("{} on {names}", resource.resource)
+            });
+            let over = over.collect::<Vec<_>>().join(", ");
+            let count = stop.replicas;
+            format!("nothing, capacity is ignored; {fits} fit: {count} would exceed {over}")
+        }
+        (Some(stop), None) => refusal(stop),
+    };
+    let rejected = row.stop.as_ref().map(left_out).unwrap_or_default();
+    format!("{text}{rejected}")
+}
+
+/// `cpu in 3, pods in 2 of 5 candidates`, or the message of a refusal that is not about room.
+fn refusal(stop: &HeadroomStop) -> String {
+    if stop.resources.is_empty() {
+        return stop.message.clone();
+    }
+    let parts = stop
+        .resources
+        .iter()
+        .map(|resource| format!("{} in {}", resource.resource, resource.clusters.len()));
+    let candidates = if stop.candidates == 1 {
+        "candidate"
+    } else {
+        "candidates"
+    };
+    format!(
+        "{} of {} {candidates}",
+        parts.collect::<Vec<_>>().join(", "),
+        stop.candidates
+    )
+}
+
+/// `; 2 clusters not selected; 7 rejected (taint-toleration 5, cluster-affinity 2)`.
+fn left_out(stop: &HeadroomStop) -> String {
+    let mut text = String::new();
+    // A message that lists every cluster's reason says it already.
+    if stop.result == "NoClusterFit" {
+        return text;
+    }
+    if stop.not_selected > 0 {
+        let clusters = if stop.not_selected == 1 { "cluster" } else { "clusters" };
+        text.push_str(&format!("; {} {clusters} not selected", stop.not_selected));
+    }
+    let mut by_plugin: Vec<(&str, usize)> = Vec::new();
+    for rejected in &stop.rejected {
+        let plugin = match rejected.plugin.as_str() {
+            "" => "being deleted",
+            plugin => plugin,
+        };
+        match by_plugin.iter_mut().find(|(known, _)| *known == plugin) {
+            Some((_, count)) => *count += rejected.clusters,
+            None => by_plugin.push((plugin, rejected.clusters)),
+        }
+    }
+    let count: usize = by_plugin.iter().map(|(_, count)| count).sum();
+    if count > 0 {
+        let clusters = if count == 1 { "cluster" } else { "clusters" };
+        let plugins: Vec<String> = match by_plugin.as_slice() {
+            [(plugin, _)] => vec![(*plugin).to_owned()],
+            several => several
+                .iter()
+                .map(|(plugin, count)| format!("{plugin} {count}"))
+                .collect(),
+        };
+        text.push_str(&format!("; {count} {clusters} rejected ({})", plugins.join(", ")));
+    }
+    text
+}

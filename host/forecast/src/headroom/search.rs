@@ -1,0 +1,206 @@
+//! The largest count that a predicate accepts, by real tries.
+//!
+//! Nothing is assumed that was not tried: the count that is found was accepted, the next one was refused. Whether a larger
+//! one would be accepted again is tried at a few counts and reported.
+
+/// The largest number of replicas that Kubernetes allows.
+pub const REPLICAS_MAX: i32 = i32::MAX;
+
+/// Counts below a refused start that are tried one by one if no other is accepted.
+const SINGLE_STEPS: i32 = 64;
+
+/// Outcome of a try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Try {
+    /// True if the count is accepted.
+    pub is_accepted: bool,
+    /// A count that may be the largest, as the refusal says.
+    pub suggestion: Option<i64>,
+}
+
+/// Outcome of a search.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The largest count that was found: accepted, with the next one refused or beyond what Kubernetes allows. `None` if
+    /// every count that was tried is refused.
+    pub most: Option<i32>,
+    /// A larger count that is accepted although the one after `most` is not.
+    pub beyond: Option<i32>,
+}
+
+/// Searches from 1 to [`REPLICAS_MAX`], starting at `start`.
+pub fn largest(start: i32, mut attempt: impl FnMut(i32) -> Try) -> Found {
+    let start = start.max(1);
+    let top = attempt(REPLICAS_MAX);
+    if top.is_accepted {
+        return Found {
+            most: Some(REPLICAS_MAX),
+            beyond: None,
+        };
+    }
+    let Some((low, high, suggestion)) = first_accepted(start, top.suggestion, &mut attempt) else {
+        return Found::default();
+    };
+    let most = between(low, high, suggestion, &mut attempt);
+    Found {
+        most: Some(most),
+        beyond: beyond(most, &mut attempt),
+    }
+}
+
+/// An accepted count, a larger one that is refused, and what that one suggests.
+fn first_accepted(
+    start: i32,
+    suggestion: Option<i64>,
+    attempt: &mut impl FnMut(i32) -> Try,
+) -> Option<(i32, i32, Option<i64>)> {
+    let at_start = attempt(start);
+    if at_start.is_accepted {
+        return Some((start, REPLICAS_MAX, suggestion));
+    }
+    let suggested = at_start.suggestion.or(suggestion);
+    if let Some(count) = suggested.and_then(|count| i32::try_from(count).ok())
+        && (1..REPLICAS_MAX).contains(&count)
+        && count != start
+        && attempt(count).is_accepted
+    {
+        let high = if count < start { start } else { REPLICAS_MAX };
+        return Some((count, high, None));
+    }
+    // Halves, from the start down: where smaller counts are easier, one of them is accepted.
+    let mut count = start / 2;
+    while count > 0 {
+        if attempt(count).is_accepted {
+            return Some((count, start, None));
+        }
+        count /= 2;
+    }
+    // Where only a few counts are accepted, halves miss them.
+    let least = start.saturating_sub(SINGLE_STEPS).max(1);
+    let single = (least..start).rev().find(|&count| attempt(count).is_accepted)?;
+    Some((single, single + 1, None))
+}
+
+/// The largest accepted count from `low`, which is accepted, to `high`, which is not: by suggestion or doubling, then by
+/// halving the distance.
+fn between(mut low: i32, mut high: i32, mut suggestion: Option<i64>, attempt: &mut impl FnMut(i32) -> Try) -> i32 {
+    let mut step = low.max(1);
+    // True if the suggestion is the count after an accepted one.
+    let mut is_next = false;
+    while high - low > 1 {
+        let suggested = suggestion
+            .take()
+            .and_then(|count| i32::try_from(count).ok())
+            // If the accepted count is what was suggested, the one after it is all that is left to try.
+            .map(|count| count.max(low + 1))
+            .filter(|count| *count < high);
+        let middle = low + (high - low) / 2;
+        let count = match suggested {
+            Some(count) => count,
+            None => low.saturating_add(step).min(middle),
+        };
+        let tried = attempt(count);
+        if tried.is_accepted {
+            low = count;
+            step = step.saturating_mul(2);
+            // If the suggestion was right, the next count settles it. More steps of one would creep.
+            suggestion = suggested.filter(|_| !is_next).map(|count| i64::from(count) + 1);
+            is_next = suggestion.is_some();
+        } else {
+            high = count;
+            suggestion = tried.suggestion.filter(|_| suggested.is_none());
+            is_next = false;
+        }
+    }
+    low
+}
+
+/// An accepted count above the one after `most`, if one of a few is.
+fn beyond(most: i32, attempt: &mut impl FnMut(i32) -> Try) -> Option<i32> {
+    let near = (2..=4).map(|more| most.saturating_add(more));
+    let far = (2..16).map(|power| most.max(1).saturating_mul(1 << power));
+    let counts = near.chain(far).filter(|count| *count < REPLICAS_MAX);
+    counts.into_iter().find(|&count| attempt(count).is_accepted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The search over a predicate, and the counts that were tried.
+    fn search(start: i32, accepts: impl Fn(i32) -> bool, suggests: Option<i64>) -> (Found, Vec<i32>) {
+        let mut tried = Vec::new();
+        let found = largest(start, |count| {
+            tried.push(count);
+            let is_accepted = accepts(count);
+            Try {
+                is_accepted,
+                suggestion: suggests.filter(|_| !is_accepted),
+            }
+        });
+        (found, tried)
+    }
+
+    #[test]
+    fn the_count_found_was_accepted_and_the_next_one_refused() {
+        for limit in [1, 2, 3, 7, 60, 100, 1023, 1024, 1_000_000, i32::MAX - 1] {
+            for start in [1, 2, 50, 60, 61, 1024, 5_000_000] {
+                for suggests in [
+                    None,
+                    Some(i64::from(limit)),
+                    Some(1),
+                    Some(i64::from(limit) - 1),
+                    Some(i64::MAX),
+                ] {
+                    let (found, tried) = search(start, |count| count <= limit, suggests);
+                    assert_eq!(found.most, Some(limit), "from {start}, suggesting {suggests:?}");
+                    assert_eq!(found.beyond, None);
+                    assert!(
+                        tried.contains(&limit) && tried.contains(&(limit + 1)),
+                        "{limit}: {tried:?}"
+                    );
+                    assert!(tried.len() < 130, "{} tries", tried.len());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_true_suggestion_saves_the_search() {
+        let (found, tried) = search(60, |count| count <= 291, Some(291));
+        assert_eq!(found.most, Some(291));
+        assert_eq!(tried[..4], [i32::MAX, 60, 291, 292]);
+    }
+
+    #[test]
+    fn without_a_limit_the_largest_count_is_all_that_is_tried() {
+        let (found, tried) = search(3, |_| true, None);
+        assert_eq!((found.most, tried), (Some(REPLICAS_MAX), vec![REPLICAS_MAX]));
+    }
+
+    #[test]
+    fn where_nothing_is_accepted_nothing_is_found() {
+        for start in [1, 2, 10, 100] {
+            assert_eq!(search(start, |_| false, None).0, Found::default());
+            assert_eq!(search(start, |_| false, Some(5)).0, Found::default());
+        }
+    }
+
+    #[test]
+    fn counts_that_are_accepted_again_are_reported_and_single_ones_found() {
+        // Even counts only, as of a strategy that must fill pairs.
+        let (found, _) = search(4, |count| count % 2 == 0 && count <= 20, None);
+        assert!(found.most.is_some_and(|most| most % 2 == 0), "{found:?}");
+        let (found, _) = search(4, |count| count <= 5 || (200..5000).contains(&count), None);
+        assert!(
+            found.most == Some(5) && found.beyond.is_some() || found.most == Some(4999),
+            "{found:?}"
+        );
+        // Exactly one count, as of a strategy whose policy counts the replicas.
+        for start in [9, 10, 20, 70] {
+            let (found, _) = search(start, |count| count == 9, None);
+            assert_eq!((found.most, found.beyond), (Some(9), None), "from {start}");
+        }
+        assert_eq!(search(3, |count| count == 9, Some(9)).0.most, Some(9));
+    }
+}

@@ -1,0 +1,35 @@
+//! Labels of workloads, for commands that choose bindings by them. A binding has none of its workload's labels.
+
+use std::collections::BTreeMap;
+
+use divvy_karmada::api::{ResourceBinding, StringMap};
+
+use crate::Manifests;
+use crate::overlay::{Identity, of_bound, of_workload};
+
+/// The labels of every workload and resource of the input.
+#[derive(Debug, Clone, Default)]
+pub struct WorkloadLabels {
+    by_identity: BTreeMap<Identity, StringMap>,
+}
+
+impl WorkloadLabels {
+    /// The labels in manifests that have not been moved into a detector yet.
+    pub fn of(manifests: &Manifests) -> Self {
+        let resources = manifests.resources.iter().map(|located| &located.object);
+        let labels = resources.map(|workload| (of_workload(workload), workload.resource.metadata.labels.clone()));
+        Self {
+            by_identity: labels.collect(),
+        }
+    }
+
+    /// Labels of the workload that a binding is for; `None` if it is not in the input.
+    pub fn of_binding(&self, binding: &ResourceBinding) -> Option<&StringMap> {
+        let mut identity = of_bound(binding);
+        // A namespaced binding need not repeat its namespace.
+        if identity.1.namespace.is_empty() {
+            identity.1.namespace.clone_from(&binding.metadata.namespace);
+        }
+        self.by_identity.get(&identity)
+    }
+}

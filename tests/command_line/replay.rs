@@ -1,0 +1,147 @@
+//! `divvy replay`: differences, another left side, and what is shown.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{check, fixture, run};
+
+/// A folder with a recording of the fleet, and a profile under which the plugin `rival` serves `Average` and gives
+/// everything to the first candidate.
+struct Recorded {
+    _folder: tempfile::TempDir,
+    recording: String,
+    rival: String,
+}
+
+impl Recorded {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (recording, rival) = (path("recording.jsonl"), path("rival.toml"));
+        let files = [
+            "schedule",
+            "-f",
+            "fleet.yaml",
+            "-f",
+            "scheduled.yaml",
+            "--record",
+            &recording,
+        ];
+        assert_eq!(run(&files).0, Some(0));
+        let library = fixture("rival");
+        let text = format!(
+            "[[profile]]\nname = \"rival\"\nextends = \"default\"\nassign = [\"duplicated\", \"rival\"]\n\
+             [profile.plugin.rival]\npath = {library:?}\n"
+        );
+        fs::write(&rival, text).expect("the profile can be written");
+        Self {
+            _folder: folder,
+            recording,
+            rival,
+        }
+    }
+
+    fn replay(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        run(&[&["replay", &self.recording], arguments].concat())
+    }
+}
+
+#[test]
+fn only_the_clusters_that_differ_are_printed() {
+    let recorded = Recorded::new();
+    let (exit, stdout, _) = recorded.replay(&["--profile", &recorded.rival]);
+    let line = format!(
+        "{}:4: shop/cart-deployment: 3 of 3 clusters differ: east-1 3→-, east-2 3→-, west-1 3→9, first differs at Select\n\
+         1 passed, 1 failed\n",
+        recorded.recording
+    );
+    assert_eq!((exit, stdout), (Some(1), line));
+    let (_, wide, _) = recorded.replay(&["--profile", &recorded.rival, "-o", "wide"]);
+    assert!(
+        wide.contains("expected east-1=3 east-2=3 west-1=3, got west-1=9, first differs"),
+        "{wide}"
+    );
+    let (_, json, _) = recorded.replay(&["--profile", &recorded.rival, "-o", "json"]);
+    let json: Value = serde_json::from_str(&json).expect("it is JSON");
+    let difference = serde_json::json!({"name": "east-1", "expected": 3, "actual": null});
+    assert_eq!(json["mismatches"][0]["differences"][0], difference);
+}
+
+#[test]
+fn the_left_side_may_be_another_profile() {
+    let recorded = Recorded::new();
+    let same = ["--base", &recorded.rival, "--profile", &recorded.rival];
+    assert_eq!(
+        recorded.replay(&same),
+        (Some(0), "2 passed, 0 failed\n".to_owned(), String::new())
+    );
+    let (exit, stdout, _) = recorded.replay(&["--base", &recorded.rival]);
+    assert_eq!(exit, Some(1));
+    assert!(stdout.contains("west-1 9→3"), "{stdout}");
+}
+
+#[test]
+fn what_is_shown_changes_no_result() {
+    let recorded = Recorded::new();
+    let rival = ["--profile", recorded.rival.as_str()];
+    for (arguments, is_shown) in [
+        (&["--case", "shop/cart-*"][..], true),
+        (&["--case", "deployment/agent"], false),
+        (&["-n", "shop"], true),
+        (&["--cluster", "west-*"], true),
+    ] {
+        let (exit, stdout, _) = recorded.replay(&[&rival[..], arguments].concat());
+        assert_eq!(exit, Some(1), "{arguments:?}");
+        assert_eq!(
+            stdout.contains("shop/cart-deployment: "),
+            is_shown,
+            "{arguments:?}: {stdout}"
+        );
+        assert_eq!(stdout.starts_with("1 difference not shown\n"), !is_shown, "{stdout}");
+        assert!(stdout.ends_with("1 passed, 1 failed\n"), "{stdout}");
+    }
+    let (exit, stdout, stderr) = recorded.replay(&["--case", "shop/crt-deployment", "-n", "shp", "--cluster", "wst-1"]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    assert_eq!(
+        stderr,
+        "\
+error: no recorded case matches `shop/crt-deployment`
+  hint: did you mean `shop/cart-deployment`?
+error: no recorded namespace matches `shp`
+  hint: did you mean `shop`?
+error: no recorded cluster matches `wst-1`
+  hint: did you mean `west-1`?
+"
+    );
+    let (exit, stdout, _) = recorded.replay(&[&rival[..], &["-q"]].concat());
+    assert_eq!((exit, stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn diff_takes_a_plugin_on_the_right_side() {
+    let library = fixture("rival").display().to_string();
+    let files = [
+        "diff",
+        "-f",
+        "fleet.yaml",
+        "-f",
+        "dump.yaml",
+        "--reschedule",
+        "web-deployment",
+    ];
+    let (exit, stdout, stderr) = run(&[&files[..], &["--plugin", &library]].concat());
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let first = format!("profile default → profile default with --plugin {library} --reschedule web-deployment\n");
+    assert!(stdout.starts_with(&first), "{stdout}");
+    assert!(
+        stdout.contains("shop/web-deployment  Average         10  east-1 −2  east-2 −2  west-1 +4"),
+        "{stdout}"
+    );
+    check(
+        &[&files[..], &["--plugin", "averag"]].concat()[..],
+        2,
+        "",
+        &run(&["plugin", "show", "averag"]).2,
+    );
+}
