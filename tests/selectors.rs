@@ -85,7 +85,7 @@ fn names_of_metrics_are_checked_and_bounded() {
     let selector = host.profile().selectors().next().expect("there is a selector");
     let counters = selector.metrics().counters;
     assert_eq!(counters.len(), 64);
-    assert!(counters.contains_key("a0") && !counters.contains_key("not-a-name") && !counters.contains_key("i3"));
+    assert!(counters.contains_key("n0") && !counters.contains_key("not-a-name") && !counters.contains_key("n69"));
 }
 
 #[test]

@@ -416,3 +416,23 @@ fn a_changed_profile_is_tried_before_it_decides() {
     simulation.patch("web", &nowhere);
     assert_eq!(simulation.result("web"), clusters(&[("a", 3)]));
 }
+
+#[test]
+fn what_plugins_count_is_served_and_a_reload_begins_anew() {
+    let mut simulation = Simulation::new(&[cluster("a", 10), cluster("b", 10)]);
+    let counted = |simulation: &Simulation| simulation.scraped("divvy_plugin_counter_total");
+    assert_eq!(counted(&simulation), Vec::<String>::new());
+    let narrow = "select = ['few-per-provider', 'spread-constraints']";
+    assert_eq!(simulation.exchange(narrow).refusal, None);
+    simulation.create("web", divided(3));
+    assert_eq!(simulation.result("web"), clusters(&[("b", 3)]));
+    let line = "divvy_plugin_counter_total{plugin=\"few-per-provider\",name=\"clusters_left_out\"} 1";
+    assert_eq!(counted(&simulation), [line]);
+    let histogram = simulation.scraped("divvy_plugin_histogram_count");
+    assert_eq!(
+        histogram,
+        ["divvy_plugin_histogram_count{plugin=\"few-per-provider\",name=\"providers\"} 1"]
+    );
+    assert_eq!(simulation.exchange("").refusal, None);
+    assert_eq!(counted(&simulation), Vec::<String>::new());
+}

@@ -22,6 +22,7 @@ use crate::scheduling::Host;
 /// A control plane with one scheduler.
 pub(super) struct Simulation {
     engine: Engine,
+    metrics: Arc<Metrics>,
     bindings: BTreeMap<String, Value>,
     version: u64,
     start: Instant,
@@ -45,9 +46,11 @@ impl Simulation {
     /// A scheduler whose profile has these lines of TOML added.
     pub(super) fn with_profile(lines: &str, clusters: &[Value]) -> Self {
         let active = active_profile(lines);
-        let panel = Arc::new(Panel::new(Arc::new(Metrics::new("test", None))));
+        let metrics = Arc::new(Metrics::new("test", None));
+        let panel = Arc::new(Panel::new(Arc::clone(&metrics)));
         let mut simulation = Self {
             engine: Engine::new(active, panel),
+            metrics,
             bindings: BTreeMap::new(),
             version: 0,
             start: Instant::now(),
@@ -161,6 +164,13 @@ impl Simulation {
         let trial = self.engine.exchange(active_profile(lines), now);
         self.run();
         trial
+    }
+
+    /// The lines of a scrape that begin with a name.
+    pub(super) fn scraped(&self, name: &str) -> Vec<String> {
+        let text = self.metrics.render();
+        let lines = text.lines().filter(|line| line.starts_with(name));
+        lines.map(str::to_owned).collect()
     }
 
     /// The scheduler's state, to change it.
