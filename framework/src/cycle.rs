@@ -133,12 +133,16 @@ impl<'a> Cycle<'a> {
     /// only if an explanation was requested. A row past the end is ignored and counted; the test kit reports it as an error.
     pub fn explain_row<R: Into<Reason>>(&self, row: Row, reason: impl FnOnce() -> R) {
         if self.wants_explanation() {
-            if row.index() >= self.clusters().len() {
-                crate::export::count_out_of_range(1);
-            }
-            let reason: Reason = reason().into();
-            reason.hand_over(row.number(), |reason| self.texts.explain(reason));
+            self.hand_over(row, &reason().into());
         }
+    }
+
+    #[cold]
+    fn hand_over(&self, row: Row, reason: &Reason) {
+        if row.index() >= self.clusters().len() {
+            crate::export::count_out_of_range(1);
+        }
+        reason.hand_over(row.number(), |reason| self.texts.explain(reason));
     }
 
     /// Adds a remark on the whole decision; `text` runs only if an explanation was requested.

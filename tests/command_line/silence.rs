@@ -186,7 +186,7 @@ fn an_unknown_key_of_preferences_is_named_with_its_place_and_the_nearest_list() 
     assert_eq!(exit, Some(2));
     let rows = format!(
         "\
-  unknown key `specifiedCluster` in `divvy.io/preferences`
+  PropagationPolicy shop/p's `divvy.io/preferences`: plugin `specified`: unknown key `specifiedCluster`
   hint: did you mean `specifiedClusters`?
   in {path}:8; policy PropagationPolicy shop/p
 "

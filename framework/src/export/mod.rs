@@ -34,6 +34,7 @@ pub use divvy_framework_abi::{Pointer, Slice};
 pub(crate) use panics::current_services;
 #[cfg(feature = "testing")]
 pub(crate) use panics::with_services;
+#[cfg(feature = "testing")]
 pub(crate) use preferences::preferences;
 pub use preferences::{
     PreferencesReader, assign_preferences, filter_preferences, no_preferences, score_preferences, select_preferences,

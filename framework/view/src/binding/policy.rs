@@ -36,7 +36,11 @@ impl<'a> Policy<'a> {
 
     /// Free-form preferences as JSON; empty if the policy has none.
     pub fn preferences_json(&self) -> &'a str {
-        self.binding.read(self.policy.preferences)
+        // Every call asks, and nearly every policy has none: the pool of texts need not be looked at.
+        match self.policy.preferences.length {
+            0 => "",
+            _ => self.binding.read(self.policy.preferences),
+        }
     }
 
     /// Entries of the policy list that the strategy reads, such as `staticWeightList`.

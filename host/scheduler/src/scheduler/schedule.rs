@@ -6,7 +6,6 @@ use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Ledger};
 use crate::plan::{Plan, PlanResult, Plans};
-use crate::strategy::PREFERENCES_ANNOTATION;
 use divvy_documents::names;
 use divvy_karmada::detector::Binding;
 
@@ -312,24 +311,19 @@ impl Scheduler {
     }
 }
 
-/// Names the lists that a strategy reads in an error about an unknown key. The plugin, which judges the keys that are left when
+/// Suggests a list that the strategy reads in an error about an unknown key. The plugin, which judges the keys that are left when
 /// the host has read those lists, does not know them.
-fn naming_lists(error: CycleError, profile: &Profile, plan: &Plan) -> CycleError {
-    let CycleError::InvalidBinding { message, hint } = error else {
-        return error;
-    };
-    let key = message
-        .strip_prefix("unknown key `")
-        .and_then(|rest| rest.strip_suffix('`'));
-    let Some(key) = key else {
-        return CycleError::InvalidBinding { message, hint };
-    };
-    let lists = profile.declarations().preference_keys(&plan.strategy);
-    let listed = names::nearest(key, lists.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
-    CycleError::InvalidBinding {
-        hint: listed.or(hint),
-        message: format!("{message} in `{PREFERENCES_ANNOTATION}`"),
+fn naming_lists(mut error: CycleError, profile: &Profile, plan: &Plan) -> CycleError {
+    if let CycleError::InvalidPreferences { message, hint, .. } = &mut error
+        && let Some(key) = message.strip_prefix("unknown key `")
+        && let Some(key) = key.strip_suffix('`')
+    {
+        let lists = profile.declarations().preference_keys(&plan.strategy);
+        if let Some(near) = names::nearest(key, lists.iter().map(String::as_str)) {
+            *hint = Some(format!("did you mean `{near}`?"));
+        }
     }
+    error
 }
 
 /// Books the replicas that a result adds to the last one.
