@@ -1,9 +1,12 @@
 //! Values that plugins keep per snapshot and per binding, through a library and a host.
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
 
-use divvy_scheduler::fleet::Fleet;
+use divvy_karmada::api::Cluster;
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::scheduler::Scheduler;
+use serde_json::Value;
 
 use crate::changed_sdk;
 use crate::manifests::{binding, cluster, list};
@@ -11,24 +14,37 @@ use crate::scheduling::{Host, detected, told};
 
 /// A filter and strategy whose only result is a report of the values that it got.
 const SOURCE: &str = r#"#![forbid(unsafe_code)]
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use divvy_framework::clusters::{Clusters, Symbol};
 use divvy_framework::prelude::*;
-
-static DROPPED: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Default)]
 struct Keeper {
     snapshots: AtomicU32,
     bindings: AtomicU32,
+    /// Values for snapshots that were dropped.
+    dropped: Arc<AtomicU32>,
 }
 
-/// Number of the value, number of the value that it was made from, clusters.
-struct Kept(u32, u32, usize);
+struct Kept {
+    number: u32,
+    /// Number of the value that it was made from.
+    previous: u32,
+    changed: String,
+    /// Regions of the clusters, by row.
+    regions: Vec<Symbol>,
+    dropped: Arc<AtomicU32>,
+}
+
+fn regions(clusters: Clusters<'_>) -> Vec<Symbol> {
+    clusters.regions().iter().map(|(_, region)| region).collect()
+}
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        DROPPED.fetch_add(1, Ordering::Relaxed);
+        self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -49,8 +65,19 @@ impl SnapshotValuePlugin for Keeper {
 
     fn snapshot_value(&self, context: &SnapshotValueContext<'_>, previous: Option<&Kept>) -> Result<Kept, Failure> {
         let number = self.snapshots.fetch_add(1, Ordering::Relaxed) + 1;
-        assert!(context.changed_rows().is_none());
-        Ok(Kept(number, previous.map_or(0, |previous| previous.0), context.clusters().len()))
+        let clusters = context.clusters();
+        let (regions, changed) = match (previous, context.changed_rows()) {
+            (Some(previous), Some(rows)) => {
+                let mut regions = previous.regions.clone();
+                for &row in rows {
+                    regions[row.index()] = clusters.regions()[row];
+                }
+                (regions, format!("{:?}", rows.iter().map(|row| row.index()).collect::<Vec<_>>()))
+            }
+            _ => (regions(clusters), "anything".to_owned()),
+        };
+        let previous = previous.map_or(0, |previous| previous.number);
+        Ok(Kept { number, previous, changed, regions, dropped: Arc::clone(&self.dropped) })
     }
 }
 
@@ -71,7 +98,7 @@ impl BindingValuePlugin for Keeper {
 
 impl FilterPlugin for Keeper {
     fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
-        assert_eq!(context.snapshot_value()?.2, context.clusters().len());
+        assert_eq!(context.snapshot_value()?.regions, regions(context.clusters()));
         context.binding_value()?;
         Ok(())
     }
@@ -86,10 +113,11 @@ impl AssignPlugin<KeeperPreferences> for Keeper {
         context: &AssignContext<'_, Self, KeeperPreferences>,
         _: &mut AssignResult<'_>,
     ) -> Result<(), Failure> {
-        let Kept(number, previous, clusters) = context.snapshot_value()?;
+        let Kept { number, previous, changed, regions, .. } = context.snapshot_value()?;
         Err(Failure::unschedulable(format!(
-            "snapshot {number} after {previous}, {clusters} clusters, {} dropped; binding {}",
-            DROPPED.load(Ordering::Relaxed),
+            "snapshot {number} after {previous}, {} clusters, {changed} changed, {} dropped; binding {}",
+            regions.len(),
+            self.dropped.load(Ordering::Relaxed),
             context.binding_value()?,
         )))
     }
@@ -98,13 +126,31 @@ impl AssignPlugin<KeeperPreferences> for Keeper {
 divvy_framework::export_plugin!(Keeper: Filter, Assign, SnapshotValue, BindingValue);
 "#;
 
+fn keeper_host() -> Host {
+    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| changed_sdk::plugin_of("values", SOURCE, &[]));
+    Host::extending(&format!(
+        "filters = ['keeper']\nassign = ['keeper', 'average']\n[profile.plugin.keeper]\npath = '{}'\n",
+        LIBRARY.display()
+    ))
+}
+
+fn in_region(name: &str, region: &str) -> Cluster {
+    let mut object = Value::from(cluster(name, 4));
+    object["spec"]["region"] = region.into();
+    serde_json::from_value(object).expect("a cluster")
+}
+
+fn fleet_of(names: &[&str]) -> Fleet {
+    let mut fleet = Fleet::new(false);
+    for name in names {
+        fleet.upsert(&in_region(name, "eu"));
+    }
+    fleet
+}
+
 #[test]
 fn values_are_made_once_per_snapshot_and_once_per_plan() {
-    let library = changed_sdk::plugin_of("values", SOURCE, &[]);
-    let host = Host::extending(&format!(
-        "filters = ['keeper']\nassign = ['keeper', 'average']\n[profile.plugin.keeper]\npath = '{}'\n",
-        library.display()
-    ));
+    let host = keeper_host();
     let preferences = serde_json::json!({ "word": "hello" });
     let refusing = serde_json::json!({ "refuse": true });
     let keeper = |name| binding(name, 3).strategy("Keeper");
@@ -131,7 +177,7 @@ fn values_are_made_once_per_snapshot_and_once_per_plan() {
     let expected = |snapshot: &str, dropped: u32, binding: &str| {
         format!("Unschedulable: snapshot {snapshot}, {dropped} dropped; binding {binding}")
     };
-    let first = "1 after 0, 2 clusters";
+    let first = "1 after 0, 2 clusters, anything changed";
     for _ in 0..2 {
         assert_eq!(decide(&mut fleet, "first"), expected(first, 0, "first 1 hello 0"));
         assert_eq!(decide(&mut fleet, "second"), expected(first, 0, "second 2 none 0"));
@@ -145,7 +191,7 @@ fn values_are_made_once_per_snapshot_and_once_per_plan() {
     let (more, _) = detected(&list([cluster("c", 4).into()]));
     fleet.extend(more.clusters.iter().map(|cluster| &cluster.object));
     for _ in 0..2 {
-        let second = "2 after 1, 3 clusters";
+        let second = "2 after 1, 3 clusters, anything changed";
         assert_eq!(decide(&mut fleet, "first"), expected(second, 1, "first 1 hello 0"));
         assert_eq!(decide(&mut fleet, "second"), expected(second, 1, "second 2 none 0"));
     }
@@ -153,5 +199,47 @@ fn values_are_made_once_per_snapshot_and_once_per_plan() {
     let mut changed = found.bindings[0].clone();
     changed.object.spec.replicas = Some(9);
     let decision = Scheduler::new(Arc::clone(&host.shared())).schedule(&changed, &fleet.snapshot());
-    assert_eq!(told(&decision), expected("2 after 1, 3 clusters", 1, "first 4 hello 0"));
+    assert_eq!(
+        told(&decision),
+        expected("2 after 1, 3 clusters, anything changed", 1, "first 4 hello 0")
+    );
+}
+
+/// The filter asserts that the value, kept up by the changed rows, is what a new one would be.
+#[test]
+fn a_value_is_made_from_the_kept_one_and_the_rows_that_changed() {
+    let host = keeper_host();
+    let (_, found) = detected(&list([binding("web", 3).strategy("Keeper").into()]));
+    let mut scheduler = Scheduler::new(host.shared());
+    let mut decide = |snapshot: &FleetSnapshot| {
+        let answer = told(&scheduler.schedule(&found.bindings[0], snapshot));
+        let (_, answer) = answer.split_once("snapshot ").expect("a report");
+        answer.split_once(" changed").expect("a report").0.to_owned()
+    };
+    let mut fleet = fleet_of(&["a", "b", "c"]);
+    let change = |fleet: &mut Fleet, name: &str, region: &str| {
+        fleet.upsert(&in_region(name, region));
+        fleet.snapshot()
+    };
+    assert_eq!(decide(&fleet.snapshot()), "1 after 0, 3 clusters, anything");
+    let held = change(&mut fleet, "c", "us");
+    assert_eq!(decide(&held), "2 after 1, 3 clusters, [2]");
+    // Three versions without a decision, and a copy of the arena that is held.
+    change(&mut fleet, "c", "asia");
+    change(&mut fleet, "a", "us");
+    let third = change(&mut fleet, "a", "asia");
+    for _ in 0..2 {
+        assert_eq!(decide(&third), "3 after 2, 3 clusters, [0, 2]");
+    }
+    // Nothing changes in an older snapshot; it is not known what a newer one has that it lacks.
+    assert_eq!(decide(&held), "4 after 3, 3 clusters, anything");
+    assert_eq!(decide(&third), "5 after 4, 3 clusters, [0, 2]");
+    assert_eq!(
+        decide(&change(&mut fleet, "d", "eu")),
+        "6 after 5, 4 clusters, anything"
+    );
+    assert_eq!(decide(&change(&mut fleet, "d", "us")), "7 after 6, 4 clusters, [3]");
+    // Another store, with the same clusters.
+    let mut other = fleet_of(&["a", "b", "c", "d"]);
+    assert_eq!(decide(&other.snapshot()), "8 after 7, 4 clusters, anything");
 }

@@ -96,8 +96,12 @@ impl<'a> SnapshotValueContext<'a> {
         self.clusters
     }
 
-    /// Rows whose clusters differ from the snapshot of the previous value, ascending, if both have the same clusters in
-    /// the same rows; `None` if anything may have changed.
+    /// Rows whose clusters have changed since the snapshot of the previous value, ascending and each once. Both snapshots
+    /// have the same clusters in the same rows, and the symbols of the previous one have the same texts in this one. New
+    /// texts have new symbols, so a table by symbol may have to grow.
+    ///
+    /// `None` if anything may have changed: there is no previous value, a cluster was added or removed, the host dropped
+    /// unused texts and numbered the others anew, or the previous snapshot is not an earlier one of the same clusters.
     pub fn changed_rows(&self) -> Option<&'a [Row]> {
         self.changed_rows
     }

@@ -1,4 +1,4 @@
-//! Memory in the long run: a store releases the memory of outdated cluster data.
+//! Memory of changes: what one change allocates, and in the long run, a store releases the memory of outdated cluster data.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use divvy_framework_driver::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
 use divvy_framework_view::clusters::{Condition, Resource, Taint};
 use divvy_framework_view::words::{ConditionStatus, TaintEffect};
 
-use crate::counter::bytes_kept;
+use crate::counter::{allocations, bytes_kept};
 
 const CLUSTERS: usize = 1_000;
 
@@ -82,4 +82,53 @@ fn a_million_changes_leave_memory_where_it_was() {
         "{} symbols",
         snapshot.clusters().symbol_count()
     );
+}
+
+/// Maximum allocations per change of one cluster. Measured: its four lists, and the text that [`write`] makes.
+const CHANGE_MAXIMUM: u64 = 5;
+
+/// Allocations of a change that brings no new text, while the last snapshot is held or not, and the rows that it changed.
+fn allocations_of_change(clusters: usize, is_held: bool) -> u64 {
+    let names: Vec<String> = (0..clusters).map(|number| format!("member-{number:04}")).collect();
+    let mut store = SnapshotStore::new();
+    // Every seventh change has known texts only.
+    for (number, name) in names.iter().enumerate() {
+        store.upsert(name, |writer| write(writer, number, 6));
+    }
+    let mut held = Some(store.snapshot());
+    let mut counts = Vec::with_capacity(16);
+    for change in (13..).step_by(7).take(16) {
+        let number = change % clusters;
+        let earlier = store.snapshot().version();
+        if !is_held {
+            held = None;
+        }
+        let (count, changed) = allocations(|| {
+            store.upsert(&names[number], |writer| write(writer, number, change));
+            let snapshot = store.snapshot();
+            let rows = snapshot
+                .changed_since(earlier)
+                .map(|mut rows| (rows.next(), rows.next()));
+            held = Some(snapshot);
+            rows
+        });
+        assert_eq!(changed, Some((Some(number as u32), None)));
+        counts.push(count);
+    }
+    drop(held);
+    counts.last().copied().unwrap_or_default()
+}
+
+#[test]
+fn a_change_allocates_the_same_in_any_fleet() {
+    for is_held in [false, true] {
+        let counts = [100, 1_000, 5_000].map(|clusters| allocations_of_change(clusters, is_held));
+        println!("{counts:?} allocations, held: {is_held}");
+        assert!(
+            counts
+                .iter()
+                .all(|&count| count == counts[0] && count <= CHANGE_MAXIMUM),
+            "{counts:?}"
+        );
+    }
 }

@@ -1127,10 +1127,10 @@ typedef struct divvy_snapshot_value_call {
     int64_t valid_until;
     /* The value for an earlier snapshot; null if there is none. It stays valid during the call. */
     DIVVY_POINTER(void, previous)
-    /* Rows whose clusters differ from the earlier snapshot, ascending, if `changes_known` is 1. */
+    /* Rows whose clusters have changed since the earlier snapshot, ascending and each once, if `changes_known` is 1. */
     divvy_u32_slice changed_rows;
-    /* 1 if both snapshots have the same clusters in the same rows, and `changed_rows` lists those that differ; 0 if
-     * anything may have changed. */
+    /* 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols,
+     * and `changed_rows` lists what changed; 0 if anything may have changed. */
     uint32_t changes_known;
     /* Zero. */
     uint32_t reserved;

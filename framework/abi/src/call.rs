@@ -127,10 +127,10 @@ call! {
     SnapshotValueCall(SnapshotValueCallRef, kind::SNAPSHOT_VALUE) {
         /// The value for an earlier snapshot; null if there is none. It stays valid during the call.
         previous: Address = Address::NULL,
-        /// Rows whose clusters differ from the earlier snapshot, ascending, if `changes_known` is 1.
+        /// Rows whose clusters have changed since the earlier snapshot, ascending and each once, if `changes_known` is 1.
         changed_rows: Slice<'a, u32> = Slice::EMPTY,
-        /// 1 if both snapshots have the same clusters in the same rows, and `changed_rows` lists those that differ; 0 if
-        /// anything may have changed.
+        /// 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols,
+        /// and `changed_rows` lists what changed; 0 if anything may have changed.
         changes_known: u32 = 0,
         /// Zero.
         reserved: u32 = 0,

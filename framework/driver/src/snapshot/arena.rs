@@ -5,24 +5,18 @@
 //! rebuild writes every row into an empty arena, so that there is only one way to write a row.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Pod;
 use divvy_framework_abi::arena::{ABSENT, ColumnEntry, HEAD_WORDS, MAGIC, NO_ROW, column};
 use divvy_framework_abi::text::Span;
 
 use super::contents::Contents;
+use super::history::Changes;
 use super::row::Row;
 use super::symbols;
 
 /// The word of an arena's head that holds its generation.
 const GENERATION: usize = 3;
-
-/// A generation that no arena of this process has had yet.
-fn next_generation() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
 
 /// A column had no room for a write. The arena is then only partly written and must be discarded.
 #[derive(Debug)]
@@ -129,10 +123,18 @@ struct Usage {
     live: usize,
 }
 
+/// What readers of an arena share.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) words: Vec<u64>,
+    /// When the rows last changed. Plugins do not see it: the host picks out the rows that matter to them.
+    pub(super) changes: Changes,
+}
+
 /// An arena that is kept in step with the contents of a store.
 #[derive(Debug)]
 pub(super) struct RoomyArena {
-    words: Arc<Vec<u64>>,
+    block: Arc<Block>,
     /// Size of each column in bytes, including spare room.
     capacity: [usize; column::COUNT],
     usage: [Usage; LISTS.len()],
@@ -144,7 +146,7 @@ pub(super) struct RoomyArena {
 
 impl RoomyArena {
     /// Builds an arena from the whole store.
-    pub(super) fn new(contents: &Contents) -> Self {
+    pub(super) fn new(contents: &Contents, changes: &Changes) -> Self {
         let capacity = capacities(contents);
         let directory = column::COUNT * size_of::<ColumnEntry>() / size_of::<u64>();
         let mut next = HEAD_WORDS + directory;
@@ -152,7 +154,7 @@ impl RoomyArena {
             MAGIC,
             contents.rows.len() as u64,
             column::COUNT as u64,
-            next_generation(),
+            changes.version().generation(),
         ];
         for bytes in capacity {
             head.extend([next as u64, 0]);
@@ -183,7 +185,10 @@ impl RoomyArena {
         });
         debug_assert!(written.is_ok(), "the capacities are those of the contents");
         Self {
-            words: Arc::new(words),
+            block: Arc::new(Block {
+                words,
+                changes: changes.clone(),
+            }),
             capacity,
             usage,
             stale: Vec::new(),
@@ -208,15 +213,16 @@ impl RoomyArena {
     }
 
     /// The current arena, for readers. It is not written while any of them holds it.
-    pub(super) fn share(&self) -> Arc<Vec<u64>> {
-        Arc::clone(&self.words)
+    pub(super) fn share(&self) -> Arc<Block> {
+        Arc::clone(&self.block)
     }
 
     /// Writes the rows that have changed. Returns `None`, without writing, if a reader holds the arena. After [`Full`],
     /// the arena must be discarded.
-    pub(super) fn catch_up(&mut self, contents: &Contents) -> Option<Result<(), Full>> {
-        let words = Arc::get_mut(&mut self.words)?;
-        words[GENERATION] = next_generation();
+    pub(super) fn catch_up(&mut self, contents: &Contents, changes: &Changes) -> Option<Result<(), Full>> {
+        let Block { words, changes: known } = Arc::get_mut(&mut self.block)?;
+        words[GENERATION] = changes.version().generation();
+        known.catch_up(changes, &self.stale);
         let mut writer = Writer {
             words,
             capacity: &self.capacity,

@@ -11,10 +11,12 @@
 
 mod arena;
 mod contents;
+mod history;
 mod row;
 mod store;
 mod symbols;
 
+pub use history::SnapshotVersion;
 pub use row::ClusterWriter;
 pub use store::{Snapshot, SnapshotStore};
 

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use divvy_framework_abi::arena::Arena;
 use divvy_framework_view::clusters::Clusters;
 
-use super::arena::RoomyArena;
+use super::arena::{Block, RoomyArena};
 use super::contents::{Change, Contents};
+use super::history::{History, SnapshotVersion};
 use super::row::{ClusterWriter, Draft};
 
 /// The clusters at one moment, immutable and cheap to share.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    words: Arc<Vec<u64>>,
+    block: Arc<Block>,
     deleting: Arc<[u32]>,
 }
 
@@ -26,13 +27,28 @@ impl Snapshot {
     /// The arena.
     #[inline]
     pub fn arena(&self) -> Arena<'_> {
-        Arena::new(&self.words)
+        Arena::new(&self.block.words)
     }
 
     /// The arena's words, which plugins receive across the ABI.
     #[inline]
     pub fn words(&self) -> &[u64] {
-        &self.words
+        &self.block.words
+    }
+
+    /// The version of the snapshot.
+    #[inline]
+    pub fn version(&self) -> SnapshotVersion {
+        self.block.changes.version()
+    }
+
+    /// Rows whose clusters have changed since an earlier snapshot, ascending and each once. A cluster that changed and
+    /// changed back is among them.
+    ///
+    /// `None` if that is not known: the earlier snapshot is of another store or is not earlier, or rows or symbols have
+    /// been numbered anew since then, because a cluster was added or removed or because unused texts were dropped.
+    pub fn changed_since(&self, earlier: SnapshotVersion) -> Option<impl Iterator<Item = u32> + use<'_>> {
+        self.block.changes.since(earlier)
     }
 
     /// Rows of the clusters that are being deleted, ascending.
@@ -45,6 +61,7 @@ impl Snapshot {
 #[derive(Debug, Default)]
 pub struct SnapshotStore {
     contents: Contents,
+    history: History,
     draft: Draft,
     /// The arena of the latest snapshot.
     front: Option<RoomyArena>,
@@ -85,9 +102,7 @@ impl SnapshotStore {
             Change::Rows => self.forget_arenas(),
         }
         if self.contents.wants_compaction() {
-            self.contents.compact();
-            self.front = None;
-            self.spare = None;
+            self.compact();
         }
     }
 
@@ -103,6 +118,7 @@ impl SnapshotStore {
     /// The current clusters. Two calls without a change in between return the same snapshot.
     pub fn snapshot(&mut self) -> Snapshot {
         let rows = &self.contents.rows;
+        let count = rows.len();
         let deleting = self.deleting.get_or_insert_with(|| {
             let numbered = (0..).zip(rows).filter(|(_, row)| row.is_deleting());
             numbered.map(|(number, _)| number).collect()
@@ -111,9 +127,12 @@ impl SnapshotStore {
         if !self.front.as_ref().is_some_and(RoomyArena::is_current) {
             self.renew();
         }
-        let front = self.front.get_or_insert_with(|| RoomyArena::new(&self.contents));
+        let changes = self.history.take(count);
+        let front = self
+            .front
+            .get_or_insert_with(|| RoomyArena::new(&self.contents, changes));
         Snapshot {
-            words: front.share(),
+            block: front.share(),
             deleting,
         }
     }
@@ -121,13 +140,12 @@ impl SnapshotStore {
     /// Brings `front` up to date, or clears it so that the caller rebuilds it.
     fn renew(&mut self) {
         for _ in 0..2 {
-            match self.front.as_mut().and_then(|arena| arena.catch_up(&self.contents)) {
+            let front = self.front.as_mut();
+            match front.and_then(|arena| arena.catch_up(&self.contents, self.history.changes())) {
                 Some(Ok(())) => return,
                 Some(Err(_)) => {
                     // Out of room: a rebuild follows, so compact first rather than copy garbage into the new arena.
-                    self.contents.compact();
-                    self.front = None;
-                    self.spare = None;
+                    self.compact();
                     return;
                 }
                 // A reader holds this arena, so try the other one.
@@ -139,6 +157,7 @@ impl SnapshotStore {
     }
 
     fn mark(&mut self, row: usize, deletion: bool) {
+        self.history.change(row);
         let rows = self.len();
         for arena in [&mut self.front, &mut self.spare] {
             arena.take_if(|arena| !arena.mark(row, &self.contents.dropped, rows));
@@ -148,7 +167,16 @@ impl SnapshotStore {
         }
     }
 
+    /// Drops unused texts and sets. Symbols then have other numbers, so no arena and no change carries over.
+    fn compact(&mut self) {
+        self.contents.compact();
+        self.history.restart();
+        self.front = None;
+        self.spare = None;
+    }
+
     fn forget_arenas(&mut self) {
+        self.history.restart();
         self.front = None;
         self.spare = None;
         self.deleting = None;

@@ -4,6 +4,7 @@ use divvy_framework_view::clusters::{Resource, Row};
 
 use super::{ClusterWriter, SnapshotStore};
 
+mod changes;
 mod patches;
 
 fn upsert(store: &mut SnapshotStore, name: &str, region: &str) {

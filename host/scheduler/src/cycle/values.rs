@@ -1,6 +1,6 @@
 //! The values that plugins keep for a snapshot and for a binding: found or made before a call.
 
-use divvy_framework::abi::call::{BindingValueCall, SnapshotValueCall};
+use divvy_framework::abi::call::BindingValueCall;
 use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::view::{CycleView, PolicyView, flag};
 use divvy_framework::abi::{Address, Pointer, Slice};
@@ -41,12 +41,7 @@ impl Values {
                 snapshot: views.cycle.snapshot,
                 ..CycleView::DEFAULT
             };
-            let mut call = SnapshotValueCall {
-                cycle: Pointer::new(&view),
-                ..SnapshotValueCall::DEFAULT
-            };
-            let generation = input.fleet.snapshot().arena().generation();
-            values.snapshot = Some(plugin.snapshot_value(generation, &mut call)?);
+            values.snapshot = Some(plugin.snapshot_value(input.fleet.snapshot(), &view)?);
         }
         if plugin.library().serves(kind::BINDING_VALUE) {
             values.binding = Some(input.group.values.get(plugin, || {

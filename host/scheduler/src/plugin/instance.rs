@@ -4,7 +4,6 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use divvy_framework::abi::Address;
 use divvy_framework::abi::call::{
     AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall,
     SnapshotValueCall,
@@ -12,8 +11,11 @@ use divvy_framework::abi::call::{
 use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::service::{DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
+use divvy_framework::abi::view::CycleView;
+use divvy_framework::abi::{Address, Pointer, Slice};
 
 use divvy_framework_driver::metrics::MetricFigures;
+use divvy_framework_driver::snapshot::{Snapshot, SnapshotVersion};
 
 use super::error::CallError;
 use super::library::PluginLibrary;
@@ -121,8 +123,8 @@ pub struct PluginInstance {
     /// A number that no other instance of this process has.
     number: u64,
     keeps_values: bool,
-    /// The value for the newest snapshot that the plugin was called with, and the generation of that snapshot.
-    snapshot_value: Mutex<Option<(u64, KeptValue)>>,
+    /// The value for the snapshot that the plugin was last called with, and the version of that snapshot.
+    snapshot_value: Mutex<Option<(SnapshotVersion, KeptValue)>>,
     quarantined: AtomicBool,
     last_panic: Mutex<String>,
     observer: OnceLock<Arc<dyn CallObserver>>,
@@ -240,30 +242,36 @@ impl PluginInstance {
         })
     }
 
-    /// The value for the snapshot with this generation: the one that is kept, or a new one, made by `call` from the kept
-    /// one. A generation of 0 is unknown, so that its value is never kept for another call.
+    /// The value for a snapshot, which is all that `cycle` has: the one that is kept, or a new one made from it.
     ///
     /// # Errors
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place. The kept value stays.
-    pub(crate) fn snapshot_value(
-        &self,
-        generation: u64,
-        call: &mut SnapshotValueCall<'_>,
-    ) -> Result<KeptValue, CallError> {
+    pub(crate) fn snapshot_value(&self, snapshot: &Snapshot, cycle: &CycleView<'_>) -> Result<KeptValue, CallError> {
+        let version = snapshot.version();
         // Held while the value is made, so that calls on other threads wait for it instead of making their own.
         let mut kept = self.snapshot_value.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
-            Some((known, value)) if *known == generation && generation != 0 => return Ok(value.clone()),
-            Some((_, previous)) => call.previous = previous.address(),
-            None => {}
-        }
-        self.call(call, None)?;
+        let (previous, changed) = match &*kept {
+            Some((known, value)) if *known == version => return Ok(value.clone()),
+            Some((known, value)) => {
+                let changed = snapshot.changed_since(*known);
+                (value.address(), changed.map(Iterator::collect::<Vec<u32>>))
+            }
+            None => (Address::NULL, None),
+        };
+        let mut call = SnapshotValueCall {
+            cycle: Pointer::new(cycle),
+            previous,
+            changed_rows: changed.as_deref().map_or(Slice::EMPTY, Slice::new),
+            changes_known: changed.is_some().into(),
+            ..SnapshotValueCall::DEFAULT
+        };
+        self.call(&mut call, None)?;
         let value = KeptValue::new(PreparedState {
             state: call.value,
             release: call.release.get(),
         });
-        *kept = Some((generation, value.clone()));
+        *kept = Some((version, value.clone()));
         Ok(value)
     }
 

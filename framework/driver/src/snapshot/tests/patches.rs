@@ -11,7 +11,7 @@ use crate::snapshot::{ClusterWriter, Snapshot, SnapshotStore};
 
 /// A cluster whose texts are given as small numbers, so that clusters share some texts and differ in others.
 #[derive(Debug, Clone, Default)]
-struct Cluster {
+pub(super) struct Cluster {
     texts: [u16; 4],
     labels: Vec<u16>,
     annotations: Vec<u16>,
@@ -34,7 +34,7 @@ fn text(number: u16) -> String {
 }
 
 impl Cluster {
-    fn write(&self, writer: &mut ClusterWriter<'_>) {
+    pub(super) fn write(&self, writer: &mut ClusterWriter<'_>) {
         let [uid, region, provider, zone] = self.texts.map(text);
         writer.uid(&uid).region(&region);
         writer.provider(&provider).deprecated_zone(&zone);
@@ -113,7 +113,7 @@ fn clusters() -> impl Strategy<Value = Cluster> {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+pub(super) enum Step {
     Upsert(u8, Box<Cluster>),
     Remove(u8),
     /// Take a snapshot and hold it.
@@ -122,7 +122,7 @@ enum Step {
     Release(usize),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         12 => (0..9_u8, clusters()).prop_map(|(name, cluster)| Step::Upsert(name, Box::new(cluster))),
         1 => (0..9_u8).prop_map(Step::Remove),
@@ -132,7 +132,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..150)
 }
 
-fn name(number: u8) -> String {
+pub(super) fn name(number: u8) -> String {
     format!("cluster-{number}")
 }
 
