@@ -149,12 +149,42 @@ fn json_and_yaml_have_the_same_content_sorted_by_name() {
     assert_eq!(cart["message"], "");
     assert_eq!(
         cart["clusters"][2],
-        serde_json::json!({"name": "west-1", "replicas": 3})
+        serde_json::json!({"name": "west-1", "replicas": 3, "free": 16})
     );
     assert_eq!(rows[2]["message"], "scheduling is suspended");
     let (exit, yaml, _) = run(&[&arguments[..], &["yaml"]].concat());
     assert_eq!(exit, Some(0));
     assert!(yaml.starts_with("- binding: shop/agent-deployment\n"), "{yaml}");
+}
+
+#[test]
+fn room_without_a_limit_is_not_a_figure() {
+    // Without replicas, any number of copies fits in every cluster.
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("idle.yaml").display().to_string();
+    let text = "\
+{apiVersion: work.karmada.io/v1alpha2, kind: ResourceBinding, metadata: {name: idle-deployment, namespace: shop},
+ spec: {resource: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: idle}, placement: {}}}
+";
+    std::fs::write(&file, text).expect("the file can be written");
+    for strategy in [
+        "Duplicated",
+        "StaticWeight",
+        "DynamicWeight",
+        "Aggregated",
+        "Average",
+        "Specified",
+        "PriorityAggregated",
+    ] {
+        let files = ["schedule", "-f", "fleet.yaml", "-f", &file, "--strategy", strategy];
+        let (_, json, stderr) = run(&[&files[..], &["--explain", "-o", "json"]].concat());
+        assert!(json.contains("\"candidate\": true"), "{strategy}: {json}{stderr}");
+        let (_, table, _) = run(&[&files[..], &["--explain", "-o", "wide"]].concat());
+        assert!(
+            !format!("{json}{table}").contains("2147483647"),
+            "{strategy}: {json}{table}"
+        );
+    }
 }
 
 #[test]

@@ -137,10 +137,8 @@ impl<'a, 'report> Account<'a, 'report> {
         parts.extend(cluster.tier.map(|tier| format!("tier {}", tier + 1)));
         let last = cluster.last.filter(|_| !is_said("last") && !is_said("keeps"));
         parts.extend(last.map(|last| format!("last {last}")));
-        // A resource without replicas fits any number of times: not worth printing.
-        let bounded = cluster.fits_now.filter(|fits| *fits < i64::from(i32::MAX));
-        let bounded = bounded.filter(|_| !is_said("fitsNow"));
-        parts.extend(bounded.map(|fits| format!("fits {fits}")));
+        let fits = cluster.fits_now.filter(|_| !is_said("fitsNow"));
+        parts.extend(fits.map(|fits| format!("fits {fits}")));
         if let Some(total) = cluster.score {
             let of_plugins: Vec<String> = cluster
                 .scores

@@ -307,7 +307,11 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
         ("/0/message", json!("")),
         (
             "/0/clusters",
-            json!([{"name": "m1", "replicas": 8}, {"name": "m2", "replicas": 2}]),
+            json!([{"name": "m1", "replicas": 8, "free": 2}, {"name": "m2", "replicas": 2, "free": 1}]),
+        ),
+        (
+            "/0/last",
+            json!([{"name": "m1", "replicas": 7}, {"name": "m3", "replicas": 1}]),
         ),
         ("/3/figures", json!({"requested": 90, "available": 12})),
         ("/3/foreignScheduler", json!("volcano")),

@@ -42,7 +42,7 @@ pub struct ClusterExplanation {
     /// Weighted sum of all scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<i64>,
-    /// Estimate of the replicas that fit now.
+    /// Estimate of the replicas that fit now; absent if the cluster was not estimated or nothing limits them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fits_now: Option<i64>,
     /// Replicas in the last result; absent if it does not list the cluster.
