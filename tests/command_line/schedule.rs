@@ -188,6 +188,25 @@ fn room_without_a_limit_is_not_a_figure() {
 }
 
 #[test]
+fn tiers_count_from_1_in_the_table_and_in_the_data() {
+    let files = [
+        "schedule",
+        "-f",
+        "../../../examples/fleet",
+        "deployment/image-recognition",
+        "--explain",
+    ];
+    let (_, table, _) = run(&files);
+    assert!(table.contains("(tier 1, ") && !table.contains("tier 0"), "{table}");
+    let (_, json, _) = run(&[&files[..], &["-o", "json"]].concat());
+    let rows: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let clusters = rows[0]["explanation"]["clusters"].as_array().expect("it is explained");
+    let tiers: std::collections::BTreeSet<u64> =
+        clusters.iter().filter_map(|cluster| cluster["tier"].as_u64()).collect();
+    assert_eq!(tiers.first(), Some(&1), "{json}");
+}
+
+#[test]
 fn standard_input_and_folders_are_read() {
     let fleet = std::fs::read(folder().join("fleet.yaml")).expect("the fixture is there");
     let mut child = divvy(&["schedule", "-f", "-", "-f", "scheduled.yaml"])

@@ -63,9 +63,7 @@ pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
             ("tier", "tier"),
             ("replicas", "assigned"),
         ] {
-            // Tiers count from 1, as in the table.
-            let from = i64::from(key == "tier");
-            if let Some(number) = candidate[key].as_i64().map(|number| number.saturating_add(from)) {
+            if let Some(number) = candidate[key].as_i64() {
                 facts.push(format!("{label} {number}"));
             }
         }

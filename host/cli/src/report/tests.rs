@@ -243,7 +243,7 @@ fn an_explanation_names_filter_score_and_remark() {
 }
 
 #[test]
-fn a_figure_that_a_reason_mentions_is_printed_once_and_tiers_count_from_1() {
+fn a_figure_that_a_reason_mentions_is_printed_once() {
     let mut case = Case::new();
     let text = "keeps 2, fits 5: +3 in proportion over 1 clusters";
     let reason = Reason {
@@ -259,7 +259,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once_and_tiers_count_from_1() {
         score: Some(0),
         fits_now: Some(5),
         last: Some(2),
-        tier: Some(0),
+        tier: Some(1),
         candidate: true,
         replicas: Some(5),
         reasons: vec![reason.clone()],
@@ -267,7 +267,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once_and_tiers_count_from_1() {
     };
     let left_out = ClusterExplanation {
         name: "m2".to_owned(),
-        tier: Some(1),
+        tier: Some(2),
         candidate: false,
         replicas: None,
         reasons: Vec::new(),

@@ -43,7 +43,7 @@ impl Cycle {
             let fits_now = self.feasible.fits_now.get(place).copied();
             // Unlimited is not a count that a reader can use.
             cluster.fits_now = fits_now.filter(|&fits_now| fits_now < UNBOUNDED);
-            cluster.tier = self.feasible.tiers.get(place).copied();
+            cluster.tier = self.feasible.tiers.get(place).map(|rank| rank.saturating_add(1));
             for (plugin, scores) in input.profile.score_names().zip(&self.plugin_scores) {
                 let plugin = plugin.to_owned();
                 let score = scores.get(place).map(|&score| PluginScore {

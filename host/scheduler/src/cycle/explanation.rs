@@ -48,7 +48,7 @@ pub struct ClusterExplanation {
     /// Replicas in the last result; absent if it does not list the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<i64>,
-    /// Tier of the cluster, 0 being the best; absent if the binding has no tiers.
+    /// Tier of the cluster, 1 being the best; absent if the binding has no tiers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<u32>,
     /// True if Select made it a candidate.
