@@ -11,14 +11,14 @@ fn scheduled_and_skipped_bindings_exit_with_0() {
         &["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"],
         0,
         "\
-BINDING                 STRATEGY    REPLICAS  CHANGE  FREE     RESULT
+BINDING                 STRATEGY    REPLICAS  CHANGE  FREE  RESULT
 shop/agent-deployment   Duplicated    2 each                Scheduled
   on 2 clusters: east-1, west-1
 shop/cart-deployment    Average            9      +2    28  Scheduled
   east-1                                   3     new     5
   east-2                                   3      +1     7
   west-1                                   3      -2    16
-shop/paused-deployment  Duplicated         2                  Skipped
+shop/paused-deployment  Duplicated         2                Skipped
   scheduling is suspended
 
 3 bindings: 2 scheduled, 1 skipped
@@ -34,11 +34,11 @@ fn unschedulable_bindings_exit_with_1_and_a_reason() {
         &["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
         1,
         "\
-BINDING                STRATEGY    REPLICAS         RESULT
+BINDING                STRATEGY    REPLICAS  RESULT
 shop/huge-deployment   Average           90  Unschedulable
   90 replicas requested, 24 fit in the candidate clusters
   assigned to scheduler `volcano`; scheduled anyway
-shop/model-deployment  Duplicated         1   NoClusterFit
+shop/model-deployment  Duplicated         1  NoClusterFit
   0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, \
 1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}
 
@@ -63,8 +63,8 @@ fn an_invalid_binding_is_an_error_in_its_row_and_the_others_are_scheduled() {
         ],
         2,
         "\
-BINDING                   STRATEGY   REPLICAS  FREE     RESULT
-shop/batch-deployment                       4            Error
+BINDING                   STRATEGY   REPLICAS  FREE  RESULT
+shop/batch-deployment                       4        Error
   no loaded plugin serves the strategy `Avrage` (the policy's annotation `divvy.io/strategy`); known strategies, \
 nearest first: `Average`, `Duplicated`, `Specified`
   in meaningless.yaml:2; policy PropagationPolicy shop/batch

@@ -157,16 +157,16 @@ fn rendered(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) 
 #[test]
 fn a_table_has_one_line_per_binding_and_per_cluster() {
     let expected = "\
-BINDING          STRATEGY    REPLICAS  CHANGE  FREE     RESULT
+BINDING          STRATEGY    REPLICAS  CHANGE  FREE  RESULT
 shop/divided     Average           10      +2     3  Scheduled
   m1                                8      +1     2
   m2                                2     new     1
   m3                                0    gone
 shop/everywhere  Duplicated    2 each                Scheduled
   on 3 clusters: m1, m2, m3
-shop/paused      Duplicated         1                  Skipped
+shop/paused      Duplicated         1                Skipped
   scheduling is suspended
-shop/too-large   Average           90            Unschedulable
+shop/too-large   Average           90                Unschedulable
   90 replicas requested, 12 fit in the candidate clusters
   assigned to scheduler `volcano`; scheduled anyway
 
@@ -369,7 +369,7 @@ fn what_no_policy_matches_is_said_once() {
 
 #[test]
 fn columns_hold_wide_characters_and_long_names() {
-    let columns = [Column::left("NAME"), Column::right("COUNT"), Column::leaning("END")];
+    let columns = [Column::left("NAME"), Column::right("COUNT"), Column::left("END")];
     let mut grid = Grid::new(columns.to_vec());
     for row in [
         ["北京一", "7", "ok"],
@@ -381,8 +381,8 @@ fn columns_hold_wide_characters_and_long_names() {
     grid.text(2, "words that go on and on, and on", style::PLAIN);
     let expected = "\
 NAME              COUNT  END
-北京一                7   ok
-a                 not at all
+北京一                7  ok
+a                        not at all
 much-too-long-a-name
                      42
   words that go on and on,
