@@ -145,3 +145,30 @@ fn diff_takes_a_plugin_on_the_right_side() {
         &run(&["plugin", "show", "averag"]).2,
     );
 }
+
+#[test]
+fn an_invalid_line_has_one_position() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let recording = folder.path().join("recording.jsonl").display().to_string();
+    for (line, expected) in [
+        (&b"nonsense"[..], ":2:2: expected ident"),
+        (
+            br#"{"kind":"Fleet","name":3}"#,
+            ":2:24: invalid type: integer `3`, expected a string",
+        ),
+        (
+            br#"{"kind":"Flet"}"#,
+            ":2: unknown kind `Flet`, expected `Fleet`, `Case` or `Recording`",
+        ),
+        (b"{\xff}", ":2:2: not UTF-8 text"),
+    ] {
+        let text = [&b"{\"kind\":\"Fleet\",\"name\":\"a\",\"clusters\":[]}\n"[..], line].concat();
+        fs::write(&recording, text).expect("the recording can be written");
+        check(
+            &["replay", &recording],
+            2,
+            "",
+            &format!("error: {recording}{expected}\n"),
+        );
+    }
+}
