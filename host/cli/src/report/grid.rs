@@ -159,6 +159,28 @@ fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes free text, wrapped between words at the width of the terminal. Continuation lines are indented further, so that the
+/// next text is recognisable as such.
+///
+/// # Errors
+///
+/// The error of `out`. Some lines may have been written.
+pub(crate) fn write_text(
+    out: &mut dyn Write,
+    columns: Option<usize>,
+    indent: usize,
+    text: &str,
+    style: Style,
+) -> io::Result<()> {
+    let room = columns.map(|columns| columns.saturating_sub(indent + HANG).max(TEXT_MINIMUM));
+    for (number, part) in wrapped(text, room).iter().enumerate() {
+        let indent = if number == 0 { indent } else { indent + HANG };
+        spaces(out, indent)?;
+        writeln!(out, "{style}{part}{style:#}")?;
+    }
+    Ok(())
+}
+
 impl Grid {
     /// A grid without lines.
     pub(crate) fn new(columns: Vec<Column>) -> Self {
@@ -209,16 +231,7 @@ impl Grid {
             match line {
                 Line::Blank => writeln!(out)?,
                 Line::Cells(cells) => self.write_cells(out, cells, &widths)?,
-                Line::Text { indent, text, style } => {
-                    let indent = self.indent + indent;
-                    // Continuation lines are indented further, so that the next text is recognisable as such.
-                    let room = columns.map(|columns| columns.saturating_sub(indent + HANG).max(TEXT_MINIMUM));
-                    for (number, part) in wrapped(text, room).iter().enumerate() {
-                        let indent = if number == 0 { indent } else { indent + HANG };
-                        spaces(out, indent)?;
-                        writeln!(out, "{style}{part}{style:#}")?;
-                    }
-                }
+                Line::Text { indent, text, style } => write_text(out, columns, self.indent + indent, text, *style)?,
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ use super::errors::{Diagnostic, Failure};
 use super::grid::{Cell, Column, Grid};
 use super::table::{self, TableOptions};
 use super::text::{listed, printable, wrapped};
-use super::{structured, style, warnings};
+use super::{account, structured, style, warnings};
 use crate::command::Exit;
 
 /// Four bindings and three clusters; `divided` has a last result.
@@ -408,4 +408,44 @@ fn texts_break_between_words_and_lists_end() {
     assert_eq!(listed(["a", "b", "c"].into_iter(), 2), "a, b, c");
     assert_eq!(listed(["a", "b", "c", "d"].into_iter(), 2), "a, b, and 2 more");
     assert_eq!(printable("line\nbreak\u{7}\u{202e}"), "line break\\u{7}\\u{202e}");
+}
+
+#[test]
+fn a_remembered_decision_is_wrapped_at_the_width_of_the_terminal() {
+    let names: Vec<String> = (1..=20).map(|number| format!("member-{number}")).collect();
+    let answer = json!({
+        "decidedAt": "2026-01-01T00:00:00Z",
+        "because": "its placement changed",
+        "strategy": "Average",
+        "outcome": {"clusters": [{"name": "m1", "replicas": 3}]},
+        "last": [{"name": "m1", "replicas": 1}],
+        "candidates": [{
+            "name": "m1",
+            "score": 0,
+            "fitsNow": 4,
+            "last": 1,
+            "tier": 1,
+            "replicas": 3,
+            "reasons": [{"text": "capacity 5: 3 each"}],
+        }],
+        "rejected": [{"plugin": "taints", "reason": "had a taint", "count": 22, "clusters": names}],
+    });
+    let whole = rendered(|out| account::write(&answer, None, out));
+    let expected = format!(
+        "\
+decided at 2026-01-01T00:00:00Z, because its placement changed; strategy Average
+  m1: 3 (+2)
+candidates:
+  m1: score 0, fits now 4, last 1, tier 1, assigned 3
+    capacity 5: 3 each
+not chosen:
+  22 had a taint (taints): {} and 2 more
+",
+        names.join(", ")
+    );
+    assert_eq!(whole, expected);
+    let narrow = rendered(|out| account::write(&answer, Some(40), out));
+    assert!(narrow.lines().all(|line| line.len() <= 40), "{narrow}");
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&narrow), words(&whole));
 }
