@@ -69,7 +69,7 @@ fn names_namespaces_and_labels_choose_bindings() {
         ],
         0,
         "\
-BINDING                STRATEGY    REPLICAS     RESULT
+BINDING                STRATEGY    REPLICAS  RESULT
 shop/agent-deployment  Duplicated    2 each  Scheduled
   on 2 clusters: east-1, west-1
 

@@ -205,7 +205,7 @@ fn a_plugin_is_shown_with_its_configuration() {
     assert_eq!(exit, Some(0));
     assert!(stdout.starts_with("static-weight "), "{stdout}");
     assert!(
-        stdout.contains("\n  method  \"even-remainder\" | \"webster\"\n"),
+        stdout.contains("\n  method  \"even-remainder\" | \"webster\"  \"even-remainder\"\n"),
         "{stdout}"
     );
     assert!(

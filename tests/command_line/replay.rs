@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{check, fixture, run};
+use super::{check, divvy, fixture, folder, run};
 
 /// A folder with a recording of the fleet, and a profile under which the plugin `rival` serves `Average` and gives
 /// everything to the first candidate.
@@ -144,4 +144,58 @@ fn diff_takes_a_plugin_on_the_right_side() {
         "",
         &run(&["plugin", "show", "averag"]).2,
     );
+}
+
+#[test]
+fn an_invalid_line_has_one_position() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let recording = folder.path().join("recording.jsonl").display().to_string();
+    for (line, expected) in [
+        (&b"nonsense"[..], ":2:2: expected ident"),
+        (
+            br#"{"kind":"Fleet","name":3}"#,
+            ":2:24: invalid type: integer `3`, expected a string",
+        ),
+        (
+            br#"{"kind":"Flet"}"#,
+            ":2: unknown kind `Flet`, expected `Fleet`, `Case` or `Recording`",
+        ),
+        (b"{\xff}", ":2:2: not UTF-8 text"),
+    ] {
+        let text = [&b"{\"kind\":\"Fleet\",\"name\":\"a\",\"clusters\":[]}\n"[..], line].concat();
+        fs::write(&recording, text).expect("the recording can be written");
+        check(
+            &["replay", &recording],
+            2,
+            "",
+            &format!("error: {recording}{expected}\n"),
+        );
+    }
+}
+
+#[test]
+fn a_recorded_profile_finds_its_plugins_from_any_folder() {
+    let home = tempfile::tempdir().expect("a folder can be made");
+    fs::create_dir(home.path().join("profiles")).expect("a folder can be made");
+    fs::copy(fixture("rival"), home.path().join("profiles/rival.so")).expect("the library can be copied");
+    let text = "[[profile]]\nname = \"rival\"\nextends = \"default\"\nassign = [\"duplicated\", \"rival\"]\n\
+                [profile.plugin.rival]\npath = \"rival.so\"\n";
+    fs::write(home.path().join("profiles/rival.toml"), text).expect("the profile can be written");
+    let input = |name: &str| folder().join(name).display().to_string();
+    let (fleet, bindings) = (input("fleet.yaml"), input("scheduled.yaml"));
+    let files = ["schedule", "-q", "-f", &fleet, "-f", &bindings];
+    let profile = ["--profile", "profiles/rival.toml"];
+    let in_home = |arguments: &[&str]| {
+        let output = divvy(arguments).current_dir(home.path()).output();
+        let output = output.expect("the binary can be started");
+        let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let recorded = in_home(&[&files[..], &profile, &["--record", "profiles/recording.jsonl"]].concat());
+    assert_eq!(recorded.0, Some(0), "{}", recorded.2);
+    let passed = (Some(0), "2 passed, 0 failed\n".to_owned(), String::new());
+    let recording = home.path().join("profiles/recording.jsonl").display().to_string();
+    assert_eq!(run(&["replay", &recording]), passed);
+    // The same profile by its relative path is still the recorded one.
+    assert_eq!(in_home(&[&["replay", &recording][..], &profile].concat()), passed);
 }

@@ -11,14 +11,14 @@ fn scheduled_and_skipped_bindings_exit_with_0() {
         &["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"],
         0,
         "\
-BINDING                 STRATEGY    REPLICAS  CHANGE  FREE     RESULT
+BINDING                 STRATEGY    REPLICAS  CHANGE  FREE  RESULT
 shop/agent-deployment   Duplicated    2 each                Scheduled
   on 2 clusters: east-1, west-1
 shop/cart-deployment    Average            9      +2    28  Scheduled
   east-1                                   3     new     5
   east-2                                   3      +1     7
   west-1                                   3      -2    16
-shop/paused-deployment  Duplicated         2                  Skipped
+shop/paused-deployment  Duplicated         2                Skipped
   scheduling is suspended
 
 3 bindings: 2 scheduled, 1 skipped
@@ -34,11 +34,11 @@ fn unschedulable_bindings_exit_with_1_and_a_reason() {
         &["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
         1,
         "\
-BINDING                STRATEGY    REPLICAS         RESULT
+BINDING                STRATEGY    REPLICAS  RESULT
 shop/huge-deployment   Average           90  Unschedulable
   90 replicas requested, 24 fit in the candidate clusters
   assigned to scheduler `volcano`; scheduled anyway
-shop/model-deployment  Duplicated         1   NoClusterFit
+shop/model-deployment  Duplicated         1  NoClusterFit
   0/3 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint, \
 1 cluster(s) had untolerated taint {maintenance=true:NoSchedule}
 
@@ -63,8 +63,8 @@ fn an_invalid_binding_is_an_error_in_its_row_and_the_others_are_scheduled() {
         ],
         2,
         "\
-BINDING                   STRATEGY   REPLICAS  FREE     RESULT
-shop/batch-deployment                       4            Error
+BINDING                   STRATEGY   REPLICAS  FREE  RESULT
+shop/batch-deployment                       4        Error
   no loaded plugin serves the strategy `Avrage` (the policy's annotation `divvy.io/strategy`); known strategies, \
 nearest first: `Average`, `Duplicated`, `Specified`
   in meaningless.yaml:2; policy PropagationPolicy shop/batch
@@ -149,12 +149,61 @@ fn json_and_yaml_have_the_same_content_sorted_by_name() {
     assert_eq!(cart["message"], "");
     assert_eq!(
         cart["clusters"][2],
-        serde_json::json!({"name": "west-1", "replicas": 3})
+        serde_json::json!({"name": "west-1", "replicas": 3, "free": 16})
     );
     assert_eq!(rows[2]["message"], "scheduling is suspended");
     let (exit, yaml, _) = run(&[&arguments[..], &["yaml"]].concat());
     assert_eq!(exit, Some(0));
     assert!(yaml.starts_with("- binding: shop/agent-deployment\n"), "{yaml}");
+}
+
+#[test]
+fn room_without_a_limit_is_not_a_figure() {
+    // Without replicas, any number of copies fits in every cluster.
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("idle.yaml").display().to_string();
+    let text = "\
+{apiVersion: work.karmada.io/v1alpha2, kind: ResourceBinding, metadata: {name: idle-deployment, namespace: shop},
+ spec: {resource: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: idle}, placement: {}}}
+";
+    std::fs::write(&file, text).expect("the file can be written");
+    for strategy in [
+        "Duplicated",
+        "StaticWeight",
+        "DynamicWeight",
+        "Aggregated",
+        "Average",
+        "Specified",
+        "PriorityAggregated",
+    ] {
+        let files = ["schedule", "-f", "fleet.yaml", "-f", &file, "--strategy", strategy];
+        let (_, json, stderr) = run(&[&files[..], &["--explain", "-o", "json"]].concat());
+        assert!(json.contains("\"candidate\": true"), "{strategy}: {json}{stderr}");
+        let (_, table, _) = run(&[&files[..], &["--explain", "-o", "wide"]].concat());
+        assert!(
+            !format!("{json}{table}").contains("2147483647"),
+            "{strategy}: {json}{table}"
+        );
+    }
+}
+
+#[test]
+fn tiers_count_from_1_in_the_table_and_in_the_data() {
+    let files = [
+        "schedule",
+        "-f",
+        "../../../examples/fleet",
+        "deployment/image-recognition",
+        "--explain",
+    ];
+    let (_, table, _) = run(&files);
+    assert!(table.contains("(tier 1, ") && !table.contains("tier 0"), "{table}");
+    let (_, json, _) = run(&[&files[..], &["-o", "json"]].concat());
+    let rows: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let clusters = rows[0]["explanation"]["clusters"].as_array().expect("it is explained");
+    let tiers: std::collections::BTreeSet<u64> =
+        clusters.iter().filter_map(|cluster| cluster["tier"].as_u64()).collect();
+    assert_eq!(tiers.first(), Some(&1), "{json}");
 }
 
 #[test]

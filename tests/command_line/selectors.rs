@@ -42,7 +42,7 @@ fn a_list_of_selectors_is_checked_shown_recorded_and_replayed() {
         .find(|row| row["strategy"] == "Average");
     // All clusters have one provider.
     let clusters = &cart.expect("there is the cart")["clusters"];
-    assert_eq!(clusters, &json!([{ "name": "west-1", "replicas": 9 }]));
+    assert_eq!(clusters, &json!([{ "name": "west-1", "replicas": 9, "free": 12 }]));
     let (exit, stdout, stderr) = run(&["replay", &recording]);
     assert_eq!(exit, Some(0), "{stdout}{stderr}");
 }

@@ -78,6 +78,25 @@ fn other_bytes_and_a_library_cut_short() {
 }
 
 #[test]
+fn a_library_for_another_architecture() {
+    // `e_machine` of an ELF header, and its values for the two most common architectures.
+    const MACHINE: usize = 18;
+    let (machine, other) = match std::env::consts::ARCH {
+        "x86_64" => (183_u16, "aarch64"),
+        _ => (62, "x86_64"),
+    };
+    let mut bytes = bytes_of_a_plugin();
+    bytes[MACHINE..MACHINE + 2].copy_from_slice(&machine.to_le_bytes());
+    let (_folder, file) = file_of(&bytes);
+    let ours = std::env::consts::ARCH;
+    check(
+        &file,
+        &format!("`<file>` is built for {other}, this divvy for {ours}"),
+        &format!("use the plugin's build for {ours}, or rebuild it for that target"),
+    );
+}
+
+#[test]
 fn a_library_without_plugin() {
     check(
         artifacts::fixture("no-module"),

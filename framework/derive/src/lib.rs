@@ -81,6 +81,10 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
             return Err(Error::new_spanned(name, "a configuration cannot be a union"));
         }
     };
+    let (derives_serialize, serialize) = match &input.data {
+        Data::Enum(data) => serialize_of_choice(name, &twin, data),
+        _ => (Tokens::new(), Tokens::new()),
+    };
     // The twin lives in an anonymous constant, so its name cannot clash with the author's items. The schema is titled
     // with the original name, because users never see the twin.
     let attributes = carried(&input.attrs);
@@ -90,12 +94,15 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
             use ::divvy_framework::__private::{schemars, serde};
 
             #[derive(serde::Deserialize, schemars::JsonSchema)]
+            #derives_serialize
             #[serde(crate = "::divvy_framework::__private::serde", rename_all = #case, deny_unknown_fields)]
             #[schemars(crate = "::divvy_framework::__private::schemars", rename = #title)]
             #(#attributes)*
             #definition
 
             #default
+
+            #serialize
 
             impl ::core::convert::From<#twin> for #name {
                 fn from(twin: #twin) -> Self {
@@ -168,6 +175,33 @@ fn default_of(name: &Ident, twin: &Ident, fields: &Fields) -> Tokens {
             }
         }
     }
+}
+
+/// Makes an enum without fields serialisable, since a schema shows a key's default only if its type can be written. Returns
+/// the derive for the twin and the implementation for the type; both empty for an enum with fields.
+fn serialize_of_choice(name: &Ident, twin: &Ident, data: &syn::DataEnum) -> (Tokens, Tokens) {
+    let is_choice = data
+        .variants
+        .iter()
+        .all(|variant| matches!(variant.fields, Fields::Unit));
+    if !is_choice || data.variants.is_empty() {
+        return (Tokens::new(), Tokens::new());
+    }
+    let arms = data.variants.iter().map(|variant| {
+        let case = &variant.ident;
+        quote! { #name::#case => #twin::#case }
+    });
+    (
+        quote! { #[derive(serde::Serialize)] },
+        quote! {
+            impl serde::Serialize for #name {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {
+                    let twin = match self { #(#arms),* };
+                    serde::Serialize::serialize(&twin, serializer)
+                }
+            }
+        },
+    )
 }
 
 /// Definition of an enum's twin, and the expression that converts `twin` to the original.

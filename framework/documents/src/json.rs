@@ -193,10 +193,10 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The message of `serde_json` without its position, which is relative to the fragment.
-fn without_position(error: &serde_json::Error) -> String {
+/// The message of `serde_json` without its position, which is relative to the text that was parsed.
+pub fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rfind(" at line ") {
+    match text.rfind(" at line ").filter(|_| error.line() > 0) {
         Some(end) => text[..end].to_owned(),
         None => text,
     }

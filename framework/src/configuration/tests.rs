@@ -105,6 +105,8 @@ fn the_schema_comes_from_the_same_definition() {
         json!("How the prefix is filled.")
     );
     assert_eq!(schema["title"], json!("Sample"));
+    // A default is in the schema only if its type can be written.
+    assert_eq!(schema["properties"]["fill"]["default"], json!("proportional"));
 }
 
 #[test]

@@ -148,7 +148,7 @@ impl Placed<'_> {
             row.why.clone_from(&self.message);
             return row;
         };
-        row.fits_now = found.fits_now.filter(|fits| *fits < i64::from(i32::MAX));
+        row.fits_now = found.fits_now;
         let texts: Vec<&str> = found.reasons.iter().map(|reason| reason.text.as_str()).collect();
         let reasons = texts.join("; ");
         (row.standing, row.why) = match &found.rejected {

@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &ExplainArguments, console: &Console) -> Result<Exi
             serde_json::to_writer_pretty(&mut *out, &answer)?;
             writeln!(out)
         }
-        Format::Text => account::write(&answer, out),
+        Format::Text => account::write(&answer, console.width(), out),
     })?;
     Ok(Exit::Success)
 }

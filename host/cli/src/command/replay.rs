@@ -351,7 +351,7 @@ fn tell_changes(
     console: &Console,
 ) {
     let mut changes = Vec::new();
-    if header.profile != configuration.to_toml() {
+    if header.profile != configuration.with_absolute_paths().to_toml() {
         changes.push(format!("profile `{}` is not the recorded one", configuration.name));
     }
     let seed = configuration.seed.unwrap_or(0);

@@ -245,6 +245,11 @@ mod tests {
                 path: path(),
                 actual: message(),
             },
+            LoadError::WrongArchitecture {
+                path: path(),
+                expected: "x86_64",
+                actual: "aarch64",
+            },
             LoadError::NoModule {
                 path: path(),
                 missing: message(),

@@ -4,35 +4,38 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
+use super::grid::write_text;
 use super::style;
 use super::text::printable;
 
-/// Writes a decision as the scheduler's `/explain` describes it.
-pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a decision as the scheduler's `/explain` describes it. `columns` is the width of the terminal; without it, nothing
+/// is wrapped.
+pub(crate) fn write(answer: &Value, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let text = |key: &str| printable(answer[key].as_str().unwrap_or_default()).to_string();
     let last = replicas_by_cluster(&answer["last"]);
-    write!(out, "decided at {}, because {}", text("decidedAt"), text("because"))?;
+    let mut heading = format!("decided at {}, because {}", text("decidedAt"), text("because"));
     let strategy = text("strategy");
     if !strategy.is_empty() {
-        write!(out, "; strategy {strategy}")?;
+        heading.push_str(&format!("; strategy {strategy}"));
     }
     let affinity = text("affinity");
     if !affinity.is_empty() {
-        write!(out, ", affinity group `{affinity}`")?;
+        heading.push_str(&format!(", affinity group `{affinity}`"));
     }
-    writeln!(out)?;
+    write_text(out, columns, 0, &heading, style::PLAIN)?;
     for group in list(&answer["failedGroups"]) {
         let name = group["affinity"].as_str().unwrap_or_default();
         let message = printable(group["message"].as_str().unwrap_or_default()).to_string();
         if !name.is_empty() {
-            writeln!(out, "affinity group `{name}` did not fit: {message}")?;
+            let text = format!("affinity group `{name}` did not fit: {message}");
+            write_text(out, columns, 0, &text, style::PLAIN)?;
         }
     }
     match answer["outcome"]["message"].as_str() {
         Some(message) => {
             let reason = answer["outcome"]["reason"].as_str().unwrap_or_default();
             let message = printable(message).to_string();
-            writeln!(out, "{}{reason}{:#}: {message}", style::ERROR, style::ERROR)?;
+            write_text(out, columns, 0, &format!("{reason}: {message}"), style::BAD)?;
         }
         None => {
             for (cluster, replicas) in replicas_by_cluster(&answer["outcome"]["clusters"]) {
@@ -54,7 +57,6 @@ pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
     }
     for candidate in candidates {
         let name = printable(candidate["name"].as_str().unwrap_or_default()).to_string();
-        write!(out, "  {name}: ")?;
         let mut facts = Vec::new();
         for (key, label) in [
             ("score", "score"),
@@ -63,16 +65,15 @@ pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
             ("tier", "tier"),
             ("replicas", "assigned"),
         ] {
-            // Tiers count from 1, as in the table.
-            let from = i64::from(key == "tier");
-            if let Some(number) = candidate[key].as_i64().map(|number| number.saturating_add(from)) {
+            if let Some(number) = candidate[key].as_i64() {
                 facts.push(format!("{label} {number}"));
             }
         }
-        writeln!(out, "{}", facts.join(", "))?;
+        let facts = facts.join(", ");
+        write_text(out, columns, 2, &format!("{name}: {facts}"), style::PLAIN)?;
         for reason in list(&candidate["reasons"]) {
             let remark = printable(reason["text"].as_str().unwrap_or_default()).to_string();
-            writeln!(out, "    {}{remark}{:#}", style::FAINT, style::FAINT)?;
+            write_text(out, columns, 4, &remark, style::FAINT)?;
         }
     }
     let rejected = list(&answer["rejected"]);
@@ -95,16 +96,14 @@ pub(crate) fn write(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
         } else {
             format!(" ({plugin})")
         };
-        writeln!(
-            out,
-            "  {count} {reason}{plugin}: {}{more}",
-            printable(&names.join(", "))
-        )?;
+        let names = names.join(", ");
+        let text = format!("{count} {reason}{plugin}: {}{more}", printable(&names));
+        write_text(out, columns, 2, &text, style::PLAIN)?;
     }
     for note in list(&answer["notes"]) {
         let plugin = note["plugin"].as_str().unwrap_or_default();
         let text = printable(note["text"].as_str().unwrap_or_default()).to_string();
-        writeln!(out, "note of {plugin}: {text}")?;
+        write_text(out, columns, 0, &format!("note of {plugin}: {text}"), style::PLAIN)?;
     }
     Ok(())
 }

@@ -130,17 +130,14 @@ impl<'a, 'report> Account<'a, 'report> {
         }
     }
 
-    /// Figures of a cluster, without those that are said already: `tier 1, last 3, fits 34, score 100`. Tiers are numbered
-    /// here and nowhere else: plugins do not name them.
+    /// Figures of a cluster, without those that are said already: `tier 1, last 3, fits 34, score 100`.
     fn figures(&self, cluster: &ClusterExplanation, is_said: impl Fn(&str) -> bool) -> String {
         let mut parts = Vec::new();
-        parts.extend(cluster.tier.map(|tier| format!("tier {}", tier + 1)));
+        parts.extend(cluster.tier.map(|tier| format!("tier {tier}")));
         let last = cluster.last.filter(|_| !is_said("last") && !is_said("keeps"));
         parts.extend(last.map(|last| format!("last {last}")));
-        // A resource without replicas fits any number of times: not worth printing.
-        let bounded = cluster.fits_now.filter(|fits| *fits < i64::from(i32::MAX));
-        let bounded = bounded.filter(|_| !is_said("fitsNow"));
-        parts.extend(bounded.map(|fits| format!("fits {fits}")));
+        let fits = cluster.fits_now.filter(|_| !is_said("fitsNow"));
+        parts.extend(fits.map(|fits| format!("fits {fits}")));
         if let Some(total) = cluster.score {
             let of_plugins: Vec<String> = cluster
                 .scores

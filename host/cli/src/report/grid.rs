@@ -36,8 +36,6 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     /// Alignment of title and cells.
     pub(crate) align: Align,
-    /// True if text that is too wide extends over empty cells before it instead of widening the column.
-    pub(crate) leans: bool,
 }
 
 /// Content and style of one cell.
@@ -75,7 +73,6 @@ impl Column {
         Self {
             title,
             align: Align::Left,
-            leans: false,
         }
     }
 
@@ -84,14 +81,6 @@ impl Column {
         Self {
             align: Align::Right,
             ..Self::left(title)
-        }
-    }
-
-    /// A column of words, aligned to the right, that may extend over empty cells before them.
-    pub(crate) fn leaning(title: &'static str) -> Self {
-        Self {
-            leans: true,
-            ..Self::right(title)
         }
     }
 }
@@ -170,6 +159,28 @@ fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes free text, wrapped between words at the width of the terminal. Continuation lines are indented further, so that the
+/// next text is recognisable as such.
+///
+/// # Errors
+///
+/// The error of `out`. Some lines may have been written.
+pub(crate) fn write_text(
+    out: &mut dyn Write,
+    columns: Option<usize>,
+    indent: usize,
+    text: &str,
+    style: Style,
+) -> io::Result<()> {
+    let room = columns.map(|columns| columns.saturating_sub(indent + HANG).max(TEXT_MINIMUM));
+    for (number, part) in wrapped(text, room).iter().enumerate() {
+        let indent = if number == 0 { indent } else { indent + HANG };
+        spaces(out, indent)?;
+        writeln!(out, "{style}{part}{style:#}")?;
+    }
+    Ok(())
+}
+
 impl Grid {
     /// A grid without lines.
     pub(crate) fn new(columns: Vec<Column>) -> Self {
@@ -220,16 +231,7 @@ impl Grid {
             match line {
                 Line::Blank => writeln!(out)?,
                 Line::Cells(cells) => self.write_cells(out, cells, &widths)?,
-                Line::Text { indent, text, style } => {
-                    let indent = self.indent + indent;
-                    // Continuation lines are indented further, so that the next text is recognisable as such.
-                    let room = columns.map(|columns| columns.saturating_sub(indent + HANG).max(TEXT_MINIMUM));
-                    for (number, part) in wrapped(text, room).iter().enumerate() {
-                        let indent = if number == 0 { indent } else { indent + HANG };
-                        spaces(out, indent)?;
-                        writeln!(out, "{style}{part}{style:#}")?;
-                    }
-                }
+                Line::Text { indent, text, style } => write_text(out, columns, self.indent + indent, text, *style)?,
             }
         }
         Ok(())
@@ -237,16 +239,13 @@ impl Grid {
 
     /// Width of each column; 0 for an empty one, which is not written.
     fn widths(&self, columns: Option<usize>) -> Vec<usize> {
-        // Columns are as wide as their widest cell, except leaning ones, which may use the room before them.
         let mut widths = vec![0; self.columns.len()];
         let mut filled = vec![false; self.columns.len()];
         for line in &self.lines {
             let Line::Cells(cells) = line else { continue };
             for (index, cell) in cells.iter().enumerate().take(widths.len()) {
                 filled[index] |= !cell.is_empty();
-                if !self.columns[index].leans {
-                    widths[index] = widths[index].max(cell.width());
-                }
+                widths[index] = widths[index].max(cell.width());
             }
         }
         // A title widens its column only if the column has content: an empty one keeps width 0.
@@ -255,7 +254,6 @@ impl Grid {
                 *width_of = (*width_of).max(width(column.title));
             }
         }
-        self.widen_for_what_leans(&mut widths);
         // On a narrow terminal only the first column gives way: it holds names, which may have a line of their own.
         if let (Some(columns), Some((first, others))) = (columns, widths.split_first_mut()) {
             let taken: usize = others.iter().filter(|width| **width > 0).map(|width| width + GAP).sum();
@@ -263,23 +261,6 @@ impl Grid {
             *first = (*first).min(left.max(FIRST_COLUMN_MINIMUM));
         }
         widths
-    }
-
-    /// Widens leaning columns by what their cells need in addition to the empty cells before them.
-    fn widen_for_what_leans(&self, widths: &mut [usize]) {
-        for index in (0..widths.len()).filter(|&index| self.columns[index].leans) {
-            for line in &self.lines {
-                let Line::Cells(cells) = line else { continue };
-                let Some(cell) = cells.get(index) else { continue };
-                let before = cells.iter().zip(widths.iter()).take(index).rev();
-                let room: usize = before
-                    .take_while(|(cell, _)| cell.is_empty())
-                    .filter(|(_, width)| **width > 0)
-                    .map(|(_, width)| width + GAP)
-                    .sum();
-                widths[index] = widths[index].max(cell.width().saturating_sub(room));
-            }
-        }
     }
 
     /// Writes one row, on two lines if the name in the first column is too long for it.
@@ -309,13 +290,10 @@ impl Grid {
                 Some(Align::Right) => (padding, 0),
                 _ => (0, padding),
             };
-            let leans = self.columns.get(index).is_some_and(|column| column.leans);
-            let over = if leans { used.saturating_sub(columns) } else { 0 };
-            // Keep at least one space, however little room the cells before it leave.
-            spaces(out, (owed + before).saturating_sub(over).max(usize::from(owed > 0)))?;
+            spaces(out, owed + before)?;
             write!(out, "{style}{text}{style:#}")?;
             owed = after + GAP;
-            if used > columns && !leans && index < last {
+            if used > columns && index < last {
                 // A text slightly too long may cover an empty cell or a bar after it.
                 let next = widths.get(index + 1).copied().unwrap_or(0);
                 let gives_way = cells.get(index + 1).is_some_and(Cell::gives_way);

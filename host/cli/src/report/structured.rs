@@ -9,7 +9,7 @@ use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::scheduler::Outcome;
 use serde::Serialize;
 
-use super::entry::{Entry, Report};
+use super::entry::{Entry, Report, Share};
 
 /// One binding.
 #[derive(Debug, Serialize)]
@@ -66,6 +66,9 @@ struct Resource<'a> {
 struct Target<'a> {
     name: &'a str,
     replicas: i64,
+    /// Number of replicas that still fit after this decision, as in the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free: Option<i64>,
 }
 
 /// Number of replicas requested, and how many of them fit.
@@ -144,11 +147,8 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         result: decision.outcome.word(),
         replicas: decision.replicas,
         affinity: &decision.affinity,
-        clusters: match &decision.outcome {
-            Outcome::Scheduled(targets) => sorted(targets.iter().map(|(name, replicas)| (name.as_str(), *replicas))),
-            _ => Vec::new(),
-        },
-        last: sorted(binding.last()),
+        clusters: entry.shares().iter().filter_map(target).collect(),
+        last: last(binding.last()),
         message: entry.message(),
         hint: entry.hint(),
         valid_until: decision
@@ -160,8 +160,23 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
     }
 }
 
-fn sorted<'a>(targets: impl Iterator<Item = (&'a str, i64)>) -> Vec<Target<'a>> {
-    let mut targets: Vec<Target<'_>> = targets.map(|(name, replicas)| Target { name, replicas }).collect();
+/// A cluster of the result; `None` for one that is only in the last result.
+fn target<'a>(share: &Share<'a>) -> Option<Target<'a>> {
+    Some(Target {
+        name: share.cluster,
+        replicas: share.replicas?,
+        free: share.free(),
+    })
+}
+
+/// The last result, by name of the cluster.
+fn last<'a>(targets: impl Iterator<Item = (&'a str, i64)>) -> Vec<Target<'a>> {
+    let target = |(name, replicas)| Target {
+        name,
+        replicas,
+        free: None,
+    };
+    let mut targets: Vec<Target<'_>> = targets.map(target).collect();
     targets.sort_by_key(|target| target.name);
     targets
 }

@@ -72,8 +72,7 @@ fn columns(options: TableOptions) -> Vec<Column> {
     if options.wide {
         columns.extend([Column::right("LAST"), Column::right("SCORE"), Column::left("REGION")]);
     }
-    // Failed bindings have the longest results and no CHANGE or FREE: their results may extend over these empty cells.
-    columns.push(Column::leaning("RESULT"));
+    columns.push(Column::left("RESULT"));
     if options.wide {
         columns.extend(["AFFINITY", "PLUGIN", "KIND", "POLICY"].map(Column::left));
     }

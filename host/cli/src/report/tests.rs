@@ -16,7 +16,7 @@ use super::errors::{Diagnostic, Failure};
 use super::grid::{Cell, Column, Grid};
 use super::table::{self, TableOptions};
 use super::text::{listed, printable, wrapped};
-use super::{structured, style, warnings};
+use super::{account, structured, style, warnings};
 use crate::command::Exit;
 
 /// Four bindings and three clusters; `divided` has a last result.
@@ -157,16 +157,16 @@ fn rendered(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) 
 #[test]
 fn a_table_has_one_line_per_binding_and_per_cluster() {
     let expected = "\
-BINDING          STRATEGY    REPLICAS  CHANGE  FREE     RESULT
+BINDING          STRATEGY    REPLICAS  CHANGE  FREE  RESULT
 shop/divided     Average           10      +2     3  Scheduled
   m1                                8      +1     2
   m2                                2     new     1
   m3                                0    gone
 shop/everywhere  Duplicated    2 each                Scheduled
   on 3 clusters: m1, m2, m3
-shop/paused      Duplicated         1                  Skipped
+shop/paused      Duplicated         1                Skipped
   scheduling is suspended
-shop/too-large   Average           90            Unschedulable
+shop/too-large   Average           90                Unschedulable
   90 replicas requested, 12 fit in the candidate clusters
   assigned to scheduler `volcano`; scheduled anyway
 
@@ -243,7 +243,7 @@ fn an_explanation_names_filter_score_and_remark() {
 }
 
 #[test]
-fn a_figure_that_a_reason_mentions_is_printed_once_and_tiers_count_from_1() {
+fn a_figure_that_a_reason_mentions_is_printed_once() {
     let mut case = Case::new();
     let text = "keeps 2, fits 5: +3 in proportion over 1 clusters";
     let reason = Reason {
@@ -259,7 +259,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once_and_tiers_count_from_1() {
         score: Some(0),
         fits_now: Some(5),
         last: Some(2),
-        tier: Some(0),
+        tier: Some(1),
         candidate: true,
         replicas: Some(5),
         reasons: vec![reason.clone()],
@@ -267,7 +267,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once_and_tiers_count_from_1() {
     };
     let left_out = ClusterExplanation {
         name: "m2".to_owned(),
-        tier: Some(1),
+        tier: Some(2),
         candidate: false,
         replicas: None,
         reasons: Vec::new(),
@@ -307,7 +307,11 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
         ("/0/message", json!("")),
         (
             "/0/clusters",
-            json!([{"name": "m1", "replicas": 8}, {"name": "m2", "replicas": 2}]),
+            json!([{"name": "m1", "replicas": 8, "free": 2}, {"name": "m2", "replicas": 2, "free": 1}]),
+        ),
+        (
+            "/0/last",
+            json!([{"name": "m1", "replicas": 7}, {"name": "m3", "replicas": 1}]),
         ),
         ("/3/figures", json!({"requested": 90, "available": 12})),
         ("/3/foreignScheduler", json!("volcano")),
@@ -365,7 +369,7 @@ fn what_no_policy_matches_is_said_once() {
 
 #[test]
 fn columns_hold_wide_characters_and_long_names() {
-    let columns = [Column::left("NAME"), Column::right("COUNT"), Column::leaning("END")];
+    let columns = [Column::left("NAME"), Column::right("COUNT"), Column::left("END")];
     let mut grid = Grid::new(columns.to_vec());
     for row in [
         ["北京一", "7", "ok"],
@@ -377,8 +381,8 @@ fn columns_hold_wide_characters_and_long_names() {
     grid.text(2, "words that go on and on, and on", style::PLAIN);
     let expected = "\
 NAME              COUNT  END
-北京一                7   ok
-a                 not at all
+北京一                7  ok
+a                        not at all
 much-too-long-a-name
                      42
   words that go on and on,
@@ -404,4 +408,44 @@ fn texts_break_between_words_and_lists_end() {
     assert_eq!(listed(["a", "b", "c"].into_iter(), 2), "a, b, c");
     assert_eq!(listed(["a", "b", "c", "d"].into_iter(), 2), "a, b, and 2 more");
     assert_eq!(printable("line\nbreak\u{7}\u{202e}"), "line break\\u{7}\\u{202e}");
+}
+
+#[test]
+fn a_remembered_decision_is_wrapped_at_the_width_of_the_terminal() {
+    let names: Vec<String> = (1..=20).map(|number| format!("member-{number}")).collect();
+    let answer = json!({
+        "decidedAt": "2026-01-01T00:00:00Z",
+        "because": "its placement changed",
+        "strategy": "Average",
+        "outcome": {"clusters": [{"name": "m1", "replicas": 3}]},
+        "last": [{"name": "m1", "replicas": 1}],
+        "candidates": [{
+            "name": "m1",
+            "score": 0,
+            "fitsNow": 4,
+            "last": 1,
+            "tier": 1,
+            "replicas": 3,
+            "reasons": [{"text": "capacity 5: 3 each"}],
+        }],
+        "rejected": [{"plugin": "taints", "reason": "had a taint", "count": 22, "clusters": names}],
+    });
+    let whole = rendered(|out| account::write(&answer, None, out));
+    let expected = format!(
+        "\
+decided at 2026-01-01T00:00:00Z, because its placement changed; strategy Average
+  m1: 3 (+2)
+candidates:
+  m1: score 0, fits now 4, last 1, tier 1, assigned 3
+    capacity 5: 3 each
+not chosen:
+  22 had a taint (taints): {} and 2 more
+",
+        names.join(", ")
+    );
+    assert_eq!(whole, expected);
+    let narrow = rendered(|out| account::write(&answer, Some(40), out));
+    assert!(narrow.lines().all(|line| line.len() <= 40), "{narrow}");
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&narrow), words(&whole));
 }

@@ -5,6 +5,7 @@ use divvy_framework::abi::arena::NO_ROW;
 use super::explanation::{ClusterExplanation, Explanation, LeftOut, Note, PluginScore, Reason};
 use super::run::{Cycle, CycleInput};
 use super::sink::{DELETING_CODE, Texts};
+use crate::fleet::estimate::UNBOUNDED;
 
 impl Cycle {
     /// Builds the explanation from the columns that the steps left behind.
@@ -39,8 +40,10 @@ impl Cycle {
                 .is_some_and(|&index| index != NO_ROW);
             cluster.last = self.feasible.last.get(place).copied().filter(|_| is_listed);
             cluster.score = self.feasible.scores.get(place).copied();
-            cluster.fits_now = self.feasible.fits_now.get(place).copied();
-            cluster.tier = self.feasible.tiers.get(place).copied();
+            let fits_now = self.feasible.fits_now.get(place).copied();
+            // Unlimited is not a count that a reader can use.
+            cluster.fits_now = fits_now.filter(|&fits_now| fits_now < UNBOUNDED);
+            cluster.tier = self.feasible.tiers.get(place).map(|rank| rank.saturating_add(1));
             for (plugin, scores) in input.profile.score_names().zip(&self.plugin_scores) {
                 let plugin = plugin.to_owned();
                 let score = scores.get(place).map(|&score| PluginScore {

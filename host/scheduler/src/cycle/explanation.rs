@@ -42,13 +42,13 @@ pub struct ClusterExplanation {
     /// Weighted sum of all scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<i64>,
-    /// Estimate of the replicas that fit now.
+    /// Estimate of the replicas that fit now; absent if the cluster was not estimated or nothing limits them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fits_now: Option<i64>,
     /// Replicas in the last result; absent if it does not list the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<i64>,
-    /// Tier of the cluster, 0 being the best; absent if the binding has no tiers.
+    /// Tier of the cluster, 1 being the best; absent if the binding has no tiers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<u32>,
     /// True if Select made it a candidate.

@@ -30,6 +30,16 @@ pub enum LoadError {
         /// Description of its content.
         actual: String,
     },
+    /// The library was built for another processor architecture.
+    #[error("`{path}` is built for {actual}, this divvy for {expected}", path = .path.display())]
+    WrongArchitecture {
+        /// Path of the file.
+        path: PathBuf,
+        /// The host's architecture, as Rust names it.
+        expected: &'static str,
+        /// The library's architecture, as Rust names it.
+        actual: &'static str,
+    },
     /// The file is a shared library but not a plugin.
     #[error("`{path}` is a shared library but not a divvy plugin: {missing}", path = .path.display())]
     NoModule {
@@ -225,6 +235,7 @@ impl LoadError {
             Self::FileMissing { .. }
             | Self::FileUnreadable { .. }
             | Self::NotALibrary { .. }
+            | Self::WrongArchitecture { .. }
             | Self::NoModule { .. }
             | Self::BuiltBeforeFirstVersion { .. }
             | Self::SeveralPlugins { .. }
@@ -239,6 +250,7 @@ impl LoadError {
             Self::FileMissing { path }
             | Self::FileUnreadable { path, .. }
             | Self::NotALibrary { path, .. }
+            | Self::WrongArchitecture { path, .. }
             | Self::NoModule { path, .. }
             | Self::BuiltBeforeFirstVersion { path }
             | Self::SeveralPlugins { path, .. }
@@ -261,6 +273,9 @@ impl LoadError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::FileMissing { .. } => Some("build it with `cargo build --release`, or correct the path".to_owned()),
+            Self::WrongArchitecture { expected, .. } => Some(format!(
+                "use the plugin's build for {expected}, or rebuild it for that target"
+            )),
             Self::NoModule { .. } => Some("a plugin's crate ends with `divvy_framework::export_plugin!`".to_owned()),
             Self::AbiMismatch { expected, .. } => Some(format!(
                 "rebuild the plugin with an SDK of ABI {}.x, or use a divvy of its ABI",

@@ -1,13 +1,14 @@
 //! The loader: the only file of the host that opens libraries.
 //!
-//! Opening a library runs its code, so the file is checked first: it must be a shared library, carry the record of a
-//! plugin for this ABI, say that it works with this host, carry a certificate unless the profile allows otherwise, and
+//! Opening a library runs its code, so the file is checked first: it must be a shared library for this architecture, carry
+//! the record of a plugin for this ABI, say that it works with this host, carry a certificate unless the profile allows otherwise, and
 //! have the profile's checksum if there is one. Only then is it opened, and its certificate compared with the host's
 //! types in both directions: within one minor version more or less, either side may have more at the end of a struct.
 //!
 //! Libraries are never closed, because references to a plugin's code and static data can live as long as the process.
 
 use std::collections::BTreeMap;
+use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +21,7 @@ use divvy_framework::abi::descriptor::{Descriptor, Library};
 use divvy_framework::abi::section::{MAGIC_BEFORE_1_0, PluginRecord, SECTION_NAME, record_flag};
 use divvy_framework::abi::sized::SizePrefixed;
 use divvy_framework::abi::{ABI_VERSION, AbiVersion, CERTIFICATE_SYMBOL, LIBRARY_SYMBOL};
-use object::{Object, ObjectSection};
+use object::{Architecture, Object, ObjectSection};
 use sha2::{Digest, Sha256};
 
 use super::error::LoadError;
@@ -53,7 +54,7 @@ impl PluginFile {
     ///
     /// # Errors
     ///
-    /// A [`LoadError`] if the file is missing or unreadable, or is not a shared library or not a plugin.
+    /// A [`LoadError`] if the file is missing or unreadable, or is not a shared library for this architecture or not a plugin.
     pub fn read(path: &Path) -> Result<Self, LoadError> {
         let path = std::path::absolute(path).map_err(|source| LoadError::FileUnreadable {
             path: path.to_owned(),
@@ -70,6 +71,13 @@ impl PluginFile {
             path: path.clone(),
             actual: what_it_is(&bytes, &error),
         })?;
+        if let Some(actual) = architecture_of(&file).filter(|actual| *actual != ARCH) {
+            return Err(LoadError::WrongArchitecture {
+                path,
+                expected: ARCH,
+                actual,
+            });
+        }
         let section = file.section_by_name(SECTION_NAME);
         let section = section.and_then(|section| section.data().ok()).unwrap_or(&[]);
         if section.starts_with(&MAGIC_BEFORE_1_0) {
@@ -200,6 +208,21 @@ impl PluginFile {
         }
         Ok(())
     }
+}
+
+/// Rust's name for the architecture of a library; `None` for a rare one, about which the dynamic linker decides.
+fn architecture_of(file: &object::File<'_>) -> Option<&'static str> {
+    Some(match file.architecture() {
+        Architecture::Aarch64 => "aarch64",
+        Architecture::Arm => "arm",
+        Architecture::I386 => "x86",
+        Architecture::LoongArch64 => "loongarch64",
+        Architecture::PowerPc64 => "powerpc64",
+        Architecture::Riscv64 => "riscv64",
+        Architecture::S390x => "s390x",
+        Architecture::X86_64 => "x86_64",
+        _ => return None,
+    })
 }
 
 /// Describes a file that is not a library, for the error message.

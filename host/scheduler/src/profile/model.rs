@@ -182,14 +182,28 @@ pub enum WhenClustersChange {
 impl ProfileConfiguration {
     /// Resolves relative paths against `folder`.
     pub(super) fn resolve_paths(&mut self, folder: &Path) {
-        for directory in &mut self.plugin_directories {
-            *directory = folder.join(&*directory);
+        for path in self.paths_mut() {
+            *path = folder.join(&*path);
         }
-        for table in self.plugin.values_mut() {
-            if let Some(path) = &mut table.path {
-                *path = folder.join(&*path);
+    }
+
+    /// This profile with absolute paths, which lead to the same files from any folder. Relative ones are those of the
+    /// current folder.
+    #[must_use]
+    pub fn with_absolute_paths(&self) -> Self {
+        let mut profile = self.clone();
+        for path in profile.paths_mut() {
+            // A path that cannot be made absolute is kept, and its error is reported where it is used.
+            if let Ok(absolute) = std::path::absolute(&*path) {
+                *path = absolute;
             }
         }
+        profile
+    }
+
+    fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let files = self.plugin.values_mut().filter_map(|table| table.path.as_mut());
+        self.plugin_directories.iter_mut().chain(files)
     }
 
     /// This profile, with missing keys taken from `base`. Tables are merged key by key. Lists are replaced, except

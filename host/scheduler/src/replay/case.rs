@@ -9,6 +9,7 @@ use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use super::error::RecordingError;
+use divvy_documents::json::without_position;
 use divvy_karmada::api::{Cluster, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
@@ -235,19 +236,25 @@ impl<R: BufRead> Lines<R> {
         let text = String::from_utf8(line).map_err(|error| RecordingError::Record {
             file: path.to_owned(),
             line: self.number,
-            message: error.to_string(),
+            column: Some(error.utf8_error().valid_up_to() + 1),
+            message: "not UTF-8 text".to_owned(),
         })?;
         Ok((read > 0).then_some(text))
     }
 }
 
 fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) -> Result<(), RecordingError> {
-    let wrong = |message: String| RecordingError::Record {
+    let wrong_at = |column: Option<usize>, message: String| RecordingError::Record {
         file: path.to_owned(),
         line: number,
+        column,
         message,
     };
-    let parse_error = |error: serde_json::Error| wrong(error.to_string());
+    let wrong = |message: String| wrong_at(None, message);
+    let parse_error = |error: serde_json::Error| {
+        let column = Some(error.column()).filter(|column| *column > 0);
+        wrong_at(column, without_position(&error))
+    };
     let Kind { kind } = serde_json::from_str(line).map_err(parse_error)?;
     match kind.as_str() {
         "Fleet" => {

@@ -25,12 +25,14 @@ pub enum RecordingError {
         bytes_max: u64,
     },
     /// A line is not a valid record.
-    #[error("{file}:{line}: {message}", file = .file.display())]
+    #[error("{file}:{line}{}: {message}", after_line(*.column), file = .file.display())]
     Record {
         /// Path of the file.
         file: PathBuf,
         /// Line number, starting at 1.
         line: usize,
+        /// Byte of the line at which reading stopped, starting at 1; `None` if the whole line is at fault.
+        column: Option<usize>,
         /// Description of the problem.
         message: String,
     },
@@ -52,4 +54,8 @@ pub enum RecordingError {
         /// Path of the file.
         file: PathBuf,
     },
+}
+
+fn after_line(column: Option<usize>) -> String {
+    column.map(|column| format!(":{column}")).unwrap_or_default()
 }

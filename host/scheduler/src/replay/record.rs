@@ -7,11 +7,12 @@ use crate::strategy::{STRATEGY_ANNOTATION, StrategySource};
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
 
-/// Header line, with the profile, the seed and the plugins.
+/// Header line, with the profile, the seed and the plugins. Paths in the profile are made absolute, so that a replay finds
+/// the plugins from any folder.
 pub fn recorded_header(profile: &Profile, configuration: &ProfileConfiguration) -> String {
     line(&Line::Recording(RecordingHeader {
         divvy: env!("CARGO_PKG_VERSION").to_owned(),
-        profile: configuration.to_toml(),
+        profile: configuration.with_absolute_paths().to_toml(),
         profile_name: configuration.name.clone(),
         seed: configuration.seed.unwrap_or(0),
         plugins: profile
