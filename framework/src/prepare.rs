@@ -146,19 +146,19 @@ impl Drop for Kept<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(made) = self.made.take() {
-            drop_made(made);
+            drop_made(*made);
         }
     }
 }
 
 /// Drops what a call made. The result of the call is complete; a panic in a destructor must not undo it.
 #[cold]
-fn drop_made(made: Box<Made>) {
+fn drop_made(made: Made) {
     let Made {
         prepared,
         snapshot_value,
         binding_value,
-    } = *made;
+    } = made;
     for slot in [prepared, snapshot_value, binding_value] {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
             // Dropping the payload may panic again.
