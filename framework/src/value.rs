@@ -102,6 +102,24 @@ impl<'a> SnapshotValueContext<'a> {
     ///
     /// `None` if anything may have changed: there is no previous value, a cluster was added or removed, the host dropped
     /// unused texts and numbered the others anew, or the previous snapshot is not an earlier one of the same clusters.
+    ///
+    /// ```
+    /// use divvy_framework::prelude::*;
+    ///
+    /// /// True for each cluster of the gold tier.
+    /// fn gold(context: &SnapshotValueContext<'_>, previous: Option<&Vec<bool>>) -> Vec<bool> {
+    ///     let clusters = context.clusters();
+    ///     let is_gold = |row| clusters.get(row).label("tier") == Some("gold");
+    ///     let (Some(previous), Some(changed)) = (previous, context.changed_rows()) else {
+    ///         return clusters.rows().map(is_gold).collect();
+    ///     };
+    ///     let mut gold = previous.clone();
+    ///     for &row in changed {
+    ///         gold[row.index()] = is_gold(row);
+    ///     }
+    ///     gold
+    /// }
+    /// ```
     pub fn changed_rows(&self) -> Option<&'a [Row]> {
         self.changed_rows
     }
