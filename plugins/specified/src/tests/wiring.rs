@@ -87,7 +87,7 @@ fn contradictions_name_the_entry() {
         refusal(&scenario.clone().rule(&["elsewhere", "nowhere"], "replicas", 4)),
         "rules[0]: no cluster is named `elsewhere` or `nowhere`"
     );
-    let excluded = |target: &mut AffinityBuilder| _ = target.cluster_names(&["member1"]).exclude(&["member1"]);
+    let excluded = |target: &mut AffinityBuilder| _ = target.cluster_names(["member1"]).exclude(["member1"]);
     assert_eq!(
         refusal(
             &scenario
