@@ -136,6 +136,6 @@ fn invalid_groups_are_named() {
         &BEFORE,
         &counts([("cluster1", 4), ("elsewhere", 3)]),
         7,
-        "Error: plugin `specified`: the binding's `divvy.io/preferences`.staticSpecifyList[1]: matches no cluster",
+        "Error: plugin `specified`: the binding's `divvy.io/preferences`.staticSpecifyList[1]: no cluster is named `elsewhere`",
     );
 }

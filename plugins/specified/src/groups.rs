@@ -6,6 +6,7 @@
 //! division is in [`specified`](crate::specified).
 
 use divvy_framework::binding::Rule;
+use divvy_framework::clusters::Clusters;
 use divvy_framework::division::tiers::TierMembers;
 use divvy_framework::prelude::*;
 
@@ -58,7 +59,7 @@ impl Groups {
                 None => {}
             }
             if rule.rows().is_empty() {
-                return Err(refused(rule, "matches no cluster"));
+                return Err(refused(rule, &without_cluster(rule, &context.clusters())));
             }
             for row in rule.rows() {
                 // The whole snapshot is checked, not only the candidates.
@@ -127,6 +128,19 @@ impl Groups {
             SpecifiedError::Division(error) => error.into(),
             other => Failure::internal(other.to_string()),
         }
+    }
+}
+
+/// Why an entry matches no cluster: the names that it gives, if none of them exists.
+fn without_cluster<'a>(rule: Rule<'a>, clusters: &Clusters<'a>) -> String {
+    let target = rule
+        .target()
+        .filter(|target| target.cluster_rows(clusters).all(|row| row.is_none()));
+    let names = target.into_iter().flat_map(|target| target.cluster_names());
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [] => "matches no cluster".to_owned(),
+        names => format!("no cluster is named {}", names.join(" or ")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of the plugin through the contexts that the host uses: groups, errors, promises, explanations.
 
 use divvy_framework::prelude::*;
-use divvy_framework::testing::{ClusterBuilder, Scenario};
+use divvy_framework::testing::{AffinityBuilder, ClusterBuilder, Scenario};
 use proptest::prelude::*;
 
 use crate::Specified;
@@ -81,6 +81,19 @@ fn contradictions_name_the_entry() {
     );
     assert_eq!(
         refusal(&scenario.clone().rule(&["elsewhere"], "replicas", 4)),
+        "rules[0]: no cluster is named `elsewhere`"
+    );
+    assert_eq!(
+        refusal(&scenario.clone().rule(&["elsewhere", "nowhere"], "replicas", 4)),
+        "rules[0]: no cluster is named `elsewhere` or `nowhere`"
+    );
+    let excluded = |target: &mut AffinityBuilder| _ = target.cluster_names(["member1"]).exclude(["member1"]);
+    assert_eq!(
+        refusal(
+            &scenario
+                .clone()
+                .rule_for("rules", "rules[0]", &[("replicas", 4)], excluded)
+        ),
         "rules[0]: matches no cluster"
     );
     assert_eq!(
