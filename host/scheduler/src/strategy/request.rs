@@ -32,7 +32,7 @@ pub enum StrategySource {
 impl fmt::Display for StrategySource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Override => formatter.write_str("asked for by the caller"),
+            Self::Override => formatter.write_str("request of the caller"),
             Self::BindingAnnotation => formatter.write_str("the binding's annotation `divvy.io/strategy`"),
             Self::PolicyAnnotation => formatter.write_str("the policy's annotation `divvy.io/strategy`"),
             Self::ImpliedByPreferences(key) => write!(formatter, "implied by `{key}`"),

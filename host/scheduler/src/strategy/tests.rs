@@ -238,7 +238,7 @@ fn the_nearest_name_comes_first() {
 
 #[test]
 fn sources_print_for_explanations() {
-    assert_eq!(StrategySource::Override.to_string(), "asked for by the caller");
+    assert_eq!(StrategySource::Override.to_string(), "request of the caller");
 }
 
 #[test]
