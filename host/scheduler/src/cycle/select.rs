@@ -46,38 +46,24 @@ impl Cycle {
         let needed = if strategy.duplicates() { -1 } else { input.plan.needed };
         for (number, plugin) in input.profile.selectors().enumerate() {
             views.calling(|| input.profile.select_place(number));
-            if number == 0 {
-                let columns = self.feasible.columns();
-                let valid_until = &mut self.valid_until;
-                call(
-                    plugin,
-                    input,
-                    views,
-                    columns,
-                    needed,
-                    (&mut *selected, &mut self.marks, valid_until),
-                )?;
-                note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
+            let is_first = number == 0;
+            let columns = if is_first {
+                self.feasible.columns()
             } else {
                 self.candidates.gather(&self.feasible, selected);
-                let columns = self.candidates.columns();
-                let chosen = &mut self.by_row;
-                let valid_until = &mut self.valid_until;
-                call(
-                    plugin,
-                    input,
-                    views,
-                    columns,
-                    needed,
-                    (&mut *chosen, &mut self.marks, valid_until),
-                )?;
-                note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
-                // Both are lists of indices: the next selector's are indices into those of the one before.
+                self.candidates.columns()
+            };
+            let chosen = &mut self.by_row;
+            let scratch = (&mut *chosen, &mut self.marks, &mut self.valid_until);
+            call(plugin, input, views, columns, needed, scratch)?;
+            note_left_out(&mut self.left_out, input, views, columns, number, &self.marks);
+            // Both are lists of indices: the next selector's are indices into those of the one before.
+            if !is_first {
                 for index in chosen.iter_mut() {
                     *index = selected[*index as usize];
                 }
-                std::mem::swap(selected, chosen);
             }
+            std::mem::swap(selected, chosen);
             // Nothing can be assigned to an empty selection, even if the plugin accepts it.
             if selected.is_empty() {
                 return Err(CycleError::NotSelectable {
