@@ -25,7 +25,7 @@ pub struct Cycle<'a> {
     view: &'a CycleView<'a>,
     policy: &'a PolicyView<'a>,
     texts: Texts<'a>,
-    /// What the plugin declared to need at this extension point.
+    /// Needs that the plugin declared for this extension point.
     needs: Needs,
     /// Time until which the answer holds, in milliseconds since 1970.
     valid_until: &'a Cell<i64>,

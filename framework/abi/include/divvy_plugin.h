@@ -675,7 +675,7 @@ typedef struct divvy_rule_value_row_slice {
 /* Left out: its group of clusters is not chosen. The text names the group. */
 #define DIVVY_REASON_GROUP_NOT_CHOSEN 14u
 
-/* What keeps a share from being larger, or a cluster from being chosen. */
+/* The limit that keeps a share from being larger, or a cluster from being chosen. */
 /* Nothing in particular. */
 #define DIVVY_BOUND_NONE 0u
 /* The cluster's capacity. */
@@ -695,7 +695,7 @@ typedef struct divvy_rule_value_row_slice {
 /* The cluster got none of them. */
 #define DIVVY_REMAINDER_PASSED_OVER 2u
 
-/* What decides between clusters. */
+/* Criteria that decide between clusters. */
 /* Nothing. */
 #define DIVVY_DECIDER_NONE 0u
 /* The larger weight. */

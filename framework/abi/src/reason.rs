@@ -80,7 +80,7 @@ pub mod cause {
     pub const GROUP_NOT_CHOSEN: u32 = 14;
 }
 
-/// What keeps a share from being larger, or a cluster from being chosen.
+/// The limit that keeps a share from being larger, or a cluster from being chosen.
 pub mod bound {
     /// Nothing in particular.
     pub const NONE: u32 = 0;
@@ -104,7 +104,7 @@ pub mod remainder {
     pub const PASSED_OVER: u32 = 2;
 }
 
-/// What decides between clusters.
+/// Criteria that decide between clusters.
 pub mod decider {
     /// Nothing.
     pub const NONE: u32 = 0;

@@ -1,4 +1,4 @@
-//! What every call of a cycle can read: the cycle itself, and what the policy says to the called plugin.
+//! Views that every call of a cycle can read: the cycle itself, and the policy's preferences and rules for the called plugin.
 
 use crate::column::{Slice, Str};
 use crate::row::{

@@ -115,7 +115,7 @@ pub fn largest_remainder(
 /// Source: `proposals/static-weight-evenly.md`. StaticWeight and Specified also use it if the policy has no preference.
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive but there is no candidate; otherwise those of
+/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and the call has no candidate; otherwise those of
 /// [`floor_and_rank`].
 ///
 /// ```

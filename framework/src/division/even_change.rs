@@ -24,7 +24,7 @@ use super::scratch::Scratch;
 /// * `last`: the current replicas per candidate, 0 or more, with a sum of at most 64 bits. `out` has the same length.
 ///
 /// # Errors
-/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive but there is no candidate. Other errors for columns
+/// [`NoWeight`](DivisionError::NoWeight) if `replicas` is positive and the call has no candidate. Other errors for columns
 /// of different lengths, negative input and a sum that exceeds 64 bits.
 ///
 /// ```

@@ -44,7 +44,7 @@ impl Remainder {
         remainder
     }
 
-    /// What decided for a candidate: the first of the ranks' `parts` in which it differs from the nearest candidate with the
+    /// The criterion that decided about a candidate: the first of the ranks' `parts` in which it differs from the nearest candidate with the
     /// opposite outcome; [`Decider::Tie`] if they do not differ. `None` if all candidates had the same outcome.
     pub fn decider(&self, rank: Rank, served: bool, parts: &[Decider]) -> Option<Decider> {
         let (worst, best) = (self.worst_served?, self.best_passed_over?);

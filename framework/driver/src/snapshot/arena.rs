@@ -123,7 +123,7 @@ struct Usage {
     live: usize,
 }
 
-/// What readers of an arena share.
+/// The part of an arena that its readers share.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) words: Vec<u64>,

@@ -16,7 +16,7 @@ fn next_generation() -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotVersion {
     /// The generation in which the store last numbered its rows or symbols. Generations are never shared, so this also
-    /// tells stores apart.
+    /// identifies the store.
     origin: u64,
     generation: u64,
 }

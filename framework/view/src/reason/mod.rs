@@ -90,7 +90,7 @@ coded! {
 }
 
 coded! {
-    /// What keeps a share from being larger, or a cluster from being chosen.
+    /// The limit that keeps a share from being larger, or a cluster from being chosen.
     Bound {
         /// The cluster's capacity.
         Capacity = bound::CAPACITY, "capacity";
@@ -104,7 +104,7 @@ coded! {
 }
 
 coded! {
-    /// What decides between clusters that are equal otherwise.
+    /// A criterion that decides between clusters that are equal otherwise.
     Decider {
         /// The larger weight.
         Weight = decider::WEIGHT, "weight";
