@@ -80,7 +80,8 @@
 //! name = "mine"
 //! extends = "default"
 //! plugin-directories = ["/usr/lib/divvy/plugins"]
-//! assign = ["duplicated", "static-weight", "dynamic-weight", "aggregated", "roomiest-first"]
+//! # `"..."` stands for the entries of the profile that this one extends.
+//! assign = ["...", "roomiest-first"]
 //!
 //! [profile.plugin.roomiest-first.configuration]
 //! keep-free = 1

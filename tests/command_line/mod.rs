@@ -7,6 +7,7 @@ mod choosing;
 mod diff;
 mod headroom;
 mod plugins_and_profiles;
+mod profile_lists;
 mod replay;
 mod schedule;
 mod selectors;

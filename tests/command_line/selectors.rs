@@ -28,8 +28,10 @@ fn a_list_of_selectors_is_checked_shown_recorded_and_replayed() {
     let line = "  select      few-per-provider, spread-constraints";
     assert!(stdout.lines().any(|shown| shown == line), "{stdout}");
     let (_, stdout, _) = run(&["profile", "show", "--profile", &profile]);
-    let list = "select = [\n    \"few-per-provider\",\n    \"spread-constraints\",\n]\n";
-    assert!(stdout.contains(list), "{stdout}");
+    let list = format!(
+        "select = [\n    \"few-per-provider\",    # {profile}:4\n    \"spread-constraints\",  # {profile}:4\n]\n"
+    );
+    assert!(stdout.contains(&list), "{stdout}");
     let recording = folder.path().join("recording.jsonl").display().to_string();
     let input = ["-f", "fleet.yaml", "-f", "scheduled.yaml", "--profile", &profile];
     let (exit, stdout, stderr) = run(&[&["schedule", "-o", "json", "--record", &recording][..], &input].concat());

@@ -8,7 +8,7 @@
 //!   [`Rounding`]: the choice among them.
 //! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
 //! * [`dynamic`] and [`aggregate`]: shares in proportion to room, over all candidates or over as few as possible.
-//! * [`tiers`]: quotas of tiers that are served one after another.
+//! * [`tiers`]: quotas of tiers that are served one after another. [`groups`]: least and most replicas of groups of candidates.
 //! * [`explanation`]: the reason for a candidate's share, in words.
 //! * [`ranking`]: the first few of an order, without sorting the rest.
 //!
@@ -41,6 +41,7 @@ pub mod apportionment;
 pub mod dynamic;
 pub mod even_change;
 pub mod explanation;
+pub mod groups;
 pub mod level_fill;
 pub mod ranking;
 pub mod tiers;
@@ -57,6 +58,7 @@ mod scratch;
 mod seat_bound;
 
 pub use error::DivisionError;
+pub use groups::within_groups;
 pub use request::{Cycle, Request};
 pub use rounding::Rounding;
 pub use scratch::Scratch;

@@ -6,6 +6,7 @@
 //! result.
 
 use super::cut::CutScratch;
+use super::groups::GroupsScratch;
 use super::webster::Seat;
 
 /// Reusable buffers for the functions of [`division`](super).
@@ -27,6 +28,7 @@ pub struct Scratch {
     pub(super) seats: Vec<Seat>,
     pub(super) prefix: PrefixScratch,
     pub(super) gathered: GatheredScratch,
+    pub(super) groups: GroupsScratch,
 }
 
 /// Buffers of [`ranking`](super::ranking).

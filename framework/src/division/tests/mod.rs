@@ -3,6 +3,7 @@
 mod aggregation;
 mod capacity;
 mod extremes;
+mod groups;
 mod naive;
 mod proportional;
 mod tie_order;

@@ -11,17 +11,18 @@ use crate::report::errors::Failure;
 
 /// The profile with these plugins, each a library's file or the name of a plugin that the directories hold.
 ///
-/// A plugin that the profile uses already is taken from the given file. Any other is added at every extension point that it
-/// serves: after the other filters, with weight 1 after the other scores, instead of the profile's Select plugin, and for its
-/// strategies instead of the plugins that served them. A plugin that is not found or cannot be loaded is an error with exit
-/// code 2.
+/// A plugin that the profile uses already is taken from the given file. Any other is appended to the list of every extension point
+/// that it serves: with weight 1 to the scores, before the selector that enforces spread constraints to the selectors, and to
+/// `assign` so that its strategies are its own. A plugin that is not found or cannot be loaded is an error with exit code 2.
 pub(super) fn with_plugins(
-    chosen: &ChosenProfile,
+    chosen: ChosenProfile,
     plugins: &[String],
     directories: &PluginDirectories,
 ) -> Result<ChosenProfile, Failure> {
-    let source = chosen.source.clone();
-    let mut configuration = chosen.configuration.clone();
+    let ChosenProfile {
+        source,
+        mut configuration,
+    } = chosen;
     let of_profile = configuration.plugin_directories.iter().cloned();
     let directories = directories.clone().followed_by(of_profile);
     for argument in plugins {
@@ -59,7 +60,16 @@ pub(super) fn with_plugins(
                         scores.push(ScoreEntry { plugin, weight: 1 });
                     }
                 }
-                "Select" => configuration.select = Some(vec![name.clone()]),
+                "Select" => {
+                    let path = |selector: &str| {
+                        let table = configuration.plugin.get(selector);
+                        table
+                            .and_then(|table| table.path.clone())
+                            .or_else(|| directories.find(selector))
+                    };
+                    let select = configuration.select.clone().unwrap_or_default();
+                    configuration.select = Some(with_selector(select, &library, path));
+                }
                 _ => {
                     add(&mut configuration.assign);
                     for strategy in library.strategies() {
@@ -70,4 +80,28 @@ pub(super) fn with_plugins(
         }
     }
     Ok(ChosenProfile { source, configuration })
+}
+
+/// The selectors with one more. None may follow one that enforces spread constraints, and there can be only one of those: it is
+/// replaced by another, and stays behind any other. `path` finds the library of a selector.
+fn with_selector(
+    mut select: Vec<String>,
+    added: &PluginLibrary,
+    path: impl Fn(&str) -> Option<PathBuf>,
+) -> Vec<String> {
+    let name = added.name();
+    if select.iter().any(|known| known == name) {
+        return select;
+    }
+    let enforces = |known: &String| {
+        let library = path(known).map(|path| PluginLibrary::load(&path, None));
+        // One that cannot be loaded is an error of the profile, which is reported when it is built.
+        library.is_some_and(|library| library.is_ok_and(|library| library.enforces_spread()))
+    };
+    match select.iter().position(enforces) {
+        None => select.push(name.to_owned()),
+        Some(enforcing) if added.enforces_spread() => name.clone_into(&mut select[enforcing]),
+        Some(enforcing) => select.insert(enforcing, name.to_owned()),
+    }
+    select
 }

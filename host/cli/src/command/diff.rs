@@ -31,7 +31,6 @@ pub(super) use arguments::{DiffArguments, SituationArguments};
 use arguments::{MissingClusters, MovedLimit};
 
 use super::Exit;
-use super::additional::with_plugins;
 use super::choosing::Shown;
 use super::input::{read_files, workload_kinds};
 use super::logging;
@@ -67,19 +66,13 @@ pub(super) struct Prepared {
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
     let directories = arguments.profile.directories()?;
     let chosen = arguments.profile.read()?;
-    let with_plugins = match arguments.plugin.as_slice() {
-        [] => None,
-        plugins => Some(with_plugins(&chosen, plugins, &directories)?),
-    };
-    let right = load(
-        with_plugins.as_ref().unwrap_or(&chosen),
-        arguments.strategy.as_deref(),
-        &directories,
-    )?;
+    let right = load(&chosen, arguments.strategy.as_deref(), &directories)?;
+    // Additional plugins are a change of the right side.
+    let without_plugins = arguments.profile.without_plugins();
     let left = match &arguments.base {
-        Some(base) => Some(load(&arguments.profile.with_profile(base).read()?, None, &directories)?),
-        None if with_plugins.is_some() => Some(load(&chosen, None, &directories)?),
-        None => None,
+        Some(base) => Some(load(&without_plugins.with_profile(base).read()?, None, &directories)?),
+        None if arguments.profile.plugins().is_empty() => None,
+        None => Some(load(&without_plugins.read()?, None, &directories)?),
     };
     let kinds = workload_kinds(&chosen.configuration);
     let prepared = prepare(&arguments.situation, &kinds, (&right, left.as_ref()), true, console)?;

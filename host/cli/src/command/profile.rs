@@ -11,7 +11,8 @@ use divvy_scheduler::scheduler::{Profile, RegistryError};
 use super::Exit;
 use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
-use crate::report::errors::{Diagnostic, Failure};
+use crate::report::errors::{Diagnostic, Failure, headline};
+use crate::report::profile::with_origins;
 use crate::report::style;
 use crate::report::text::{counted, wrapped};
 
@@ -97,7 +98,7 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
             "# Profile `{}` ({}), with everything it extends filled in.\n\n{}",
             configuration.name,
             source.name(),
-            configuration.to_toml()
+            with_origins(&source, &configuration)
         ),
     };
     console.print(|out| out.write_all(text.as_bytes()))?;
@@ -154,6 +155,7 @@ fn check_file(
         match chosen.try_build(directories) {
             Ok(profile) if found.is_empty() && is_whole => {
                 console.print(|out| summary(chosen, &profile, console.width(), out))?;
+                tell_shadowed(chosen, &profile, directories, console);
             }
             Ok(_) => {}
             Err(errors) => {
@@ -183,6 +185,26 @@ fn missing_directories(chosen: &ChosenProfile) -> Vec<(String, Diagnostic)> {
         (text.clone(), Diagnostic::new(format!("{place}: {text}")))
     });
     missing.collect()
+}
+
+/// Warns of libraries that are not used because a folder that is searched earlier holds one for the same plugin.
+fn tell_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &PluginDirectories, console: &Console) {
+    let configuration = &chosen.configuration;
+    let directories = directories
+        .clone()
+        .followed_by(configuration.plugin_directories.iter().cloned());
+    let has_path = |name: &str| configuration.plugin.get(name).is_some_and(|table| table.path.is_some());
+    for plugin in profile.plugins().filter(|plugin| !has_path(plugin.name())) {
+        for shadowed in directories.shadowed(plugin.name()) {
+            let text = format!(
+                "plugin `{}` is taken from `{}`, not from `{}`",
+                plugin.name(),
+                plugin.library().path().display(),
+                shadowed.display()
+            );
+            console.tell(|out| headline(out, "warning", style::WARNING, &text));
+        }
+    }
 }
 
 fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {

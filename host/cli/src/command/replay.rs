@@ -141,7 +141,7 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
         let chosen = choose(&arguments.profile, file, &recording)?;
         let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
         let base = arguments.base.as_deref().map(|base| {
-            let base = arguments.profile.with_profile(base).read()?;
+            let base = arguments.profile.without_plugins().with_profile(base).read()?;
             Ok::<_, Failure>(Arc::new(base.build(&arguments.profile.directories()?)?))
         });
         let base = base.transpose()?;
@@ -186,7 +186,7 @@ pub(super) fn choose(
             let name = PathBuf::from(format!("{} (its recorded profile)", file.display()));
             let source = ProfileSource::parse(name, &header.profile);
             let configuration = source.profile(Some(&header.profile_name))?;
-            Ok(ChosenProfile { source, configuration })
+            arguments.with_plugins(ChosenProfile { source, configuration })
         }
         _ => arguments.read(),
     }

@@ -240,14 +240,16 @@ pub(super) fn check_strategy(strategy: &str, profile: &Profile) -> Result<String
         affinity_groups_as_tiers: false,
     };
     let understood = resolve_strategy(&PlanInput::new(&Binding::default()), context);
-    let Err(InvalidBinding::UnknownStrategy { known, .. }) = understood else {
+    let Err(error @ InvalidBinding::UnknownStrategy { .. }) = &understood else {
         return Ok(strategy.clone());
     };
     let message = format!("unknown strategy `{strategy}`");
-    let hint = match known.as_slice() {
-        [] => "the profile has no strategy: name plugins in `assign`".to_owned(),
-        known => format!("known, nearest first: {}", known.join(", ")),
-    };
+    let hint = profile.hint_at(error).unwrap_or_else(|| match error {
+        InvalidBinding::UnknownStrategy { known, .. } if !known.is_empty() => {
+            format!("known, nearest first: {}", known.join(", "))
+        }
+        _ => "the profile has no strategy: name plugins in `assign`".to_owned(),
+    });
     Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
 }
 

@@ -8,6 +8,7 @@ use divvy_scheduler::plugin::{LoadError, PluginDirectories};
 use divvy_scheduler::profile::{BUILT_IN, BuiltIn, PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
 
+use super::additional::with_plugins;
 use crate::report::errors::{Diagnostic, Failure};
 
 /// Arguments that select the profile and the folders of its plugins.
@@ -19,6 +20,13 @@ pub(super) struct ProfileArguments {
     /// Folder with plugins, searched before all others; may be repeated
     #[arg(long = "plugin-directory", value_name = "DIRECTORY")]
     plugin_directories: Vec<PathBuf>,
+    /// Use this plugin, too: the name of one, or the file of its library; may be repeated
+    ///
+    /// A plugin of the profile is taken from the file instead. Another one is appended to the list of each extension point that it
+    /// serves: with weight 1 to the scores, and before the selector that enforces spread constraints to the selectors. Its
+    /// strategies are its own, whichever plugin served them before.
+    #[arg(long = "plugin", value_name = "NAME|FILE")]
+    plugins: Vec<String>,
 }
 
 /// A profile and the file it comes from.
@@ -42,7 +50,28 @@ impl ProfileArguments {
         let (source, name) = self.source()?;
         let configuration = source.profile(name.as_deref())?;
         tracing::info!(profile = configuration.name, file = source.name(), "profile read");
-        Ok(ChosenProfile { source, configuration })
+        self.with_plugins(ChosenProfile { source, configuration })
+    }
+
+    /// The profile with the plugins that the arguments add to it.
+    pub(super) fn with_plugins(&self, chosen: ChosenProfile) -> Result<ChosenProfile, Failure> {
+        match self.plugins.as_slice() {
+            [] => Ok(chosen),
+            plugins => with_plugins(chosen, plugins, &self.directories()?),
+        }
+    }
+
+    /// The plugins that the arguments add to the profile, as they are written.
+    pub(super) fn plugins(&self) -> &[String] {
+        &self.plugins
+    }
+
+    /// The arguments without additional plugins.
+    pub(super) fn without_plugins(&self) -> Self {
+        Self {
+            plugins: Vec::new(),
+            ..self.clone()
+        }
     }
 
     /// The file that the requested profile is in; `None` for a built-in one.
@@ -66,18 +95,18 @@ impl ProfileArguments {
                 Some(_) => profiles.retain(|profile| profile.name == *name),
             }
         }
-        let chosen = profiles.into_iter().map(|configuration| ChosenProfile {
-            source: source.clone(),
-            configuration,
+        let chosen = profiles.into_iter().map(|configuration| {
+            let source = source.clone();
+            self.with_plugins(ChosenProfile { source, configuration })
         });
-        Ok((chosen.collect(), error.map(Failure::from)))
+        Ok((chosen.collect::<Result<_, _>>()?, error.map(Failure::from)))
     }
 
     /// These folders with another profile.
     pub(super) fn with_profile(&self, profile: &str) -> Self {
         Self {
             profile: Some(profile.to_owned()),
-            plugin_directories: self.plugin_directories.clone(),
+            ..self.clone()
         }
     }
 
@@ -114,7 +143,8 @@ impl ProfileArguments {
         let profile = self.profile.iter().map(|profile| format!("--profile={profile}"));
         let directories = self.plugin_directories.iter();
         let directories = directories.map(|directory| format!("--plugin-directory={}", directory.display()));
-        profile.chain(directories).collect()
+        let plugins = self.plugins.iter().map(|plugin| format!("--plugin={plugin}"));
+        profile.chain(directories).chain(plugins).collect()
     }
 
     /// Folders to search for plugins, those of the command line first. A folder of the command line that does not exist

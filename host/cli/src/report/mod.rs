@@ -20,6 +20,7 @@ pub(crate) mod grid;
 pub(crate) mod headroom;
 pub(crate) mod jsonpath;
 pub(crate) mod plugins;
+pub(crate) mod profile;
 mod schema;
 pub(crate) mod structured;
 pub(crate) mod style;

@@ -74,11 +74,28 @@ impl PluginDirectories {
 
     /// Finds a plugin's library in the first directory that holds it; `None` if no directory does.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
+        self.holding(&file_names(name)).next()
+    }
+
+    /// Libraries of a plugin that are not used because [`Self::find`] comes upon another file first.
+    pub fn shadowed(&self, name: &str) -> Vec<PathBuf> {
         let names = file_names(name);
-        self.directories
-            .iter()
-            .flat_map(|directory| names.iter().map(move |name| directory.join(name)))
-            .find(|path| path.is_file())
+        // A directory may be listed twice, and a file may be a link to another.
+        let file = |path: &PathBuf| fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let mut known = Vec::new();
+        let mut found: Vec<PathBuf> = self.holding(&names).collect();
+        found.retain(|path| {
+            let is_new = !known.contains(&file(path));
+            known.push(file(path));
+            is_new
+        });
+        found.split_off(found.len().min(1))
+    }
+
+    fn holding(&self, names: &[String]) -> impl Iterator<Item = PathBuf> {
+        let paths = self.directories.iter();
+        let paths = paths.flat_map(move |directory| names.iter().map(move |name| directory.join(name)));
+        paths.filter(|path| path.is_file())
     }
 
     /// Lists the files that are named like plugin libraries, by plugin name.

@@ -8,7 +8,6 @@ use divvy_framework::abi::call::{
     AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall,
     SnapshotValueCall,
 };
-use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::service::{DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::view::CycleView;
@@ -196,7 +195,7 @@ impl PluginInstance {
 
     /// True if the plugin promises that its selection satisfies the spread constraints.
     pub fn enforces_spread(&self) -> bool {
-        self.library.has_at(kind::SELECT, feature::ENFORCES_SPREAD)
+        self.library.enforces_spread()
     }
 
     /// A number that no other instance of this process has.

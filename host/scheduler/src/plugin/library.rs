@@ -233,6 +233,11 @@ impl PluginLibrary {
         points.any(|point| (point.required | point.optional) & feature != 0)
     }
 
+    /// True if the plugin promises that its selection satisfies the spread constraints.
+    pub fn enforces_spread(&self) -> bool {
+        self.has_at(kind::SELECT, feature::ENFORCES_SPREAD)
+    }
+
     /// Names of the extension points that the plugin serves, in the order of the cycle.
     pub fn extension_points(&self) -> Vec<&'static str> {
         [

@@ -6,17 +6,20 @@
 
 mod built_in;
 mod error;
+mod lists;
 mod model;
 mod selectors;
 
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
 pub use error::ProfileError;
+pub use lists::Origin as EntryOrigin;
 pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits};
 
 use std::path::{Path, PathBuf};
 
-use divvy_documents::{Cause, Fault, FieldPath, Node, NodeValue, Source, decode_tree, names, toml};
+use divvy_documents::{Cause, Fault, FieldPath, Node, NodeValue, PathSegment, Source, decode_tree, names, toml};
 
+use lists::Lists;
 use model::ProfileFile;
 
 /// A parsed profile file, in which every value keeps its line number.
@@ -115,52 +118,100 @@ impl ProfileSource {
     /// What can be read of the file's profiles, and the error of [`Self::profiles`] if that is not all. The profiles must
     /// not be used then, but problems in them are problems of the file.
     pub fn readable_profiles(&self) -> (Vec<ProfileConfiguration>, Option<ProfileError>) {
+        let (resolved, error) = self.resolve();
+        (resolved.into_iter().map(|(profile, _)| profile).collect(), error)
+    }
+
+    /// Where the entry at `index` of a profile's list is written: in the profile itself, or in one that it extends. The list is
+    /// named by its key, such as `filters`; `None` if there is no such entry.
+    pub fn origin(&self, profile: &str, list: &str, index: usize) -> Option<EntryOrigin> {
+        let (resolved, _) = self.resolve();
+        let (_, lists) = resolved.iter().find(|(known, _)| known.name == profile)?;
+        lists.origin(list, index).cloned()
+    }
+
+    /// Merges every profile with the one that it extends.
+    fn resolve(&self) -> (Vec<(ProfileConfiguration, Lists)>, Option<ProfileError>) {
         let mut faults = self.faults.clone();
         let tables: ProfileFile = decode_tree(&self.tree, &FieldPath::root(), &mut faults);
         let is_whole = faults.is_empty();
         if is_whole && tables.profile.is_empty() {
             return (Vec::new(), Some(ProfileError::Empty { file: self.name() }));
         }
-        let mut profiles: Vec<ProfileConfiguration> = Vec::new();
+        let mut profiles: Vec<(ProfileConfiguration, Lists)> = Vec::new();
         for (number, mut profile) in tables.profile.into_iter().enumerate() {
-            let known: Vec<String> = profiles.iter().map(|known| known.name.clone()).collect();
-            let mut refuse = |key: &str, reason: String, hint: Option<String>| {
-                let line = self.tree.line_of(&FieldPath::dotted("profile").index(number).key(key));
-                let fault = Fault::new(FieldPath::root(), line, Cause::InvalidValue { reason });
+            let mut refuse = |key: &FieldPath, reason: String, hint: Option<String>| {
+                let key = FieldPath::dotted("profile").index(number).join(key);
+                let fault = Fault::new(
+                    FieldPath::root(),
+                    self.tree.line_of(&key),
+                    Cause::InvalidValue { reason },
+                );
                 faults.push(Fault { hint, ..fault });
             };
+            let known: Vec<String> = profiles.iter().map(|(known, _)| known.name.clone()).collect();
             if known.contains(&profile.name) {
-                refuse("name", format!("a second profile `{}`", profile.name), None);
+                let reason = format!("a second profile `{}`", profile.name);
+                refuse(&FieldPath::dotted("name"), reason, None);
             }
             profile.resolve_paths(&self.folder());
-            // A profile can extend only those above it, which rules out cycles.
-            if let Some(base) = profile.extends.take() {
-                let above = profiles.iter().find(|known| known.name == base).cloned();
-                // A built-in profile may extend another, but not itself.
-                let built_in = BuiltIn::named(&base).filter(|built_in| self.as_built_in() != Some(*built_in));
-                match (above, built_in) {
-                    (Some(above), _) => profile = profile.over(above),
-                    (None, Some(built_in)) => match Self::of_built_in(built_in).profile(None) {
-                        Ok(base) => profile = profile.over(base),
-                        Err(error) => return (Vec::new(), Some(error)),
-                    },
-                    // The profile that is meant may be one that could not be read.
-                    (None, None) if !is_whole => continue,
-                    (None, None) => {
-                        let built_in = BUILT_IN.iter().map(|built_in| built_in.name.to_owned());
-                        let known: Vec<String> = known.into_iter().chain(built_in).collect();
-                        refuse(
-                            "extends",
-                            format!("extends `{base}`, which is neither above it nor built in"),
-                            names::hint(&base, &known),
-                        );
+            let written = Lists::written_in(&profile, self.as_built_in().is_some());
+            let base = match profile.extends.take() {
+                None => None,
+                Some(base) => match self.extended(&base, &profiles) {
+                    Ok(Some(found)) => Some(found),
+                    Ok(None) => {
+                        // The profile that is meant may be one that could not be read.
+                        if is_whole {
+                            let built_in = BUILT_IN.iter().map(|built_in| built_in.name.to_owned());
+                            let known: Vec<String> = known.into_iter().chain(built_in).collect();
+                            let reason = format!("extends `{base}`, which is neither above it nor built in");
+                            refuse(&FieldPath::dotted("extends"), reason, names::hint(&base, &known));
+                            profiles.push((profile, written));
+                        }
+                        continue;
                     }
-                }
+                    Err(error) => return (Vec::new(), Some(error)),
+                },
+            };
+            let (lists, invalid) = written.over(base.as_ref().map(|(_, lists)| lists));
+            for entry in invalid {
+                refuse(
+                    &FieldPath::dotted(entry.list).index(entry.index),
+                    entry.reason,
+                    entry.hint,
+                );
             }
-            profiles.push(profile);
+            if let Some((base, _)) = base {
+                profile = profile.over(base);
+            }
+            lists.put_into(&mut profile);
+            profiles.push((profile, lists));
         }
         let error = (!faults.is_empty()).then(|| self.invalid(faults));
         (profiles, error)
+    }
+
+    /// The profile of this name that a profile below those `above` may extend. It can extend only these and the built-in ones,
+    /// which rules out cycles.
+    fn extended(
+        &self,
+        name: &str,
+        above: &[(ProfileConfiguration, Lists)],
+    ) -> Result<Option<(ProfileConfiguration, Lists)>, ProfileError> {
+        if let Some(found) = above.iter().find(|(known, _)| known.name == name) {
+            return Ok(Some(found.clone()));
+        }
+        // A built-in profile may extend another, but not itself.
+        let built_in = BuiltIn::named(name).filter(|built_in| self.as_built_in() != Some(*built_in));
+        let Some(built_in) = built_in else {
+            return Ok(None);
+        };
+        let (mut profiles, error) = Self::of_built_in(built_in).resolve();
+        match error {
+            Some(error) => Err(error),
+            None => Ok(profiles.pop()),
+        }
     }
 
     /// Name of the profile that a profile of the file extends, as it is written; `None` if it extends none.
@@ -201,11 +252,29 @@ impl ProfileSource {
         })
     }
 
-    /// Location of a profile's key, such as `filters[0]`, as `file:line` for messages. If the key is missing, the
-    /// innermost value around it counts.
+    /// Location of a profile's key, such as `filters[0]`, as `file:line` for messages. The index of an entry is that in the list as
+    /// it is used, with inherited entries filled in. If the key is missing, the innermost value around it counts.
     pub fn place(&self, profile: &str, key: &FieldPath) -> String {
-        let table = self.table(profile);
-        format!("{}:{}", self.name(), table.unwrap_or(&self.tree).line_of(key))
+        let line = match key.segments() {
+            [PathSegment::Key(list), PathSegment::Index(index), below @ ..] => {
+                match self.origin(profile, list, *index) {
+                    Some(origin) if origin.is_built_in == self.as_built_in().is_some() => {
+                        let below = FieldPath::from_segments(below.to_vec());
+                        let written = FieldPath::dotted(list).index(origin.index).join(&below);
+                        self.line(&origin.profile, &written)
+                    }
+                    // Of a profile in another text: the list that inherits it is nearest.
+                    Some(_) => self.line(profile, &FieldPath::dotted(list)),
+                    None => self.line(profile, key),
+                }
+            }
+            _ => self.line(profile, key),
+        };
+        format!("{}:{line}", self.name())
+    }
+
+    fn line(&self, profile: &str, key: &FieldPath) -> usize {
+        self.table(profile).unwrap_or(&self.tree).line_of(key)
     }
 
     fn table(&self, profile: &str) -> Option<&Node> {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::de::{Error, Unexpected};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
@@ -84,15 +85,49 @@ pub struct ProfileConfiguration {
     pub workload: Vec<WorkloadKind>,
 }
 
-/// A Score plugin and its weight.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+/// A Score plugin and its weight. The name of the plugin alone stands for weight 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScoreEntry {
     /// Name of the plugin.
     pub plugin: String,
     /// Factor for its scores, from 0 to 1,000,000.
-    #[serde(default = "one", deserialize_with = "weight")]
     pub weight: i64,
+}
+
+impl<'de> Deserialize<'de> for ScoreEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            plugin: String,
+            #[serde(default = "one", deserialize_with = "weight")]
+            weight: i64,
+        }
+
+        struct NameOrTable;
+
+        impl<'de> Visitor<'de> for NameOrTable {
+            type Value = ScoreEntry;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("the name of a plugin, or a table with `plugin` and `weight`")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<ScoreEntry, E> {
+                Ok(ScoreEntry {
+                    plugin: name.to_owned(),
+                    weight: one(),
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<ScoreEntry, A::Error> {
+                let Table { plugin, weight } = Table::deserialize(MapAccessDeserializer::new(table))?;
+                Ok(ScoreEntry { plugin, weight })
+            }
+        }
+
+        deserializer.deserialize_any(NameOrTable)
+    }
 }
 
 fn one() -> i64 {
@@ -206,8 +241,8 @@ impl ProfileConfiguration {
         self.plugin_directories.iter_mut().chain(files)
     }
 
-    /// This profile, with missing keys taken from `base`. Tables are merged key by key. Lists are replaced, except
-    /// plugin directories and workloads, to which those of `base` are appended.
+    /// This profile, with missing keys taken from `base`. Tables are merged key by key. Plugin directories and workloads of `base`
+    /// are appended to those of this profile. [`super::lists`] merges the lists of plugins.
     pub(super) fn over(self, base: Self) -> Self {
         let mut plugin = base.plugin;
         for (name, table) in self.plugin {
@@ -229,10 +264,10 @@ impl ProfileConfiguration {
             scheduler_name: self.scheduler_name.or(base.scheduler_name),
             seed: self.seed.or(base.seed),
             plugin_directories,
-            filters: self.filters.or(base.filters),
-            scores: self.scores.or(base.scores),
-            select: self.select.or(base.select),
-            assign: self.assign.or(base.assign),
+            filters: self.filters,
+            scores: self.scores,
+            select: self.select,
+            assign: self.assign,
             affinity_groups: self.affinity_groups.or(base.affinity_groups),
             multiple_pod_templates: self.multiple_pod_templates.or(base.multiple_pod_templates),
             when_no_cluster_fits: self.when_no_cluster_fits.or(base.when_no_cluster_fits),

@@ -182,3 +182,125 @@ fn one_selector_is_a_name_and_several_are_a_list() {
     let error = read("select = 7").expect_err("it is neither").to_string();
     assert!(error.contains("the name of a plugin, or a list of names"), "{error}");
 }
+
+/// The filters of the profile `mine`, which extends one with the filters `a`, `b` and `c`.
+fn filters_of(written: &str) -> Vec<String> {
+    let text = format!(
+        "[[profile]]\nname = 'base'\nfilters = ['a', 'b', 'c']\n\
+         [[profile]]\nname = 'mine'\nextends = 'base'\nfilters = {written}\n"
+    );
+    let profile = source(&text).profile(Some("mine")).expect("it reads");
+    profile.filters.expect("it has filters")
+}
+
+#[test]
+fn inherited_entries_stand_where_the_list_says() {
+    for (written, expected) in [
+        ("['...']", "a b c"),
+        ("['...', 'x']", "a b c x"),
+        ("['x', '...', 'y']", "x a b c y"),
+        ("['...', '!b']", "a c"),
+        ("['!b', '!a', 'x', '...']", "x c"),
+        // An entry that names an inherited one stays in its place.
+        ("['c', '...', 'a']", "a b c"),
+        // Removed and named: moved.
+        ("['c', '!c', '...']", "c a b"),
+        // Without the mark, the list replaces the inherited one.
+        ("['x']", "x"),
+        ("[]", ""),
+    ] {
+        assert_eq!(filters_of(written).join(" "), expected, "{written}");
+    }
+}
+
+#[test]
+fn inherited_scores_are_replaced_in_place() {
+    let text = "[[profile]]\nname = 'base'\nscores = ['a', { plugin = 'b', weight = 2 }]\n\
+                [[profile]]\nname = 'mine'\nextends = 'base'\nscores = ['...', { plugin = 'c' }, { plugin = 'a', weight = 9 }]\n";
+    let profile = source(text).profile(Some("mine")).expect("it reads");
+    let scores = profile.scores.expect("it has scores");
+    let scores: Vec<(&str, i64)> = scores
+        .iter()
+        .map(|entry| (entry.plugin.as_str(), entry.weight))
+        .collect();
+    assert_eq!(scores, [("a", 9), ("b", 2), ("c", 1)]);
+}
+
+#[test]
+fn a_list_can_inherit_over_several_profiles() {
+    let text = "[[profile]]\nname = 'a'\nextends = 'default'\nselect = ['...', 'one']\nassign = ['!average', '...']\n\
+                [[profile]]\nname = 'b'\nextends = 'a'\nselect = ['zero', '...']\nassign = ['...', 'mine']\n";
+    let profile = source(text).profile(Some("b")).expect("it reads");
+    assert_eq!(
+        profile.select.expect("it has selectors"),
+        ["zero", "spread-constraints", "one"]
+    );
+    let assign = profile.assign.expect("it has strategies");
+    assert!(!assign.contains(&"average".to_owned()) && assign.contains(&"specified".to_owned()));
+    assert_eq!(assign.last().map(String::as_str), Some("mine"));
+}
+
+#[test]
+fn marks_that_mean_nothing_are_refused() {
+    let base = "[[profile]]\nname = 'base'\nfilters = ['spread', 'taint']\n[[profile]]\nname = 'mine'\n";
+    for (written, message, hint) in [
+        (
+            "filters = ['x',\n'...']",
+            ":7: `...` stands for inherited entries, but the profile extends none",
+            "add `extends = \"default\"`",
+        ),
+        (
+            "filters = ['!x']",
+            ":6: `!x` removes an inherited entry, but the profile extends none",
+            "leave it out",
+        ),
+        (
+            "extends = 'base'\nfilters = ['...', '...']",
+            ":7: a second `...`",
+            "leave one of them out",
+        ),
+        (
+            "extends = 'base'\nfilters = ['!taint']",
+            ":7: `!taint` removes an inherited entry, but this list inherits none",
+            "add `\"...\"` where the inherited entries go",
+        ),
+        (
+            "extends = 'base'\nfilters = ['...', '!tain']",
+            ":7: `!tain` removes an entry that is not inherited",
+            "did you mean `taint`?",
+        ),
+    ] {
+        let found = refused(&format!("{base}{written}\n"));
+        assert_eq!(
+            found,
+            (format!("some/profile.toml{message}"), Some(hint.to_owned())),
+            "{written}"
+        );
+    }
+}
+
+#[test]
+fn an_entry_is_found_where_it_is_written() {
+    let text = "[[profile]]\nname = 'a'\nextends = 'default'\nfilters = ['one',\n'...',\n'two']\n\
+                [[profile]]\nname = 'b'\nextends = 'a'\nfilters = ['three',\n'...']\n";
+    let source = source(text);
+    let filters = source
+        .profile(Some("b"))
+        .expect("it reads")
+        .filters
+        .expect("it has filters");
+    let place = |name: &str| {
+        let index = filters.iter().position(|filter| filter == name).expect("it is listed");
+        source.place("b", &FieldPath::dotted("filters").index(index))
+    };
+    assert_eq!(place("one"), "some/profile.toml:4");
+    assert_eq!(place("two"), "some/profile.toml:6");
+    assert_eq!(place("three"), "some/profile.toml:10");
+    // Built in: the list that inherits it.
+    assert_eq!(place("cluster-affinity"), "some/profile.toml:10");
+    let origin = source.origin("b", "filters", 2).expect("there is one");
+    assert_eq!(
+        (origin.profile.as_str(), origin.is_built_in, origin.index),
+        ("default", true, 0)
+    );
+}

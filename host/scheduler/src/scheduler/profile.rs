@@ -12,6 +12,8 @@ use crate::plan::{Plan, PlanInput, PlanOptions};
 use crate::plugin::{CallObserver, PluginInstance};
 use crate::strategy::{Declarations, InvalidBinding};
 
+use super::unlisted::UnlistedPlugins;
+
 /// A profile's plugins, each at its extension point.
 #[derive(Debug)]
 pub struct Profile {
@@ -38,6 +40,8 @@ pub struct ProfileParts {
     pub strategies: BTreeMap<String, Arc<PluginInstance>>,
     /// Declarations of the strategies, in the order of the profile's plugins.
     pub declarations: Declarations,
+    /// Plugins that are installed but not listed.
+    pub unlisted: UnlistedPlugins,
     /// Scheduler name that bindings and policies use for this profile.
     pub scheduler_name: String,
     /// Options for making plans.
@@ -99,6 +103,17 @@ impl Profile {
     /// previous result; other bindings are not affected.
     pub fn plan(&self, input: &PlanInput<'_>) -> Result<Plan, InvalidBinding> {
         Plan::new(input, &self.parts.declarations, &self.parts.plan_options)
+    }
+
+    /// How to mend an invalid binding, if that takes a change of the profile: a strategy whose plugin is installed has to be listed.
+    pub fn hint_at(&self, error: &InvalidBinding) -> Option<String> {
+        let InvalidBinding::UnknownStrategy { strategy, .. } = error else {
+            return None;
+        };
+        let line = self.parts.unlisted.line_for(strategy)?;
+        Some(format!(
+            "an installed plugin serves it: add it to the profile by `{line}`"
+        ))
     }
 
     /// The filters, in order.

@@ -11,6 +11,7 @@ use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
 
 use super::profile::{Profile, ProfileParts};
+use super::unlisted::UnlistedPlugins;
 use crate::plan::PlanOptions;
 use crate::plugin::loader::PluginFile;
 use crate::plugin::{LoadError, LoadOptions, PluginDirectories, PluginInstance};
@@ -236,6 +237,10 @@ pub fn build(
             select,
             declarations,
             strategies,
+            unlisted: UnlistedPlugins::new(
+                registry.directories,
+                assign.iter().map(|plugin| plugin.name().to_owned()),
+            ),
             scheduler_name: match configuration.scheduler_name.as_deref() {
                 None | Some("") => DEFAULT_SCHEDULER.to_owned(),
                 Some(name) => name.to_owned(),

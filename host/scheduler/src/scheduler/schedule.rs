@@ -231,7 +231,7 @@ impl Scheduler {
             (None, Err(error)) => {
                 decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
                     message: error.to_string(),
-                    hint: None,
+                    hint: self.profile.hint_at(error),
                 });
             }
         }

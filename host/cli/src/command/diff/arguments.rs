@@ -70,12 +70,6 @@ pub(in crate::command) struct DiffArguments {
     /// Profile of the left side; without it, the left side has the profile and strategy of the right
     #[arg(long, value_name = "PROFILE")]
     pub(super) base: Option<String>,
-    /// Use this plugin on the right side: the name of one, or the file of its library; may be repeated
-    ///
-    /// A plugin of the profile is taken from the file instead. Another one is added: its filters and scores (weight 1) after
-    /// the others, its strategies and selection instead of theirs.
-    #[arg(long, value_name = "NAME|FILE")]
-    pub(super) plugin: Vec<String>,
     /// Divide every binding on the right side with this strategy, as if its policy named it
     #[arg(long, value_name = "STRATEGY")]
     pub(super) strategy: Option<String>,
@@ -215,7 +209,7 @@ fn rescheduling(text: &str) -> Result<BindingPattern, String> {
 impl DiffArguments {
     /// The plugins and changes of the right side, as on the command line, sorted.
     pub(super) fn changes(&self) -> Vec<String> {
-        let plugins = self.plugin.iter().map(|plugin| format!("--plugin {plugin}"));
+        let plugins = self.profile.plugins().iter().map(|plugin| format!("--plugin {plugin}"));
         plugins.chain(self.situation.changes.texts()).collect()
     }
 }
