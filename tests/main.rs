@@ -44,6 +44,7 @@ mod manifests;
 mod misbehaviour;
 mod outsiders;
 mod preferences;
+mod profile_reference;
 mod properties;
 mod proposals;
 mod scheduling;

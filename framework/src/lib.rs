@@ -102,7 +102,7 @@
 //! - [`clusters`]: the clusters, object by object or column by column.
 //! - [`binding`]: the binding, with its resource, replicas, requests, last result, placement and rules.
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
-//! - [`division`]: the arithmetic that strategies share, from ties to tiers.
+//! - [`division`]: the arithmetic that strategies share, from ties to tiers. [`groups`]: the clusters of each entry of a policy.
 //! - [`value`]: values that a plugin keeps per snapshot and per binding.
 //! - [`reason`]: why a cluster has its share or its score, or was left out, as data.
 //! - [`metrics`]: counters and histograms for the people who run the plugin.
@@ -249,6 +249,7 @@ pub mod division;
 #[doc(hidden)]
 pub mod export;
 pub mod filter;
+pub mod groups;
 mod logging;
 pub mod metrics;
 pub mod plugin;

@@ -10,6 +10,7 @@
 //!
 //! Candidates in no group are a group of their own without bounds.
 
+use super::columns::check_length;
 use super::dynamic::divide_by_dynamic_weight;
 use super::error::DivisionError;
 use super::request::{Cycle, Request};
@@ -141,7 +142,10 @@ impl GroupsScratch {
         scratch: &mut Scratch,
     ) -> Result<(), GroupsError> {
         let (_, available) = request.change_and_available()?;
-        super::columns::check_length("group_of", group_of.len(), request.fits_now.len())?;
+        if available < request.replicas {
+            return Err(request.unschedulable(available).into());
+        }
+        check_length("group_of", group_of.len(), request.fits_now.len())?;
         self.members.rebuild_from_tiers(group_of, bounds.len() + 1)?;
         self.quotas.clear();
         self.ceilings.clear();
@@ -167,7 +171,7 @@ impl GroupsScratch {
                 Cycle::Steady => last.clamp(least, ceiling),
             });
         }
-        self.check_sums(request.replicas, available, bounds)?;
+        self.check_sums(request.replicas, bounds)?;
         let quota: i128 = self.quotas.iter().map(|&quota| i128::from(quota)).sum();
         let change = i128::from(request.replicas) - quota;
         self.weights.clear();
@@ -195,7 +199,7 @@ impl GroupsScratch {
         Ok(())
     }
 
-    fn check_sums(&self, replicas: i64, available: i64, bounds: &[Bounds]) -> Result<(), GroupsError> {
+    fn check_sums(&self, replicas: i64, bounds: &[Bounds]) -> Result<(), GroupsError> {
         let saturating = |sum: i128| i64::try_from(sum).unwrap_or(i64::MAX);
         let least: i128 = bounds.iter().map(|bounds| i128::from(bounds.least)).sum();
         if least > i128::from(replicas) {
@@ -205,17 +209,13 @@ impl GroupsScratch {
             });
         }
         let most: i128 = self.ceilings.iter().map(|&ceiling| i128::from(ceiling)).sum();
-        if most >= i128::from(replicas) {
-            return Ok(());
-        }
-        let requested = replicas;
-        Err(match available < replicas {
-            true => DivisionError::Unschedulable { requested, available }.into(),
-            false => GroupsError::TooMany {
-                requested,
+        match most < i128::from(replicas) {
+            true => Err(GroupsError::TooMany {
+                requested: replicas,
                 available: saturating(most),
-            },
-        })
+            }),
+            false => Ok(()),
+        }
     }
 
     fn divide(
@@ -226,7 +226,7 @@ impl GroupsScratch {
         out: &mut [i64],
         scratch: &mut Scratch,
     ) -> Result<(), GroupsError> {
-        super::columns::check_length("out", out.len(), request.fits_now.len())?;
+        check_length("out", out.len(), request.fits_now.len())?;
         for (group, &quota) in self.quotas.iter().enumerate() {
             let members = self.members.members(group);
             if quota == 0 {

@@ -6,24 +6,18 @@
 //! division is in [`specified`](crate::specified).
 
 use divvy_framework::binding::Rule;
-use divvy_framework::clusters::Clusters;
 use divvy_framework::division::tiers::TierMembers;
+use divvy_framework::groups::{RuleGroups, check_matches};
 use divvy_framework::prelude::*;
 
 use crate::Specified;
 use crate::specified::{Group, SpecifiedError};
 
-/// Marks a cluster that no entry names.
-const NONE: u32 = u32::MAX;
-
 /// Groups of one binding. Kept between calls only to reuse the memory.
 #[derive(Debug, Default)]
 pub struct Groups {
     counts: Vec<i64>,
-    /// Entry that names each cluster of the snapshot, or [`NONE`].
-    entry_of_row: Vec<u32>,
-    /// Group of each candidate; candidates in no group have the number of groups.
-    group_of: Vec<u32>,
+    groups: RuleGroups,
     members: TierMembers,
 }
 
@@ -37,65 +31,25 @@ impl Groups {
     pub(crate) fn read(&mut self, context: &AssignContext<'_, Specified>) -> Result<(), Failure> {
         let Self {
             counts,
-            entry_of_row,
-            group_of,
+            groups,
             members,
         } = self;
         counts.clear();
-        entry_of_row.clear();
-        entry_of_row.resize(context.clusters().len(), NONE);
         // Without counts, all entries belong to a single group, and clusters may appear in several entries.
-        let are_counted = context.rules().any(|rule| rule.value("replicas").is_some());
-        if !are_counted {
+        if context.rules().all(|rule| rule.value("replicas").is_none()) {
             counts.push(context.replicas());
+            return Ok(members.rebuild_from_tiers(&single_group(context)?, 2)?);
         }
-        for (entry, rule) in (0_u32..).zip(context.rules()) {
+        for rule in context.rules() {
             match rule.value("replicas") {
                 Some(count @ 0..) => counts.push(count),
                 Some(count) => return Err(refused(rule, &format!("expected 0 replicas or more, got {count}"))),
-                None if are_counted => {
-                    return Err(refused(rule, "`replicas` is missing, though other entries give it"));
-                }
-                None => {}
-            }
-            if rule.rows().is_empty() {
-                return Err(refused(rule, &without_cluster(rule, &context.clusters())));
-            }
-            for row in rule.rows() {
-                // The whole snapshot is checked, not only the candidates.
-                let Some(owner) = entry_of_row.get_mut(row.index()) else {
-                    continue;
-                };
-                if are_counted && *owner != NONE {
-                    let first = context.rules().nth(*owner as usize).map_or("", |rule| rule.origin());
-                    let cluster = context.clusters().get(*row).name();
-                    return Err(refused(
-                        rule,
-                        &format!("cluster `{cluster}` is already in the group of {first}"),
-                    ));
-                }
-                *owner = entry;
+                None => return Err(refused(rule, "`replicas` is missing, though other entries give it")),
             }
         }
+        groups.read(context)?;
         // Candidates outside all groups become the last "tier", so that one pass collects the members of all groups.
-        let groups = counts.len() as u32;
-        group_of.clear();
-        group_of.extend(
-            context
-                .rows()
-                .iter()
-                .map(|(_, row)| match entry_of_row.get(row.index()) {
-                    Some(&entry) if entry != NONE => {
-                        if are_counted {
-                            entry
-                        } else {
-                            0
-                        }
-                    }
-                    _ => groups,
-                }),
-        );
-        Ok(members.rebuild_from_tiers(group_of, counts.len() + 1)?)
+        Ok(members.rebuild_from_tiers(groups.group_of(), counts.len() + 1)?)
     }
 
     /// The groups with their members and counts, in the order of the policy.
@@ -131,17 +85,19 @@ impl Groups {
     }
 }
 
-/// Why an entry matches no cluster: the names that it gives, if none of them exists.
-fn without_cluster<'a>(rule: Rule<'a>, clusters: &Clusters<'a>) -> String {
-    let target = rule
-        .target()
-        .filter(|target| target.cluster_rows(clusters).all(|row| row.is_none()));
-    let names = target.into_iter().flat_map(|target| target.cluster_names());
-    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    match names.as_slice() {
-        [] => "matches no cluster".to_owned(),
-        names => format!("no cluster is named {}", names.join(" or ")),
+/// Group 0 for each candidate that an entry names, and 1 for the others.
+fn single_group(context: &AssignContext<'_, Specified>) -> Result<Vec<u32>, Failure> {
+    let mut is_named = vec![false; context.clusters().len()];
+    for rule in context.rules() {
+        check_matches(rule, &context.clusters())?;
+        for row in rule.rows() {
+            if let Some(is_named) = is_named.get_mut(row.index()) {
+                *is_named = true;
+            }
+        }
     }
+    let group = |row: Row| u32::from(!is_named.get(row.index()).is_some_and(|is_named| *is_named));
+    Ok(context.rows().iter().map(|(_, row)| group(row)).collect())
 }
 
 fn refused(rule: Rule<'_>, message: &str) -> Failure {

@@ -13,6 +13,7 @@ use divvy_documents::{Cause, FieldPath};
 
 /// One kind with replicas: an entry of the profile's `[[workload]]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WorkloadKind {
     /// Group and version, e.g. `argoproj.io/v1alpha1`.
@@ -28,6 +29,7 @@ pub struct WorkloadKind {
 
 /// Rules by which the demand of a workload is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ResourceInterpreter {
     /// Pods request what Kubernetes' scheduler counts, including sidecars and pod-level resources.

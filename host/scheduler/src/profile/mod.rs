@@ -13,6 +13,8 @@ mod selectors;
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
 pub use error::ProfileError;
 pub use lists::Origin as EntryOrigin;
+#[cfg(feature = "schema")]
+pub use model::schema;
 pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits};
 
 use std::path::{Path, PathBuf};

@@ -16,6 +16,7 @@ const MAXIMUM_WEIGHT: i64 = 1_000_000;
 
 /// A profile file.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProfileFile {
     #[serde(default)]
@@ -24,6 +25,7 @@ pub(super) struct ProfileFile {
 
 /// One profile, as written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProfileConfiguration {
     /// Name of the profile.
@@ -38,14 +40,17 @@ pub struct ProfileConfiguration {
     /// Seed that breaks ties, together with the binding's UID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Plugin folders, searched after the default ones. Relative paths are resolved against the profile file's folder.
+    /// Plugin folders, searched after the default ones: the binary's own, `../lib/divvy/plugins` and those in
+    /// `DIVVY_PLUGIN_PATH`. Relative paths are resolved against the profile file's folder. Those of the extended profile are
+    /// appended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugin_directories: Vec<PathBuf>,
-    /// Filter plugins, in order.
+    /// Filter plugins, in order. A cluster has to pass all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters: Option<Vec<String>>,
-    /// Score plugins with their weights, in order.
+    /// Score plugins with their weights, in order. A name alone has weight 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<schema::Score>>"))]
     pub scores: Option<Vec<ScoreEntry>>,
     /// Select plugins, in order: one name, or a list. Each narrows down what the one before left.
     #[serde(
@@ -54,8 +59,9 @@ pub struct ProfileConfiguration {
         serialize_with = "selectors::write",
         skip_serializing_if = "Option::is_none"
     )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<schema::Names>"))]
     pub select: Option<Vec<String>>,
-    /// Assign plugins. Each serves the strategies that its metadata names.
+    /// Assign plugins. Each serves the strategies that it declares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assign: Option<Vec<String>>,
     /// Meaning of a placement's affinity groups.
@@ -71,7 +77,7 @@ pub struct ProfileConfiguration {
     /// What `divvy run` does with a satisfied binding if labels or taints of a cluster change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_clusters_change: Option<WhenClustersChange>,
-    /// Plugin for each strategy that several Assign plugins serve.
+    /// Plugin for each strategy that several Assign plugins serve, by the name of the strategy.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub strategies: BTreeMap<String, String>,
     /// Settings of individual plugins, by name.
@@ -80,7 +86,7 @@ pub struct ProfileConfiguration {
     /// Rules by which the replicas and requests of a workload are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_interpreter: Option<ResourceInterpreter>,
-    /// Additional kinds of resources that have replicas.
+    /// Additional kinds of resources that have replicas. Those of the extended profile are appended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workload: Vec<WorkloadKind>,
 }
@@ -162,8 +168,46 @@ fn checksum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     Ok(Some(checksum))
 }
 
+/// Forms that the types above do not show: what may be written in place of a list or a table.
+#[cfg(feature = "schema")]
+mod schema {
+    /// The name of a plugin, or a list of names.
+    #[derive(schemars::JsonSchema)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    pub(super) enum Names {
+        /// The name of a plugin.
+        One(String),
+        /// Names of plugins.
+        Several(Vec<String>),
+    }
+
+    /// The name of a plugin, which then has weight 1, or a table.
+    #[derive(schemars::JsonSchema)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    pub(super) enum Score {
+        /// The name of a plugin.
+        Name(String),
+        /// A plugin and its weight.
+        Table {
+            /// Name of the plugin.
+            plugin: String,
+            /// Factor for its scores, from 0 to 1,000,000; 1 if absent.
+            weight: Option<i64>,
+        },
+    }
+}
+
+/// The JSON Schema of a profile file.
+#[cfg(feature = "schema")]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(ProfileFile).into()
+}
+
 /// Settings of one plugin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PluginTable {
     /// Path of its library; if absent, the plugin directories are searched. A relative path is resolved against the
@@ -183,6 +227,7 @@ pub struct PluginTable {
 
 /// Meaning of a placement's affinity groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AffinityGroups {
     /// Tried one after another until one fits, as in Karmada.
@@ -194,6 +239,7 @@ pub enum AffinityGroups {
 
 /// Treatment of the previous result of a binding that no cluster fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenNoClusterFits {
     /// It is removed, as in Karmada.
@@ -205,6 +251,7 @@ pub enum WhenNoClusterFits {
 
 /// Treatment of a satisfied binding if labels or taints of a cluster change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenClustersChange {
     /// Its replicas stay where they are, as in Karmada.
