@@ -85,6 +85,7 @@ const CRATES: [(&str, &[&str]); 17] = [
         ],
     ),
     ("divvy-estimator", &["divvy-karmada"]),
+    ("divvy-frozen-host", &["divvy-scheduler"]),
     (
         "divvy-forecast",
         &["divvy-documents", "divvy-karmada", "divvy-scheduler"],
