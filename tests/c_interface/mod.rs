@@ -7,6 +7,8 @@ mod header;
 mod misbehaviour;
 mod plugins;
 
+pub(crate) use plugins::{example, example_that_requires};
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 //! The example in C, built with the system's compiler, schedules like any other plugin.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use divvy_scheduler::plugin::PluginLibrary;
@@ -12,15 +12,35 @@ use crate::manifests::{Binding, binding, cluster, list};
 use crate::scheduling::{Host, read};
 
 /// The library of the example.
-fn example() -> &'static PathBuf {
-    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
-        let sources = ["fill_in_order.c", "ready_only.c", "library.c"];
-        library(
-            "divvy_c_plugins",
-            &sources.map(|name| repository().join("examples/c-plugin").join(name)),
-        )
-    });
+pub(crate) fn example() -> &'static PathBuf {
+    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| library("divvy_c_plugins", &sources()));
     &LIBRARY
+}
+
+fn sources() -> [PathBuf; 3] {
+    let sources = ["fill_in_order.c", "ready_only.c", "library.c"];
+    sources.map(|name| repository().join("examples/c-plugin").join(name))
+}
+
+/// The library of the example, as it would be if its plugins required this minor version of the ABI.
+pub(crate) fn example_that_requires(minor: u32) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("requires-{minor}"));
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let header = repository().join("framework/abi/include/divvy_plugin.h");
+    let header = std::fs::read_to_string(header).expect("the header is there");
+    let changed = header.replace(
+        "#define DIVVY_LEAST_MINOR 0u",
+        &format!("#define DIVVY_LEAST_MINOR {minor}u"),
+    );
+    assert_ne!(header, changed);
+    std::fs::write(folder.join("divvy_plugin.h"), changed).expect("the header can be written");
+    // A header beside the sources comes before those of the include path.
+    let sources = sources().map(|source| {
+        let copied = folder.join(source.file_name().expect("it is a file"));
+        std::fs::copy(source, &copied).expect("the source can be copied");
+        copied
+    });
+    library(&format!("divvy_c_plugins_{minor}"), &sources)
 }
 
 /// Settings of the profile for both plugins of the example.

@@ -1,0 +1,179 @@
+//! Binaries of ABI 1.0 that are kept: plugins, and a host that only replays. Today's host decides with the kept plugins, and the kept
+//! host with today's, as was recorded when they were made. `tests/frozen/README.md` says what they are.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Arc, LazyLock};
+
+use divvy_scheduler::fleet::Fleet;
+use divvy_scheduler::plugin::PluginDirectories;
+use divvy_scheduler::profile::ProfileSource;
+use divvy_scheduler::replay::{CaseRunner, compare, read_recording};
+use divvy_scheduler::scheduler::registry;
+use flate2::read::GzDecoder;
+
+use crate::artifacts::{self, repository};
+use crate::c_interface;
+
+/// Largest size of a plugin, and of the packed host.
+const PLUGIN_BYTES_MAX: u64 = 1_000_000;
+const HOST_BYTES_MAX: u64 = 1_500_000;
+/// Newest version of glibc that the binaries may need: that of Debian 12 and Red Hat 9 is newer or equal.
+const GLIBC_MAX: [u32; 2] = [2, 34];
+
+fn folder() -> PathBuf {
+    repository().join("tests/frozen")
+}
+
+fn recording() -> PathBuf {
+    folder().join("recording.jsonl.gz")
+}
+
+/// Files of the plugins that are kept.
+fn plugins() -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder().join("plugins")).expect("the folder is there");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+    files.sort();
+    files
+}
+
+/// The host, unpacked.
+fn host() -> &'static Path {
+    static HOST: LazyLock<PathBuf> = LazyLock::new(|| {
+        let packed = File::open(folder().join("host.gz")).expect("the host is there");
+        let mut program = Vec::new();
+        GzDecoder::new(packed).read_to_end(&mut program).expect("it can be unpacked");
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("frozen-host");
+        // A program that runs cannot be written to.
+        let fresh = path.with_extension("new");
+        fs::write(&fresh, program).expect("the host can be written");
+        fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)).expect("its mode can be set");
+        fs::rename(&fresh, &path).expect("it can be renamed");
+        path
+    });
+    &HOST
+}
+
+/// True if binaries for x86-64 and glibc run here. Says so if they do not.
+fn can_run() -> bool {
+    let can_run = cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"));
+    if !can_run {
+        println!("not run: the kept binaries are for x86-64 Linux with glibc");
+    }
+    can_run
+}
+
+#[test]
+fn kept_binaries_are_small_and_need_an_old_glibc() {
+    for plugin in plugins() {
+        let size = fs::metadata(&plugin).expect("it is there").len();
+        assert!(size < PLUGIN_BYTES_MAX, "{} has {size} bytes", plugin.display());
+        check_needs(&fs::read(&plugin).expect("it can be read"), &plugin);
+    }
+    let packed = fs::metadata(folder().join("host.gz")).expect("it is there").len();
+    assert!(packed < HOST_BYTES_MAX, "the host has {packed} bytes");
+    check_needs(&fs::read(host()).expect("it can be read"), host());
+}
+
+/// Checks the architecture of an ELF file and the newest glibc that it asks for, and prints both.
+fn check_needs(bytes: &[u8], path: &Path) {
+    const X86_64: u16 = 62;
+    let machine = bytes.get(18..20).map(|machine| u16::from_le_bytes([machine[0], machine[1]]));
+    assert_eq!(machine, Some(X86_64), "{}", path.display());
+    // Versions stand in the table of strings as `GLIBC_2.34`.
+    let texts = bytes.split(|byte| *byte == 0).filter_map(|text| std::str::from_utf8(text).ok());
+    let versions = texts.filter_map(|text| text.strip_prefix("GLIBC_"));
+    let parts = versions.map(|version| version.split('.').filter_map(|part| part.parse().ok()).collect());
+    let newest: Vec<u32> = parts.max().unwrap_or_default();
+    println!("{}: x86-64, glibc {newest:?}", path.display());
+    assert!(!newest.is_empty() && newest[..2] <= GLIBC_MAX, "{}: {newest:?}", path.display());
+}
+
+#[test]
+fn this_host_decides_with_kept_plugins_as_recorded() {
+    if !can_run() {
+        return;
+    }
+    let recording = read_recording(&recording()).expect("it can be read");
+    let header = recording.header.as_ref().expect("it has a profile");
+    let source = ProfileSource::parse(self::recording(), &header.profile);
+    let configuration = source.profile(Some(&header.profile_name)).expect("the profile reads");
+    let directories = PluginDirectories::new([folder().join("plugins")]);
+    let profile = registry::build(&configuration, &directories).expect("every kept plugin loads");
+    let used = profile.plugins().count();
+    assert_eq!(used, plugins().len(), "a plugin is kept that no profile uses");
+    let mut runner = CaseRunner::new(Arc::new(profile));
+    assert!(recording.cases.len() > 5, "{} cases", recording.cases.len());
+    for case in &recording.cases {
+        let mut fleet = Fleet::new(false);
+        fleet.extend(&recording.fleets[&case.fleet].clusters);
+        let prepared = runner.prepare(case);
+        let actual = runner.decide(&prepared, &fleet.snapshot());
+        let expected = case.expect.as_ref().expect("it has a decision");
+        assert!(case.time.is_some(), "{}", case.name);
+        assert_eq!(compare(expected, actual), Ok(()), "{}", case.name);
+    }
+}
+
+/// Runs the kept host with the plugins of a folder.
+fn run_host(plugins: &Path, recording: &Path) -> Output {
+    let output = Command::new(host()).arg(plugins).arg(recording).env_clear().output();
+    output.expect("the kept host can be started")
+}
+
+/// A folder with today's builds of the plugins that are kept.
+fn todays_plugins() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    for kept in plugins() {
+        let name = kept.file_name().and_then(|name| name.to_str()).expect("it has a name");
+        let plugin = name.trim_start_matches("libdivvy_plugin_").trim_end_matches(".so").replace('_', "-");
+        let today = match plugin.as_str() {
+            "fill-in-order" => c_interface::example(),
+            _ if repository().join("plugins").join(&plugin).is_dir() => artifacts::plugin(&plugin),
+            _ => artifacts::fixture(&plugin),
+        };
+        std::os::unix::fs::symlink(today, folder.path().join(name)).expect("a link can be made");
+    }
+    folder
+}
+
+#[test]
+fn the_kept_host_decides_with_todays_plugins_as_recorded() {
+    if !can_run() {
+        return;
+    }
+    let today = todays_plugins();
+    let output = run_host(today.path(), &recording());
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!((output.status.code(), stderr.as_ref()), (Some(0), ""), "{stdout}");
+    let cases = read_recording(&recording()).expect("it can be read").cases.len();
+    assert_eq!(stdout.lines().count(), cases);
+    // It would notice a difference: a recording with other decisions.
+    let mut text = String::new();
+    let packed = File::open(recording()).expect("it is there");
+    GzDecoder::new(packed).read_to_string(&mut text).expect("it can be unpacked");
+    let other = today.path().join("other.jsonl");
+    let changed = text.replace("\"replicas\":2}", "\"replicas\":3}");
+    assert_ne!(text, changed);
+    File::create(&other).and_then(|mut file| file.write_all(changed.as_bytes())).expect("it can be written");
+    assert_eq!(run_host(today.path(), &other).status.code(), Some(1));
+}
+
+#[test]
+fn the_kept_host_refuses_a_plugin_that_requires_a_newer_minor_version() {
+    if !can_run() {
+        return;
+    }
+    let today = todays_plugins();
+    let newer = c_interface::example_that_requires(1);
+    let link = today.path().join("fill-in-order.so");
+    fs::remove_file(&link).expect("it is there");
+    std::os::unix::fs::symlink(newer, &link).expect("a link can be made");
+    let output = run_host(today.path(), &recording());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("needs ABI 1.1 or newer, this divvy has ABI 1.0"), "{stderr}");
+}
