@@ -1,4 +1,4 @@
-//! A changed profile or plugin file becomes effective without a restart.
+//! A changed profile, table or plugin file becomes effective without a restart.
 //!
 //! The files are looked at every few seconds, through symbolic links, because a mounted ConfigMap is exchanged by
 //! exchanging a link. A changed set is loaded beside the old one, tried on the last decisions, and takes its place between
@@ -25,8 +25,9 @@ pub trait ProfileLoader: Send + Sync {
     /// Every problem, as a text for the log.
     fn load(&self) -> Result<ActiveProfile, String>;
 
-    /// The profile's file; `None` for the built-in profile.
-    fn file(&self) -> Option<PathBuf>;
+    /// The profile's file, if it is not built in, and the files of the tables that it named when it was last read, even if it
+    /// was refused then: so a corrected table is noticed.
+    fn files(&self) -> Vec<PathBuf>;
 }
 
 /// How a new set of plugins did on the last decisions.
@@ -109,13 +110,13 @@ fn report(trial: &Trial, metrics: &Metrics) {
     }
 }
 
-/// The profile's file and the libraries of its plugins.
+/// The profile's file, those of its tables, and the libraries of its plugins.
 fn files(loader: &dyn ProfileLoader, current: &ActiveProfile) -> Vec<PathBuf> {
     let plugins = current
         .profile
         .plugins()
         .map(|plugin| plugin.library().path().to_owned());
-    loader.file().into_iter().chain(plugins).collect()
+    loader.files().into_iter().chain(plugins).collect()
 }
 
 /// What tells a version of a file from another: where its links lead, its size, and its time.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
@@ -40,7 +40,7 @@ Before it decides anything, it holds a lease. With the scheduler name `default-s
 karmada-scheduler's own, so that the two never decide at the same time; any other name has a lease of its own. \
 A second process waits as a standby.
 
-A changed profile or plugin file is loaded, tried on the last decisions, and used from then on; one that \
+A changed profile, table or plugin file is loaded, tried on the last decisions, and used from then on; one that \
 fails is refused, and the old one stays.
 
 SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds, and the lease is \
@@ -113,6 +113,7 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
     let loader = Loader {
         arguments: arguments.profile.clone(),
         scheduler_name: arguments.scheduler_name.clone(),
+        tables: Mutex::default(),
     };
     let active = loader.profile()?;
     let profile = &active.profile;
@@ -155,6 +156,8 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
 struct Loader {
     arguments: ProfileArguments,
     scheduler_name: Option<String>,
+    /// Files of the tables that the profile named when it was last read.
+    tables: Mutex<Vec<PathBuf>>,
 }
 
 impl Loader {
@@ -164,6 +167,12 @@ impl Loader {
         if let Some(name) = &self.scheduler_name {
             chosen.configuration.scheduler_name = Some(name.clone());
         }
+        let tables = chosen
+            .configuration
+            .table
+            .values()
+            .filter_map(|table| table.file.clone());
+        *self.tables.lock().unwrap_or_else(PoisonError::into_inner) = tables.collect();
         let profile = Arc::new(chosen.build(&directories)?);
         Ok(ActiveProfile::new(profile, &chosen.configuration))
     }
@@ -174,8 +183,9 @@ impl ProfileLoader for Loader {
         self.profile().map_err(|failure| failure.text())
     }
 
-    fn file(&self) -> Option<PathBuf> {
-        self.arguments.file()
+    fn files(&self) -> Vec<PathBuf> {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.arguments.file().into_iter().chain(tables).collect()
     }
 }
 

@@ -8,10 +8,12 @@ mod built_in;
 mod error;
 mod model;
 mod selectors;
+mod table;
 
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
 pub use error::ProfileError;
 pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits};
+pub use table::{ColumnConfiguration, KeyConfiguration, TableConfiguration};
 
 use std::path::{Path, PathBuf};
 

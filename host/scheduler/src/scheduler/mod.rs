@@ -8,7 +8,9 @@
 mod profile;
 pub mod registry;
 mod schedule;
+mod tables;
 
 pub use profile::{Profile, ProfileParts, Strategy};
 pub use registry::RegistryError;
 pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide};
+pub use tables::UnusableTables;

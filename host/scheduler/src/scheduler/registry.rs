@@ -7,15 +7,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use divvy_documents::names;
 use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
+use divvy_framework::table::ColumnType;
 
 use super::profile::{Profile, ProfileParts};
+use super::tables::{self, TableUses};
 use crate::plan::PlanOptions;
 use crate::plugin::loader::PluginFile;
 use crate::plugin::{LoadError, LoadOptions, PluginDirectories, PluginInstance};
 use crate::profile::{AffinityGroups, ProfileConfiguration};
 use crate::strategy::{Declaration, Declarations};
+use crate::table::{LoadedTable, TableError};
 
 /// Reason why a profile's plugins cannot be used, one variant per cause.
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +111,72 @@ pub enum RegistryError {
         /// Name of the key.
         key: &'static str,
     },
+    /// A plugin reads a table that the profile does not have.
+    #[error("plugin `{plugin}` reads the table `{table}`, which the profile does not have")]
+    TableNotProvided {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// The columns that the plugin reads, as a profile declares them.
+        columns: Vec<String>,
+        /// Names of the profile's tables.
+        known: Vec<String>,
+    },
+    /// A plugin reads a column that a table does not have.
+    #[error("plugin `{plugin}` reads column `{column}` of the table `{table}`, which does not declare it")]
+    TableColumnNotProvided {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// Name of the column.
+        column: String,
+        /// Type that the plugin expects.
+        column_type: ColumnType,
+        /// The most similar name of a column.
+        nearest: Option<String>,
+    },
+    /// A plugin reads a column as another type than the profile declares.
+    #[error("plugin `{plugin}` reads column `{column}` of the table `{table}` as {expected}, but it is {actual}")]
+    TableColumnType {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// Name of the column.
+        column: String,
+        /// Type that the plugin expects.
+        expected: ColumnType,
+        /// Type in the profile.
+        actual: ColumnType,
+    },
+    /// The profile maps a table that the plugin does not read.
+    #[error("plugin `{plugin}` reads no table `{table}`")]
+    UnknownTableOfPlugin {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// Names of the tables that the plugin reads.
+        known: Vec<String>,
+    },
+    /// A table of the profile lacks a setting.
+    #[error("the table `{table}` has no `{key}`")]
+    TableIncomplete {
+        /// Name of the table.
+        table: String,
+        /// Name of the setting.
+        key: &'static str,
+    },
+    /// The file of a table cannot be read, or is not what the profile declares.
+    #[error("{error}")]
+    Table {
+        /// Name of the table.
+        table: String,
+        /// The problem.
+        error: TableError,
+    },
     /// The profile configures a plugin that it does not use.
     #[error("profile `{profile}` configures plugin `{plugin}`, which it does not use")]
     Unused {
@@ -138,6 +208,34 @@ impl RegistryError {
             Self::AfterSpread {
                 enforcing, follower, ..
             } => Some(format!("put `{follower}` before `{enforcing}`")),
+            Self::TableNotProvided {
+                table, columns, known, ..
+            } => {
+                let near = names::nearest(table, known.iter().map(String::as_str));
+                Some(match near {
+                    Some(near) => {
+                        format!("did you mean `{near}`? `[profile.plugin.…] tables = {{ {table} = \"{near}\" }}`")
+                    }
+                    None => format!(
+                        "add `[profile.table.{table}]` with `file`, `key` and `columns = {{ {} }}`",
+                        columns.join(", ")
+                    ),
+                })
+            }
+            Self::TableColumnNotProvided {
+                column,
+                column_type,
+                nearest,
+                ..
+            } => Some(match nearest {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("add `{}` to its `columns`", tables::line(column, *column_type)),
+            }),
+            Self::TableColumnType { column, expected, .. } => {
+                Some(format!("declare it as `{}`", tables::line(column, *expected)))
+            }
+            Self::UnknownTableOfPlugin { table, known, .. } => names::hint(table, known),
+            Self::Table { error, .. } => error.hint(),
             Self::Missing { .. } => Some("`extends = \"default\"` takes it from the built-in profile".to_owned()),
             _ => None,
         }
@@ -164,6 +262,11 @@ impl RegistryError {
             Self::NotAStrategyOf { strategy, .. } => Some(format!("strategies.{strategy}")),
             Self::Unused { plugin, .. } => Some(format!("plugin.{plugin}")),
             Self::AfterSpread { index, .. } => Some(format!("select[{index}]")),
+            Self::TableColumnNotProvided { table, .. } => Some(format!("table.{table}.columns")),
+            Self::TableColumnType { table, column, .. } => Some(format!("table.{table}.columns.{column}")),
+            Self::UnknownTableOfPlugin { plugin, table, .. } => Some(format!("plugin.{plugin}.tables.{table}")),
+            Self::TableIncomplete { table, .. } => Some(format!("table.{table}")),
+            Self::Table { table, .. } => Some(format!("table.{table}.file")),
             Self::ListedTwice { list, index, .. } => Some(format!("{list}[{index}]")),
             _ => None,
         }
@@ -194,7 +297,7 @@ struct Registry<'a> {
     errors: Vec<RegistryError>,
 }
 
-/// Constructs the plugins of a profile.
+/// Constructs the plugins of a profile, and reads its tables.
 ///
 /// # Errors
 ///
@@ -202,6 +305,27 @@ struct Registry<'a> {
 pub fn build(
     configuration: &ProfileConfiguration,
     directories: &PluginDirectories,
+) -> Result<Profile, Vec<RegistryError>> {
+    build_from(configuration, directories, true)
+}
+
+/// As [`build`], without reading the tables: [`Profile::with_tables`] provides recorded ones. Until then, decisions in which
+/// a plugin reads a table fail.
+///
+/// # Errors
+///
+/// As [`build`], except for those of the tables' files.
+pub fn build_without_tables(
+    configuration: &ProfileConfiguration,
+    directories: &PluginDirectories,
+) -> Result<Profile, Vec<RegistryError>> {
+    build_from(configuration, directories, false)
+}
+
+fn build_from(
+    configuration: &ProfileConfiguration,
+    directories: &PluginDirectories,
+    reads_tables: bool,
 ) -> Result<Profile, Vec<RegistryError>> {
     let mut registry = Registry {
         configuration,
@@ -227,6 +351,11 @@ pub fn build(
         strategies: declarations(&assign, &strategies),
         plugins: always.map(|plugin| plugin.name().to_owned()).collect(),
     };
+    let instances: Vec<Arc<PluginInstance>> = registry.plugins.values().flatten().cloned().collect();
+    let instances = instances.iter().map(Arc::as_ref);
+    let uses = TableUses::new(instances, configuration, &mut registry.errors);
+    let tables = if reads_tables { registry.tables() } else { Vec::new() };
+    let tables = (reads_tables && !uses.is_empty()).then(|| uses.provide(tables));
     registry.join_missing();
     match registry.errors.is_empty() {
         true => Ok(Profile::new(ProfileParts {
@@ -248,7 +377,8 @@ pub fn build(
                 // Set by the profile, which knows its plugins' needs.
                 metadata: false,
             },
-        })),
+        })
+        .reading(uses, tables)),
         false => Err(registry.errors),
     }
 }
@@ -422,7 +552,7 @@ impl Registry<'_> {
         RegistryError::NotFound {
             plugin: name.to_owned(),
             searched: self.directories.iter().map(ToOwned::to_owned).collect(),
-            nearest: divvy_documents::names::nearest(name, present.keys().map(String::as_str)).map(ToOwned::to_owned),
+            nearest: names::nearest(name, present.keys().map(String::as_str)).map(ToOwned::to_owned),
         }
     }
 
@@ -462,6 +592,33 @@ impl Registry<'_> {
             }
         }
         strategies
+    }
+
+    /// The tables of the profile. A broken one is an error even if no plugin reads it.
+    fn tables(&mut self) -> Vec<LoadedTable> {
+        let mut loaded = Vec::new();
+        for (name, configuration) in &self.configuration.table {
+            let incomplete = |key| RegistryError::TableIncomplete {
+                table: name.clone(),
+                key,
+            };
+            let Some(file) = &configuration.file else {
+                self.errors.push(incomplete("file"));
+                continue;
+            };
+            if configuration.columns.is_empty() {
+                self.errors.push(incomplete("columns"));
+                continue;
+            }
+            match LoadedTable::read(name, file, configuration) {
+                Ok(table) => loaded.push(table),
+                Err(errors) => self.errors.extend(errors.into_iter().map(|error| RegistryError::Table {
+                    table: name.clone(),
+                    error,
+                })),
+            }
+        }
+        loaded
     }
 
     fn report_unused(&mut self) {
