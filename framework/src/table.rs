@@ -94,19 +94,6 @@ impl Table {
     pub const fn columns(self) -> &'static [TableColumn] {
         self.columns
     }
-
-    /// The form in which the table crosses the boundary: a JSON object.
-    pub(crate) fn to_json(self) -> String {
-        let column = |column: &TableColumn| {
-            let mut object = serde_json::json!({ "name": column.name, "type": column.column_type.word() });
-            if let (ColumnType::Decimal { scale }, Some(object)) = (column.column_type, object.as_object_mut()) {
-                object.insert("scale".to_owned(), scale.into());
-            }
-            object
-        };
-        let columns: Vec<serde_json::Value> = self.columns.iter().map(column).collect();
-        serde_json::json!({ "name": self.name, "columns": columns }).to_string()
-    }
 }
 
 impl TableColumn {
@@ -142,6 +129,14 @@ impl TableColumn {
         Self { name, column_type }
     }
 
+    fn to_json(self) -> serde_json::Value {
+        let mut object = serde_json::json!({ "name": self.name, "type": self.column_type.word() });
+        if let (ColumnType::Decimal { scale }, Some(object)) = (self.column_type, object.as_object_mut()) {
+            object.insert("scale".to_owned(), scale.into());
+        }
+        object
+    }
+
     /// The name.
     pub const fn name(self) -> &'static str {
         self.name
@@ -151,6 +146,32 @@ impl TableColumn {
     pub const fn column_type(self) -> ColumnType {
         self.column_type
     }
+}
+
+/// The tables that a plugin declares, as they cross the boundary: one JSON object per table, with the columns of all its
+/// extension points.
+pub(crate) fn documents(needs: Needs) -> Vec<String> {
+    let mut tables: Vec<(&str, Vec<TableColumn>)> = Vec::new();
+    for declared in needs.declared_tables() {
+        let known = tables.iter().position(|(name, _)| *name == declared.name);
+        let index = known.unwrap_or(tables.len());
+        if known.is_none() {
+            tables.push((declared.name, Vec::new()));
+        }
+        let Some((_, columns)) = tables.get_mut(index) else {
+            continue;
+        };
+        for column in declared.columns {
+            if !columns.contains(column) {
+                columns.push(*column);
+            }
+        }
+    }
+    let document = |(name, columns): &(&str, Vec<TableColumn>)| {
+        let columns: Vec<serde_json::Value> = columns.iter().map(|column| column.to_json()).collect();
+        serde_json::json!({ "name": name, "columns": columns }).to_string()
+    };
+    tables.iter().map(document).collect()
 }
 
 /// A table of the profile, as the plugin that declares it reads it: [`Cycle::table`](crate::cycle::Cycle::table).
@@ -232,5 +253,44 @@ impl<'a> TableView<'a> {
         }
         column(self.view, table, name, column_type)
             .ok_or_else(|| Failure::internal(format!("column `{name}` of the table `{table}` is not provided")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRICES: Table = Table::new("prices", &[TableColumn::decimal("day", 2), TableColumn::text("unit")]);
+    const MORE: Table = Table::new("prices", &[TableColumn::text("unit"), TableColumn::decimal("night", 2)]);
+    const SEATS: Table = Table::new("seats", &[TableColumn::integer("free")]);
+
+    /// The host counts the columns in this order.
+    #[test]
+    fn tables_of_several_extension_points_are_put_together() {
+        const POINTS: &[Needs] = &[
+            Needs::NONE.time().tables(&[PRICES]),
+            Needs::NONE,
+            Needs::NONE.tables(&[SEATS, MORE]),
+        ];
+        let documents = documents(Needs::all(POINTS));
+        let columns = |document: &str| -> Vec<String> {
+            let document: serde_json::Value = serde_json::from_str(document).unwrap();
+            let columns = document["columns"].as_array().unwrap().iter();
+            columns
+                .map(|column| column["name"].as_str().unwrap().to_owned())
+                .collect()
+        };
+        assert_eq!(documents.len(), 2);
+        assert_eq!(columns(&documents[0]), ["day", "unit", "night"]);
+        assert_eq!(
+            documents[1],
+            r#"{"columns":[{"name":"free","type":"integer"}],"name":"seats"}"#
+        );
+        assert!(Needs::all(POINTS).has(divvy_framework_abi::descriptor::feature::TABLES));
+        assert!(
+            !Needs::NONE
+                .tables(&[])
+                .has(divvy_framework_abi::descriptor::feature::TABLES)
+        );
     }
 }

@@ -473,7 +473,7 @@ pub unsafe extern "C" fn describe<P: Dispatch>(call: *const DescribeCall<'_>) ->
         document::CONFIGURATION_SCHEMA => vec![P::Configuration::schema()],
         document::PREFERENCES_SCHEMA => vec![P::preferences().schema()],
         document::RULE_LISTS => P::rule_lists(),
-        document::TABLES => P::NEEDS.declared_tables().map(|table| table.to_json()).collect(),
+        document::TABLES => crate::table::documents(P::NEEDS),
         _ => Vec::new(),
     });
     match documents {

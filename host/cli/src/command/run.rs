@@ -218,3 +218,38 @@ fn failure(error: RunError) -> Failure {
 fn internal(message: &str, error: &std::io::Error) -> Failure {
     Failure::internal(Diagnostic::new(message).with_cause(error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        profile: ProfileArguments,
+    }
+
+    /// A table that was refused is looked at again when it changes.
+    #[test]
+    fn the_files_of_a_profile_include_its_tables_even_if_it_cannot_be_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let profile = path("profile.toml");
+        let text = "[[profile]]\nname = 'p'\nselect = 'none'\nassign = []\n[profile.table.carbon]\nfile = 'carbon.csv'\n\
+                    columns = { intensity = 'integer' }\n";
+        std::fs::write(&profile, text).unwrap();
+        std::fs::write(path("carbon.csv"), "region,intensity\neu,lots\n").unwrap();
+        let loader = Loader {
+            arguments: Arguments::parse_from(["divvy", "--profile", &profile.display().to_string()]).profile,
+            scheduler_name: None,
+            tables: Mutex::default(),
+        };
+        assert_eq!(loader.files(), [profile.clone()]);
+        let problems = loader.load().err().unwrap_or_default();
+        let expected = "carbon.csv:2: row `eu`, column `intensity`: expected integer, got `lots`";
+        assert!(problems.contains(expected), "{problems}");
+        assert_eq!(loader.files(), [profile, path("carbon.csv")]);
+    }
+}
