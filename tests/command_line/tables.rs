@@ -147,7 +147,7 @@ fn a_table_that_a_plugin_reads_must_be_provided_with_its_columns() {
     for expected in [
         "error: profile.toml:10: plugin `cheap-power` reads no table `powr`\n  hint: did you mean `power`?\n",
         "error: profile.toml:5: plugin `cheap-power` reads the table `carbon`, which the profile does not have\n  hint: did you \
-         mean `carbn`? ",
+         mean `carbn`?\n",
         "error: profile.toml:16: plugin `cheap-power` reads column `price` of the table `power` as decimal with scale 2, but it \
          is integer\n  hint: declare it as `price = { type = \"decimal\", scale = 2 }`\n",
         "plugin `cheap-power` reads column `note` of the table `power`, which does not declare it\n  hint: did you mean \

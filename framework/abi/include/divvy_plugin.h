@@ -1167,8 +1167,8 @@ typedef struct divvy_prepare_call {
 } divvy_prepare_call;
 
 /* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
- * that declare this kind get it. The cycle has the snapshot only: nothing of a binding. The host drops the value when
- * it has the next one, or when the instance is dropped. */
+ * that declare this kind get it. The cycle has the snapshot and the plugin's tables: nothing of a binding. The host
+ * drops the value when it has the next one, or when the instance is dropped. */
 typedef struct divvy_snapshot_value_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1194,7 +1194,7 @@ typedef struct divvy_snapshot_value_call {
     /* Rows whose clusters have changed since the earlier snapshot, ascending and each once, if `changes_known` is 1. */
     divvy_u32_slice changed_rows;
     /* 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols,
-     * and `changed_rows` lists what changed; 0 if anything may have changed. */
+     * the tables are the same, and `changed_rows` lists what changed; 0 if anything may have changed. */
     uint32_t changes_known;
     /* Zero. */
     uint32_t reserved;

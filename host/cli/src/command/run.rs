@@ -246,7 +246,7 @@ mod tests {
             scheduler_name: None,
             tables: Mutex::default(),
         };
-        assert_eq!(loader.files(), [profile.clone()]);
+        assert_eq!(loader.files(), std::slice::from_ref(&profile));
         let problems = loader.load().err().unwrap_or_default();
         let expected = "carbon.csv:2: row `eu`, column `intensity`: expected integer, got `lots`";
         assert!(problems.contains(expected), "{problems}");

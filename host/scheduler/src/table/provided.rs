@@ -51,7 +51,7 @@ impl LoadedTable {
     ///
     /// As [`Self::new`], and a problem if the file cannot be read.
     pub fn read(name: &str, file: &Path, configuration: &TableConfiguration) -> Result<Self, Vec<TableError>> {
-        let source = TableSource::read(file).map_err(|error| vec![error])?;
+        let source = TableSource::read(file).map_err(|error| vec![*error])?;
         Self::new(name, source, configuration)
     }
 

@@ -50,11 +50,13 @@ impl TableSource {
     /// # Errors
     ///
     /// A [`TableError`] if it cannot be read, is too large, or is not UTF-8 text.
-    pub fn read(file: &Path) -> Result<Self, TableError> {
-        let refused = |line: Option<usize>, problem: TableProblem| TableError {
-            file: file.to_owned(),
-            line,
-            problem,
+    pub fn read(file: &Path) -> Result<Self, Box<TableError>> {
+        let refused = |line: Option<usize>, problem: TableProblem| {
+            Box::new(TableError {
+                file: file.to_owned(),
+                line,
+                problem,
+            })
         };
         let unreadable = |message: String| refused(None, TableProblem::Unreadable { message });
         let metadata = std::fs::metadata(file).map_err(|error| unreadable(error.to_string()))?;
