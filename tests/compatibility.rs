@@ -71,8 +71,8 @@ const NEWER_MINOR: [Edit; 32] = [
     // Both views.
     Edit {
         file: "abi/src/view.rs",
-        from: "        workload_annotations: Slice<'a, PairRow> = Slice::EMPTY,\n",
-        to: "        workload_annotations: Slice<'a, PairRow> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 16,\n",
+        from: "        table_pool: Str<'a> = Str::EMPTY,\n",
+        to: "        table_pool: Str<'a> = Str::EMPTY,\n        /// Appended.\n        appended: u64 = 16,\n",
     },
     Edit {
         file: "abi/src/view.rs",

@@ -16,6 +16,7 @@
 //! - [`misbehaviour`]: faulty plugins, which must not affect the host.
 //! - [`compatibility`]: plugins of older and newer minor ABI versions, from another build, with another allocator.
 //! - [`selectors`]: several selectors in a profile, one of them a third party's.
+//! - [`tables`]: tables of the profile, read by a plugin from outside the workspace.
 //! - [`values`]: what plugins keep per snapshot and per binding.
 //! - [`c_interface`]: the header, and plugins in C. [`logging`]: events of plugins.
 //! - [`command_line`]: exit code, standard output and standard error of the binary. [`discovery`]: where it finds
@@ -49,5 +50,6 @@ mod properties;
 mod proposals;
 mod scheduling;
 mod selectors;
+mod tables;
 mod values;
 mod walls;

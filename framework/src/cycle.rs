@@ -15,6 +15,7 @@ use crate::plugin::{Failure, Needs, Plugin};
 use crate::prepare::{Kept, PreparePlugin};
 use crate::random::Generator;
 use crate::reason::Reason;
+use crate::table::TableView;
 use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
 pub use crate::clusters::{Candidate, Column};
@@ -83,6 +84,15 @@ impl<'a> Cycle<'a> {
             return Err(Failure::internal("the time of the decision is not known"));
         }
         Ok(self.view.time)
+    }
+
+    /// A table of the profile.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Internal`] unless the plugin declares the table at this extension point: [`Needs::tables`].
+    pub fn table(&self, name: &str) -> Result<TableView<'a>, Failure> {
+        TableView::new(self.view, self.needs, name)
     }
 
     /// Says that the answer of this call holds until a time, in milliseconds since 1970-01-01T00:00:00Z: a live scheduler

@@ -103,6 +103,7 @@
 //! - [`binding`]: the binding, with its resource, replicas, requests, last result, placement and rules.
 //! - [`configuration`]: typed configuration and preferences, and the errors of reading them.
 //! - [`division`]: the arithmetic that strategies share, from ties to tiers. [`groups`]: the clusters of each entry of a policy.
+//! - [`table`]: tables that an operator keeps beside the profile, such as prices.
 //! - [`value`]: values that a plugin keeps per snapshot and per binding.
 //! - [`reason`]: why a cluster has its share or its score, or was left out, as data.
 //! - [`metrics`]: counters and histograms for the people who run the plugin.
@@ -258,6 +259,7 @@ pub mod random;
 pub mod reuse;
 pub mod score;
 pub mod select;
+pub mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod value;
@@ -287,6 +289,7 @@ pub mod prelude {
     pub use crate::reuse::with_scratch;
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};
+    pub use crate::table::{Cells, Table, TableColumn, TableView};
     pub use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
     pub use divvy_framework_derive::{Configuration, Preferences};
 }

@@ -5,6 +5,7 @@ use divvy_framework_abi::descriptor::feature;
 use crate::clusters::NotDeclared;
 use crate::configuration::{Configuration, NoConfiguration, ValueError};
 use crate::division::DivisionError;
+use crate::table::Table;
 
 pub use crate::prepare::{PrepareContext, PreparePlugin};
 
@@ -100,17 +101,27 @@ impl Promises {
 
 /// The services that a plugin needs from the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Needs(pub(crate) u64);
+pub struct Needs {
+    bits: u64,
+    /// Tables that are declared here.
+    tables: &'static [Table],
+    /// Needs that these were put together from.
+    parts: &'static [Needs],
+}
 
 impl Needs {
     /// Needs nothing beyond the contexts.
-    pub const NONE: Self = Self(0);
+    pub const NONE: Self = Self {
+        bits: 0,
+        tables: &[],
+        parts: &[],
+    };
 
     /// The raw JSON of every cluster: [`Cluster::raw_json`](crate::clusters::Cluster::raw_json). The host keeps it only
     /// if a loaded plugin needs it.
     #[must_use]
     pub const fn raw_cluster(self) -> Self {
-        Self(self.0 | feature::RAW_CLUSTERS)
+        self.and(feature::RAW_CLUSTERS)
     }
 
     /// The priority of the binding, and the labels and annotations of its policy and its workload:
@@ -118,69 +129,111 @@ impl Needs {
     /// [`Binding::workload`](crate::binding::Binding::workload).
     #[must_use]
     pub const fn metadata(self) -> Self {
-        Self(self.0 | feature::METADATA)
+        self.and(feature::METADATA)
     }
 
     /// The time of the decision: [`Cycle::time`](crate::cycle::Cycle::time). A decision for which no time is known, such
     /// as one in a recording of an older version, is an error before the plugin is called.
     #[must_use]
     pub const fn time(self) -> Self {
-        Self(self.0 | feature::TIME)
+        self.and(feature::TIME)
+    }
+
+    /// These tables of the profile: [`Cycle::table`](crate::cycle::Cycle::table). A profile that lacks one of them, or one of
+    /// their columns, is not loaded.
+    ///
+    /// # Panics
+    ///
+    /// At compile time, if it is called twice.
+    #[must_use]
+    pub const fn tables(self, tables: &'static [Table]) -> Self {
+        assert!(self.tables.is_empty(), "all tables are declared together");
+        Self {
+            bits: if tables.is_empty() {
+                self.bits
+            } else {
+                self.bits | feature::TABLES
+            },
+            tables,
+            ..self
+        }
     }
 
     /// All candidates in one call, even if the policy gives them priorities: the strategy walks the tiers itself.
     #[must_use]
     pub const fn own_tiers(self) -> Self {
-        Self(self.0 | feature::OWN_TIERS)
+        self.and(feature::OWN_TIERS)
     }
 
     /// Select ignores spread constraints.
     #[must_use]
     pub const fn no_spread(self) -> Self {
-        Self(self.0 | feature::NO_SPREAD)
+        self.and(feature::NO_SPREAD)
     }
 
     /// Within a tier, only clusters with a positive value in some rule take part, unless no cluster has one.
     #[must_use]
     pub const fn rules_decide_tiers(self) -> Self {
-        Self(self.0 | feature::RULES_DECIDE_TIERS)
+        self.and(feature::RULES_DECIDE_TIERS)
     }
 
     /// Cluster priorities cannot be combined with the strategy: the host rejects a binding that asks for both.
     #[must_use]
     pub const fn no_priorities(self) -> Self {
-        Self(self.0 | feature::NO_PRIORITIES)
+        self.and(feature::NO_PRIORITIES)
     }
 
     /// The result may exceed capacity in the last tier: the host gives that tier all remaining replicas.
     #[must_use]
     pub const fn last_tier_overflows(self) -> Self {
-        Self(self.0 | feature::LAST_TIER_OVERFLOWS)
+        self.and(feature::LAST_TIER_OVERFLOWS)
     }
 
     /// The features that cross the boundary.
     pub(crate) const fn bits(self) -> u64 {
-        self.0
+        self.bits
     }
 
     /// True if a feature is among them.
     pub(crate) const fn has(self, feature: u64) -> bool {
-        self.0 & feature != 0
+        self.bits & feature != 0
+    }
+
+    /// The needs of several points together.
+    pub(crate) const fn all(points: &'static [Self]) -> Self {
+        let mut all = Self {
+            parts: points,
+            ..Self::NONE
+        };
+        let mut number = 0;
+        while number < points.len() {
+            all = all.and(points[number].bits);
+            number += 1;
+        }
+        all
+    }
+
+    /// The tables that are declared, those of several points one after the other.
+    pub(crate) fn declared_tables(self) -> impl Iterator<Item = &'static Table> {
+        self.tables.iter().chain(self.parts.iter().flat_map(|part| part.tables))
     }
 
     /// These and others.
     pub(crate) const fn and(self, others: u64) -> Self {
-        Self(self.0 | others)
+        Self {
+            bits: self.bits | others,
+            ..self
+        }
     }
 
     /// The features without which the plugin does not work.
     pub(crate) const fn required(self) -> u64 {
-        self.0 & !feature::OPTIONAL
+        self.bits & !feature::OPTIONAL
     }
 
     /// The features that a host may ignore.
     pub(crate) const fn optional(self) -> u64 {
-        self.0 & feature::OPTIONAL
+        self.bits & feature::OPTIONAL
     }
 }
 

@@ -226,7 +226,7 @@ impl<'a> Kept<'a> {
     ) -> Result<&P::SnapshotValue, Failure> {
         let make = || {
             let context = SnapshotValueContext {
-                clusters: cycle.clusters(),
+                cycle,
                 changed_rows: None,
             };
             plugin.snapshot_value(&context, None)

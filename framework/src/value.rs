@@ -15,6 +15,7 @@ use crate::configuration::Preferences;
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Plugin};
 use crate::prepare::typed;
+use crate::table::TableView;
 
 /// A plugin that keeps a value for each snapshot: something that depends on the clusters alone.
 ///
@@ -83,25 +84,36 @@ pub trait SnapshotValuePlugin: Plugin {
     ) -> Result<Self::SnapshotValue, Failure>;
 }
 
-/// The input of [`SnapshotValuePlugin::snapshot_value`]: the clusters, and nothing of a binding.
+/// The input of [`SnapshotValuePlugin::snapshot_value`]: the clusters and the tables of the profile, and nothing of a
+/// binding.
 #[derive(Debug)]
 pub struct SnapshotValueContext<'a> {
-    pub(crate) clusters: Clusters<'a>,
+    pub(crate) cycle: Cycle<'a>,
     pub(crate) changed_rows: Option<&'a [Row]>,
 }
 
 impl<'a> SnapshotValueContext<'a> {
     /// All clusters of the snapshot.
     pub fn clusters(&self) -> Clusters<'a> {
-        self.clusters
+        self.cycle.clusters()
+    }
+
+    /// A table that the plugin declares at one of its extension points. With another version of it, anything may have
+    /// changed; otherwise only the cells of [`Self::changed_rows`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Cycle::table`].
+    pub fn table(&self, name: &str) -> Result<TableView<'a>, Failure> {
+        self.cycle.table(name)
     }
 
     /// Rows whose clusters have changed since the snapshot of the previous value, ascending and each once. Both snapshots
     /// have the same clusters in the same rows, and the symbols of the previous one have the same texts in this one. New
     /// texts have new symbols, so a table by symbol may have to grow.
     ///
-    /// `None` if anything may have changed: there is no previous value, a cluster was added or removed, the host dropped
-    /// unused texts and numbered the others anew, or the previous snapshot is not an earlier one of the same clusters.
+    /// `None` if anything may have changed: there is no previous value, a cluster was added or removed, a table of the
+    /// profile changed, the host dropped unused texts and numbered the others anew, or the previous snapshot is not an earlier one of the same clusters.
     ///
     /// ```
     /// use divvy_framework::prelude::*;

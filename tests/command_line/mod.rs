@@ -12,6 +12,7 @@ mod replay;
 mod schedule;
 mod selectors;
 mod silence;
+mod tables;
 mod time;
 
 use std::path::PathBuf;

@@ -5,6 +5,7 @@
 
 mod expiry;
 mod simulation;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

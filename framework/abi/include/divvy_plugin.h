@@ -557,6 +557,28 @@ typedef struct divvy_rule_value_row {
     int64_t value;
 } divvy_rule_value_row;
 
+/* A column of a table that the profile provides. */
+typedef struct divvy_table_column_row {
+    /* The table's name, as the plugin declares it, in `divvy_cycle_view.table_pool`. */
+    divvy_pool_text table;
+    /* The column's name. */
+    divvy_pool_text name;
+    /* The type of its cells: a value of `DIVVY_CELL_*`. */
+    uint32_t cell_type;
+    /* Digits after the decimal point of a decimal; 0 for other types. */
+    uint32_t scale;
+} divvy_table_column_row;
+
+/* Values of `divvy_table_column_row.cell_type`, and what a cell then is. */
+/* An integer. */
+#define DIVVY_CELL_INTEGER 1u
+/* A decimal, multiplied by ten to the power of its scale. */
+#define DIVVY_CELL_DECIMAL 2u
+/* A text, as an index into `divvy_cycle_view.table_texts`. Equal texts of a column have equal indices. */
+#define DIVVY_CELL_TEXT 3u
+/* A boolean: 0 or 1. */
+#define DIVVY_CELL_BOOLEAN 4u
+
 /* The texts that name a binding and its resource. */
 typedef struct divvy_binding_names {
     /* Name of the binding. */
@@ -638,6 +660,12 @@ typedef struct divvy_rule_value_row_slice {
     DIVVY_POINTER(const divvy_rule_value_row, data)
     uint64_t length;
 } divvy_rule_value_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_table_column_row_slice {
+    DIVVY_POINTER(const divvy_table_column_row, data)
+    uint64_t length;
+} divvy_table_column_row_slice;
 
 /* ----------------------------------------------------------------------------------------------------------------
  * Reasons as data: why a cluster has its share or its score, or was left out
@@ -915,6 +943,10 @@ typedef struct divvy_construct_call {
 /* The policy lists that the strategies read: one text per list, a JSON object with `name`, `fields` (`name`,
  * `minimum`, `required`) and `priorities`. */
 #define DIVVY_DOCUMENT_RULE_LISTS 3u
+/* The tables that the plugin reads: one text per table, a JSON object with `name` and `columns` (`name`, `type`:
+ * `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order,
+ * are those of `divvy_cycle_view.table_columns`. */
+#define DIVVY_DOCUMENT_TABLES 4u
 
 /* Takes a document: `divvy_describe_call.sink` and the text. */
 typedef void (*divvy_document_function)(const void *sink, divvy_text text);
@@ -1019,7 +1051,39 @@ typedef struct divvy_cycle_view {
     divvy_pair_row_slice workload_labels;
     /* Annotations of the workload, by key, with `DIVVY_CYCLE_WORKLOAD_METADATA`. */
     divvy_pair_row_slice workload_annotations;
+    /* Columns of the tables that the called plugin declares, in the order in which it declares them. Empty for a
+     * plugin that declares none, as are the fields below. */
+    divvy_table_column_row_slice table_columns;
+    /* Cells of the tables, one per column and cluster: that of column `c` and row `r` of the snapshot is at `c` times
+     * the number of clusters plus `r`. 0 if the cell is missing. `divvy_table_cell` reads one. */
+    divvy_i64_slice table_cells;
+    /* One bit per cell: 1 if the cell is there. A column has as many words as hold one bit per cluster; the bit of
+     * row `r` is bit `r % 64` of its word `r / 64`. */
+    divvy_u64_slice table_presence;
+    /* Texts that cells refer to. */
+    divvy_pool_text_slice table_texts;
+    /* The string that all texts of the tables are spans of. */
+    divvy_text table_pool;
 } divvy_cycle_view;
+
+/*
+ * The cell of a declared column in a row of the snapshot: 1 if it is there, and then its value in `cell`; otherwise 0.
+ * `columns` counts through all tables that the plugin declares.
+ */
+static inline int divvy_table_cell(const divvy_cycle_view *cycle, uint64_t column, uint64_t row, int64_t *cell)
+{
+    uint64_t columns = cycle->table_columns.length;
+    uint64_t rows = columns == 0 ? 0 : cycle->table_cells.length / columns;
+    uint64_t words = (rows + 63) / 64;
+    if (column >= columns || row >= rows || cycle->table_presence.length < columns * words) {
+        return 0;
+    }
+    if ((cycle->table_presence.data[column * words + row / 64] >> (row % 64) & 1) == 0) {
+        return 0;
+    }
+    *cell = cycle->table_cells.data[column * rows + row];
+    return 1;
+}
 
 /* The preferences and rules of the policy for the plugin that is called. Other plugins do not see them. */
 typedef struct divvy_policy_view {
@@ -1103,8 +1167,8 @@ typedef struct divvy_prepare_call {
 } divvy_prepare_call;
 
 /* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
- * that declare this kind get it. The cycle has the snapshot only: nothing of a binding. The host drops the value when
- * it has the next one, or when the instance is dropped. */
+ * that declare this kind get it. The cycle has the snapshot and the plugin's tables: nothing of a binding. The host
+ * drops the value when it has the next one, or when the instance is dropped. */
 typedef struct divvy_snapshot_value_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1130,7 +1194,7 @@ typedef struct divvy_snapshot_value_call {
     /* Rows whose clusters have changed since the earlier snapshot, ascending and each once, if `changes_known` is 1. */
     divvy_u32_slice changed_rows;
     /* 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols,
-     * and `changed_rows` lists what changed; 0 if anything may have changed. */
+     * the tables are the same, and `changed_rows` lists what changed; 0 if anything may have changed. */
     uint32_t changes_known;
     /* Zero. */
     uint32_t reserved;
@@ -1375,10 +1439,12 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_METADATA ((UINT64_C(1) << 10))
 /* Need: the time of the decision. */
 #define DIVVY_FEATURE_TIME ((UINT64_C(1) << 11))
+/* Need: the tables that `DIVVY_DOCUMENT_TABLES` lists. */
+#define DIVVY_FEATURE_TABLES ((UINT64_C(1) << 12))
 /* Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it. */
 #define DIVVY_FEATURE_ENFORCES_SPREAD ((UINT64_C(1) << 16))
 /* All features of this version. */
-#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 12)) - 1) | DIVVY_FEATURE_ENFORCES_SPREAD)
+#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 13)) - 1) | DIVVY_FEATURE_ENFORCES_SPREAD)
 /* Features that a plugin lists as optional; all others are required. */
 #define DIVVY_FEATURE_OPTIONAL                                                                                         \
     (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT |                         \

@@ -122,15 +122,15 @@ call! {
 
 call! {
     /// Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
-    /// that declare this kind get it. The cycle has the snapshot only: nothing of a binding. The host drops the value when
-    /// it has the next one, or when the instance is dropped.
+    /// that declare this kind get it. The cycle has the snapshot and the plugin's tables: nothing of a binding. The host drops
+    /// the value when it has the next one, or when the instance is dropped.
     SnapshotValueCall(SnapshotValueCallRef, kind::SNAPSHOT_VALUE) {
         /// The value for an earlier snapshot; null if there is none. It stays valid during the call.
         previous: Address = Address::NULL,
         /// Rows whose clusters have changed since the earlier snapshot, ascending and each once, if `changes_known` is 1.
         changed_rows: Slice<'a, u32> = Slice::EMPTY,
-        /// 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols,
-        /// and `changed_rows` lists what changed; 0 if anything may have changed.
+        /// 1 if both snapshots have the same clusters in the same rows, the texts of the earlier one keep their symbols, the
+        /// tables are the same, and `changed_rows` lists what changed; 0 if anything may have changed.
         changes_known: u32 = 0,
         /// Zero.
         reserved: u32 = 0,

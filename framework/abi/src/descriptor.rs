@@ -41,11 +41,13 @@ pub mod feature {
     pub const METADATA: u64 = 1 << 10;
     /// Need: the time of the decision.
     pub const TIME: u64 = 1 << 11;
+    /// Need: the tables that [`crate::service::document::TABLES`] lists.
+    pub const TABLES: u64 = 1 << 12;
     /// Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it.
     pub const ENFORCES_SPREAD: u64 = 1 << 16;
 
     /// All features of this version.
-    pub const ALL: u64 = ((1 << 12) - 1) | ENFORCES_SPREAD;
+    pub const ALL: u64 = ((1 << 13) - 1) | ENFORCES_SPREAD;
     /// Features that a plugin lists as optional; all others are required.
     pub const OPTIONAL: u64 = RESPECTS_CAPACITY | ORDER_INDEPENDENT | INERT | ENFORCES_SPREAD;
 }

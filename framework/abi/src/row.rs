@@ -206,6 +206,34 @@ pub struct RuleValueRow {
     pub value: i64,
 }
 
+/// A column of a table that the profile provides.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "certificate", derive(StableAbi))]
+pub struct TableColumnRow {
+    /// The table's name, as the plugin declares it, in [`CycleView::table_pool`](crate::view::CycleView::table_pool).
+    pub table: Text,
+    /// The column's name.
+    pub name: Text,
+    /// The type of its cells: a value of [`cell_type`].
+    pub cell_type: u32,
+    /// Digits after the decimal point of a decimal; 0 for other types.
+    pub scale: u32,
+}
+
+/// Values of [`TableColumnRow::cell_type`], and what a cell then is.
+pub mod cell_type {
+    /// An integer.
+    pub const INTEGER: u32 = 1;
+    /// A decimal, multiplied by ten to the power of its scale.
+    pub const DECIMAL: u32 = 2;
+    /// A text, as an index into [`CycleView::table_texts`](crate::view::CycleView::table_texts). Equal texts of a column
+    /// have equal indices.
+    pub const TEXT: u32 = 3;
+    /// A boolean: 0 or 1.
+    pub const BOOLEAN: u32 = 4;
+}
+
 /// The texts that name a binding and its resource.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]

@@ -286,6 +286,10 @@ pub mod document {
     /// The policy lists that the strategies read: one text per list, a JSON object with `name`, `fields` (`name`,
     /// `minimum`, `required`) and `priorities`.
     pub const RULE_LISTS: u32 = 3;
+    /// The tables that the plugin reads: one text per table, a JSON object with `name` and `columns` (`name`, `type`:
+    /// `integer`, `decimal`, `text` or `boolean`, and `scale` for a decimal). The columns of all tables, in this order, are
+    /// those of [`crate::view::CycleView::table_columns`].
+    pub const TABLES: u32 = 4;
 }
 
 /// Takes a document: [`DescribeCall::sink`] and the text.

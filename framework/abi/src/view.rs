@@ -3,7 +3,7 @@
 use crate::column::{Slice, Str};
 use crate::row::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
-    SpreadConstraintRow, TargetRow, TolerationRow,
+    SpreadConstraintRow, TableColumnRow, TargetRow, TolerationRow,
 };
 use crate::sized::{kind, sized};
 use crate::text::{Span, Text};
@@ -86,8 +86,21 @@ sized! {
         /// Labels of the workload, by key, with [`flag::WORKLOAD_METADATA`].
         workload_labels: Slice<'a, PairRow> = Slice::EMPTY,
         /// Annotations of the workload, by key, with [`flag::WORKLOAD_METADATA`].
-        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         workload_annotations: Slice<'a, PairRow> = Slice::EMPTY,
+        /// Columns of the tables that the called plugin declares, in the order in which it declares them. Empty for a
+        /// plugin that declares none, as are the fields below.
+        table_columns: Slice<'a, TableColumnRow> = Slice::EMPTY,
+        /// Cells of the tables, one per column and cluster: that of column `c` and row `r` of the snapshot is at `c` times
+        /// the number of clusters plus `r`. 0 if the cell is missing.
+        table_cells: Slice<'a, i64> = Slice::EMPTY,
+        /// One bit per cell: 1 if the cell is there. A column has as many words as hold one bit per cluster; the bit of
+        /// row `r` is bit `r % 64` of its word `r / 64`.
+        table_presence: Slice<'a, u64> = Slice::EMPTY,
+        /// Texts that cells refer to.
+        table_texts: Slice<'a, Text> = Slice::EMPTY,
+        /// The string that all texts of the tables are spans of.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        table_pool: Str<'a> = Str::EMPTY,
     }
 }
 

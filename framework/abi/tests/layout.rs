@@ -14,7 +14,7 @@ use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, Stra
 use divvy_framework_abi::reason::{FigureRow, Reason};
 use divvy_framework_abi::row::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
-    SpreadConstraintRow, TargetRow, TolerationRow,
+    SpreadConstraintRow, TableColumnRow, TargetRow, TolerationRow,
 };
 use divvy_framework_abi::section::PluginRecord;
 use divvy_framework_abi::service::{ConstructCall, DescribeCall, Failure, Services};
@@ -80,6 +80,7 @@ fn structs() -> String {
         PairRow { key, value }
         RuleRow { list, origin, target, reserved, values }
         RuleValueRow { field, value }
+        TableColumnRow { table, name, cell_type, scale }
         BindingNames {
             name, namespace, uid, resource_api_version, resource_kind, resource_namespace, resource_name, resource_uid,
             strategy,
@@ -99,7 +100,7 @@ fn structs() -> String {
 }
 
 /// Modules of constants with their sources, from which the names and the documented types are read.
-const MODULES: [(&str, &str, &str); 20] = [
+const MODULES: [(&str, &str, &str); 21] = [
     ("sized", "kind", include_str!("../src/sized.rs")),
     ("arena", "flag", include_str!("../src/arena.rs")),
     ("arena", "effect", include_str!("../src/arena.rs")),
@@ -109,6 +110,7 @@ const MODULES: [(&str, &str, &str); 20] = [
     ("row", "spread_field", include_str!("../src/row.rs")),
     ("row", "expression_source", include_str!("../src/row.rs")),
     ("row", "expression_operator", include_str!("../src/row.rs")),
+    ("row", "cell_type", include_str!("../src/row.rs")),
     ("service", "failure", include_str!("../src/service.rs")),
     ("service", "text_kind", include_str!("../src/service.rs")),
     ("service", "level", include_str!("../src/service.rs")),
@@ -178,16 +180,17 @@ const VALUES: &[(&str, &str, &str, u64)] = values! {
     row::spread_field { CLUSTER, REGION, ZONE, PROVIDER, LABEL, UNKNOWN }
     row::expression_source { LABEL, PROVIDER, REGION, ZONE, NOTHING }
     row::expression_operator { IN, NOT_IN, EXISTS, DOES_NOT_EXIST, GREATER_THAN, LESS_THAN, UNKNOWN }
+    row::cell_type { INTEGER, DECIMAL, TEXT, BOOLEAN }
     service::failure {
         BINDING, INPUT, PLUGIN, UNSCHEDULABLE, PREFERENCES, CONFIGURATION, INTERNAL, PANIC, CONSTRUCTION, NOT_SERVED,
     }
     service::text_kind { REASON, EXPLANATION, NOTE }
     service::level { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
-    service::document { CONFIGURATION_SCHEMA, PREFERENCES_SCHEMA, RULE_LISTS }
+    service::document { CONFIGURATION_SCHEMA, PREFERENCES_SCHEMA, RULE_LISTS, TABLES }
     view::flag { FRESH, WORKLOAD, EXPLAIN, NAMESPACED, DUPLICATED, IGNORE_SPREAD, TIME, POLICY_METADATA, WORKLOAD_METADATA }
     descriptor::feature {
         RAW_CLUSTERS, DUPLICATES, RESPECTS_CAPACITY, ORDER_INDEPENDENT, INERT, OWN_TIERS, NO_SPREAD,
-        RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, METADATA, TIME, ENFORCES_SPREAD, ALL, OPTIONAL,
+        RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, METADATA, TIME, TABLES, ENFORCES_SPREAD, ALL, OPTIONAL,
     }
     section::record_flag { CERTIFIED, MUST_BE_KNOWN }
     reason::cause { OTHER, FULL_COUNT, PROPORTION, HIGHEST_AVERAGES, EVEN, PACKED, COUNT, FILLED, UNCHANGED, NOT_NEEDED, DRAINED, NO_SHARE, LISTED, BEYOND_MAXIMUM, GROUP_NOT_CHOSEN }

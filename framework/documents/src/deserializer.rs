@@ -10,7 +10,7 @@ use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
 use super::fault::ValueError;
 use super::names::quoted_list;
-use super::node::{Node, NodeValue};
+use super::node::{Node, NodeValue, float};
 use super::path::PathSegment;
 
 /// The tree as serde reads it.
@@ -69,7 +69,7 @@ impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
             NodeValue::Bool(value) => visitor.visit_bool(*value),
             NodeValue::Integer(value) => visitor.visit_i64(*value),
             NodeValue::Unsigned(value) => visitor.visit_u64(*value),
-            NodeValue::Float(value) => visitor.visit_f64(*value),
+            NodeValue::Float(text) => visitor.visit_f64(float(text)),
             NodeValue::Text(text) => visitor.visit_borrowed_str(text),
             NodeValue::List(items) => visit_list(items, visitor),
             NodeValue::Mapping(entries) => visitor.visit_map(Entries::new(entries)),

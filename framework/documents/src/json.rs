@@ -184,7 +184,10 @@ impl Reader<'_, '_> {
             "true" => NodeValue::Bool(true),
             "false" => NodeValue::Bool(false),
             number => match serde_json::from_str::<serde_json::Number>(number) {
-                Ok(number) => (&number).into(),
+                Ok(read) => match (&read).into() {
+                    NodeValue::Float(_) => NodeValue::Float(number.into()),
+                    integer => integer,
+                },
                 Err(error) => return Err(self.syntax(format!("`{number}`: {}", without_position(&error)))),
             },
         };

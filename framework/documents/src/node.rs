@@ -33,8 +33,8 @@ pub enum NodeValue {
     Integer(i64),
     /// An integer beyond the range of `Integer`.
     Unsigned(u64),
-    /// Any other number.
-    Float(f64),
+    /// Any other number, as it is written, so that a decimal can be read without rounding.
+    Float(Arc<str>),
     /// A string.
     Text(Arc<str>),
     /// A list.
@@ -119,7 +119,7 @@ impl Node {
             NodeValue::Integer(value) => Value::Number((*value).into()),
             NodeValue::Unsigned(value) => Value::Number((*value).into()),
             // JSON has no infinity, and no Kubernetes field takes one.
-            NodeValue::Float(value) => Number::from_f64(*value).map_or(Value::Null, Value::Number),
+            NodeValue::Float(text) => Number::from_f64(float(text)).map_or(Value::Null, Value::Number),
             NodeValue::Text(text) => Value::String(text.to_string()),
             NodeValue::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
             NodeValue::Mapping(entries) => {
@@ -149,6 +149,11 @@ impl Node {
     }
 }
 
+/// The nearest double to a [`NodeValue::Float`].
+pub(crate) fn float(text: &str) -> f64 {
+    text.parse().unwrap_or(f64::NAN)
+}
+
 impl From<&Number> for NodeValue {
     fn from(number: &Number) -> Self {
         if let Some(integer) = number.as_i64() {
@@ -156,7 +161,7 @@ impl From<&Number> for NodeValue {
         } else if let Some(unsigned) = number.as_u64() {
             Self::Unsigned(unsigned)
         } else {
-            Self::Float(number.as_f64().unwrap_or(f64::NAN))
+            Self::Float(number.to_string().into())
         }
     }
 }

@@ -19,13 +19,14 @@ use super::path::FieldPath;
 /// errors. A value that no type can accept, such as a date, is reported and skipped.
 pub fn parse(text: &str) -> (Node, Vec<Fault>) {
     let (table, errors) = DeTable::parse_recoverable(text);
+    let line_starts: Vec<usize> = text.match_indices('\n').map(|(end, _)| end + 1).collect();
     let mut faults = Vec::new();
     for error in errors {
         let cause = Cause::syntax("TOML", error.message().trim());
-        let line = error.span().map_or(1, |span| line_at(text, span.start));
+        let line = error.span().map_or(1, |span| line_at(&line_starts, span.start));
         faults.push(Fault::new(FieldPath::root(), line, cause));
     }
-    let mut builder = Builder { text, faults };
+    let mut builder = Builder { line_starts, faults };
     let value = match builder.faults.as_slice() {
         [] => builder.table(table.get_ref(), &FieldPath::root()),
         _ => NodeValue::Skipped,
@@ -33,16 +34,17 @@ pub fn parse(text: &str) -> (Node, Vec<Fault>) {
     (Node::new(1, value), builder.faults)
 }
 
-fn line_at(text: &str, offset: usize) -> usize {
-    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+/// The line of a byte. `line_starts` are the offsets of all lines but the first.
+fn line_at(line_starts: &[usize], offset: usize) -> usize {
+    1 + line_starts.partition_point(|start| *start <= offset)
 }
 
-struct Builder<'text> {
-    text: &'text str,
+struct Builder {
+    line_starts: Vec<usize>,
     faults: Vec<Fault>,
 }
 
-impl Builder<'_> {
+impl Builder {
     fn table(&mut self, table: &DeTable<'_>, path: &FieldPath) -> NodeValue {
         let mut entries: Vec<(Arc<str>, Node)> = Vec::new();
         for (key, value) in table {
@@ -55,7 +57,7 @@ impl Builder<'_> {
     }
 
     fn node(&mut self, offset: usize, value: &Spanned<DeValue<'_>>, path: &FieldPath) -> Node {
-        let line = line_at(self.text, offset);
+        let line = line_at(&self.line_starts, offset);
         let value = match value.get_ref() {
             DeValue::String(text) => NodeValue::Text(text.as_ref().into()),
             DeValue::Boolean(value) => NodeValue::Bool(*value),
@@ -64,7 +66,7 @@ impl Builder<'_> {
                 Err(_) => self.skip(line, path, "a number of 64 bits", format!("`{integer}`")),
             },
             DeValue::Float(float) => match float.as_str().parse::<f64>() {
-                Ok(value) if value.is_finite() => NodeValue::Float(value),
+                Ok(value) if value.is_finite() => NodeValue::Float(float.as_str().into()),
                 _ => self.skip(line, path, "a number of 64 bits", format!("`{float}`")),
             },
             DeValue::Datetime(time) => self.skip(

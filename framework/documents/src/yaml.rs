@@ -285,7 +285,9 @@ fn number(text: &str) -> Option<NodeValue> {
     if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
         let integer = text.parse().map(NodeValue::Integer);
         let unsigned = integer.or_else(|_| text.parse().map(NodeValue::Unsigned));
-        return unsigned.or_else(|_| text.parse().map(NodeValue::Float)).ok();
+        return unsigned
+            .or_else(|_| text.parse::<f64>().map(|_| NodeValue::Float(text.into())))
+            .ok();
     }
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -302,7 +304,7 @@ fn number(text: &str) -> Option<NodeValue> {
         return None;
     }
     let value = text.parse().ok().filter(|value: &f64| value.is_finite());
-    value.map(NodeValue::Float)
+    value.map(|_| NodeValue::Float(text.into()))
 }
 
 fn integer(value: u64) -> NodeValue {

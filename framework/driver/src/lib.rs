@@ -5,6 +5,7 @@
 //! - [`cycle`]: the view of a binding and a snapshot that every call of a cycle reads.
 //! - [`metrics`]: counters and histograms of a plugin.
 //! - [`rules`]: the rules that a plugin's result must satisfy.
+//! - [`tables`]: the tables that a profile provides, by row of a snapshot.
 //!
 //! Plugin authors do not need this crate. It is separate from the host so that the test kit builds and checks exactly
 //! as the host does.
@@ -16,3 +17,4 @@ pub mod cycle;
 pub mod metrics;
 pub mod rules;
 pub mod snapshot;
+pub mod tables;

@@ -9,6 +9,7 @@ use divvy_framework_abi::call::{
     AssignCall, BindingValueCall, Call, CallHead, FilterCall, PrepareCall, ReleaseFunction, ScoreCall, SelectCall,
     SnapshotValueCall,
 };
+use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{ConstructCall, DescribeCall, Services, Texts, document, failure};
 use divvy_framework_abi::sized::{Head, SizePrefixed, head, kind};
 use divvy_framework_abi::view::{CycleView, PolicyView};
@@ -209,7 +210,7 @@ pub unsafe fn snapshot_value<P: Dispatch + SnapshotValuePlugin>(
     // SAFETY: the host passes null or what this function wrote in an earlier call, and keeps it meanwhile.
     let previous = unsafe { kept_at(call.previous) };
     let context = SnapshotValueContext {
-        clusters: cycle.clusters(),
+        cycle,
         changed_rows: (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice())),
     };
     let (value, release) = keep(plugin.snapshot_value(&context, kept(previous))?);
@@ -416,6 +417,11 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
         }
         let plugin = P::new(configuration).map_err(|error| Failed::new(failure::CONSTRUCTION, error.to_string()))?;
         let needs = plugin.needs();
+        if needs.has(feature::TABLES) {
+            // They are known before a plugin is constructed, so that a profile without them is refused with their names.
+            let message = "its configuration asks for tables, which only an extension point can declare";
+            return Err(Failed::new(failure::CONSTRUCTION, message));
+        }
         let instance = Instance {
             plugin,
             services,
@@ -467,6 +473,7 @@ pub unsafe extern "C" fn describe<P: Dispatch>(call: *const DescribeCall<'_>) ->
         document::CONFIGURATION_SCHEMA => vec![P::Configuration::schema()],
         document::PREFERENCES_SCHEMA => vec![P::preferences().schema()],
         document::RULE_LISTS => P::rule_lists(),
+        document::TABLES => crate::table::documents(P::NEEDS),
         _ => Vec::new(),
     });
     match documents {

@@ -28,14 +28,8 @@ pub const fn select_point(needs: Needs, promises: Promises) -> PointDescriptor {
 }
 
 /// The needs of several points together.
-pub const fn all_needs(points: &[Needs]) -> Needs {
-    let mut all = Needs::NONE;
-    let mut number = 0;
-    while number < points.len() {
-        all = all.and(points[number].bits());
-        number += 1;
-    }
-    all
+pub const fn all_needs(points: &'static [Needs]) -> Needs {
+    Needs::all(points)
 }
 
 /// The descriptors of a plugin's strategies, of which there are `N`.
@@ -44,7 +38,7 @@ pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: u
         P::PROMISES.bits() & feature::ENFORCES_SPREAD == 0,
         "only a selector can promise that it enforces spread constraints"
     );
-    let features = Needs(P::NEEDS.bits() | P::PROMISES.bits());
+    let features = P::NEEDS.and(P::PROMISES.bits());
     let mut strategies = [StrategyDescriptor::DEFAULT; N];
     let mut number = 0;
     while number < N {

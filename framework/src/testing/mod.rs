@@ -22,6 +22,7 @@ mod metrics;
 mod promises;
 mod scenario;
 mod steps;
+mod tables;
 
 pub use builders::{AffinityBuilder, ClusterBuilder};
 pub use explanation::Explanation;
@@ -29,6 +30,7 @@ pub use metrics::{HistogramFigures, Metrics, measured};
 pub use scenario::Scenario;
 /// For writing preferences and configurations in tests.
 pub use serde_json::{Value, json};
+pub use tables::TableBuilder;
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use divvy_framework_driver::snapshot::SnapshotStore;
 
 use super::explanation::{Explanation, take_reason, take_text};
 use super::inputs::ValidUntil;
-use super::{AffinityBuilder, ClusterBuilder};
+use super::{AffinityBuilder, ClusterBuilder, TableBuilder};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{SpreadConstraint, Toleration};
 use crate::clusters::Row;
@@ -46,6 +46,7 @@ pub struct Scenario {
     ignores_spread_constraints: bool,
     /// Needs of the plugin's configuration.
     pub(super) needs: Needs,
+    pub(super) tables: Vec<TableBuilder>,
 }
 
 impl Scenario {
@@ -383,10 +384,12 @@ impl Scenario {
             ignore_spread: self.ignores_spread_constraints,
             time: self.time,
         };
-        let view = cycle_view(&snapshot, &record, &resolution, options);
+        let needs = needs.and(self.needs.bits());
+        let tables = self.declared_tables(needs, &snapshot)?;
+        let resolved = tables.resolve(&snapshot, None);
+        let view = tables.seen_in(cycle_view(&snapshot, &record, &resolution, options), &resolved);
         let policy = policy_view(&record, &resolution);
         let valid_until = Cell::new(i64::MAX);
-        let needs = needs.and(self.needs.bits());
         let result = step(Cycle::new(&view, &policy, texts, needs, &valid_until));
         self.valid_until.set(valid_until.get());
         let result = result?;

@@ -1,6 +1,7 @@
 //! Tests of the test kit itself: the input that a plugin sees through it.
 
 mod inputs;
+mod tables;
 
 use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Scenario};

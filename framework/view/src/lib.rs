@@ -3,6 +3,7 @@
 //! - [`clusters`]: the clusters, object by object or column by column, and affinity matching.
 //! - [`binding`]: the binding that a cycle schedules.
 //! - [`reason`]: what a plugin says about its decision for a cluster, as data and as text.
+//! - [`tables`]: the tables that a profile provides.
 //! - [`words`](mod@words): the enumerations that both use, with their Kubernetes spellings and ABI codes.
 //!
 //! Every view reads memory that another party laid out, and checks each access: a damaged arena yields empty answers,
@@ -14,6 +15,7 @@
 pub mod binding;
 pub mod clusters;
 pub mod reason;
+pub mod tables;
 pub mod words;
 
 /// Highest score that a plugin may give a cluster; the lowest is 0.

@@ -1,4 +1,4 @@
-//! A changed profile or plugin file becomes effective without a restart.
+//! A changed profile, table or plugin file becomes effective without a restart.
 //!
 //! The files are looked at every few seconds, through symbolic links, because a mounted ConfigMap is exchanged by
 //! exchanging a link. A changed set is loaded beside the old one, tried on the last decisions, and takes its place between
@@ -25,8 +25,9 @@ pub trait ProfileLoader: Send + Sync {
     /// Every problem, as a text for the log.
     fn load(&self) -> Result<ActiveProfile, String>;
 
-    /// The profile's file; `None` for the built-in profile.
-    fn file(&self) -> Option<PathBuf>;
+    /// The profile's file, if it is not built in, and the files of the tables that it named when it was last read, even if it
+    /// was refused then: so a corrected table is noticed.
+    fn files(&self) -> Vec<PathBuf>;
 }
 
 /// How a new set of plugins did on the last decisions.
@@ -109,13 +110,13 @@ fn report(trial: &Trial, metrics: &Metrics) {
     }
 }
 
-/// The profile's file and the libraries of its plugins.
+/// The profile's file, those of its tables, and the libraries of its plugins.
 fn files(loader: &dyn ProfileLoader, current: &ActiveProfile) -> Vec<PathBuf> {
     let plugins = current
         .profile
         .plugins()
         .map(|plugin| plugin.library().path().to_owned());
-    loader.file().into_iter().chain(plugins).collect()
+    loader.files().into_iter().chain(plugins).collect()
 }
 
 /// What tells a version of a file from another: where its links lead, its size, and its time.
@@ -143,6 +144,13 @@ fn fingerprint(file: &Path) -> Fingerprint {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use divvy_scheduler::plan::PlanOptions;
+    use divvy_scheduler::scheduler::{Profile, ProfileParts};
+    use divvy_scheduler::strategy::Declarations;
+
     use super::*;
 
     #[test]
@@ -160,6 +168,82 @@ mod tests {
         assert_ne!(fingerprint(&path("link")), before);
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(fingerprint(&path("link")), None);
+    }
+
+    /// Loads a profile that consists of a table, unless the table is broken.
+    struct TableLoader {
+        table: PathBuf,
+        loads: Mutex<Vec<String>>,
+    }
+
+    impl ProfileLoader for TableLoader {
+        fn load(&self) -> Result<ActiveProfile, String> {
+            let text = std::fs::read_to_string(&self.table).map_err(|error| error.to_string())?;
+            self.loads.lock().unwrap().push(text.clone());
+            match text.starts_with("broken") {
+                true => Err("the table is broken".to_owned()),
+                false => Ok(profile()),
+            }
+        }
+
+        fn files(&self) -> Vec<PathBuf> {
+            vec![self.table.clone()]
+        }
+    }
+
+    /// A profile without plugins.
+    fn profile() -> ActiveProfile {
+        let source = divvy_scheduler::profile::ProfileSource::parse("p.toml".into(), "[[profile]]\nname = 'p'\n");
+        let configuration = source.profile(None).unwrap();
+        let parts = ProfileParts {
+            name: configuration.name.clone(),
+            filters: Vec::new(),
+            scores: Vec::new(),
+            select: Vec::new(),
+            strategies: BTreeMap::new(),
+            unlisted: Default::default(),
+            declarations: Declarations::default(),
+            scheduler_name: String::new(),
+            plan_options: PlanOptions::default(),
+        };
+        ActiveProfile::new(Arc::new(Profile::new(parts)), &configuration)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_changed_table_is_loaded_and_a_broken_one_leaves_the_old_profile_in_place() {
+        let folder = std::env::temp_dir().join(format!("divvy-reload-table-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let table = folder.join("carbon.csv");
+        std::fs::write(&table, "first").unwrap();
+        let loader = Arc::new(TableLoader {
+            table: table.clone(),
+            loads: Mutex::default(),
+        });
+        let applied = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&applied);
+        let apply = move |_| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(Some(Trial::default()))
+        };
+        let metrics = Arc::new(Metrics::new("test", None));
+        let watching = tokio::spawn(watch(Arc::clone(&loader) as _, profile(), metrics, apply));
+        for (text, expected) in [
+            (None, (0, 0)),
+            (Some("second, changed"), (1, 1)),
+            (Some("broken by an editor"), (2, 1)),
+            (None, (2, 1)),
+            (Some("third, and corrected"), (3, 2)),
+        ] {
+            if let Some(text) = text {
+                std::fs::write(&table, text).unwrap();
+            }
+            // Once to see the change, once more to see that it has settled.
+            tokio::time::sleep(INTERVAL * 4).await;
+            let loads = loader.loads.lock().unwrap().len();
+            assert_eq!((loads, applied.load(Ordering::Relaxed)), expected, "{text:?}");
+        }
+        watching.abort();
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -48,6 +48,7 @@
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that are a scheduler's, and when one of them is decided again.
 //! - [`replay`]: decides recorded cases again.
+//! - [`table`]: the tables that a profile provides to its plugins.
 //!
 //! # Non-goals
 //!
@@ -64,3 +65,4 @@ pub mod profile;
 pub mod replay;
 pub mod scheduler;
 pub mod strategy;
+pub mod table;

@@ -37,6 +37,7 @@ use super::logging;
 use super::output::{Output, binding_name, cluster_names};
 use super::schedule::check_strategy;
 use super::setup::ChosenProfile;
+use super::tables::check_clusters;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::text::listed;
@@ -251,6 +252,14 @@ pub(super) fn prepare(
     };
     let mut base = loses(original.clone());
     let (mut after, applied) = changes.apply(&loses(laid));
+    // A table may also be ahead of the clusters that exist today.
+    let known = original
+        .clusters
+        .keys()
+        .chain(after.clusters.keys())
+        .map(String::as_str);
+    let profiles = [Some(right), left].into_iter().flatten();
+    check_clusters(profiles.map(|loaded| &*loaded.side.profile), &known.collect())?;
     let mut notes = notes::of_changes(&changes, &applied);
     if arguments.evict_no_execute {
         let tainted = notes::tainted(&base);

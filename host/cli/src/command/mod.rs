@@ -24,6 +24,7 @@ mod replay;
 mod run;
 mod schedule;
 mod setup;
+mod tables;
 mod time;
 
 use std::io::Write;

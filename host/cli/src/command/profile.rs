@@ -207,6 +207,29 @@ fn tell_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &Plugin
     }
 }
 
+/// What the tables of a profile are for, and which plugins read them.
+fn table_lines(chosen: &ChosenProfile, profile: &Profile) -> Vec<String> {
+    let loaded = profile.tables().map_or(&[][..], |tables| tables.tables());
+    let tables = chosen.configuration.table.iter().map(|(name, configuration)| {
+        let key = configuration.key.clone().unwrap_or_default();
+        let readers: Vec<&str> = profile
+            .plugins()
+            .filter(|plugin| plugin.reads_table(name, &chosen.configuration))
+            .map(|plugin| plugin.name())
+            .collect();
+        match loaded.iter().find(|table| table.name() == name) {
+            Some(table) => format!(
+                "{name} by {key}: {} in {}, read by {}",
+                counted(table.rows(), "row"),
+                table.source().file.display(),
+                readers.join(", ")
+            ),
+            None => format!("{name} by {key}: no plugin reads it"),
+        }
+    });
+    tables.collect()
+}
+
 fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let (good, faint) = (style::GOOD, style::FAINT);
     let file = chosen.source.name();
@@ -236,6 +259,10 @@ fn summary(chosen: &ChosenProfile, profile: &Profile, columns: Option<usize>, ou
         ("strategies", strategies.join(", ")),
         ("seed", profile.plan_options().seed.to_string()),
     ];
+    let tables = table_lines(chosen, profile);
+    let lines = lines
+        .into_iter()
+        .chain(tables.into_iter().map(|table| ("table", table)));
     for (title, text) in lines {
         let text = if text.is_empty() { "none".to_owned() } else { text };
         let room = columns.map(|columns| columns.saturating_sub(TITLE_COLUMNS));

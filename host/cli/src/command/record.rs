@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 use divvy_manifests::Manifests;
 use divvy_scheduler::profile::ProfileConfiguration;
-use divvy_scheduler::replay::{Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header};
+use divvy_scheduler::replay::{
+    Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables,
+};
 use divvy_scheduler::scheduler::{Outcome, Profile};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -38,6 +40,7 @@ pub(super) fn write(
     let clusters = manifests.clusters.iter().map(|cluster| cluster.object.clone());
     let fleet = recorded_fleet(FLEET, clusters.collect());
     let mut lines = vec![recorded_header(profile, configuration), fleet];
+    lines.extend(recorded_tables(profile));
     let cases: Vec<String> = report.entries.iter().filter_map(case).collect();
     let left_out = report.entries.len() - cases.len();
     lines.extend(cases);

@@ -9,6 +9,7 @@ use clap::Args;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::glob::matches;
 use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
 use divvy_scheduler::replay::{
@@ -139,10 +140,10 @@ pub(super) fn run(arguments: &ReplayArguments, console: &Console) -> Result<Exit
             return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
         }
         let chosen = choose(&arguments.profile, file, &recording)?;
-        let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
+        let profile = Arc::new(chosen.build_without_tables(&arguments.profile.directories()?)?);
         let base = arguments.base.as_deref().map(|base| {
             let base = arguments.profile.without_plugins().with_profile(base).read()?;
-            Ok::<_, Failure>(Arc::new(base.build(&arguments.profile.directories()?)?))
+            Ok::<_, Failure>(Arc::new(base.build_without_tables(&arguments.profile.directories()?)?))
         });
         let base = base.transpose()?;
         if let (Some(header), None, false) = (&recording.header, &base, arguments.quiet) {
@@ -271,7 +272,7 @@ fn names(pattern: &BindingPattern, case: &Case, binding: &Binding) -> bool {
 }
 
 /// Decides every case of a recording again, under `base` too if there is one, and adds the outcome to `replayed`. A case that
-/// cannot be decided, because a plugin needs a time that the recording lacks, ends the run with exit code 2.
+/// cannot be decided, because a plugin needs a time or a table that the recording lacks, ends the run with exit code 2.
 fn replay(
     file: &Path,
     recording: &Recording,
@@ -288,28 +289,28 @@ fn replay(
     let recorded = recording.fleets.iter();
     let fleets: BTreeMap<&str, FleetSnapshot> =
         recorded.map(|(name, fleet)| (name.as_str(), snapshot(fleet))).collect();
-    let mut runner = CaseRunner::new(Arc::clone(profile));
-    let mut base = base.map(|base| CaseRunner::new(Arc::clone(base)));
+    let runner = |profile: &Arc<Profile>| CaseRunner::new(Arc::clone(profile)).with_tables(&recording.tables);
+    let (mut runner, mut base) = (runner(profile), base.map(runner));
     let progress = progress(recording.cases.len());
     for case in &recording.cases {
         progress.inc(1);
         let Some(fleet) = fleets.get(case.fleet.as_str()) else {
             continue;
         };
+        let undecided = |error: CycleError| {
+            progress.finish_and_clear();
+            undecided(file, case, &error)
+        };
         let of_base = base.as_mut().map(|base| {
             let prepared = base.prepare(case);
-            base.decide(&prepared, fleet).0
+            base.try_decide(&prepared, fleet)
         });
+        let of_base = of_base.transpose().map_err(undecided)?.map(|(decided, _)| decided);
         let Some(expected) = of_base.as_ref().or(case.expect.as_ref()) else {
             continue;
         };
         let prepared = runner.prepare(case);
-        let actual = runner.try_decide(&prepared, fleet).map_err(|error| {
-            progress.finish_and_clear();
-            let message = format!("{}:{}: case `{}`: {error}", file.display(), case.line, case.name);
-            let hint = "record the decisions with `--time`, or under a profile with a plugin that reads the time";
-            Failure::usage(Diagnostic::new(message).with_hint(hint))
-        })?;
+        let actual = runner.try_decide(&prepared, fleet).map_err(undecided)?;
         match compare(expected, actual) {
             Ok(()) => replayed.passed += 1,
             Err(mismatch) => {
@@ -330,6 +331,18 @@ fn replay(
     }
     progress.finish_and_clear();
     Ok(())
+}
+
+/// A case that cannot be decided with what the recording has.
+fn undecided(file: &Path, case: &Case, error: &CycleError) -> Failure {
+    let message = format!("{}:{}: case `{}`: {error}", file.display(), case.line, case.name);
+    let hint = match error {
+        CycleError::TimeUnknown { .. } => {
+            "record the decisions with `--time`, or under a profile with a plugin that reads the time"
+        }
+        _ => "record the decisions under a profile whose plugins read the table",
+    };
+    Failure::usage(Diagnostic::new(message).with_hint(hint))
 }
 
 /// A progress bar on standard error, if that is a terminal.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
@@ -40,7 +40,7 @@ Before it decides anything, it holds a lease. With the scheduler name `default-s
 karmada-scheduler's own, so that the two never decide at the same time; any other name has a lease of its own. \
 A second process waits as a standby.
 
-A changed profile or plugin file is loaded, tried on the last decisions, and used from then on; one that \
+A changed profile, table or plugin file is loaded, tried on the last decisions, and used from then on; one that \
 fails is refused, and the old one stays.
 
 SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds, and the lease is \
@@ -113,6 +113,7 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
     let loader = Loader {
         arguments: arguments.profile.clone(),
         scheduler_name: arguments.scheduler_name.clone(),
+        tables: Mutex::default(),
     };
     let active = loader.profile()?;
     let profile = &active.profile;
@@ -155,6 +156,8 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
 struct Loader {
     arguments: ProfileArguments,
     scheduler_name: Option<String>,
+    /// Files of the tables that the profile named when it was last read.
+    tables: Mutex<Vec<PathBuf>>,
 }
 
 impl Loader {
@@ -164,6 +167,12 @@ impl Loader {
         if let Some(name) = &self.scheduler_name {
             chosen.configuration.scheduler_name = Some(name.clone());
         }
+        let tables = chosen
+            .configuration
+            .table
+            .values()
+            .filter_map(|table| table.file.clone());
+        *self.tables.lock().unwrap_or_else(PoisonError::into_inner) = tables.collect();
         let profile = Arc::new(chosen.build(&directories)?);
         Ok(ActiveProfile::new(profile, &chosen.configuration))
     }
@@ -174,8 +183,9 @@ impl ProfileLoader for Loader {
         self.profile().map_err(|failure| failure.text())
     }
 
-    fn file(&self) -> Option<PathBuf> {
-        self.arguments.file()
+    fn files(&self) -> Vec<PathBuf> {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.arguments.file().into_iter().chain(tables).collect()
     }
 }
 
@@ -207,4 +217,39 @@ fn failure(error: RunError) -> Failure {
 
 fn internal(message: &str, error: &std::io::Error) -> Failure {
     Failure::internal(Diagnostic::new(message).with_cause(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        profile: ProfileArguments,
+    }
+
+    /// A table that was refused is looked at again when it changes.
+    #[test]
+    fn the_files_of_a_profile_include_its_tables_even_if_it_cannot_be_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let profile = path("profile.toml");
+        let text = "[[profile]]\nname = 'p'\nselect = 'none'\nassign = []\n[profile.table.carbon]\nfile = 'carbon.csv'\n\
+                    columns = { intensity = 'integer' }\n";
+        std::fs::write(&profile, text).unwrap();
+        std::fs::write(path("carbon.csv"), "region,intensity\neu,lots\n").unwrap();
+        let loader = Loader {
+            arguments: Arguments::parse_from(["divvy", "--profile", &profile.display().to_string()]).profile,
+            scheduler_name: None,
+            tables: Mutex::default(),
+        };
+        assert_eq!(loader.files(), std::slice::from_ref(&profile));
+        let problems = loader.load().err().unwrap_or_default();
+        let expected = "carbon.csv:2: row `eu`, column `intensity`: expected integer, got `lots`";
+        assert!(problems.contains(expected), "{problems}");
+        assert_eq!(loader.files(), [profile, path("carbon.csv")]);
+    }
 }

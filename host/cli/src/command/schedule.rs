@@ -19,6 +19,7 @@ use super::choosing::ChoosingArguments;
 use super::input::{InputArguments, workload_kinds};
 use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::setup::ProfileArguments;
+use super::tables::check_clusters;
 use super::time::TimeArguments;
 use super::{EXIT_CODES, Exit, logging, record};
 use crate::report::console::Console;
@@ -132,6 +133,11 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     }
     let shown = choosing.shown(detected.bindings.iter(), &labels)?;
     let clusters = choosing.clusters(manifests.clusters.iter().map(|cluster| &cluster.object))?;
+    let known = manifests
+        .clusters
+        .iter()
+        .map(|cluster| cluster.object.metadata.name.as_str());
+    check_clusters([&*profile], &known.collect())?;
     let fleet = fleet(&manifests, &profile);
     let started = Instant::now();
     let decisions = decide(&mut scheduler, &detected.bindings, &fleet);

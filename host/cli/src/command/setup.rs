@@ -165,7 +165,11 @@ impl ChosenProfile {
     ///
     /// All problems are returned together, each with its location in the profile.
     pub(super) fn build(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
-        let profile = self.try_build(directories).map_err(|errors| {
+        self.loaded(self.try_build(directories))
+    }
+
+    fn loaded(&self, built: Result<Profile, Vec<RegistryError>>) -> Result<Profile, Failure> {
+        let profile = built.map_err(|errors| {
             let diagnostics = errors.iter().map(|error| self.diagnostic(error)).collect();
             Failure::of_all(diagnostics)
         })?;
@@ -179,6 +183,12 @@ impl ChosenProfile {
             );
         }
         Ok(profile)
+    }
+
+    /// As [`Self::build`], without reading the profile's tables: a recording has those that its cases were decided with.
+    pub(super) fn build_without_tables(&self, directories: &PluginDirectories) -> Result<Profile, Failure> {
+        let built = registry::build_without_tables(&self.configuration, directories);
+        self.loaded(built)
     }
 
     /// As [`Self::build`], with the errors as they are.
@@ -226,6 +236,7 @@ impl ChosenProfile {
             },
             RegistryError::NotFound { plugin, .. }
             | RegistryError::WrongExtensionPoint { plugin, .. }
+            | RegistryError::TableNotProvided { plugin, .. }
             | RegistryError::DuplicateName { plugin, .. } => plugin.as_str(),
             RegistryError::TwoForStrategy { second, .. } => second.as_str(),
             _ => return None,
@@ -312,6 +323,11 @@ mod tests {
                 message: message(),
             },
             LoadError::InvalidRuleList {
+                plugin: plugin(),
+                path: path(),
+                message: message(),
+            },
+            LoadError::InvalidTable {
                 plugin: plugin(),
                 path: path(),
                 message: message(),

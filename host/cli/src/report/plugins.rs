@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use divvy_scheduler::plugin::{LoadError, PluginLibrary};
+use divvy_framework::table::ColumnType;
+use divvy_scheduler::plugin::{DeclaredTable, LoadError, PluginLibrary};
 use divvy_scheduler::strategy::{PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION};
 use serde::Serialize;
 use serde_json::Value;
@@ -57,11 +58,45 @@ struct LibraryDescription {
     strategies: Vec<&'static str>,
     promises: Vec<&'static str>,
     inputs: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tables: Vec<TableDescription>,
     sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     configuration_schema: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     preferences_schema: Option<Value>,
+}
+
+/// A table that a plugin reads.
+#[derive(Debug, Serialize)]
+struct TableDescription {
+    name: String,
+    columns: Vec<ColumnDescription>,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnDescription {
+    name: String,
+    r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<u32>,
+}
+
+impl TableDescription {
+    fn of(table: &DeclaredTable) -> Self {
+        let columns = table.columns.iter().map(|column| ColumnDescription {
+            name: column.name.clone(),
+            r#type: column.column_type.word(),
+            scale: match column.column_type {
+                ColumnType::Decimal { scale } => Some(scale),
+                _ => None,
+            },
+        });
+        Self {
+            name: table.name.clone(),
+            columns: columns.collect(),
+        }
+    }
 }
 
 impl LibraryDescription {
@@ -76,6 +111,7 @@ impl LibraryDescription {
             strategies: library.strategies(),
             promises: library.promise_names(),
             inputs: library.input_names(),
+            tables: library.tables().iter().map(TableDescription::of).collect(),
             sha256: library.checksum().to_owned(),
             configuration_schema: schema(library.configuration_schema()),
             preferences_schema: schema(library.preferences_schema()),
@@ -232,6 +268,13 @@ pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &m
     }
     if !library.input_names().is_empty() {
         lines.push(("also sees", library.input_names().join(", ")));
+    }
+    for table in library.tables() {
+        let columns = table.columns.iter();
+        let columns: Vec<String> = columns
+            .map(|column| format!("{} ({})", column.name, column.column_type))
+            .collect();
+        lines.push(("reads the table", format!("{}: {}", table.name, columns.join(", "))));
     }
     let versions = format!("SDK {}, ABI {}", library.sdk_version(), library.abi_version());
     lines.extend([

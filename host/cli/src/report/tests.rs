@@ -140,6 +140,7 @@ fn decision(input: &Binding) -> Decision {
         outcome,
         affinity: String::new(),
         time: None,
+        tables: None,
         valid_until: None,
         figures: vec![figures; targets],
         explanation: None,

@@ -10,6 +10,7 @@
 //! - `complete`: what follows from the outcome of a write.
 //! - `exchange`: another profile, between two decisions.
 //! - `shadow`: deciding beside another scheduler without writing.
+//! - `stray_rows`: rows of tables for clusters that do not exist.
 
 mod candidate;
 mod complete;
@@ -18,6 +19,7 @@ mod observe;
 mod question;
 mod schedule;
 mod shadow;
+mod stray_rows;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use self::exchange::Recent;
 use self::shadow::Shadow;
+use self::stray_rows::StrayRows;
 use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
@@ -63,7 +66,7 @@ pub struct Moment {
 pub struct ActiveProfile {
     /// The plugins.
     pub profile: Arc<Profile>,
-    /// Hash of the profile's text, with everything that it extends, and of its plugins' files.
+    /// Hash of the profile's text, with everything that it extends, and of the files of its plugins and tables.
     pub hash: String,
     /// What happens to the previous result if no cluster fits.
     pub when_no_cluster_fits: WhenNoClusterFits,
@@ -91,6 +94,9 @@ fn hash(profile: &Profile, configuration: &ProfileConfiguration) -> String {
     for plugin in profile.plugins() {
         hasher.update(plugin.library().checksum());
     }
+    for table in profile.tables().map_or(&[][..], |tables| tables.tables()) {
+        hasher.update(&table.source().version);
+    }
     let digest = hasher.finalize();
     digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -106,6 +112,8 @@ pub struct Engine {
     snapshot: Option<FleetSnapshot>,
     /// Changes of the set of clusters.
     cluster_sets: u64,
+    /// Rows of tables that are for no cluster, as far as they were reported.
+    stray_rows: StrayRows,
     /// Time of the last look at what only time changes.
     ticked: Option<Instant>,
     queue: Queue<Arc<BindingKey>, Cause>,
@@ -240,6 +248,7 @@ impl Engine {
             clusters: ClusterStore::default(),
             snapshot: None,
             cluster_sets: 0,
+            stray_rows: StrayRows::default(),
             ticked: None,
             queue: Queue::default(),
             expiries: Expiries::default(),

@@ -129,6 +129,8 @@ impl Engine {
         // An explanation lists every cluster. In a burst over many, time goes to decisions first.
         let explains = self.clusters.len() <= EXPLAINED_CLUSTERS || self.queue.depth().active <= EXPLAINED_BACKLOG;
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        self.stray_rows
+            .report(&self.active.profile, &snapshot, self.cluster_sets);
         let current = answers.map(|answers| Current::new(answers, &self.takings));
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
         let decision = decide(

@@ -236,7 +236,7 @@ impl Registered {
             reloads: add(
                 registry,
                 "divvy_reloads",
-                "Changed profiles and plugin files, by result",
+                "Changed profiles, tables and plugin files, by result",
                 Family::default(),
             ),
             profile: add(

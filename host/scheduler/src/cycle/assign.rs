@@ -67,13 +67,14 @@ impl Cycle {
     /// Walks the tiers, with state that a plugin which prepares makes only once for all of them.
     fn walk_prepared(&mut self, division: &Division<'_>, candidates: &Candidates) -> Result<(), CycleError> {
         let views = division.views;
+        let mut seen = None;
         let mut call = PrepareCall {
-            cycle: views.cycle(),
+            cycle: views.cycle_of(division.strategy.plugin(), &mut seen),
             policy: views.policy(),
             point: kind::ASSIGN,
             ..PrepareCall::DEFAULT
         };
-        views.check_time(division.strategy.plugin())?;
+        views.check_known(division.strategy.plugin())?;
         let prepared = division.strategy.plugin().prepare(&mut call, views.texts());
         self.valid_until.take(call.valid_until);
         let prepared = prepared.map_err(CycleError::of_call)?;
@@ -122,10 +123,11 @@ impl Cycle {
         result.resize(rows.len(), 0);
         let strategy = division.strategy;
         let plugin = strategy.plugin();
-        division.views.check_time(plugin)?;
+        division.views.check_known(plugin)?;
         let values = Values::of(plugin, division.input, division.views)?;
+        let mut seen = None;
         let mut call = AssignCall {
-            cycle: division.views.cycle(),
+            cycle: division.views.cycle_of(plugin, &mut seen),
             snapshot_value: values.snapshot(),
             binding_value: values.binding(),
             policy: division.views.policy(),

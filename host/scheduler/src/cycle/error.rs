@@ -2,6 +2,7 @@
 
 use crate::plan::Plan;
 use crate::plugin::CallError;
+use crate::scheduler::UnusableTables;
 
 use super::verify::Violation;
 
@@ -60,6 +61,17 @@ pub enum CycleError {
         /// Name of the plugin.
         plugin: String,
     },
+    /// A plugin reads a table that the caller does not know.
+    #[error("plugin `{plugin}` reads the table `{table}`, which is not known")]
+    TableUnknown {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table, as the plugin declares it.
+        table: String,
+    },
+    /// The tables of a recorded case cannot be used.
+    #[error(transparent)]
+    UnusableTables(#[from] UnusableTables),
     /// A plugin failed, panicked, is quarantined, or does not serve the call that the profile needs it for.
     #[error(transparent)]
     Plugin(CallError),
@@ -101,6 +113,8 @@ impl CycleError {
             Self::InvalidBinding { .. }
             | Self::InvalidPreferences { .. }
             | Self::TimeUnknown { .. }
+            | Self::TableUnknown { .. }
+            | Self::UnusableTables(_)
             | Self::Plugin(_)
             | Self::Violation(_) => "Error",
         }
@@ -118,7 +132,11 @@ impl CycleError {
     pub fn is_input_fault(&self) -> bool {
         matches!(
             self,
-            Self::InvalidBinding { .. } | Self::InvalidPreferences { .. } | Self::TimeUnknown { .. }
+            Self::InvalidBinding { .. }
+                | Self::InvalidPreferences { .. }
+                | Self::TimeUnknown { .. }
+                | Self::TableUnknown { .. }
+                | Self::UnusableTables(_)
         )
     }
 

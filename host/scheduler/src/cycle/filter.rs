@@ -37,11 +37,11 @@ impl Cycle {
             if observer.is_some() && rejections.is_empty() {
                 rejected = count(&self.codes);
             }
-            views.check_time(plugin)?;
+            views.check_known(plugin)?;
             let values = Values::of(plugin, input, views)?;
-            let mut policy = PolicyView::DEFAULT;
+            let (mut policy, mut seen) = (PolicyView::DEFAULT, None);
             let mut call = FilterCall {
-                cycle: views.cycle(),
+                cycle: views.cycle_of(plugin, &mut seen),
                 policy: views.policy_of(plugin, &mut policy),
                 snapshot_value: values.snapshot(),
                 binding_value: values.binding(),

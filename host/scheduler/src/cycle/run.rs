@@ -265,6 +265,7 @@ impl Cycle {
             ignore_spread: strategy.ignores_spread() && !plan.keeps_spread_constraints,
             time: time.filter(|_| profile.needs_time()),
         };
+        let cells = profile.tables().map(|tables| tables.resolve(fleet.snapshot()));
         let view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
         let policy = driver::policy_view(&group.record, &resolution);
         let views = Views {
@@ -273,6 +274,7 @@ impl Cycle {
             record: &group.record,
             strategy: strategy.plugin().number(),
             has_time: time.is_some() || !profile.needs_time(),
+            tables: profile.tables().zip(cells.as_deref()),
             texts: texts.as_deref(),
         };
         let outcome = steps(self, &strategy, views, &resolution);

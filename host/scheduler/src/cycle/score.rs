@@ -21,11 +21,11 @@ impl Cycle {
             // A cluster that the plugin does not score gets 0.
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);
-            views.check_time(plugin)?;
+            views.check_known(plugin)?;
             let values = Values::of(plugin, input, views)?;
-            let mut policy = PolicyView::DEFAULT;
+            let (mut policy, mut seen) = (PolicyView::DEFAULT, None);
             let mut call = ScoreCall {
-                cycle: views.cycle(),
+                cycle: views.cycle_of(plugin, &mut seen),
                 policy: views.policy_of(plugin, &mut policy),
                 snapshot_value: values.snapshot(),
                 binding_value: values.binding(),

@@ -87,11 +87,11 @@ fn call(
 ) -> Result<(), CycleError> {
     chosen.clear();
     chosen.resize(columns.rows.len(), 0);
-    views.check_time(plugin)?;
+    views.check_known(plugin)?;
     let values = Values::of(plugin, input, views)?;
-    let mut policy = PolicyView::DEFAULT;
+    let (mut policy, mut seen) = (PolicyView::DEFAULT, None);
     let mut call = SelectCall {
-        cycle: views.cycle(),
+        cycle: views.cycle_of(plugin, &mut seen),
         policy: views.policy_of(plugin, &mut policy),
         snapshot_value: values.snapshot(),
         binding_value: values.binding(),

@@ -37,11 +37,16 @@ impl Values {
     fn make(plugin: &PluginInstance, input: &CycleInput<'_>, views: Views<'_>) -> Result<Self, CallError> {
         let mut values = Self::default();
         if plugin.library().serves(kind::SNAPSHOT_VALUE) {
-            let view = CycleView {
+            let mut view = CycleView {
                 snapshot: views.cycle.snapshot,
                 ..CycleView::DEFAULT
             };
-            values.snapshot = Some(plugin.snapshot_value(input.fleet.snapshot(), &view)?);
+            let mut number = 0;
+            if let (Some((provided, _)), Some((tables, cells))) = (views.tables, views.tables_of(plugin)) {
+                view = tables.seen_in(view, cells);
+                number = provided.number();
+            }
+            values.snapshot = Some(plugin.snapshot_value(input.fleet.snapshot(), number, &view)?);
         }
         if plugin.library().serves(kind::BINDING_VALUE) {
             values.binding = Some(input.group.values.get(plugin, || {

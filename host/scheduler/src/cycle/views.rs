@@ -5,10 +5,12 @@ use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::view::{CycleView, PolicyView};
 use divvy_framework_driver::binding::BindingRecord;
 use divvy_framework_driver::cycle as driver;
+use divvy_framework_driver::tables::{PluginTables, ResolvedTables};
 
 use super::error::CycleError;
 use super::sink::Texts;
 use crate::plugin::{PluginInstance, TakeText};
+use crate::table::ProvidedTables;
 
 /// What the calls of one cycle read, and where their texts go.
 #[derive(Clone, Copy)]
@@ -22,12 +24,34 @@ pub(super) struct Views<'a> {
     pub(super) strategy: u64,
     /// True if the time of the decision is known.
     pub(super) has_time: bool,
+    /// The tables of the profile and their cells for the snapshot; `None` if no plugin reads any, or if they are not known.
+    pub(super) tables: Option<(&'a ProvidedTables, &'a [ResolvedTables])>,
     pub(super) texts: Option<&'a Texts>,
 }
 
 impl<'a> Views<'a> {
-    pub(super) fn cycle(&self) -> Pointer<'a, CycleView<'a>> {
-        Pointer::new(self.cycle)
+    /// The cycle as a plugin sees it: written into `own` if the plugin reads tables, because no other plugin sees those.
+    #[inline]
+    pub(super) fn cycle_of<'b>(
+        &self,
+        plugin: &PluginInstance,
+        own: &'b mut Option<CycleView<'a>>,
+    ) -> Pointer<'b, CycleView<'b>>
+    where
+        'a: 'b,
+    {
+        match self.tables_of(plugin) {
+            None => Pointer::new(self.cycle),
+            Some((tables, cells)) => Pointer::new(own.insert(tables.seen_in(*self.cycle, cells))),
+        }
+    }
+
+    /// What a plugin reads of the profile's tables; `None` if it reads none.
+    #[inline]
+    pub(super) fn tables_of(&self, plugin: &PluginInstance) -> Option<(&'a PluginTables, &'a ResolvedTables)> {
+        let (provided, cells) = self.tables?;
+        let (index, tables) = provided.of(plugin.number())?;
+        Some((tables, cells.get(index)?))
     }
 
     pub(super) fn policy(&self) -> Pointer<'a, PolicyView<'a>> {
@@ -56,9 +80,17 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// Fails if a plugin needs a time that is not known.
+    /// Fails if a plugin needs a time or a table that is not known.
     #[inline]
-    pub(super) fn check_time(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
+    pub(super) fn check_known(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
+        if self.tables.is_none()
+            && let Some(table) = plugin.library().tables().first()
+        {
+            return Err(CycleError::TableUnknown {
+                plugin: plugin.name().to_owned(),
+                table: table.name.clone(),
+            });
+        }
         if !self.has_time && plugin.needs(feature::TIME) {
             return Err(CycleError::TimeUnknown {
                 plugin: plugin.name().to_owned(),

@@ -121,6 +121,16 @@ pub enum LoadError {
         /// The parser's message.
         message: String,
     },
+    /// A table that the plugin declares cannot be read, which means that the plugin was not built with the SDK.
+    #[error("plugin `{plugin}` ({path}) declares a table that cannot be read: {message}", path = .path.display())]
+    InvalidTable {
+        /// Name of the plugin.
+        plugin: String,
+        /// Path of the file.
+        path: PathBuf,
+        /// The parser's message.
+        message: String,
+    },
     /// The file's checksum is not the one in the profile.
     #[error(
         "plugin file `{path}` has checksum sha256:{actual}, the profile names sha256:{expected}",
@@ -225,6 +235,7 @@ impl LoadError {
             | Self::InvalidDescriptor { plugin, .. }
             | Self::AbiMismatch { plugin, .. }
             | Self::InvalidRuleList { plugin, .. }
+            | Self::InvalidTable { plugin, .. }
             | Self::LayoutMismatch { plugin, .. }
             | Self::Uncertified { plugin, .. }
             | Self::CertificateUnreadable { plugin, .. }
@@ -259,6 +270,7 @@ impl LoadError {
             | Self::InvalidDescriptor { path, .. }
             | Self::AbiMismatch { path, .. }
             | Self::InvalidRuleList { path, .. }
+            | Self::InvalidTable { path, .. }
             | Self::ChecksumMismatch { path, .. }
             | Self::OpenFailed { path, .. }
             | Self::LayoutMismatch { path, .. }

@@ -20,6 +20,7 @@ use super::error::CallError;
 use super::library::PluginLibrary;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::value::{KeptValue, PreparedState};
+use crate::profile::ProfileConfiguration;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
@@ -110,6 +111,14 @@ callable!(
     AssignCall = ASSIGN, Assign;
 );
 
+/// What a value for a snapshot was made from: the snapshot, and the tables that the plugin saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ValueVersion {
+    snapshot: SnapshotVersion,
+    /// Number of the tables; 0 if the plugin reads none.
+    tables: u64,
+}
+
 /// A plugin constructed from its configuration.
 pub struct PluginInstance {
     library: PluginLibrary,
@@ -122,8 +131,8 @@ pub struct PluginInstance {
     /// A number that no other instance of this process has.
     number: u64,
     keeps_values: bool,
-    /// The value for the snapshot that the plugin was last called with, and the version of that snapshot.
-    snapshot_value: Mutex<Option<(SnapshotVersion, KeptValue)>>,
+    /// The value for the snapshot that the plugin was last called with, and what it was made from.
+    snapshot_value: Mutex<Option<(ValueVersion, KeptValue)>>,
     quarantined: AtomicBool,
     last_panic: Mutex<String>,
     observer: OnceLock<Arc<dyn CallObserver>>,
@@ -193,6 +202,15 @@ impl PluginInstance {
         (self.features | self.library.features()) & feature != 0
     }
 
+    /// True if the plugin reads this table of a profile.
+    pub fn reads_table(&self, table: &str, profile: &ProfileConfiguration) -> bool {
+        let renamed = profile.plugin.get(self.name()).map(|own| &own.tables);
+        self.library.tables().iter().any(|declared| {
+            let name = renamed.and_then(|renamed| renamed.get(&declared.name));
+            name.unwrap_or(&declared.name) == table
+        })
+    }
+
     /// True if the plugin promises that its selection satisfies the spread constraints.
     pub fn enforces_spread(&self) -> bool {
         self.library.enforces_spread()
@@ -241,19 +259,31 @@ impl PluginInstance {
         })
     }
 
-    /// The value for a snapshot, which is all that `cycle` has: the one that is kept, or a new one made from it.
+    /// The value for a snapshot, which is all that `cycle` has besides the tables with the number `tables`: the one that is
+    /// kept, or a new one made from it.
     ///
     /// # Errors
     ///
     /// A [`CallError`], which aborts this cycle and leaves the previous result in place. The kept value stays.
-    pub(crate) fn snapshot_value(&self, snapshot: &Snapshot, cycle: &CycleView<'_>) -> Result<KeptValue, CallError> {
-        let version = snapshot.version();
+    pub(crate) fn snapshot_value(
+        &self,
+        snapshot: &Snapshot,
+        tables: u64,
+        cycle: &CycleView<'_>,
+    ) -> Result<KeptValue, CallError> {
+        let version = ValueVersion {
+            snapshot: snapshot.version(),
+            tables,
+        };
         // Held while the value is made, so that calls on other threads wait for it instead of making their own.
         let mut kept = self.snapshot_value.lock().unwrap_or_else(PoisonError::into_inner);
         let (previous, changed) = match &*kept {
             Some((known, value)) if *known == version => return Ok(value.clone()),
             Some((known, value)) => {
-                let changed = snapshot.changed_since(*known);
+                // Of other tables, any cell may be another.
+                let changed = snapshot
+                    .changed_since(known.snapshot)
+                    .filter(|_| known.tables == tables);
                 (value.address(), changed.map(Iterator::collect::<Vec<u32>>))
             }
             None => (Address::NULL, None),

@@ -17,6 +17,7 @@ use super::error::LoadError;
 use super::instance::{InProcess, PluginInstance};
 use super::loader::{LoadOptions, PluginFile};
 use super::services::{CallSink, HostServices, Reported};
+use super::tables::DeclaredTable;
 use crate::strategy::RuleList;
 
 /// A plugin of a library that was checked and opened, with its metadata.
@@ -29,6 +30,7 @@ pub struct PluginLibrary {
     points: Vec<PointDescriptor>,
     strategies: Vec<StrategyDescriptor>,
     rule_lists: Vec<RuleList>,
+    tables: Vec<DeclaredTable>,
     functions: Functions,
     path: PathBuf,
     checksum: String,
@@ -132,7 +134,8 @@ impl PluginLibrary {
         let strategies = read_table(&descriptor.strategies).ok_or_else(|| invalid("a strategy cannot be read"))?;
         let point_bits = points.iter().map(|point: &PointDescriptor| point.required);
         let strategy_bits = strategies.iter().map(|strategy: &StrategyDescriptor| strategy.required);
-        let unknown = point_bits.chain(strategy_bits).fold(0, |all, bits| all | bits) & !feature::ALL;
+        let required = point_bits.chain(strategy_bits).fold(0, |all, bits| all | bits);
+        let unknown = required & !feature::ALL;
         if unknown != 0 {
             return Err(LoadError::UnknownFeatures {
                 plugin,
@@ -154,6 +157,22 @@ impl PluginLibrary {
             path: path.clone(),
             message: error.to_string(),
         })?;
+        let mut tables: Vec<DeclaredTable> = Vec::new();
+        // A plugin that does not list the need reads none, whatever it hands over.
+        if required & feature::TABLES != 0 {
+            let texts = functions.documents(document::TABLES);
+            let invalid = |message: String| LoadError::InvalidTable {
+                plugin: plugin.clone(),
+                path: path.clone(),
+                message,
+            };
+            for text in &texts {
+                tables.push(serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?);
+            }
+            if tables.iter().all(|table| table.columns.is_empty()) {
+                return Err(invalid("it names no column".to_owned()));
+            }
+        }
         Ok(Self {
             name: static_text(descriptor.name),
             version: static_text(descriptor.version),
@@ -162,6 +181,7 @@ impl PluginLibrary {
             points,
             strategies,
             rule_lists,
+            tables,
             functions,
             path,
             checksum,
@@ -297,6 +317,7 @@ impl PluginLibrary {
             (feature::RAW_CLUSTERS, "raw JSON of clusters"),
             (feature::METADATA, "metadata of policy and workload"),
             (feature::TIME, "time of the decision"),
+            (feature::TABLES, "tables of the profile"),
         ]
         .into_iter()
         .filter(|(bit, _)| self.features() & *bit != 0)
@@ -307,6 +328,11 @@ impl PluginLibrary {
     /// Policy lists that the plugin's strategies read.
     pub fn rule_lists(&self) -> &[RuleList] {
         &self.rule_lists
+    }
+
+    /// Tables that the plugin reads.
+    pub fn tables(&self) -> &[DeclaredTable] {
+        &self.tables
     }
 
     /// JSON Schema of the plugin's configuration; `true`, which accepts everything, if the plugin has none.

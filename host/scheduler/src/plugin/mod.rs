@@ -3,6 +3,7 @@
 //! - [`loader`]: the one file that opens libraries. [`library`]: a plugin of an opened library, with its metadata.
 //! - [`directories`]: the directories that are searched for a plugin's library.
 //! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
+//! - `tables`: what a plugin declares to read of the profile's tables.
 //! - `services`: what a plugin can use of the host: its log, its metrics, texts and failures.
 
 pub mod directories;
@@ -11,6 +12,7 @@ pub mod instance;
 pub mod library;
 pub mod loader;
 mod services;
+mod tables;
 mod value;
 
 pub use directories::PluginDirectories;
@@ -20,4 +22,5 @@ pub use instance::{Call, CallObserver, PluginInstance};
 pub use library::PluginLibrary;
 pub use loader::LoadOptions;
 pub use services::TakeText;
+pub use tables::{DeclaredColumn, DeclaredTable};
 pub use value::{BindingValues, KeptValue, PreparedState};

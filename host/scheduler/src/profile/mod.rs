@@ -9,6 +9,7 @@ mod error;
 mod lists;
 mod model;
 mod selectors;
+mod table;
 
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
 pub use error::ProfileError;
@@ -16,6 +17,7 @@ pub use lists::Origin as EntryOrigin;
 #[cfg(feature = "schema")]
 pub use model::schema;
 pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits};
+pub use table::{ColumnConfiguration, KeyConfiguration, TableConfiguration};
 
 use std::path::{Path, PathBuf};
 

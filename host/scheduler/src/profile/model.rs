@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 
 use super::selectors;
+use super::table::TableConfiguration;
 
 /// Maximum weight of a Score plugin. With scores up to 100, totals stay far within 64 bits for any number of plugins.
 const MAXIMUM_WEIGHT: i64 = 1_000_000;
@@ -83,6 +84,9 @@ pub struct ProfileConfiguration {
     /// Settings of individual plugins, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub plugin: BTreeMap<String, PluginTable>,
+    /// Tables that plugins read, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub table: BTreeMap<String, TableConfiguration>,
     /// Rules by which the replicas and requests of a workload are read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_interpreter: Option<ResourceInterpreter>,
@@ -220,6 +224,9 @@ pub struct PluginTable {
     /// True if the library may be loaded although it carries no certificate, as one that is not written in Rust.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_uncertified: bool,
+    /// Table of the profile for each table that the plugin reads under another name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: BTreeMap<String, String>,
     /// Configuration that the plugin is constructed from.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub configuration: serde_json::Map<String, serde_json::Value>,
@@ -285,7 +292,8 @@ impl ProfileConfiguration {
 
     fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let files = self.plugin.values_mut().filter_map(|table| table.path.as_mut());
-        self.plugin_directories.iter_mut().chain(files)
+        let tables = self.table.values_mut().filter_map(|table| table.file.as_mut());
+        self.plugin_directories.iter_mut().chain(files).chain(tables)
     }
 
     /// This profile, with missing keys taken from `base`. Tables are merged key by key. Plugin directories and workloads of `base`
@@ -297,7 +305,13 @@ impl ProfileConfiguration {
             known.path = table.path.or(known.path.take());
             known.sha256 = table.sha256.or(known.sha256.take());
             known.allow_uncertified |= table.allow_uncertified;
+            known.tables.extend(table.tables);
             known.configuration.extend(table.configuration);
+        }
+        let mut tables = base.table;
+        for (name, table) in self.table {
+            let known = tables.remove(&name).unwrap_or_default();
+            tables.insert(name, table.over(known));
         }
         let mut strategies = base.strategies;
         strategies.extend(self.strategies);
@@ -321,6 +335,7 @@ impl ProfileConfiguration {
             when_clusters_change: self.when_clusters_change.or(base.when_clusters_change),
             strategies,
             plugin,
+            table: tables,
             resource_interpreter: self.resource_interpreter.or(base.resource_interpreter),
             workload,
         }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use super::error::RecordingError;
+use crate::table::{TableSource, TableVersions};
 use divvy_documents::json::without_position;
 use divvy_karmada::api::{Cluster, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
@@ -23,6 +24,8 @@ pub struct Recording {
     pub fleets: BTreeMap<String, RecordedFleet>,
     /// Cases in the order of the file.
     pub cases: Vec<Case>,
+    /// Tables that plugins read, by their version.
+    pub tables: BTreeMap<String, TableSource>,
     /// Profile and plugins that decided; `None` for recordings of other schedulers.
     pub header: Option<RecordingHeader>,
 }
@@ -55,6 +58,10 @@ pub struct Case {
     /// Time of the decision, in milliseconds since 1970. Present only if a plugin needed it or the caller named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<i64>,
+    /// Version of each table that plugins could read, by the table's name. Absent if they read none, and in older
+    /// recordings.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: TableVersions,
     /// The recorded decision; absent in inputs of benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expectation>,
@@ -131,6 +138,20 @@ pub struct RecordedPlugin {
     pub sha256: String,
 }
 
+/// A version of a table, whole, so that a replay does not need its file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RecordedTable {
+    /// Name of the table in the profile.
+    pub(super) name: String,
+    /// Path of its file, whose ending says which format it has.
+    pub(super) file: PathBuf,
+    /// SHA-256 checksum of the text, in hexadecimal, by which cases name it.
+    pub(super) version: String,
+    /// The text of the file.
+    pub(super) text: String,
+}
+
 /// One line of a recording.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind")]
@@ -141,6 +162,8 @@ pub(super) enum Line {
     Case(Box<Case>),
     /// The header.
     Recording(RecordingHeader),
+    /// A table.
+    Table(RecordedTable),
 }
 
 /// Maximum size of a line, in bytes. For comparison, a fleet of 5,000 clusters is 50 MB.
@@ -275,12 +298,40 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
                     fleet: case.fleet,
                 });
             }
+            if let Some((table, _)) = case
+                .tables
+                .iter()
+                .find(|(_, version)| !recording.tables.contains_key(*version))
+            {
+                return Err(RecordingError::UnknownTable {
+                    file: path.to_owned(),
+                    line: number,
+                    table: table.clone(),
+                    case: case.name,
+                });
+            }
             recording.cases.push(case);
+        }
+        "Table" => {
+            let RecordedTable {
+                name,
+                file,
+                version,
+                text,
+            } = serde_json::from_str(line).map_err(parse_error)?;
+            let source = TableSource::new(file, &text);
+            if source.version != version {
+                let actual = &source.version;
+                return Err(wrong(format!(
+                    "the text of table `{name}` has version {actual}, not {version}"
+                )));
+            }
+            recording.tables.insert(version, source);
         }
         "Recording" => recording.header = Some(serde_json::from_str(line).map_err(parse_error)?),
         other => {
             return Err(wrong(format!(
-                "unknown kind `{other}`, expected `Fleet`, `Case` or `Recording`"
+                "unknown kind `{other}`, expected `Fleet`, `Case`, `Table` or `Recording`"
             )));
         }
     }

@@ -48,6 +48,18 @@ pub enum RecordingError {
         /// Name of the fleet.
         fleet: String,
     },
+    /// A case names a version of a table that no earlier line defines.
+    #[error("{file}:{line}: case `{case}` names a version of table `{table}` which no earlier line defines", file = .file.display())]
+    UnknownTable {
+        /// Path of the file.
+        file: PathBuf,
+        /// Line number, starting at 1.
+        line: usize,
+        /// Name of the case.
+        case: String,
+        /// Name of the table.
+        table: String,
+    },
     /// The file has no cases.
     #[error("`{file}` has no case", file = .file.display())]
     Empty {

@@ -1,6 +1,6 @@
 //! Writes recordings: decisions, with everything that a replay needs.
 
-use super::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordingHeader};
+use super::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordedTable, RecordingHeader};
 use crate::profile::ProfileConfiguration;
 use crate::scheduler::{Decision, Profile};
 use crate::strategy::{STRATEGY_ANNOTATION, StrategySource};
@@ -34,9 +34,25 @@ pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
     }))
 }
 
+/// One line for each table that plugins of the profile read, with the text of its file.
+pub fn recorded_tables(profile: &Profile) -> Vec<String> {
+    let tables = profile.tables().map_or(&[][..], |tables| tables.tables());
+    let recorded = tables.iter().map(|table| {
+        let source = table.source();
+        line(&Line::Table(RecordedTable {
+            name: table.name().to_owned(),
+            file: source.file.clone(),
+            version: source.version.clone(),
+            text: source.text.to_string(),
+        }))
+    });
+    recorded.collect()
+}
+
 /// Line for a case: the binding with the affinity group that was used, and the facts from its policy.
 ///
-/// The time of the decision is recorded, and the workload's metadata if plugins could see it. A strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
+/// The time of the decision is recorded, the version of each table, and the workload's metadata if plugins could see it. A
+/// strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
 pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect: Expectation) -> String {
     let mut object = binding.object.clone();
     object
@@ -57,6 +73,11 @@ pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect
         policy: binding.policy.clone(),
         workload: binding.workload.clone().filter(|_| has_metadata),
         time: decision.time,
+        tables: decision
+            .tables
+            .as_ref()
+            .map(|tables| tables.versions())
+            .unwrap_or_default(),
         expect: Some(expect),
         line: 0,
     })))

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::cycle::{Cycle, CycleError, CycleInput};
 use crate::fleet::FleetSnapshot;
 use crate::plan::{Plan, PlanInput};
-use crate::scheduler::Profile;
+use crate::scheduler::{Profile, UnusableTables};
+use crate::table::{TableSource, TableVersions};
 use divvy_karmada::detector::Binding;
 
 use super::case::{Case, Expectation};
@@ -16,6 +17,8 @@ use super::case::{Case, Expectation};
 /// A case with the plan of its binding.
 #[derive(Debug)]
 pub struct PreparedCase {
+    /// The profile with the tables of the case, or the reason why they cannot be used.
+    profile: Result<Arc<Profile>, UnusableTables>,
     binding: Binding,
     /// Time of the recorded decision.
     time: Option<i64>,
@@ -27,6 +30,10 @@ pub struct PreparedCase {
 #[derive(Debug)]
 pub struct CaseRunner {
     profile: Arc<Profile>,
+    /// Tables of the recording, by their version.
+    tables: BTreeMap<String, TableSource>,
+    /// The profile with the tables of the cases so far: most recordings have one version of each.
+    profiles: Vec<(TableVersions, Arc<Profile>)>,
     cycle: Cycle,
 }
 
@@ -63,15 +70,25 @@ impl CaseRunner {
     pub fn new(profile: Arc<Profile>) -> Self {
         Self {
             profile,
+            tables: BTreeMap::new(),
+            profiles: Vec::new(),
             cycle: Cycle::new(),
         }
     }
 
+    /// Decides with these tables of a recording, by their version.
+    #[must_use]
+    pub fn with_tables(mut self, tables: &BTreeMap<String, TableSource>) -> Self {
+        self.tables.clone_from(tables);
+        self
+    }
+
     /// Makes the plan of a case. An invalid binding is reported when the case is decided.
-    pub fn prepare(&self, case: &Case) -> PreparedCase {
+    pub fn prepare(&mut self, case: &Case) -> PreparedCase {
         let binding = case.binding();
         let plan = self.plan(&binding);
         PreparedCase {
+            profile: self.profile_of(case),
             binding,
             time: case.time,
             plan,
@@ -81,6 +98,19 @@ impl CaseRunner {
     /// Rebuilds the plan of a case, as an event of a control plane would.
     pub fn plan_again(&self, case: &mut PreparedCase) {
         case.plan = self.plan(&case.binding);
+    }
+
+    /// The profile with the tables of a case.
+    fn profile_of(&mut self, case: &Case) -> Result<Arc<Profile>, UnusableTables> {
+        if !self.profile.needs_tables() {
+            return Ok(Arc::clone(&self.profile));
+        }
+        if let Some((_, known)) = self.profiles.iter().find(|(versions, _)| *versions == case.tables) {
+            return Ok(Arc::clone(known));
+        }
+        let profile = Arc::new(self.profile.with_tables(&case.tables, &self.tables)?);
+        self.profiles.push((case.tables.clone(), Arc::clone(&profile)));
+        Ok(profile)
     }
 
     fn plan(&self, binding: &Binding) -> Result<(Plan, usize), CycleError> {
@@ -113,8 +143,8 @@ impl CaseRunner {
     ///
     /// # Errors
     ///
-    /// [`CycleError::TimeUnknown`] if a plugin needs the time, and the recording does not have it. Such a decision cannot be
-    /// compared with the recorded one.
+    /// [`CycleError::TimeUnknown`] or [`CycleError::UnusableTables`] if a plugin needs the time or a table, and the recording
+    /// does not have it. Such a decision cannot be compared with the recorded one.
     pub fn try_decide(
         &mut self,
         case: &PreparedCase,
@@ -125,15 +155,19 @@ impl CaseRunner {
                 let counts = targets.iter().map(|target| (fleet.name(target.row), target.replicas));
                 Ok((Expectation::of_counts(counts), String::new()))
             }
-            Err(error @ CycleError::TimeUnknown { .. }) => Err(error),
+            Err(error @ (CycleError::TimeUnknown { .. } | CycleError::UnusableTables(_))) => Err(error),
             Err(error) => Ok((Expectation::Error(karmada_kind(&error).to_owned()), error.to_string())),
         }
     }
 
     fn targets(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<&[crate::cycle::Target], CycleError> {
         let (plan, group) = case.plan.as_ref().map_err(CycleError::clone)?;
+        let profile = case
+            .profile
+            .as_ref()
+            .map_err(|error| CycleError::UnusableTables(error.clone()))?;
         let input = CycleInput {
-            profile: &self.profile,
+            profile,
             fleet,
             plan,
             group: &plan.groups[*group],

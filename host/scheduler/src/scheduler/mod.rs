@@ -5,12 +5,15 @@
 //! - [`registry`]: constructs plugins from a profile's configuration.
 //! - [`Scheduler`]: schedules bindings, trying one affinity group after another.
 
+mod error;
 mod profile;
 pub mod registry;
 mod schedule;
+mod tables;
 mod unlisted;
 
+pub use error::RegistryError;
 pub use profile::{Profile, ProfileParts, Strategy};
-pub use registry::RegistryError;
 pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide};
+pub use tables::UnusableTables;
 pub use unlisted::UnlistedPlugins;

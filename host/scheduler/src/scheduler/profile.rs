@@ -11,11 +11,14 @@ use divvy_documents::names::nearest_first;
 use crate::plan::{Plan, PlanInput, PlanOptions};
 use crate::plugin::{CallObserver, PluginInstance};
 use crate::strategy::{Declarations, InvalidBinding};
+use crate::table::{ProvidedTables, TableSource, TableVersions};
+
+use super::tables::{TableUses, UnusableTables};
 
 use super::unlisted::UnlistedPlugins;
 
 /// A profile's plugins, each at its extension point.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Profile {
     parts: ProfileParts,
     enforces_spread: bool,
@@ -23,10 +26,14 @@ pub struct Profile {
     /// this list.
     names: Vec<String>,
     needs_time: bool,
+    /// What the plugins read of the profile's tables.
+    table_uses: TableUses,
+    /// The tables; `None` if no plugin reads any, or if they are not known.
+    tables: Option<Arc<ProvidedTables>>,
 }
 
 /// Parts of a [`Profile`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ProfileParts {
     /// The profile's name.
     pub name: String,
@@ -65,6 +72,8 @@ impl Profile {
             parts,
             names: Vec::new(),
             needs_time: false,
+            table_uses: TableUses::default(),
+            tables: None,
         };
         profile.names = profile.all_plugins().map(|plugin| plugin.name().to_owned()).collect();
         let needs_time = profile.plugins().any(|plugin| plugin.needs(feature::TIME));
@@ -196,6 +205,46 @@ impl Profile {
     /// True if a plugin needs the time of a decision.
     pub fn needs_time(&self) -> bool {
         self.needs_time
+    }
+
+    /// This profile, whose plugins read these tables.
+    pub(super) fn reading(mut self, uses: TableUses, tables: Option<ProvidedTables>) -> Self {
+        self.table_uses = uses;
+        self.tables = tables.map(Arc::new);
+        self
+    }
+
+    /// The tables that plugins read; `None` if they read none, or if the profile was built without its tables.
+    pub fn tables(&self) -> Option<&ProvidedTables> {
+        self.tables.as_deref()
+    }
+
+    /// The tables, to keep with a decision.
+    pub(crate) fn shared_tables(&self) -> Option<Arc<ProvidedTables>> {
+        self.tables.clone()
+    }
+
+    /// True if a plugin reads a table.
+    pub fn needs_tables(&self) -> bool {
+        !self.table_uses.is_empty()
+    }
+
+    /// The same plugins with these versions of their tables, from among `sources` by their version.
+    ///
+    /// # Errors
+    ///
+    /// An [`UnusableTables`] if a version of a table that a plugin reads is missing, or is not what the profile declares.
+    pub fn with_tables(
+        &self,
+        versions: &TableVersions,
+        sources: &BTreeMap<String, TableSource>,
+    ) -> Result<Self, UnusableTables> {
+        let mut profile = self.clone();
+        if self.needs_tables() {
+            let tables = self.table_uses.provide_versions(versions, sources)?;
+            profile.tables = Some(Arc::new(tables));
+        }
+        Ok(profile)
     }
 
     /// All plugins, each once, in the order of the cycle.

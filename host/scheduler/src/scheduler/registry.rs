@@ -7,184 +7,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use divvy_documents::names;
 use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
 
+use super::error::RegistryError;
 use super::profile::{Profile, ProfileParts};
+use super::tables::TableUses;
 use super::unlisted::UnlistedPlugins;
 use crate::plan::PlanOptions;
 use crate::plugin::loader::PluginFile;
-use crate::plugin::{LoadError, LoadOptions, PluginDirectories, PluginInstance};
+use crate::plugin::{LoadOptions, PluginDirectories, PluginInstance};
 use crate::profile::{AffinityGroups, ProfileConfiguration};
 use crate::strategy::{Declaration, Declarations};
-
-/// Reason why a profile's plugins cannot be used, one variant per cause.
-#[derive(Debug, thiserror::Error)]
-pub enum RegistryError {
-    /// No directory holds a library for the plugin.
-    #[error("plugin `{plugin}` not found; looked in {}", listed(.searched))]
-    NotFound {
-        /// Name of the plugin.
-        plugin: String,
-        /// Directories that were searched.
-        searched: Vec<PathBuf>,
-        /// Plugin in these directories with the most similar name.
-        nearest: Option<String>,
-    },
-    /// No directory holds any plugin.
-    #[error("no plugin found; looked in {}", listed(.searched))]
-    NothingFound {
-        /// Directories that were searched.
-        searched: Vec<PathBuf>,
-    },
-    /// A list of the profile names a plugin twice.
-    #[error("`{list}` lists plugin `{plugin}` twice")]
-    ListedTwice {
-        /// Key of the list.
-        list: &'static str,
-        /// Name of the plugin.
-        plugin: String,
-        /// Index of the second entry.
-        index: usize,
-    },
-    /// A plugin cannot be loaded or constructed.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// Two libraries hold plugins with the same name.
-    #[error("two plugins are named `{plugin}`: `{first}` and `{second}`", first = .first.display(), second = .second.display())]
-    DuplicateName {
-        /// Name of both plugins.
-        plugin: String,
-        /// Path of the library that was loaded first.
-        first: PathBuf,
-        /// Path of the other library.
-        second: PathBuf,
-    },
-    /// The profile uses a plugin at an extension point that it does not serve.
-    #[error("plugin `{plugin}` does not serve {point}; it serves {}", .serves.join(", "))]
-    WrongExtensionPoint {
-        /// Name of the plugin.
-        plugin: String,
-        /// Name of the extension point.
-        point: &'static str,
-        /// Extension points that the plugin serves.
-        serves: Vec<&'static str>,
-    },
-    /// Two plugins serve the same strategy, and the profile does not choose one.
-    #[error("plugins `{first}` and `{second}` both serve strategy `{strategy}`")]
-    TwoForStrategy {
-        /// Name of the strategy.
-        strategy: String,
-        /// Name of one plugin.
-        first: String,
-        /// Name of the other plugin.
-        second: String,
-    },
-    /// The profile assigns a strategy to a plugin that does not serve it.
-    #[error("`strategies.{strategy}` names plugin `{plugin}`, which {}", serves_instead(.serves))]
-    NotAStrategyOf {
-        /// Name of the strategy.
-        strategy: String,
-        /// Name of the plugin.
-        plugin: String,
-        /// Strategies that the plugin serves; `None` if the profile's `assign` does not list it.
-        serves: Option<Vec<&'static str>>,
-    },
-    /// A selector follows one that enforces spread constraints, and so could break them.
-    #[error("`select` lists `{follower}` after `{enforcing}`, which enforces spread constraints")]
-    AfterSpread {
-        /// Name of the plugin that enforces spread constraints.
-        enforcing: String,
-        /// Name of the plugin after it.
-        follower: String,
-        /// Index of the plugin after it.
-        index: usize,
-    },
-    /// A key that every profile needs is missing.
-    #[error("profile `{profile}` has no `{key}`")]
-    Missing {
-        /// Name of the profile.
-        profile: String,
-        /// Name of the key.
-        key: &'static str,
-    },
-    /// The profile configures a plugin that it does not use.
-    #[error("profile `{profile}` configures plugin `{plugin}`, which it does not use")]
-    Unused {
-        /// Name of the profile.
-        profile: String,
-        /// Name of the plugin.
-        plugin: String,
-    },
-}
-
-impl RegistryError {
-    /// Suggested fix, if one is known.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::NotFound { nearest, .. } => Some(match nearest {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => {
-                    "build the plugins, or name their folder in `plugin-directories` or DIVVY_PLUGIN_PATH".to_owned()
-                }
-            }),
-            Self::NothingFound { .. } => {
-                Some("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH".to_owned())
-            }
-            Self::ListedTwice { .. } => Some("leave one of them out".to_owned()),
-            Self::Load(error) => error.hint(),
-            Self::TwoForStrategy { strategy, first, .. } => {
-                Some(format!("say which: `[profile.strategies]` `{strategy} = \"{first}\"`"))
-            }
-            Self::AfterSpread {
-                enforcing, follower, ..
-            } => Some(format!("put `{follower}` before `{enforcing}`")),
-            Self::Missing { .. } => Some("`extends = \"default\"` takes it from the built-in profile".to_owned()),
-            _ => None,
-        }
-    }
-
-    /// Details of the cause in several lines.
-    pub fn detail(&self) -> Option<&str> {
-        match self {
-            Self::Load(error) => error.detail(),
-            _ => None,
-        }
-    }
-
-    /// Key at fault, relative to the profile's table.
-    pub fn key(&self) -> Option<String> {
-        match self {
-            Self::Load(LoadError::Configuration { plugin, path, .. }) if path.is_empty() => {
-                Some(format!("plugin.{plugin}.configuration"))
-            }
-            Self::Load(LoadError::Configuration { plugin, path, .. }) => {
-                Some(format!("plugin.{plugin}.configuration.{path}"))
-            }
-            Self::Load(LoadError::ChecksumMismatch { .. }) => None,
-            Self::NotAStrategyOf { strategy, .. } => Some(format!("strategies.{strategy}")),
-            Self::Unused { plugin, .. } => Some(format!("plugin.{plugin}")),
-            Self::AfterSpread { index, .. } => Some(format!("select[{index}]")),
-            Self::ListedTwice { list, index, .. } => Some(format!("{list}[{index}]")),
-            _ => None,
-        }
-    }
-}
-
-fn listed(directories: &[PathBuf]) -> String {
-    if directories.is_empty() {
-        return "no directory".to_owned();
-    }
-    let names: Vec<String> = directories.iter().map(|path| format!("`{}`", path.display())).collect();
-    names.join(", ")
-}
-
-fn serves_instead(serves: &Option<Vec<&'static str>>) -> String {
-    match serves {
-        None => "`assign` does not list".to_owned(),
-        Some(serves) => format!("serves {}", serves.join(", ")),
-    }
-}
+use crate::table::LoadedTable;
 
 /// Opens libraries and constructs plugins, each once.
 struct Registry<'a> {
@@ -195,7 +31,7 @@ struct Registry<'a> {
     errors: Vec<RegistryError>,
 }
 
-/// Constructs the plugins of a profile.
+/// Constructs the plugins of a profile, and reads its tables.
 ///
 /// # Errors
 ///
@@ -203,6 +39,27 @@ struct Registry<'a> {
 pub fn build(
     configuration: &ProfileConfiguration,
     directories: &PluginDirectories,
+) -> Result<Profile, Vec<RegistryError>> {
+    build_from(configuration, directories, true)
+}
+
+/// As [`build`], without reading the tables: [`Profile::with_tables`] provides recorded ones. Until then, decisions in which
+/// a plugin reads a table fail.
+///
+/// # Errors
+///
+/// As [`build`], except for those of the tables' files.
+pub fn build_without_tables(
+    configuration: &ProfileConfiguration,
+    directories: &PluginDirectories,
+) -> Result<Profile, Vec<RegistryError>> {
+    build_from(configuration, directories, false)
+}
+
+fn build_from(
+    configuration: &ProfileConfiguration,
+    directories: &PluginDirectories,
+    reads_tables: bool,
 ) -> Result<Profile, Vec<RegistryError>> {
     let mut registry = Registry {
         configuration,
@@ -228,6 +85,11 @@ pub fn build(
         strategies: declarations(&assign, &strategies),
         plugins: always.map(|plugin| plugin.name().to_owned()).collect(),
     };
+    let instances: Vec<Arc<PluginInstance>> = registry.plugins.values().flatten().cloned().collect();
+    let instances = instances.iter().map(Arc::as_ref);
+    let uses = TableUses::new(instances, configuration, &mut registry.errors);
+    let tables = if reads_tables { registry.tables() } else { Vec::new() };
+    let tables = (reads_tables && !uses.is_empty()).then(|| uses.provide(tables));
     registry.join_missing();
     match registry.errors.is_empty() {
         true => Ok(Profile::new(ProfileParts {
@@ -253,7 +115,8 @@ pub fn build(
                 // Set by the profile, which knows its plugins' needs.
                 metadata: false,
             },
-        })),
+        })
+        .reading(uses, tables)),
         false => Err(registry.errors),
     }
 }
@@ -427,7 +290,7 @@ impl Registry<'_> {
         RegistryError::NotFound {
             plugin: name.to_owned(),
             searched: self.directories.iter().map(ToOwned::to_owned).collect(),
-            nearest: divvy_documents::names::nearest(name, present.keys().map(String::as_str)).map(ToOwned::to_owned),
+            nearest: names::nearest(name, present.keys().map(String::as_str)).map(ToOwned::to_owned),
         }
     }
 
@@ -467,6 +330,33 @@ impl Registry<'_> {
             }
         }
         strategies
+    }
+
+    /// The tables of the profile. A broken one is an error even if no plugin reads it.
+    fn tables(&mut self) -> Vec<LoadedTable> {
+        let mut loaded = Vec::new();
+        for (name, configuration) in &self.configuration.table {
+            let incomplete = |key| RegistryError::TableIncomplete {
+                table: name.clone(),
+                key,
+            };
+            let Some(file) = &configuration.file else {
+                self.errors.push(incomplete("file"));
+                continue;
+            };
+            if configuration.columns.is_empty() {
+                self.errors.push(incomplete("columns"));
+                continue;
+            }
+            match LoadedTable::read(name, file, configuration) {
+                Ok(table) => loaded.push(table),
+                Err(errors) => self.errors.extend(errors.into_iter().map(|error| RegistryError::Table {
+                    table: name.clone(),
+                    error: Box::new(error),
+                })),
+            }
+        }
+        loaded
     }
 
     fn report_unused(&mut self) {

@@ -6,6 +6,7 @@ use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Ledger};
 use crate::plan::{Plan, PlanResult, Plans};
+use crate::table::ProvidedTables;
 use divvy_documents::names;
 use divvy_karmada::detector::Binding;
 
@@ -26,6 +27,8 @@ pub struct Decision {
     pub affinity: String,
     /// Time of the decision, in milliseconds since 1970; `None` if the scheduler was given none.
     pub time: Option<i64>,
+    /// Tables that plugins could read; `None` if they read none.
+    pub tables: Option<Arc<ProvidedTables>>,
     /// Time until which the decision holds, in milliseconds since 1970: the earliest that any plugin named. After it, a live
     /// scheduler decides again. `None` if the passing of time does not change it.
     pub valid_until: Option<i64>,
@@ -221,6 +224,7 @@ impl Scheduler {
             outcome: Outcome::Scheduled(Vec::new()),
             affinity: String::new(),
             time: self.time,
+            tables: self.profile.shared_tables(),
             valid_until: None,
             figures: Vec::new(),
             explanation: None,

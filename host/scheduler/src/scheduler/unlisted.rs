@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::plugin::{PluginDirectories, PluginLibrary};
 
 /// The plugins in a profile's directories that its `assign` does not list.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct UnlistedPlugins {
     directories: PluginDirectories,
     listed: BTreeSet<String>,

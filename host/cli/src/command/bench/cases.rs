@@ -73,13 +73,13 @@ pub(super) fn run(arguments: &CaseArguments, console: &Console) -> Result<Exit, 
     for file in &arguments.files {
         let recording = read(file)?;
         let chosen = choose(&arguments.profile, file, &recording)?;
-        let profile = Arc::new(chosen.build(&arguments.profile.directories()?)?);
+        let profile = Arc::new(chosen.build_without_tables(&arguments.profile.directories()?)?);
         let fleets: BTreeMap<&str, [FleetSnapshot; 2]> = recording
             .fleets
             .iter()
             .map(|(name, fleet)| (name.as_str(), alternating(fleet, &profile)))
             .collect();
-        let mut runner = CaseRunner::new(Arc::clone(&profile));
+        let mut runner = CaseRunner::new(Arc::clone(&profile)).with_tables(&recording.tables);
         let bar = progress(recording.cases.len());
         for case in &recording.cases {
             bar.inc(1);

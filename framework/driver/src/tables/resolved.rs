@@ -1,0 +1,155 @@
+//! The columns that one plugin declares, and their cells for one snapshot.
+
+use std::sync::Arc;
+
+use divvy_framework_abi::hash::hash_text;
+use divvy_framework_abi::row::TableColumnRow;
+use divvy_framework_abi::text::Text;
+use divvy_framework_abi::view::CycleView;
+use divvy_framework_abi::{Slice, Str};
+use divvy_framework_view::clusters::Row;
+
+use super::contents::TableContents;
+use crate::snapshot::{Snapshot, SnapshotVersion};
+
+/// The columns that one plugin declares, in the order in which it declares them.
+#[derive(Debug, Default)]
+pub struct PluginTables {
+    columns: Vec<TableColumnRow>,
+    sources: Vec<ColumnSource>,
+    texts: Vec<Text>,
+    pool: String,
+}
+
+/// Where the cells of a declared column come from.
+#[derive(Debug)]
+struct ColumnSource {
+    contents: Arc<TableContents>,
+    column: usize,
+    /// Index of the column's first text among those of all columns.
+    first_text: i64,
+}
+
+/// The cells of a plugin's columns for one snapshot.
+#[derive(Debug, Clone)]
+pub struct ResolvedTables {
+    snapshot: SnapshotVersion,
+    rows: usize,
+    cells: Vec<i64>,
+    presence: Vec<u64>,
+}
+
+impl PluginTables {
+    /// Adds the column with this number of a table that the plugin knows as `table`. Returns false if the table has no such
+    /// column.
+    pub fn push(&mut self, table: &str, contents: &Arc<TableContents>, column: usize) -> bool {
+        let Some(source) = contents.column(column) else {
+            return false;
+        };
+        let (cell_type, scale) = source.column_type.code();
+        let row = TableColumnRow {
+            table: pooled(&mut self.pool, table),
+            name: pooled(&mut self.pool, &source.name),
+            cell_type,
+            scale,
+        };
+        self.columns.push(row);
+        let first_text = self.texts.len() as i64;
+        for text in &source.texts {
+            let text = pooled(&mut self.pool, text);
+            self.texts.push(text);
+        }
+        self.sources.push(ColumnSource {
+            contents: Arc::clone(contents),
+            column,
+            first_text,
+        });
+        true
+    }
+
+    /// The cells for the clusters of a snapshot. `previous` are those for another snapshot, from which all rows are taken
+    /// that have not changed since.
+    pub fn resolve(&self, snapshot: &Snapshot, previous: Option<&ResolvedTables>) -> ResolvedTables {
+        let changed = previous.and_then(|previous| Some((previous, snapshot.changed_since(previous.snapshot)?)));
+        if let Some((previous, changed)) = changed {
+            let mut resolved = previous.clone();
+            resolved.snapshot = snapshot.version();
+            let rows: Vec<u32> = changed.collect();
+            self.fill(snapshot, &rows, &mut resolved);
+            return resolved;
+        }
+        let rows = snapshot.arena().rows();
+        let mut resolved = ResolvedTables {
+            snapshot: snapshot.version(),
+            rows,
+            cells: vec![0; rows * self.columns.len()],
+            presence: vec![0; rows.div_ceil(64) * self.columns.len()],
+        };
+        let all: Vec<u32> = (0..rows as u32).collect();
+        self.fill(snapshot, &all, &mut resolved);
+        resolved
+    }
+
+    /// Writes the cells of some rows.
+    fn fill(&self, snapshot: &Snapshot, rows: &[u32], resolved: &mut ResolvedTables) {
+        let clusters = snapshot.clusters();
+        // Rows of the table that the columns before this one are of: most columns share theirs with the one before.
+        let mut found: (Option<&Arc<TableContents>>, Vec<Option<u32>>) = (None, Vec::new());
+        for (number, source) in self.sources.iter().enumerate() {
+            if found.0.is_none_or(|known| !Arc::ptr_eq(known, &source.contents)) {
+                let of_row = |&row: &u32| source.contents.row_of(&clusters.get(Row::from_index(row as usize)));
+                found = (Some(&source.contents), rows.iter().map(of_row).collect());
+            }
+            let Some(column) = source.contents.column(source.column) else {
+                continue;
+            };
+            for (&row, of_table) in rows.iter().zip(&found.1) {
+                let cell = of_table.and_then(|of_table| column.cells.get(of_table as usize).copied().flatten());
+                // Only cells of texts are indices, and only columns of texts have any.
+                let offset = if column.texts.is_empty() { 0 } else { source.first_text };
+                resolved.set(number, row as usize, cell.map(|cell| cell + offset));
+            }
+        }
+    }
+
+    /// `view`, as the plugin that declares these columns sees it.
+    pub fn seen_in<'a>(&'a self, view: CycleView<'a>, resolved: &'a ResolvedTables) -> CycleView<'a> {
+        CycleView {
+            table_columns: Slice::new(&self.columns),
+            table_cells: Slice::new(&resolved.cells),
+            table_presence: Slice::new(&resolved.presence),
+            table_texts: Slice::new(&self.texts),
+            table_pool: Str::new(&self.pool),
+            ..view
+        }
+    }
+}
+
+impl ResolvedTables {
+    /// The version of the snapshot whose rows the cells are of.
+    pub fn snapshot(&self) -> SnapshotVersion {
+        self.snapshot
+    }
+
+    fn set(&mut self, column: usize, row: usize, cell: Option<i64>) {
+        if let Some(slot) = self.cells.get_mut(column * self.rows + row) {
+            *slot = cell.unwrap_or(0);
+        }
+        if let Some(word) = self.presence.get_mut(column * self.rows.div_ceil(64) + row / 64) {
+            let bit = 1 << (row % 64);
+            *word = if cell.is_some() { *word | bit } else { *word & !bit };
+        }
+    }
+}
+
+/// Appends a text to the string of all texts.
+fn pooled(pool: &mut String, text: &str) -> Text {
+    // Tables are limited to far less than 4 GiB when they are read; a text beyond that would read as empty.
+    let start = u32::try_from(pool.len()).unwrap_or(u32::MAX);
+    pool.push_str(text);
+    Text {
+        start,
+        length: u32::try_from(text.len()).unwrap_or(0),
+        hash: hash_text(text),
+    }
+}

@@ -1,0 +1,296 @@
+//! Tables that an operator keeps beside the profile: prices, carbon intensities, contracts.
+//!
+//! A plugin names the tables and columns that it reads, with their types, where it declares its needs. The profile says
+//! which file has them and what its rows are for: clusters by name, by region, by provider or by the value of a label. The
+//! host checks at load time that the columns are there and of the right type, and resolves the rows for each snapshot, so a
+//! plugin reads a cell by the row of a cluster. A cell may be missing, because the table has no row for the cluster or
+//! nothing in that column.
+//!
+//! ```
+//! use divvy_framework::prelude::*;
+//!
+//! const CARBON: Table = Table::new("carbon", &[TableColumn::integer("intensity")]);
+//!
+//! /// Prefers clusters with a low carbon intensity; those without a known one get nothing.
+//! #[derive(Default)]
+//! struct LowCarbon;
+//!
+//! impl Plugin for LowCarbon {
+//!     const NAME: &'static str = "low-carbon";
+//!     const DESCRIPTION: &'static str = "prefers clusters with a low carbon intensity";
+//! }
+//!
+//! impl ScorePlugin for LowCarbon {
+//!     const NEEDS: Needs = Needs::NONE.tables(&[CARBON]);
+//!
+//!     fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
+//!         let (intensities, rows) = (context.table("carbon")?.integers("intensity")?, context.rows());
+//!         let highest = rows.iter().filter_map(|(_, row)| intensities.get(row)).max().unwrap_or(0);
+//!         for candidate in context.candidates() {
+//!             if let Some(intensity) = intensities.get(rows[candidate]) {
+//!                 result.set(candidate, highest - intensity);
+//!             }
+//!         }
+//!         Ok(())
+//!     }
+//!
+//!     fn normalize(&self, _: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
+//!         result.scale_to_maximum();
+//!         Ok(())
+//!     }
+//! }
+//!
+//! use divvy_framework::testing::{ClusterBuilder, Scenario, TableBuilder};
+//! let scenario = Scenario::new()
+//!     .cluster(ClusterBuilder::new("a"))
+//!     .cluster(ClusterBuilder::new("b"))
+//!     .cluster(ClusterBuilder::new("c"))
+//!     .table(TableBuilder::new("carbon").integers("intensity", &[("a", 400), ("b", 50)]));
+//! assert_eq!(scenario.scores(&LowCarbon).unwrap(), [0, 100, 0]);
+//! ```
+//!
+//! The profile that gives it a table:
+//!
+//! ```toml
+//! [profile.table.carbon]
+//! file = "carbon.csv"
+//! key = "region"
+//! columns = { intensity = "integer" }
+//! ```
+
+use divvy_framework_abi::view::CycleView;
+use divvy_framework_view::tables::column;
+
+use crate::plugin::{Failure, Needs};
+
+pub use divvy_framework_view::tables::{Cells, ColumnType, SCALE_MAX};
+
+/// A table that a plugin reads, with the columns that it reads of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    name: &'static str,
+    columns: &'static [TableColumn],
+}
+
+/// A column of a [`Table`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableColumn {
+    name: &'static str,
+    column_type: ColumnType,
+}
+
+impl Table {
+    /// The table that the profile provides under `name`, with columns that it must have.
+    pub const fn new(name: &'static str, columns: &'static [TableColumn]) -> Self {
+        Self { name, columns }
+    }
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The columns.
+    pub const fn columns(self) -> &'static [TableColumn] {
+        self.columns
+    }
+}
+
+impl TableColumn {
+    /// A column of integers of 64 bits.
+    pub const fn integer(name: &'static str) -> Self {
+        Self::of(name, ColumnType::Integer)
+    }
+
+    /// A column of decimals with `scale` digits after the decimal point, as integers: with scale 4, 0.12 is 1200.
+    ///
+    /// # Panics
+    ///
+    /// At compile time, if `scale` is more than [`SCALE_MAX`].
+    pub const fn decimal(name: &'static str, scale: u32) -> Self {
+        assert!(
+            scale <= SCALE_MAX,
+            "a decimal has at most 18 digits after the decimal point"
+        );
+        Self::of(name, ColumnType::Decimal { scale })
+    }
+
+    /// A column of texts.
+    pub const fn text(name: &'static str) -> Self {
+        Self::of(name, ColumnType::Text)
+    }
+
+    /// A column of booleans.
+    pub const fn boolean(name: &'static str) -> Self {
+        Self::of(name, ColumnType::Boolean)
+    }
+
+    const fn of(name: &'static str, column_type: ColumnType) -> Self {
+        Self { name, column_type }
+    }
+
+    fn to_json(self) -> serde_json::Value {
+        let mut object = serde_json::json!({ "name": self.name, "type": self.column_type.word() });
+        if let (ColumnType::Decimal { scale }, Some(object)) = (self.column_type, object.as_object_mut()) {
+            object.insert("scale".to_owned(), scale.into());
+        }
+        object
+    }
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The type of the cells.
+    pub const fn column_type(self) -> ColumnType {
+        self.column_type
+    }
+}
+
+/// The tables that a plugin declares, as they cross the boundary: one JSON object per table, with the columns of all its
+/// extension points.
+pub(crate) fn documents(needs: Needs) -> Vec<String> {
+    let mut tables: Vec<(&str, Vec<TableColumn>)> = Vec::new();
+    for declared in needs.declared_tables() {
+        let known = tables.iter().position(|(name, _)| *name == declared.name);
+        let index = known.unwrap_or(tables.len());
+        if known.is_none() {
+            tables.push((declared.name, Vec::new()));
+        }
+        let Some((_, columns)) = tables.get_mut(index) else {
+            continue;
+        };
+        for column in declared.columns {
+            if !columns.contains(column) {
+                columns.push(*column);
+            }
+        }
+    }
+    let document = |(name, columns): &(&str, Vec<TableColumn>)| {
+        let columns: Vec<serde_json::Value> = columns.iter().map(|column| column.to_json()).collect();
+        serde_json::json!({ "name": name, "columns": columns }).to_string()
+    };
+    tables.iter().map(document).collect()
+}
+
+/// A table of the profile, as the plugin that declares it reads it: [`Cycle::table`](crate::cycle::Cycle::table).
+#[derive(Clone, Copy)]
+pub struct TableView<'a> {
+    view: &'a CycleView<'a>,
+    needs: Needs,
+    name: &'static str,
+}
+
+impl<'a> TableView<'a> {
+    /// The table with a name, if the plugin declares it.
+    pub(crate) fn new(view: &'a CycleView<'a>, needs: Needs, name: &str) -> Result<Self, Failure> {
+        let declared = needs.declared_tables().find(|table| table.name == name);
+        let Some(table) = declared else {
+            let message = format!("reads the table `{name}` without declaring it: `Needs::tables`");
+            return Err(Failure::internal(message));
+        };
+        let name = table.name;
+        Ok(Self { view, needs, name })
+    }
+
+    /// The cells of a column of integers.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Internal`] unless the plugin declares the column with this type.
+    pub fn integers(&self, name: &str) -> Result<Cells<'a, i64>, Failure> {
+        self.cells(name, "integers", |declared| declared == ColumnType::Integer)
+    }
+
+    /// The cells of a column of decimals, each multiplied by ten to the power of the declared scale.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::integers`].
+    pub fn decimals(&self, name: &str) -> Result<Cells<'a, i64>, Failure> {
+        self.cells(name, "decimals", |declared| {
+            matches!(declared, ColumnType::Decimal { .. })
+        })
+    }
+
+    /// The cells of a column of texts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::integers`].
+    pub fn texts(&self, name: &str) -> Result<Cells<'a, &'a str>, Failure> {
+        self.cells(name, "texts", |declared| declared == ColumnType::Text)
+    }
+
+    /// The cells of a column of booleans.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::integers`].
+    pub fn booleans(&self, name: &str) -> Result<Cells<'a, bool>, Failure> {
+        self.cells(name, "booleans", |declared| declared == ColumnType::Boolean)
+    }
+
+    fn cells<T>(
+        &self,
+        name: &str,
+        as_what: &str,
+        is_read: impl Fn(ColumnType) -> bool,
+    ) -> Result<Cells<'a, T>, Failure> {
+        let table = self.name;
+        let tables = self.needs.declared_tables().filter(|declared| declared.name == table);
+        let mut columns = tables.flat_map(|declared| declared.columns);
+        let Some(declared) = columns.find(|column| column.name == name) else {
+            let message = format!("reads column `{name}` of the table `{table}` without declaring it: `Needs::tables`");
+            return Err(Failure::internal(message));
+        };
+        let column_type = declared.column_type;
+        if !is_read(column_type) {
+            let message =
+                format!("reads column `{name}` of the table `{table}` as {as_what}, but declares it as {column_type}");
+            return Err(Failure::internal(message));
+        }
+        column(self.view, table, name, column_type)
+            .ok_or_else(|| Failure::internal(format!("column `{name}` of the table `{table}` is not provided")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRICES: Table = Table::new("prices", &[TableColumn::decimal("day", 2), TableColumn::text("unit")]);
+    const MORE: Table = Table::new("prices", &[TableColumn::text("unit"), TableColumn::decimal("night", 2)]);
+    const SEATS: Table = Table::new("seats", &[TableColumn::integer("free")]);
+
+    /// The host counts the columns in this order.
+    #[test]
+    fn tables_of_several_extension_points_are_put_together() {
+        const POINTS: &[Needs] = &[
+            Needs::NONE.time().tables(&[PRICES]),
+            Needs::NONE,
+            Needs::NONE.tables(&[SEATS, MORE]),
+        ];
+        let documents = documents(Needs::all(POINTS));
+        let columns = |document: &str| -> Vec<String> {
+            let document: serde_json::Value = serde_json::from_str(document).unwrap();
+            let columns = document["columns"].as_array().unwrap().iter();
+            columns
+                .map(|column| column["name"].as_str().unwrap().to_owned())
+                .collect()
+        };
+        assert_eq!(documents.len(), 2);
+        assert_eq!(columns(&documents[0]), ["day", "unit", "night"]);
+        assert_eq!(
+            documents[1],
+            r#"{"columns":[{"name":"free","type":"integer"}],"name":"seats"}"#
+        );
+        assert!(Needs::all(POINTS).has(divvy_framework_abi::descriptor::feature::TABLES));
+        assert!(
+            !Needs::NONE
+                .tables(&[])
+                .has(divvy_framework_abi::descriptor::feature::TABLES)
+        );
+    }
+}

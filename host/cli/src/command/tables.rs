@@ -1,0 +1,32 @@
+//! Checks the tables of a profile against the clusters that were read.
+
+use std::collections::BTreeSet;
+
+use divvy_scheduler::scheduler::Profile;
+
+use crate::report::errors::{Diagnostic, Failure};
+
+/// Refuses rows for clusters that do not exist, with exit code 2: such a row is a misspelt name, or the table of another
+/// fleet. Only tables that plugins read are checked.
+pub(super) fn check_clusters<'a>(
+    profiles: impl IntoIterator<Item = &'a Profile>,
+    clusters: &BTreeSet<&str>,
+) -> Result<(), Failure> {
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for tables in profiles.into_iter().filter_map(Profile::tables) {
+        for error in tables.unknown_clusters(clusters) {
+            let diagnostic = Diagnostic {
+                hint: error.hint(),
+                ..Diagnostic::new(error.to_string())
+            };
+            // Two profiles can share a table.
+            if !diagnostics.iter().any(|known| known.message == diagnostic.message) {
+                diagnostics.push(diagnostic);
+            }
+        }
+    }
+    match diagnostics.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::of_all(diagnostics)),
+    }
+}

@@ -1,0 +1,272 @@
+//! Errors of a profile's plugins and tables, one variant per cause.
+
+use std::path::PathBuf;
+
+use divvy_documents::names;
+use divvy_framework::table::ColumnType;
+
+use super::tables;
+use crate::plugin::LoadError;
+use crate::table::TableError;
+
+/// Reason why a profile's plugins cannot be used, one variant per cause.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// No directory holds a library for the plugin.
+    #[error("plugin `{plugin}` not found; looked in {}", listed(.searched))]
+    NotFound {
+        /// Name of the plugin.
+        plugin: String,
+        /// Directories that were searched.
+        searched: Vec<PathBuf>,
+        /// Plugin in these directories with the most similar name.
+        nearest: Option<String>,
+    },
+    /// No directory holds any plugin.
+    #[error("no plugin found; looked in {}", listed(.searched))]
+    NothingFound {
+        /// Directories that were searched.
+        searched: Vec<PathBuf>,
+    },
+    /// A list of the profile names a plugin twice.
+    #[error("`{list}` lists plugin `{plugin}` twice")]
+    ListedTwice {
+        /// Key of the list.
+        list: &'static str,
+        /// Name of the plugin.
+        plugin: String,
+        /// Index of the second entry.
+        index: usize,
+    },
+    /// A plugin cannot be loaded or constructed.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// Two libraries hold plugins with the same name.
+    #[error("two plugins are named `{plugin}`: `{first}` and `{second}`", first = .first.display(), second = .second.display())]
+    DuplicateName {
+        /// Name of both plugins.
+        plugin: String,
+        /// Path of the library that was loaded first.
+        first: PathBuf,
+        /// Path of the other library.
+        second: PathBuf,
+    },
+    /// The profile uses a plugin at an extension point that it does not serve.
+    #[error("plugin `{plugin}` does not serve {point}; it serves {}", .serves.join(", "))]
+    WrongExtensionPoint {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the extension point.
+        point: &'static str,
+        /// Extension points that the plugin serves.
+        serves: Vec<&'static str>,
+    },
+    /// Two plugins serve the same strategy, and the profile does not choose one.
+    #[error("plugins `{first}` and `{second}` both serve strategy `{strategy}`")]
+    TwoForStrategy {
+        /// Name of the strategy.
+        strategy: String,
+        /// Name of one plugin.
+        first: String,
+        /// Name of the other plugin.
+        second: String,
+    },
+    /// The profile assigns a strategy to a plugin that does not serve it.
+    #[error("`strategies.{strategy}` names plugin `{plugin}`, which {}", serves_instead(.serves))]
+    NotAStrategyOf {
+        /// Name of the strategy.
+        strategy: String,
+        /// Name of the plugin.
+        plugin: String,
+        /// Strategies that the plugin serves; `None` if the profile's `assign` does not list it.
+        serves: Option<Vec<&'static str>>,
+    },
+    /// A selector follows one that enforces spread constraints, and so could break them.
+    #[error("`select` lists `{follower}` after `{enforcing}`, which enforces spread constraints")]
+    AfterSpread {
+        /// Name of the plugin that enforces spread constraints.
+        enforcing: String,
+        /// Name of the plugin after it.
+        follower: String,
+        /// Index of the plugin after it.
+        index: usize,
+    },
+    /// A key that every profile needs is missing.
+    #[error("profile `{profile}` has no `{key}`")]
+    Missing {
+        /// Name of the profile.
+        profile: String,
+        /// Name of the key.
+        key: &'static str,
+    },
+    /// A plugin reads a table that the profile does not have.
+    #[error("plugin `{plugin}` reads the table `{table}`, which the profile does not have")]
+    TableNotProvided {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// The columns that the plugin reads, as a profile declares them.
+        columns: Vec<String>,
+        /// Names of the profile's tables.
+        known: Vec<String>,
+    },
+    /// A plugin reads a column that a table does not have.
+    #[error("plugin `{plugin}` reads column `{column}` of the table `{table}`, which does not declare it")]
+    TableColumnNotProvided {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// Name of the column.
+        column: String,
+        /// Type that the plugin expects.
+        column_type: ColumnType,
+        /// The most similar name of a column.
+        nearest: Option<String>,
+    },
+    /// A plugin reads a column as another type than the profile declares.
+    #[error("plugin `{plugin}` reads column `{column}` of the table `{table}` as {expected}, but it is {actual}")]
+    TableColumnType {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// Name of the column.
+        column: String,
+        /// Type that the plugin expects.
+        expected: ColumnType,
+        /// Type in the profile.
+        actual: ColumnType,
+    },
+    /// The profile maps a table that the plugin does not read.
+    #[error("plugin `{plugin}` reads no table `{table}`")]
+    UnknownTableOfPlugin {
+        /// Name of the plugin.
+        plugin: String,
+        /// Name of the table.
+        table: String,
+        /// Names of the tables that the plugin reads.
+        known: Vec<String>,
+    },
+    /// A table of the profile lacks a setting.
+    #[error("the table `{table}` has no `{key}`")]
+    TableIncomplete {
+        /// Name of the table.
+        table: String,
+        /// Name of the setting.
+        key: &'static str,
+    },
+    /// The file of a table cannot be read, or is not what the profile declares.
+    #[error("{error}")]
+    Table {
+        /// Name of the table.
+        table: String,
+        /// The problem.
+        error: Box<TableError>,
+    },
+    /// The profile configures a plugin that it does not use.
+    #[error("profile `{profile}` configures plugin `{plugin}`, which it does not use")]
+    Unused {
+        /// Name of the profile.
+        profile: String,
+        /// Name of the plugin.
+        plugin: String,
+    },
+}
+
+impl RegistryError {
+    /// Suggested fix, if one is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotFound { nearest, .. } => Some(match nearest {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => {
+                    "build the plugins, or name their folder in `plugin-directories` or DIVVY_PLUGIN_PATH".to_owned()
+                }
+            }),
+            Self::NothingFound { .. } => {
+                Some("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH".to_owned())
+            }
+            Self::ListedTwice { .. } => Some("leave one of them out".to_owned()),
+            Self::Load(error) => error.hint(),
+            Self::TwoForStrategy { strategy, first, .. } => {
+                Some(format!("say which: `[profile.strategies]` `{strategy} = \"{first}\"`"))
+            }
+            Self::AfterSpread {
+                enforcing, follower, ..
+            } => Some(format!("put `{follower}` before `{enforcing}`")),
+            Self::TableNotProvided {
+                table, columns, known, ..
+            } => Some(match names::nearest(table, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "add `[profile.table.{table}]` with `file`, `key` and `columns = {{ {} }}`",
+                    columns.join(", ")
+                ),
+            }),
+            Self::TableColumnNotProvided {
+                column,
+                column_type,
+                nearest,
+                ..
+            } => Some(match nearest {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => format!("add `{}` to its `columns`", tables::line(column, *column_type)),
+            }),
+            Self::TableColumnType { column, expected, .. } => {
+                Some(format!("declare it as `{}`", tables::line(column, *expected)))
+            }
+            Self::UnknownTableOfPlugin { table, known, .. } => names::hint(table, known),
+            Self::Table { error, .. } => error.hint(),
+            Self::Missing { .. } => Some("`extends = \"default\"` takes it from the built-in profile".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Details of the cause in several lines.
+    pub fn detail(&self) -> Option<&str> {
+        match self {
+            Self::Load(error) => error.detail(),
+            _ => None,
+        }
+    }
+
+    /// Key at fault, relative to the profile's table.
+    pub fn key(&self) -> Option<String> {
+        match self {
+            Self::Load(LoadError::Configuration { plugin, path, .. }) if path.is_empty() => {
+                Some(format!("plugin.{plugin}.configuration"))
+            }
+            Self::Load(LoadError::Configuration { plugin, path, .. }) => {
+                Some(format!("plugin.{plugin}.configuration.{path}"))
+            }
+            Self::Load(LoadError::ChecksumMismatch { .. }) => None,
+            Self::NotAStrategyOf { strategy, .. } => Some(format!("strategies.{strategy}")),
+            Self::Unused { plugin, .. } => Some(format!("plugin.{plugin}")),
+            Self::AfterSpread { index, .. } => Some(format!("select[{index}]")),
+            Self::TableColumnNotProvided { table, .. } => Some(format!("table.{table}.columns")),
+            Self::TableColumnType { table, column, .. } => Some(format!("table.{table}.columns.{column}")),
+            Self::UnknownTableOfPlugin { plugin, table, .. } => Some(format!("plugin.{plugin}.tables.{table}")),
+            Self::TableIncomplete { table, .. } => Some(format!("table.{table}")),
+            Self::Table { table, .. } => Some(format!("table.{table}.file")),
+            Self::ListedTwice { list, index, .. } => Some(format!("{list}[{index}]")),
+            _ => None,
+        }
+    }
+}
+
+fn listed(directories: &[PathBuf]) -> String {
+    if directories.is_empty() {
+        return "no directory".to_owned();
+    }
+    let names: Vec<String> = directories.iter().map(|path| format!("`{}`", path.display())).collect();
+    names.join(", ")
+}
+
+fn serves_instead(serves: &Option<Vec<&'static str>>) -> String {
+    match serves {
+        None => "`assign` does not list".to_owned(),
+        Some(serves) => format!("serves {}", serves.join(", ")),
+    }
+}

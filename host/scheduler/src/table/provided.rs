@@ -1,0 +1,173 @@
+//! The tables that a profile provides to its plugins, and their cells for the snapshots that are in use.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use divvy_documents::names;
+use divvy_framework_driver::snapshot::Snapshot;
+use divvy_framework_driver::tables::{PluginTables, ResolvedTables, TableContents, TableKey};
+
+use super::error::{TableError, TableProblem};
+use super::read::TableSource;
+use crate::profile::TableConfiguration;
+
+/// Snapshots for which cells are kept. A live scheduler uses one at a time, a forecast one per thread and side.
+const SNAPSHOTS_MAX: usize = 8;
+
+/// The version of each table, by the table's name: the SHA-256 checksum of its file.
+pub type TableVersions = BTreeMap<String, String>;
+
+/// A table of a profile, read and typed. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct LoadedTable {
+    name: String,
+    source: TableSource,
+    contents: Arc<TableContents>,
+    /// Keys of the rows, with their lines.
+    pub(super) keys: Arc<[(Box<str>, usize)]>,
+}
+
+impl LoadedTable {
+    /// Reads a table's text as the profile declares it.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the text, in the order of the lines.
+    pub fn new(name: &str, source: TableSource, configuration: &TableConfiguration) -> Result<Self, Vec<TableError>> {
+        let (contents, keys) = source.rows(configuration)?;
+        Ok(Self {
+            name: name.to_owned(),
+            source,
+            contents: Arc::new(contents),
+            keys: keys.into(),
+        })
+    }
+
+    /// Reads a table from its file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`], and a problem if the file cannot be read.
+    pub fn read(name: &str, file: &Path, configuration: &TableConfiguration) -> Result<Self, Vec<TableError>> {
+        let source = TableSource::read(file).map_err(|error| vec![*error])?;
+        Self::new(name, source, configuration)
+    }
+
+    /// Name of the table in the profile.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text of the table, with its version.
+    pub fn source(&self) -> &TableSource {
+        &self.source
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.contents.len()
+    }
+
+    /// The rows by their keys.
+    pub(crate) fn contents(&self) -> &Arc<TableContents> {
+        &self.contents
+    }
+}
+
+/// The tables that plugins of a profile read.
+#[derive(Debug)]
+pub struct ProvidedTables {
+    /// A number that no other tables of this process have.
+    number: u64,
+    tables: Vec<LoadedTable>,
+    /// What each plugin reads, by the plugin's number.
+    plugins: Vec<(u64, PluginTables)>,
+    /// The cells for the latest snapshots, the newest first: one entry per plugin.
+    resolved: Mutex<VecDeque<Arc<[ResolvedTables]>>>,
+}
+
+impl ProvidedTables {
+    /// Tables, and what each plugin reads of them.
+    pub(crate) fn new(tables: Vec<LoadedTable>, plugins: Vec<(u64, PluginTables)>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            tables,
+            plugins,
+            resolved: Mutex::default(),
+        }
+    }
+
+    /// The tables, by name.
+    pub fn tables(&self) -> &[LoadedTable] {
+        &self.tables
+    }
+
+    /// The version of each table.
+    pub fn versions(&self) -> TableVersions {
+        let tables = self.tables.iter();
+        tables
+            .map(|table| (table.name.clone(), table.source.version.clone()))
+            .collect()
+    }
+
+    /// A number that no other tables of this process have. It is never 0.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Rows for clusters that are not among these names.
+    pub fn unknown_clusters(&self, clusters: &BTreeSet<&str>) -> Vec<TableError> {
+        let mut unknown = Vec::new();
+        for table in self
+            .tables
+            .iter()
+            .filter(|table| *table.contents.key() == TableKey::Cluster)
+        {
+            for (key, line) in table.keys.iter().filter(|(key, _)| !clusters.contains(&**key)) {
+                unknown.push(TableError {
+                    file: table.source.file.clone(),
+                    line: Some(*line),
+                    problem: TableProblem::UnknownCluster {
+                        cluster: key.to_string(),
+                        nearest: names::nearest(key, clusters.iter().copied()).map(str::to_owned),
+                    },
+                });
+            }
+        }
+        unknown
+    }
+
+    /// What a plugin reads, and its index among the cells of [`Self::resolve`]; `None` if it reads no table.
+    pub(crate) fn of(&self, plugin: u64) -> Option<(usize, &PluginTables)> {
+        let index = self.plugins.iter().position(|(number, _)| *number == plugin)?;
+        Some((index, &self.plugins.get(index)?.1))
+    }
+
+    /// The cells for a snapshot, one entry per plugin. They are made once per snapshot, from those of an earlier one where
+    /// clusters have not changed.
+    pub(crate) fn resolve(&self, snapshot: &Snapshot) -> Arc<[ResolvedTables]> {
+        let version = snapshot.version();
+        // Held while cells are made, so that cycles on other threads wait for them instead of making their own.
+        let mut known = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_of = |cells: &&Arc<[ResolvedTables]>| cells.first().is_some_and(|cells| cells.snapshot() == version);
+        if let Some(cells) = known.iter().find(is_of) {
+            return Arc::clone(cells);
+        }
+        let follows = |cells: &&Arc<[ResolvedTables]>| {
+            cells
+                .first()
+                .is_some_and(|cells| snapshot.changed_since(cells.snapshot()).is_some())
+        };
+        let previous = known.iter().find(follows).cloned();
+        let plugins = self.plugins.iter().enumerate();
+        let cells: Arc<[ResolvedTables]> = plugins
+            .map(|(index, (_, tables))| tables.resolve(snapshot, previous.as_ref().and_then(|cells| cells.get(index))))
+            .collect();
+        known.truncate(SNAPSHOTS_MAX - 1);
+        known.push_front(Arc::clone(&cells));
+        cells
+    }
+}

@@ -1,0 +1,146 @@
+//! Tables in JSON and TOML: a mapping from keys to rows, each of which maps columns to cells. Columns that the profile does
+//! not name are ignored, and a cell that is absent or null is missing.
+
+use std::collections::BTreeSet;
+
+use divvy_documents::{Cause, Fault, Node, NodeValue, PathSegment, json, toml};
+
+use super::error::TableProblem;
+use super::rows::{RawCell, Rows};
+
+/// Reads the rows of a JSON text.
+pub(super) fn read_json(text: &str, rows: &mut Rows<'_>) {
+    if text.trim().is_empty() {
+        let expected = "a mapping from keys to rows";
+        rows.refuse(None, TableProblem::Empty { expected });
+        return;
+    }
+    let mut faults = Vec::new();
+    match json::parse(text, 1, &mut faults) {
+        Ok((tree, end)) => {
+            let rest = text.get(end..).unwrap_or_default();
+            if let Some(found) = rest.trim_start().chars().next() {
+                let line = 1 + text[..text.len() - rest.trim_start().len()].matches('\n').count();
+                let message = format!("expected the end of the input, got {found:?}");
+                rows.refuse(
+                    Some(line),
+                    TableProblem::Syntax {
+                        language: "JSON",
+                        message,
+                    },
+                );
+            }
+            refuse(faults, "JSON", rows);
+            read(&tree, rows);
+        }
+        Err(error) => {
+            faults.push(error.into());
+            refuse(faults, "JSON", rows);
+        }
+    }
+}
+
+/// Reads the rows of a TOML text.
+pub(super) fn read_toml(text: &str, rows: &mut Rows<'_>) {
+    if text.trim().is_empty() {
+        let expected = "a table per row";
+        rows.refuse(None, TableProblem::Empty { expected });
+        return;
+    }
+    let (tree, faults) = toml::parse(text);
+    refuse(faults, "TOML", rows);
+    read(&tree, rows);
+}
+
+/// Reports what the parser found.
+fn refuse(faults: Vec<Fault>, language: &'static str, rows: &mut Rows<'_>) {
+    for fault in faults {
+        let line = Some(fault.line);
+        let problem = match (fault.path.segments(), fault.cause) {
+            ([], Cause::DuplicateKey { key, first_line }) => TableProblem::DuplicateKey { key, first_line },
+            ([PathSegment::Key(row), ..], Cause::DuplicateKey { key, first_line }) => TableProblem::DuplicateCell {
+                key: row.clone(),
+                column: key,
+                first_line,
+            },
+            (_, Cause::Syntax { message, .. }) => TableProblem::Syntax { language, message },
+            (path, cause) => {
+                let place: Vec<String> = path.iter().map(segment).collect();
+                let message = format!("{}: {cause}", place.join("."));
+                TableProblem::Syntax { language, message }
+            }
+        };
+        rows.refuse(line, problem);
+    }
+}
+
+fn segment(segment: &PathSegment) -> String {
+    match segment {
+        PathSegment::Key(key) => key.clone(),
+        PathSegment::Index(index) => index.to_string(),
+    }
+}
+
+fn read(tree: &Node, rows: &mut Rows<'_>) {
+    let entries = match &tree.value {
+        NodeValue::Mapping(entries) => entries,
+        // Reported already.
+        NodeValue::Skipped => return,
+        _ => {
+            let (place, actual) = ("the table".to_owned(), tree.describe());
+            rows.refuse(Some(tree.line), TableProblem::NotARow { place, actual });
+            return;
+        }
+    };
+    let sources: Vec<String> = rows.columns.iter().map(|column| column.source.clone()).collect();
+    let mut seen = vec![false; sources.len()];
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for (key, node) in entries.iter() {
+        if rows.is_full(node.line) {
+            return;
+        }
+        let NodeValue::Mapping(cells) = &node.value else {
+            if !matches!(node.value, NodeValue::Skipped) {
+                let (place, actual) = (format!("row `{key}`"), node.describe());
+                rows.refuse(Some(node.line), TableProblem::NotARow { place, actual });
+            }
+            continue;
+        };
+        let Some(row) = rows.row(key, node.line) else {
+            continue;
+        };
+        for (name, cell) in cells.iter() {
+            let Some(column) = sources.iter().position(|source| **source == **name) else {
+                known.insert(name);
+                continue;
+            };
+            seen[column] = true;
+            let raw = match &cell.value {
+                NodeValue::Null | NodeValue::Skipped => continue,
+                NodeValue::Bool(value) => RawCell::Boolean(*value),
+                NodeValue::Text(text) => RawCell::Text(text),
+                NodeValue::Float(text) => RawCell::Number(text),
+                NodeValue::Integer(number) => {
+                    rows.set((row, key), cell.line, column, &RawCell::Number(&number.to_string()));
+                    continue;
+                }
+                NodeValue::Unsigned(number) => {
+                    rows.set((row, key), cell.line, column, &RawCell::Number(&number.to_string()));
+                    continue;
+                }
+                NodeValue::List(_) | NodeValue::Mapping(_) => RawCell::Other(cell.describe()),
+            };
+            rows.set((row, key), cell.line, column, &raw);
+        }
+    }
+    // A column that no row has is a misspelt name. Without rows there is nothing to compare with.
+    let missing = sources
+        .iter()
+        .zip(&seen)
+        .filter(|(_, is_seen)| !**is_seen && !entries.is_empty());
+    for (column, _) in missing {
+        let known = known.iter().map(|name| (*name).to_owned()).collect();
+        let column = column.clone();
+        rows.refuse(None, TableProblem::MissingColumn { column, known });
+    }
+}
