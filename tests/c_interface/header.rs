@@ -41,6 +41,7 @@ fn prefix(module: &str) -> &'static str {
         "row::spread_field" => "DIVVY_SPREAD_",
         "row::expression_source" => "DIVVY_SOURCE_",
         "row::expression_operator" => "DIVVY_OPERATOR_",
+        "row::peer_group" => "DIVVY_PEER_",
         "service::failure" => "DIVVY_FAILURE_",
         "service::text_kind" => "DIVVY_TEXT_",
         "service::level" => "DIVVY_LEVEL_",

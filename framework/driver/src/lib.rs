@@ -14,5 +14,6 @@
 pub mod binding;
 pub mod cycle;
 pub mod metrics;
+pub mod placements;
 pub mod rules;
 pub mod snapshot;

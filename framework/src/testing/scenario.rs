@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::service::Texts;
-use divvy_framework_abi::{Address, Function};
+use divvy_framework_abi::{Address, Function, Pointer};
 
 use divvy_framework_driver::binding::{BindingRecord, BindingRecordBuilder};
 use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
@@ -13,6 +13,7 @@ use divvy_framework_driver::snapshot::SnapshotStore;
 
 use super::explanation::{Explanation, take_reason, take_text};
 use super::inputs::ValidUntil;
+use super::peers::Peers;
 use super::{AffinityBuilder, ClusterBuilder};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{SpreadConstraint, Toleration};
@@ -46,6 +47,7 @@ pub struct Scenario {
     ignores_spread_constraints: bool,
     /// Needs of the plugin's configuration.
     pub(super) needs: Needs,
+    pub(super) peers: Peers,
 }
 
 impl Scenario {
@@ -383,7 +385,11 @@ impl Scenario {
             ignore_spread: self.ignores_spread_constraints,
             time: self.time,
         };
-        let view = cycle_view(&snapshot, &record, &resolution, options);
+        let mut placements = self.peers.record();
+        placements.resolve(&snapshot);
+        let placements = placements.view();
+        let mut view = cycle_view(&snapshot, &record, &resolution, options);
+        view.placements = Pointer::new(&placements);
         let policy = policy_view(&record, &resolution);
         let valid_until = Cell::new(i64::MAX);
         let needs = needs.and(self.needs.bits());

@@ -91,9 +91,10 @@ impl Failure {
             CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. } => {
                 (ScheduledReason::SchedulerError, Retry::After(Cause::Binding))
             }
-            CycleError::TimeUnknown { .. } | CycleError::Plugin(_) | CycleError::Violation(_) => {
-                (ScheduledReason::SchedulerError, Retry::Backoff)
-            }
+            CycleError::TimeUnknown { .. }
+            | CycleError::PlacementsUnknown { .. }
+            | CycleError::Plugin(_)
+            | CycleError::Violation(_) => (ScheduledReason::SchedulerError, Retry::Backoff),
         };
         let message = match error.hint() {
             Some(hint) => format!("{error} (hint: {hint})"),

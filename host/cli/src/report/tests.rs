@@ -141,6 +141,7 @@ fn decision(input: &Binding) -> Decision {
         affinity: String::new(),
         time: None,
         valid_until: None,
+        peers: None,
         figures: vec![figures; targets],
         explanation: None,
     }

@@ -73,7 +73,7 @@ impl Cycle {
             point: kind::ASSIGN,
             ..PrepareCall::DEFAULT
         };
-        views.check_time(division.strategy.plugin())?;
+        views.check_known(division.strategy.plugin())?;
         let prepared = division.strategy.plugin().prepare(&mut call, views.texts());
         self.valid_until.take(call.valid_until);
         let prepared = prepared.map_err(CycleError::of_call)?;
@@ -122,7 +122,7 @@ impl Cycle {
         result.resize(rows.len(), 0);
         let strategy = division.strategy;
         let plugin = strategy.plugin();
-        division.views.check_time(plugin)?;
+        division.views.check_known(plugin)?;
         let values = Values::of(plugin, division.input, division.views)?;
         let mut call = AssignCall {
             cycle: division.views.cycle(),

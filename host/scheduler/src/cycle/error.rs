@@ -60,6 +60,12 @@ pub enum CycleError {
         /// Name of the plugin.
         plugin: String,
     },
+    /// A plugin needs the placements of other bindings, which the caller does not know.
+    #[error("plugin `{plugin}` needs the placements of other bindings in the groups of this one, which are not known")]
+    PlacementsUnknown {
+        /// Name of the plugin.
+        plugin: String,
+    },
     /// A plugin failed, panicked, is quarantined, or does not serve the call that the profile needs it for.
     #[error(transparent)]
     Plugin(CallError),
@@ -101,6 +107,7 @@ impl CycleError {
             Self::InvalidBinding { .. }
             | Self::InvalidPreferences { .. }
             | Self::TimeUnknown { .. }
+            | Self::PlacementsUnknown { .. }
             | Self::Plugin(_)
             | Self::Violation(_) => "Error",
         }
@@ -118,7 +125,10 @@ impl CycleError {
     pub fn is_input_fault(&self) -> bool {
         matches!(
             self,
-            Self::InvalidBinding { .. } | Self::InvalidPreferences { .. } | Self::TimeUnknown { .. }
+            Self::InvalidBinding { .. }
+                | Self::InvalidPreferences { .. }
+                | Self::TimeUnknown { .. }
+                | Self::PlacementsUnknown { .. }
         )
     }
 

@@ -37,7 +37,7 @@ impl Cycle {
             if observer.is_some() && rejections.is_empty() {
                 rejected = count(&self.codes);
             }
-            views.check_time(plugin)?;
+            views.check_known(plugin)?;
             let values = Values::of(plugin, input, views)?;
             let mut policy = PolicyView::DEFAULT;
             let mut call = FilterCall {

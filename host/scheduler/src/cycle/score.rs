@@ -21,7 +21,7 @@ impl Cycle {
             // A cluster that the plugin does not score gets 0.
             self.score_buffer.clear();
             self.score_buffer.resize(feasible, 0);
-            views.check_time(plugin)?;
+            views.check_known(plugin)?;
             let values = Values::of(plugin, input, views)?;
             let mut policy = PolicyView::DEFAULT;
             let mut call = ScoreCall {

@@ -87,7 +87,7 @@ fn call(
 ) -> Result<(), CycleError> {
     chosen.clear();
     chosen.resize(columns.rows.len(), 0);
-    views.check_time(plugin)?;
+    views.check_known(plugin)?;
     let values = Values::of(plugin, input, views)?;
     let mut policy = PolicyView::DEFAULT;
     let mut call = SelectCall {

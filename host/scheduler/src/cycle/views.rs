@@ -22,6 +22,8 @@ pub(super) struct Views<'a> {
     pub(super) strategy: u64,
     /// True if the time of the decision is known.
     pub(super) has_time: bool,
+    /// True if the placements of other bindings are known.
+    pub(super) has_placements: bool,
     pub(super) texts: Option<&'a Texts>,
 }
 
@@ -56,11 +58,16 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// Fails if a plugin needs a time that is not known.
+    /// Fails if a plugin needs the time or the placements of other bindings, and they are not known.
     #[inline]
-    pub(super) fn check_time(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
+    pub(super) fn check_known(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
         if !self.has_time && plugin.needs(feature::TIME) {
             return Err(CycleError::TimeUnknown {
+                plugin: plugin.name().to_owned(),
+            });
+        }
+        if !self.has_placements && plugin.needs(feature::PLACEMENTS) {
+            return Err(CycleError::PlacementsUnknown {
                 plugin: plugin.name().to_owned(),
             });
         }

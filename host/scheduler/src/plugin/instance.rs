@@ -21,6 +21,7 @@ use super::error::CallError;
 use super::library::PluginLibrary;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::value::{KeptValue, PreparedState};
+use crate::placements::Enforced;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
@@ -197,6 +198,14 @@ impl PluginInstance {
     /// True if the plugin promises that its selection satisfies the spread constraints.
     pub fn enforces_spread(&self) -> bool {
         self.library.has_at(kind::SELECT, feature::ENFORCES_SPREAD)
+    }
+
+    /// Workload affinity that the plugin promises to enforce at Filter.
+    pub fn enforced_affinity(&self) -> Enforced {
+        Enforced {
+            affinity: self.library.has_at(kind::FILTER, feature::ENFORCES_AFFINITY),
+            anti_affinity: self.library.has_at(kind::FILTER, feature::ENFORCES_ANTI_AFFINITY),
+        }
     }
 
     /// A number that no other instance of this process has.

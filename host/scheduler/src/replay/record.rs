@@ -36,7 +36,7 @@ pub fn recorded_fleet(name: &str, clusters: Vec<Cluster>) -> String {
 
 /// Line for a case: the binding with the affinity group that was used, and the facts from its policy.
 ///
-/// The time of the decision is recorded, and the workload's metadata if plugins could see it. A strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
+/// The time of the decision is recorded, and the workload's metadata and the peers if plugins could see them. A strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
 pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect: Expectation) -> String {
     let mut object = binding.object.clone();
     object
@@ -57,6 +57,11 @@ pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect
         policy: binding.policy.clone(),
         workload: binding.workload.clone().filter(|_| has_metadata),
         time: decision.time,
+        peers: decision
+            .peers
+            .as_ref()
+            .filter(|peers| !peers.groups.is_empty())
+            .map(|peers| peers.peers.clone()),
         expect: Some(expect),
         line: 0,
     })))

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cycle::{Cycle, CycleError, CycleInput};
 use crate::fleet::FleetSnapshot;
+use crate::placements::Peers;
 use crate::plan::{Plan, PlanInput};
 use crate::scheduler::Profile;
 use divvy_karmada::detector::Binding;
@@ -19,6 +20,8 @@ pub struct PreparedCase {
     binding: Binding,
     /// Time of the recorded decision.
     time: Option<i64>,
+    /// Placements of other bindings; `None` if the recording does not have them.
+    peers: Option<Peers>,
     /// Plan and index of the affinity group to use.
     plan: Result<(Plan, usize), CycleError>,
 }
@@ -72,6 +75,7 @@ impl CaseRunner {
         let binding = case.binding();
         let plan = self.plan(&binding);
         PreparedCase {
+            peers: Peers::recorded(&binding, case.peers.as_deref()),
             binding,
             time: case.time,
             plan,
@@ -113,8 +117,8 @@ impl CaseRunner {
     ///
     /// # Errors
     ///
-    /// [`CycleError::TimeUnknown`] if a plugin needs the time, and the recording does not have it. Such a decision cannot be
-    /// compared with the recorded one.
+    /// [`CycleError::TimeUnknown`] or [`CycleError::PlacementsUnknown`] if a plugin needs what the recording does not have.
+    /// Such a decision cannot be compared with the recorded one.
     pub fn try_decide(
         &mut self,
         case: &PreparedCase,
@@ -125,7 +129,7 @@ impl CaseRunner {
                 let counts = targets.iter().map(|target| (fleet.name(target.row), target.replicas));
                 Ok((Expectation::of_counts(counts), String::new()))
             }
-            Err(error @ CycleError::TimeUnknown { .. }) => Err(error),
+            Err(error @ (CycleError::TimeUnknown { .. } | CycleError::PlacementsUnknown { .. })) => Err(error),
             Err(error) => Ok((Expectation::Error(karmada_kind(&error).to_owned()), error.to_string())),
         }
     }
@@ -139,6 +143,7 @@ impl CaseRunner {
             group: &plan.groups[*group],
             fresh: case.binding.is_fresh(),
             time: case.time,
+            peers: case.peers.as_ref(),
         };
         self.cycle.run(&input, None)
     }

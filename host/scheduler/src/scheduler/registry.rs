@@ -11,6 +11,7 @@ use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
 
 use super::profile::{Profile, ProfileParts};
+use crate::placements::Enforced;
 use crate::plan::PlanOptions;
 use crate::plugin::loader::PluginFile;
 use crate::plugin::{LoadError, LoadOptions, PluginDirectories, PluginInstance};
@@ -245,8 +246,9 @@ pub fn build(
                 component_sets: configuration.multiple_pod_templates.unwrap_or(false),
                 affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
                 strategy_override: None,
-                // Set by the profile, which knows its plugins' needs.
+                // Set by the profile, which knows its plugins' needs and promises.
                 metadata: false,
+                enforced_affinity: Enforced::default(),
             },
         })),
         false => Err(registry.errors),
