@@ -43,6 +43,7 @@ mod logging;
 mod manifests;
 mod misbehaviour;
 mod outsiders;
+mod placements;
 mod preferences;
 mod properties;
 mod proposals;
