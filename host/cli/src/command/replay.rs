@@ -9,6 +9,7 @@ use clap::Args;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::glob::matches;
 use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
 use divvy_scheduler::replay::{
@@ -307,7 +308,12 @@ fn replay(
         let actual = runner.try_decide(&prepared, fleet).map_err(|error| {
             progress.finish_and_clear();
             let message = format!("{}:{}: case `{}`: {error}", file.display(), case.line, case.name);
-            let hint = "record the decisions with `--time`, or under a profile with a plugin that reads the time";
+            let hint = match error {
+                CycleError::PlacementsUnknown { .. } => {
+                    "record the decisions under a profile with a plugin that reads placements"
+                }
+                _ => "record the decisions with `--time`, or under a profile with a plugin that reads the time",
+            };
             Failure::usage(Diagnostic::new(message).with_hint(hint))
         })?;
         match compare(expected, actual) {

@@ -1,3 +1,5 @@
+//! The life of a placement: in flight, written, taken back, gone; and whom a change affects.
+
 use divvy_karmada::detector::Binding;
 use serde_json::json;
 

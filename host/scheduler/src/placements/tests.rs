@@ -1,3 +1,5 @@
+//! Peers by namespace and group, recorded peers, and affinity that nothing enforces.
+
 use super::*;
 use divvy_karmada::api::WorkloadAffinityGroups;
 use divvy_karmada::detector::Binding;
