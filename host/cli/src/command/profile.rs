@@ -76,7 +76,7 @@ fn list(console: &Console) -> Result<Exit, Failure> {
             let matches = built_in.matches.unwrap_or("-");
             writeln!(
                 out,
-                "{:<14}  {faint}{matches:<48}{faint:#}  {}",
+                "{:<14}  {faint}{matches:<37}{faint:#}  {}",
                 built_in.name, built_in.summary
             )?;
         }
