@@ -21,7 +21,7 @@ const SOURCE: &str = include_str!("fixtures/everywhere.rs");
 
 /// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
 /// more column. Its calls assert that fields missing in an older host read as their defaults.
-const NEWER_MINOR: [Edit; 32] = [
+const NEWER_MINOR: [Edit; 33] = [
     Edit {
         file: "abi/Cargo.toml",
         from: "version = \"1.0.0\"",
@@ -68,11 +68,16 @@ const NEWER_MINOR: [Edit; 32] = [
              sabi(last_prefix_field))]\n        result: SliceMut<'a, i64> = SliceMut::EMPTY,\n        /// Appended.\n        \
              appended: u64 = 15,\n",
     },
-    // Both views.
+    // The views.
     Edit {
         file: "abi/src/view.rs",
-        from: "        table_pool: Str<'a> = Str::EMPTY,\n",
-        to: "        table_pool: Str<'a> = Str::EMPTY,\n        /// Appended.\n        appended: u64 = 16,\n",
+        from: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n",
+        to: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n        /// Appended.\n        appended: u64 = 16,\n",
+    },
+    Edit {
+        file: "abi/src/view.rs",
+        from: "        target_rows: Slice<'a, u32> = Slice::EMPTY,\n",
+        to: "        target_rows: Slice<'a, u32> = Slice::EMPTY,\n        /// Appended.\n        appended: u64 = 30,\n",
     },
     Edit {
         file: "abi/src/view.rs",
@@ -504,6 +509,7 @@ fn remarks_are_shown_at_their_clusters() {
         group: &plan.groups[0],
         fresh: false,
         time: None,
+        peers: None,
     };
     let mut cycle = Cycle::new();
     let (result, explanation) = cycle.run_explained(&input, None);

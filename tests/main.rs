@@ -44,6 +44,7 @@ mod logging;
 mod manifests;
 mod misbehaviour;
 mod outsiders;
+mod placements;
 mod preferences;
 mod profile_reference;
 mod properties;

@@ -45,6 +45,12 @@ impl Host {
         Self::new(&configuration, &PluginDirectories::default())
     }
 
+    /// The built-in profile with these filters added.
+    #[track_caller]
+    pub(crate) fn with_filters(added: &[&str]) -> Self {
+        Self::extending(&filters_with(added))
+    }
+
     /// An unmodified profile, whose plugins are searched for in these directories.
     pub(crate) fn new(
         configuration: &ProfileConfiguration,
@@ -188,6 +194,14 @@ pub(crate) fn configuration(lines: &str) -> ProfileConfiguration {
     let text = format!("[[profile]]\nname = 'test'\n{lines}");
     let source = ProfileSource::parse("profile.toml".into(), &text);
     source.profile(None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The line of a profile with the filters of the built-in profile and these.
+pub(crate) fn filters_with(added: &[&str]) -> String {
+    let built_in = Host::built_in().profile();
+    let mut filters: Vec<String> = built_in.filters().map(|plugin| plugin.name().to_owned()).collect();
+    filters.extend(added.iter().map(|&name| name.to_owned()));
+    format!("filters = {filters:?}\n")
 }
 
 /// Sets the library of every plugin that the profile uses without naming a library: the bundled plugin with that name,

@@ -8,7 +8,7 @@ use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::service::{Texts, text_kind};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 
-use crate::binding::{Binding, Policy};
+use crate::binding::{Binding, Placements, Policy};
 use crate::clusters::{Cluster, Clusters, NotDeclared, Row};
 use crate::division::ties;
 use crate::plugin::{Failure, Needs, Plugin};
@@ -93,6 +93,21 @@ impl<'a> Cycle<'a> {
     /// [`Failure::Internal`] unless the plugin declares the table at this extension point: [`Needs::tables`].
     pub fn table(&self, name: &str) -> Result<TableView<'a>, Failure> {
         TableView::new(self.view, self.needs, name)
+    }
+
+    /// The workload affinity groups of the binding, and where the other bindings in them are placed: as in the input or on
+    /// the control plane, with results that are decided but not written yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Internal`] unless the plugin declares [`Needs::placements`], or if the host does not know them.
+    pub fn placements(&self) -> Result<Placements<'a>, Failure> {
+        if !self.needs.has(feature::PLACEMENTS) {
+            return Err(NotDeclared::new("the placements of other bindings", "placements").into());
+        }
+        let view = self.view.placements();
+        let view = view.ok_or_else(|| Failure::internal("the placements of other bindings are not known"))?;
+        Ok(Placements::new(view))
     }
 
     /// Says that the answer of this call holds until a time, in milliseconds since 1970-01-01T00:00:00Z: a live scheduler

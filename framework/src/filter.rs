@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::clusters::Row;
 use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::Cycle;
-use crate::plugin::{Failure, Needs, Plugin};
+use crate::plugin::{Failure, Needs, Plugin, Promises};
 use crate::prepare::{Kept, PreparePlugin};
 use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
@@ -66,6 +66,10 @@ use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The services that the plugin needs from the host for this call.
     const NEEDS: Needs = Needs::NONE;
+
+    /// The promises about the clusters that are left: [`Promises::enforces_workload_affinity`],
+    /// [`Promises::enforces_workload_anti_affinity`] or nothing.
+    const PROMISES: Promises = Promises::NONE;
 
     /// Rejects clusters. The host excludes them from the rest of the cycle; if none is left, it reports `NoClusterFit`.
     ///

@@ -47,8 +47,10 @@ impl<P: Plugin + Default> ConfiguredPlugin for P {
     }
 }
 
-/// The promises of a plugin about its results: a strategy's, or a selector's, which can promise only
-/// [`enforces_spread_constraints`](Self::enforces_spread_constraints). A result of a strategy that breaks one fails the
+/// The promises of a plugin about its results: a strategy's; a selector's, which can promise only
+/// [`enforces_spread_constraints`](Self::enforces_spread_constraints); or a filter's, which can promise only
+/// [`enforces_workload_affinity`](Self::enforces_workload_affinity) and
+/// [`enforces_workload_anti_affinity`](Self::enforces_workload_anti_affinity). A result of a strategy that breaks one fails the
 /// plugin's tests; the host checks [`duplicates`](Self::duplicates) and [`respects_capacity`](Self::respects_capacity) in
 /// every cycle, and reports a violation as an error of the plugin. A promise at the wrong extension point does not compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,6 +93,22 @@ impl Promises {
     #[must_use]
     pub const fn enforces_spread_constraints(self) -> Self {
         Self(self.0 | feature::ENFORCES_SPREAD)
+    }
+
+    /// At Filter: the clusters that the plugin leaves satisfy the affinity of the binding to the workloads of its group
+    /// (`workloadAffinity.affinity`). Under a profile without such a filter, `divvy run` refuses bindings with an affinity
+    /// group.
+    #[must_use]
+    pub const fn enforces_workload_affinity(self) -> Self {
+        Self(self.0 | feature::ENFORCES_AFFINITY)
+    }
+
+    /// At Filter: the clusters that the plugin leaves satisfy the anti-affinity of the binding to the workloads of its group
+    /// (`workloadAffinity.antiAffinity`). Under a profile without such a filter, `divvy run` refuses bindings with an
+    /// anti-affinity group.
+    #[must_use]
+    pub const fn enforces_workload_anti_affinity(self) -> Self {
+        Self(self.0 | feature::ENFORCES_ANTI_AFFINITY)
     }
 
     /// The features that cross the boundary.
@@ -157,6 +175,14 @@ impl Needs {
             tables,
             ..self
         }
+    }
+
+    /// The placements of the bindings with which the binding shares a workload affinity group:
+    /// [`Cycle::placements`](crate::cycle::Cycle::placements). A decision for which they are not known, such as one in a
+    /// recording that was made without such a plugin, is an error before the plugin is called.
+    #[must_use]
+    pub const fn placements(self) -> Self {
+        self.and(feature::PLACEMENTS)
     }
 
     /// All candidates in one call, even if the policy gives them priorities: the strategy walks the tiers itself.

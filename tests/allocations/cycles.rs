@@ -45,6 +45,7 @@ fn allocations_of_cycle(host: &Host, binding: &Binding, fleet: &FleetSnapshot) -
         group: &plan.groups[0],
         fresh: binding.is_fresh(),
         time: None,
+        peers: None,
     };
     let mut cycle = Cycle::new();
     let mut run = || {

@@ -8,12 +8,14 @@
 //! preferences = { staticWeightList = [] }
 //! placement = { clusterAffinity = { clusterNames = ["a", "b"] } }
 //! spec = { gracefulEvictionTasks = [] }
+//! peers = { cart = { a = 2 } }
 //! result = "a=1 b=9"
 //! explanation = "c: rejected by cluster-affinity: …"
 //! ```
 //!
 //! All keys except `replicas`, `strategy`, `clusters` and `result` are optional. A cluster is the number of replicas
-//! that fit, or a table with that number (`fits`) and fields of its manifest. `spec` holds fields of the binding.
+//! that fit, or a table with that number (`fits`) and fields of its manifest. `spec` holds fields of the binding, and
+//! `peers` other bindings in its workload affinity groups with their clusters.
 
 use std::collections::BTreeMap;
 
@@ -37,6 +39,9 @@ pub(super) struct Example {
     placement: Map<String, Value>,
     #[serde(default)]
     spec: Map<String, Value>,
+    /// Other bindings in the same workload affinity groups, each with its clusters.
+    #[serde(default)]
+    peers: BTreeMap<String, BTreeMap<String, i64>>,
     /// The decision, as formatted by `scheduling::told`.
     pub(super) result: String,
     /// A line of the explanation that only this plugin can produce.
@@ -70,7 +75,7 @@ impl Example {
         toml::from_str(block.0).unwrap_or_else(|error| panic!("plugins/{folder}/README.md: {error}"))
     }
 
-    /// The clusters and the binding of the example.
+    /// The clusters of the example, the binding `web` and its peers.
     pub(super) fn objects(&self) -> Vec<Value> {
         let mut binding = binding("web", self.replicas).strategy(&self.strategy);
         if !self.last.is_empty() {
@@ -90,6 +95,12 @@ impl Example {
             .iter()
             .map(|(name, written)| manifest(name, written))
             .collect();
+        let groups = self.spec.get("workloadAffinityGroups").cloned().unwrap_or_default();
+        objects.extend(self.peers.iter().map(|(name, clusters)| {
+            let clusters = clusters.iter().map(|(cluster, replicas)| (cluster.as_str(), *replicas));
+            let peer = crate::manifests::binding(name, 0).last(clusters);
+            Value::from(peer.spec("workloadAffinityGroups", groups.clone()))
+        }));
         objects.push(binding.into());
         objects
     }

@@ -42,6 +42,7 @@ fn prefix(module: &str) -> &'static str {
         "row::expression_source" => "DIVVY_SOURCE_",
         "row::expression_operator" => "DIVVY_OPERATOR_",
         "row::cell_type" => "DIVVY_CELL_",
+        "row::peer_group" => "DIVVY_PEER_",
         "service::failure" => "DIVVY_FAILURE_",
         "service::text_kind" => "DIVVY_TEXT_",
         "service::level" => "DIVVY_LEVEL_",

@@ -3,6 +3,7 @@
 //! Each test runs the command in the folder `tests/fixtures/command-line` and compares its output. The details of
 //! rendering are tested in the binary's own crate; these tests cover the interaction of arguments, files and plugins.
 
+mod affinity;
 mod choosing;
 mod diff;
 mod headroom;

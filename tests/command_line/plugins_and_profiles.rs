@@ -19,10 +19,10 @@ fn built_in_profiles_are_listed_and_shown_with_what_they_extend() {
         &["profile", "list"],
         0,
         "\
-PROFILE         MATCHES                                           SUMMARY
-default         -                                                 Karmada's filters and scores, and division that is steady and spreads by any field
-karmada         Karmada v1.19-rc                                  decides as Karmada's own scheduler does
-karmada-alpha   Karmada v1.19-rc, MultiplePodTemplatesScheduling  `karmada`, and workloads of several components go where a complete set fits
+PROFILE         MATCHES                                SUMMARY
+default         -                                      Karmada's filters and scores, and division that is steady and spreads by any field
+karmada         Karmada v1.19-rc                       decides as Karmada's own scheduler does
+karmada-alpha   Karmada v1.19-rc, alpha feature gates  `karmada`, complete sets of components on one cluster, and workload affinity
 ",
         "",
     );

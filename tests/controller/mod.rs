@@ -3,6 +3,7 @@
 //! Each test is a story of events and what the scheduler writes. The rules come from karmada-scheduler; where Divvy
 //! deliberately does better, the test says so.
 
+mod affinity;
 mod expiry;
 mod simulation;
 mod tables;

@@ -32,6 +32,8 @@ pub(super) struct Simulation {
     announcements: Vec<Announcement>,
     /// Outcome of the next writes instead of success.
     failures: Vec<WriteOutcome>,
+    /// Writes that are held back; `None` while they are carried out at once.
+    held: Option<Vec<WriteJob>>,
 }
 
 /// Seconds since 1970 at which simulations begin.
@@ -58,6 +60,7 @@ impl Simulation {
             writes: BTreeMap::new(),
             announcements: Vec::new(),
             failures: Vec::new(),
+            held: None,
         };
         for kind in Kind::ALL {
             simulation.observe(Change::ListBegins(kind));
@@ -151,6 +154,19 @@ impl Simulation {
     /// Makes the next write end like this, before it changes anything.
     pub(super) fn fail_next_write(&mut self, outcome: WriteOutcome) {
         self.failures.push(outcome);
+    }
+
+    /// Holds writes back, so that decisions are made while others are in flight.
+    pub(super) fn hold_writes(&mut self) {
+        self.held = Some(Vec::new());
+    }
+
+    /// Carries out the writes that were held back, and all that follows.
+    pub(super) fn release_writes(&mut self) {
+        for job in self.held.take().into_iter().flatten() {
+            self.carry_out(&job);
+        }
+        self.run();
     }
 
     /// The scheduler's state.
@@ -276,12 +292,18 @@ impl Simulation {
             let Task::Write(job) = task else {
                 panic!("no estimators are asked")
             };
-            let key = Arc::clone(&job.key);
-            let written = self.write(&job);
-            let moment = self.moment();
-            self.engine.complete(&key, written, &moment);
+            match &mut self.held {
+                Some(held) => held.push(*job),
+                None => self.carry_out(&job),
+            }
         }
         self.announcements.extend(self.engine.take_announcements());
+    }
+
+    fn carry_out(&mut self, job: &WriteJob) {
+        let written = self.write(job);
+        let moment = self.moment();
+        self.engine.complete(&job.key, written, &moment);
     }
 
     fn write(&mut self, job: &WriteJob) -> Written {

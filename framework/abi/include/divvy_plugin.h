@@ -122,6 +122,8 @@ typedef struct divvy_head {
 #define DIVVY_KIND_DESCRIBE 69u
 /* `divvy_reason`. */
 #define DIVVY_KIND_REASON 72u
+/* `divvy_placements_view`. */
+#define DIVVY_KIND_PLACEMENTS 73u
 /* `divvy_library`. */
 #define DIVVY_KIND_LIBRARY 96u
 /* `divvy_descriptor`. */
@@ -527,6 +529,22 @@ typedef struct divvy_target_row {
     int64_t replicas;
 } divvy_target_row;
 
+/* A binding that shares a workload affinity group with the binding of the cycle. */
+typedef struct divvy_peer_row {
+    /* Name of the binding, in `divvy_placements_view.pool`. */
+    divvy_pool_text name;
+    /* Groups that both bindings are in: bits of `DIVVY_PEER_*`. */
+    uint64_t groups;
+    /* Its clusters, in `divvy_placements_view.targets`; empty while it has none. */
+    divvy_span targets;
+} divvy_peer_row;
+
+/* Bits of `divvy_peer_row.groups`. */
+/* The affinity group. */
+#define DIVVY_PEER_AFFINITY UINT64_C(1)
+/* The anti-affinity group. */
+#define DIVVY_PEER_ANTI_AFFINITY UINT64_C(2)
+
 /* A pair of texts: a label or an annotation. */
 typedef struct divvy_pair_row {
     /* Key. */
@@ -642,6 +660,12 @@ typedef struct divvy_target_row_slice {
     DIVVY_POINTER(const divvy_target_row, data)
     uint64_t length;
 } divvy_target_row_slice;
+
+/* A column to read. A null address is the empty column. */
+typedef struct divvy_peer_row_slice {
+    DIVVY_POINTER(const divvy_peer_row, data)
+    uint64_t length;
+} divvy_peer_row_slice;
 
 /* A column to read. A null address is the empty column. */
 typedef struct divvy_pair_row_slice {
@@ -991,6 +1015,27 @@ typedef struct divvy_describe_call {
 /* The labels and annotations of the workload are known. */
 #define DIVVY_CYCLE_WORKLOAD_METADATA UINT64_C(256)
 
+/* The workload affinity groups of a binding, and where the other bindings in them are placed. Like everything that a
+ * view points to, it lives as long as the call. */
+typedef struct divvy_placements_view {
+    /* Size of the struct in bytes, as its creator knows it. */
+    uint32_t size;
+    /* `DIVVY_KIND_PLACEMENTS`. */
+    uint32_t kind;
+    /* The string that the texts of this view are spans of. */
+    divvy_text pool;
+    /* Name of the binding's affinity group, `<label key>=<label value>`; empty if it has none. */
+    divvy_pool_text affinity_group;
+    /* Name of the binding's anti-affinity group; empty if it has none. */
+    divvy_pool_text anti_affinity_group;
+    /* The other bindings in these groups, by name. All have the namespace of the binding. */
+    divvy_peer_row_slice peers;
+    /* Clusters of the peers with their replicas. */
+    divvy_target_row_slice targets;
+    /* Row of each entry of `targets` in the snapshot; `DIVVY_NO_ROW` if the cluster is gone. */
+    divvy_u32_slice target_rows;
+} divvy_placements_view;
+
 /* One attempt to schedule one binding against one snapshot, visible to every call of the cycle. */
 typedef struct divvy_cycle_view {
     /* Size of the struct in bytes, as its creator knows it. */
@@ -1064,6 +1109,8 @@ typedef struct divvy_cycle_view {
     divvy_pool_text_slice table_texts;
     /* The string that all texts of the tables are spans of. */
     divvy_text table_pool;
+    /* Placements of the bindings with which this one shares a workload affinity group; null if they are not known. */
+    DIVVY_POINTER(const divvy_placements_view, placements)
 } divvy_cycle_view;
 
 /*
@@ -1441,14 +1488,22 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_TIME ((UINT64_C(1) << 11))
 /* Need: the tables that `DIVVY_DOCUMENT_TABLES` lists. */
 #define DIVVY_FEATURE_TABLES ((UINT64_C(1) << 12))
+/* Need: the placements of the bindings with which the binding shares a workload affinity group. */
+#define DIVVY_FEATURE_PLACEMENTS ((UINT64_C(1) << 13))
 /* Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it. */
 #define DIVVY_FEATURE_ENFORCES_SPREAD ((UINT64_C(1) << 16))
+/* Promise of a filter: the clusters that it leaves satisfy the binding's workload affinity. */
+#define DIVVY_FEATURE_ENFORCES_AFFINITY ((UINT64_C(1) << 17))
+/* Promise of a filter: the clusters that it leaves satisfy the binding's workload anti-affinity. */
+#define DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY ((UINT64_C(1) << 18))
 /* All features of this version. */
-#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 13)) - 1) | DIVVY_FEATURE_ENFORCES_SPREAD)
+#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 14)) - 1) | DIVVY_FEATURE_ENFORCES)
 /* Features that a plugin lists as optional; all others are required. */
 #define DIVVY_FEATURE_OPTIONAL                                                                                         \
-    (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT |                         \
-     DIVVY_FEATURE_ENFORCES_SPREAD)
+    (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT | DIVVY_FEATURE_ENFORCES)
+/* Promises that a part of a placement is enforced. */
+#define DIVVY_FEATURE_ENFORCES                                                                                         \
+    (DIVVY_FEATURE_ENFORCES_SPREAD | DIVVY_FEATURE_ENFORCES_AFFINITY | DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY)
 
 /* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the
  * call. It returns 0, or a code of `DIVVY_FAILURE_*`. */

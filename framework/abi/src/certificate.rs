@@ -20,7 +20,7 @@ use crate::call::{
 use crate::descriptor::{DescriptorRef, LibraryRef, PointDescriptorRef, StrategyDescriptorRef};
 use crate::reason::ReasonRef;
 use crate::service::{ConstructCallRef, DescribeCallRef, FailureRef, ServicesRef};
-use crate::view::{CycleViewRef, PolicyViewRef};
+use crate::view::{CycleViewRef, PlacementsViewRef, PolicyViewRef};
 
 /// The types that a certificate covers. It has no value: only its layout is used.
 #[repr(C)]
@@ -63,8 +63,10 @@ pub struct Certificate {
     /// The value for a binding.
     pub binding_value: BindingValueCallRef<'static>,
     /// Reasons.
-    #[sabi(last_prefix_field)]
     pub reason: ReasonRef<'static>,
+    /// The view of the placements of other bindings.
+    #[sabi(last_prefix_field)]
+    pub placements: PlacementsViewRef<'static>,
 }
 
 // SAFETY: no value of this type is ever made, so none crosses a thread.

@@ -43,13 +43,21 @@ pub mod feature {
     pub const TIME: u64 = 1 << 11;
     /// Need: the tables that [`crate::service::document::TABLES`] lists.
     pub const TABLES: u64 = 1 << 12;
+    /// Need: the placements of the bindings with which the binding shares a workload affinity group.
+    pub const PLACEMENTS: u64 = 1 << 13;
     /// Promise of a selector: its candidates satisfy the spread constraints. No other selector may follow it.
     pub const ENFORCES_SPREAD: u64 = 1 << 16;
+    /// Promise of a filter: the clusters that it leaves satisfy the binding's workload affinity.
+    pub const ENFORCES_AFFINITY: u64 = 1 << 17;
+    /// Promise of a filter: the clusters that it leaves satisfy the binding's workload anti-affinity.
+    pub const ENFORCES_ANTI_AFFINITY: u64 = 1 << 18;
 
     /// All features of this version.
-    pub const ALL: u64 = ((1 << 13) - 1) | ENFORCES_SPREAD;
+    pub const ALL: u64 = ((1 << 14) - 1) | ENFORCES;
     /// Features that a plugin lists as optional; all others are required.
-    pub const OPTIONAL: u64 = RESPECTS_CAPACITY | ORDER_INDEPENDENT | INERT | ENFORCES_SPREAD;
+    pub const OPTIONAL: u64 = RESPECTS_CAPACITY | ORDER_INDEPENDENT | INERT | ENFORCES;
+    /// Promises that a part of a placement is enforced.
+    pub const ENFORCES: u64 = ENFORCES_SPREAD | ENFORCES_AFFINITY | ENFORCES_ANTI_AFFINITY;
 }
 
 sized! {

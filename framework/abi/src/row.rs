@@ -167,6 +167,27 @@ pub struct TargetRow {
     pub replicas: i64,
 }
 
+/// A binding that shares a workload affinity group with the binding of the cycle.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "certificate", derive(StableAbi))]
+pub struct PeerRow {
+    /// Name of the binding, in [`PlacementsView::pool`](crate::view::PlacementsView::pool).
+    pub name: Text,
+    /// Groups that both bindings are in: bits of [`peer_group`].
+    pub groups: u64,
+    /// Its clusters, in [`PlacementsView::targets`](crate::view::PlacementsView::targets); empty while it has none.
+    pub targets: Span,
+}
+
+/// Bits of [`PeerRow::groups`].
+pub mod peer_group {
+    /// The affinity group.
+    pub const AFFINITY: u64 = 1;
+    /// The anti-affinity group.
+    pub const ANTI_AFFINITY: u64 = 2;
+}
+
 /// A pair of texts: a label or an annotation.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]

@@ -57,6 +57,8 @@ pub mod kind {
     pub const DESCRIBE: u32 = 69;
     /// [`crate::reason::Reason`].
     pub const REASON: u32 = 72;
+    /// [`crate::view::PlacementsView`].
+    pub const PLACEMENTS: u32 = 73;
     /// [`crate::descriptor::Library`].
     pub const LIBRARY: u32 = 96;
     /// [`crate::descriptor::Descriptor`].

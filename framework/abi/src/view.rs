@@ -1,11 +1,11 @@
 //! Views that every call of a cycle can read: the cycle itself, and the policy's preferences and rules for the called plugin.
 
-use crate::column::{Slice, Str};
+use crate::column::{Pointer, Slice, Str};
 use crate::row::{
-    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
+    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, PeerRow, RequestRow, RuleRow, RuleValueRow,
     SpreadConstraintRow, TableColumnRow, TargetRow, TolerationRow,
 };
-use crate::sized::{kind, sized};
+use crate::sized::{SizePrefixed, kind, sized};
 use crate::text::{Span, Text};
 
 /// Bits of [`CycleView::flags`].
@@ -99,8 +99,38 @@ sized! {
         /// Texts that cells refer to.
         table_texts: Slice<'a, Text> = Slice::EMPTY,
         /// The string that all texts of the tables are spans of.
-        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         table_pool: Str<'a> = Str::EMPTY,
+        /// Placements of the bindings with which this one shares a workload affinity group; null if they are not known.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,
+    }
+}
+
+impl<'a> CycleView<'a> {
+    /// The placements of the bindings with which this one shares a group; `None` if they are not known.
+    pub fn placements(&self) -> Option<PlacementsView<'a>> {
+        // SAFETY: the field is null, or the address of a whole struct that outlives the view and that nothing writes to.
+        unsafe { PlacementsView::read(self.placements.address()) }
+    }
+}
+
+sized! {
+    /// The workload affinity groups of a binding, and where the other bindings in them are placed. Like everything that a
+    /// view points to, it lives as long as the call.
+    PlacementsView<'a>(PlacementsViewRef, kind::PLACEMENTS) {
+        /// The string that the texts of this view are spans of.
+        pool: Str<'a> = Str::EMPTY,
+        /// Name of the binding's affinity group, `<label key>=<label value>`; empty if it has none.
+        affinity_group: Text = Text::EMPTY,
+        /// Name of the binding's anti-affinity group; empty if it has none.
+        anti_affinity_group: Text = Text::EMPTY,
+        /// The other bindings in these groups, by name. All have the namespace of the binding.
+        peers: Slice<'a, PeerRow> = Slice::EMPTY,
+        /// Clusters of the peers with their replicas.
+        targets: Slice<'a, TargetRow> = Slice::EMPTY,
+        /// Row of each entry of [`Self::targets`] in the snapshot; [`crate::arena::NO_ROW`] if the cluster is gone.
+        #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
+        target_rows: Slice<'a, u32> = Slice::EMPTY,
     }
 }
 

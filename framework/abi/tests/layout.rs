@@ -13,14 +13,14 @@ use divvy_framework_abi::call::{
 use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 use divvy_framework_abi::reason::{FigureRow, Reason};
 use divvy_framework_abi::row::{
-    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
+    AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, PeerRow, RequestRow, RuleRow, RuleValueRow,
     SpreadConstraintRow, TableColumnRow, TargetRow, TolerationRow,
 };
 use divvy_framework_abi::section::PluginRecord;
 use divvy_framework_abi::service::{ConstructCall, DescribeCall, Failure, Services};
 use divvy_framework_abi::sized::Head;
 use divvy_framework_abi::text::{Span, Text};
-use divvy_framework_abi::view::{CycleView, PolicyView};
+use divvy_framework_abi::view::{CycleView, PlacementsView, PolicyView};
 
 const GOLDEN: &str = include_str!("layout.txt");
 
@@ -77,6 +77,7 @@ fn structs() -> String {
         RequestRow { resource, quantity }
         ComponentRow { name, replicas, requests }
         TargetRow { cluster, replicas }
+        PeerRow { name, groups, targets }
         PairRow { key, value }
         RuleRow { list, origin, target, reserved, values }
         RuleValueRow { field, value }
@@ -93,14 +94,14 @@ fn structs() -> String {
     }
     sized! {
         out;
-        CycleView PolicyView PrepareCall SnapshotValueCall BindingValueCall FilterCall ScoreCall SelectCall AssignCall Failure Services ConstructCall
+        CycleView PolicyView PlacementsView PrepareCall SnapshotValueCall BindingValueCall FilterCall ScoreCall SelectCall AssignCall Failure Services ConstructCall
         DescribeCall PointDescriptor StrategyDescriptor Descriptor Library Reason
     }
     out
 }
 
 /// Modules of constants with their sources, from which the names and the documented types are read.
-const MODULES: [(&str, &str, &str); 21] = [
+const MODULES: [(&str, &str, &str); 22] = [
     ("sized", "kind", include_str!("../src/sized.rs")),
     ("arena", "flag", include_str!("../src/arena.rs")),
     ("arena", "effect", include_str!("../src/arena.rs")),
@@ -111,6 +112,7 @@ const MODULES: [(&str, &str, &str); 21] = [
     ("row", "expression_source", include_str!("../src/row.rs")),
     ("row", "expression_operator", include_str!("../src/row.rs")),
     ("row", "cell_type", include_str!("../src/row.rs")),
+    ("row", "peer_group", include_str!("../src/row.rs")),
     ("service", "failure", include_str!("../src/service.rs")),
     ("service", "text_kind", include_str!("../src/service.rs")),
     ("service", "level", include_str!("../src/service.rs")),
@@ -160,7 +162,7 @@ macro_rules! values {
 const VALUES: &[(&str, &str, &str, u64)] = values! {
     sized::kind {
         PREPARE, FILTER, SCORE, SELECT, ASSIGN, ESTIMATE, RESERVE, COMMIT, ROLLBACK, ASSIGN_JOINTLY, NARROW,
-        SNAPSHOT_VALUE, BINDING_VALUE, CYCLE, POLICY, SERVICES, FAILURE, CONSTRUCT, DESCRIBE, REASON, LIBRARY, DESCRIPTOR,
+        SNAPSHOT_VALUE, BINDING_VALUE, CYCLE, POLICY, SERVICES, FAILURE, CONSTRUCT, DESCRIBE, REASON, PLACEMENTS, LIBRARY, DESCRIPTOR,
         POINT, STRATEGY,
     }
     arena::flag { DELETING, READY, COMPLETE_API_ENABLEMENTS, RESOURCE_SUMMARY }
@@ -181,6 +183,7 @@ const VALUES: &[(&str, &str, &str, u64)] = values! {
     row::expression_source { LABEL, PROVIDER, REGION, ZONE, NOTHING }
     row::expression_operator { IN, NOT_IN, EXISTS, DOES_NOT_EXIST, GREATER_THAN, LESS_THAN, UNKNOWN }
     row::cell_type { INTEGER, DECIMAL, TEXT, BOOLEAN }
+    row::peer_group { AFFINITY, ANTI_AFFINITY }
     service::failure {
         BINDING, INPUT, PLUGIN, UNSCHEDULABLE, PREFERENCES, CONFIGURATION, INTERNAL, PANIC, CONSTRUCTION, NOT_SERVED,
     }
@@ -190,7 +193,8 @@ const VALUES: &[(&str, &str, &str, u64)] = values! {
     view::flag { FRESH, WORKLOAD, EXPLAIN, NAMESPACED, DUPLICATED, IGNORE_SPREAD, TIME, POLICY_METADATA, WORKLOAD_METADATA }
     descriptor::feature {
         RAW_CLUSTERS, DUPLICATES, RESPECTS_CAPACITY, ORDER_INDEPENDENT, INERT, OWN_TIERS, NO_SPREAD,
-        RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, METADATA, TIME, TABLES, ENFORCES_SPREAD, ALL, OPTIONAL,
+        RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, METADATA, TIME, TABLES, PLACEMENTS, ENFORCES_SPREAD,
+        ENFORCES_AFFINITY, ENFORCES_ANTI_AFFINITY, ALL, OPTIONAL, ENFORCES,
     }
     section::record_flag { CERTIFIED, MUST_BE_KNOWN }
     reason::cause { OTHER, FULL_COUNT, PROPORTION, HIGHEST_AVERAGES, EVEN, PACKED, COUNT, FILLED, UNCHANGED, NOT_NEEDED, DRAINED, NO_SHARE, LISTED, BEYOND_MAXIMUM, GROUP_NOT_CHOSEN }

@@ -15,6 +15,7 @@
 pub mod binding;
 pub mod cycle;
 pub mod metrics;
+pub mod placements;
 pub mod rules;
 pub mod snapshot;
 pub mod tables;

@@ -27,6 +27,15 @@ pub const fn select_point(needs: Needs, promises: Promises) -> PointDescriptor {
     point(kind::SELECT, needs.and(promises.bits()))
 }
 
+/// The descriptor of Filter for a plugin with these needs and promises.
+pub const fn filter_point(needs: Needs, promises: Promises) -> PointDescriptor {
+    assert!(
+        promises.bits() & !(feature::ENFORCES_AFFINITY | feature::ENFORCES_ANTI_AFFINITY) == 0,
+        "a filter can promise only that it enforces workload affinity or anti-affinity"
+    );
+    point(kind::FILTER, needs.and(promises.bits()))
+}
+
 /// The needs of several points together.
 pub const fn all_needs(points: &'static [Needs]) -> Needs {
     Needs::all(points)
@@ -35,8 +44,8 @@ pub const fn all_needs(points: &'static [Needs]) -> Needs {
 /// The descriptors of a plugin's strategies, of which there are `N`.
 pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: usize>() -> [StrategyDescriptor; N] {
     assert!(
-        P::PROMISES.bits() & feature::ENFORCES_SPREAD == 0,
-        "only a selector can promise that it enforces spread constraints"
+        P::PROMISES.bits() & feature::ENFORCES == 0,
+        "only a selector can promise that it enforces spread constraints, and only a filter that it enforces workload affinity"
     );
     let features = P::NEEDS.and(P::PROMISES.bits());
     let mut strategies = [StrategyDescriptor::DEFAULT; N];

@@ -26,7 +26,7 @@ pub use calls::{
     Arguments, assign, binding_value, call, construct, describe, destroy, filter, prepare, score, select,
     snapshot_value,
 };
-pub use descriptors::{all_needs, library, point, pointers, select_point, strategies};
+pub use descriptors::{all_needs, filter_point, library, point, pointers, select_point, strategies};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
@@ -318,9 +318,13 @@ macro_rules! __point {
     ($plugin:ty, BindingValue) => {
         $crate::__point!($plugin, BindingValue, BINDING_VALUE)
     };
-    ($plugin:ty, Filter) => {
-        $crate::__point!($plugin, Filter, FILTER)
-    };
+    ($plugin:ty, Filter) => {{
+        const POINT: $crate::export::PointDescriptor = $crate::export::filter_point(
+            <$plugin as $crate::filter::FilterPlugin<_>>::NEEDS,
+            <$plugin as $crate::filter::FilterPlugin<_>>::PROMISES,
+        );
+        $crate::export::Pointer::new(&POINT)
+    }};
     ($plugin:ty, Score) => {
         $crate::__point!($plugin, Score, SCORE)
     };

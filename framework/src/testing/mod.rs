@@ -19,6 +19,7 @@ mod columns;
 mod explanation;
 mod inputs;
 mod metrics;
+mod peers;
 mod promises;
 mod scenario;
 mod steps;
@@ -27,6 +28,7 @@ mod tables;
 pub use builders::{AffinityBuilder, ClusterBuilder};
 pub use explanation::Explanation;
 pub use metrics::{HistogramFigures, Metrics, measured};
+pub use peers::PeerBuilder;
 pub use scenario::Scenario;
 /// For writing preferences and configurations in tests.
 pub use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 use divvy_framework_abi::service::Texts;
-use divvy_framework_abi::{Address, Function};
+use divvy_framework_abi::{Address, Function, Pointer};
 
 use divvy_framework_driver::binding::{BindingRecord, BindingRecordBuilder};
 use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy_view};
@@ -13,6 +13,7 @@ use divvy_framework_driver::snapshot::SnapshotStore;
 
 use super::explanation::{Explanation, take_reason, take_text};
 use super::inputs::ValidUntil;
+use super::peers::Peers;
 use super::{AffinityBuilder, ClusterBuilder, TableBuilder};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::binding::{SpreadConstraint, Toleration};
@@ -47,6 +48,7 @@ pub struct Scenario {
     /// Needs of the plugin's configuration.
     pub(super) needs: Needs,
     pub(super) tables: Vec<TableBuilder>,
+    pub(super) peers: Peers,
 }
 
 impl Scenario {
@@ -387,7 +389,11 @@ impl Scenario {
         let needs = needs.and(self.needs.bits());
         let tables = self.declared_tables(needs, &snapshot)?;
         let resolved = tables.resolve(&snapshot, None);
-        let view = tables.seen_in(cycle_view(&snapshot, &record, &resolution, options), &resolved);
+        let mut placements = self.peers.record();
+        placements.resolve(&snapshot);
+        let placements = placements.view();
+        let mut view = tables.seen_in(cycle_view(&snapshot, &record, &resolution, options), &resolved);
+        view.placements = Pointer::new(&placements);
         let policy = policy_view(&record, &resolution);
         let valid_until = Cell::new(i64::MAX);
         let result = step(Cycle::new(&view, &policy, texts, needs, &valid_until));

@@ -4,6 +4,7 @@
 //! when the binding is read. A cycle hands out views of them and converts nothing.
 
 mod metadata;
+mod placements;
 mod policy;
 
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
@@ -15,6 +16,7 @@ use crate::clusters::{AffinityTables, ClusterMatcher, Clusters, Row, RowSet};
 use crate::words::TaintEffect;
 pub use crate::words::{SelectorField, SelectorOperator, SpreadField, TolerationOperator};
 pub use metadata::Metadata;
+pub use placements::{Peer, PeerTarget, Placements};
 pub use policy::{Policy, Rule};
 
 /// The contents of Karmada's ResourceBinding or ClusterResourceBinding, and what is known of its policy and its workload.

@@ -94,6 +94,7 @@ impl Failure {
             CycleError::TimeUnknown { .. }
             | CycleError::TableUnknown { .. }
             | CycleError::UnusableTables(_)
+            | CycleError::PlacementsUnknown { .. }
             | CycleError::Plugin(_)
             | CycleError::Violation(_) => (ScheduledReason::SchedulerError, Retry::Backoff),
         };

@@ -9,6 +9,7 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Explanation};
 use divvy_scheduler::fleet::estimate::Demand;
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger, estimate};
+use divvy_scheduler::placements::Peers;
 use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
 use divvy_scheduler::scheduler::Profile;
 
@@ -46,6 +47,8 @@ pub struct DecisionInput<'a> {
     pub fresh: bool,
     /// Time of the decision, in milliseconds since 1970.
     pub time: i64,
+    /// The binding's workload affinity groups and the other bindings in them; `None` if no plugin needs them.
+    pub peers: Option<&'a Peers>,
     /// True to explain the result.
     pub explains: bool,
 }
@@ -145,6 +148,7 @@ fn try_group(
         group,
         fresh: input.fresh,
         time: Some(input.time),
+        peers: input.peers,
     };
     let estimated = |rows: &[u32], fits: &mut Vec<i64>| {
         let clusters = fleet.snapshot().clusters();

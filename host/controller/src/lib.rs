@@ -37,6 +37,7 @@ pub mod lookup;
 pub mod objects;
 pub mod observe;
 pub mod panel;
+pub mod placements;
 pub mod queue;
 pub mod reload;
 pub mod run;

@@ -15,6 +15,7 @@ use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, request_i
 use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
+use divvy_scheduler::placements::Placements;
 use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
@@ -93,6 +94,9 @@ pub struct Future {
     pub fleet: FleetSnapshot,
     /// Capacity that results have taken; `None` without a ledger.
     pub ledger: Option<Ledger>,
+    /// Placements of bindings in workload affinity groups, with those that results have changed; `None` if no plugin needs
+    /// them. Without a ledger they are those before any decision.
+    pub placements: Option<Arc<Placements>>,
 }
 
 /// A binding before anything is decided.
@@ -153,20 +157,32 @@ impl Future {
             let binding = &prepared[index].binding;
             (Reverse(binding.priority()), binding.key())
         });
+        let needs_placements = side.profile.needs_placements();
+        let bindings = prepared.iter().map(|prepared| &*prepared.binding);
+        let mut placements = needs_placements.then(|| Arc::new(Placements::of(bindings)));
         let scheduler = || {
             Scheduler::new(Arc::clone(&side.profile))
                 .assuming(options.assumes)
                 .explaining(options.explains)
                 .deciding_at(options.time)
+                .knowing(placements.clone())
         };
         let mut ledger = None;
         let decisions: Vec<Decision> = if options.assumes {
             let mut scheduler = scheduler();
             let decisions = order
                 .iter()
-                .map(|&(index, _)| scheduler.schedule(&prepared[index].binding, &fleet))
+                .map(|&(index, _)| {
+                    let binding = &prepared[index].binding;
+                    let decision = scheduler.schedule(binding, &fleet);
+                    if result(&decision, side).is_some_and(|targets| targets.is_empty()) {
+                        scheduler.cleared(binding);
+                    }
+                    decision
+                })
                 .collect();
             ledger = scheduler.ledger().cloned();
+            placements = scheduler.placements().cloned();
             decisions
         } else {
             parallel::map(&order, options.threads, || {
@@ -181,7 +197,12 @@ impl Future {
             }
             entry.fate = Fate::Decided(reason, Box::new(decision));
         }
-        Self { entries, fleet, ledger }
+        Self {
+            entries,
+            fleet,
+            ledger,
+            placements,
+        }
     }
 }
 

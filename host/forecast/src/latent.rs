@@ -23,7 +23,10 @@ pub fn latent(future: &Future, side: &Side, options: Options, lists: bool) -> La
         .collect();
     let found = parallel::map(&satisfied, options.threads, || {
         let scheduler = Scheduler::new(Arc::clone(&side.profile));
-        let mut scheduler = scheduler.continuing(future.ledger.clone()).deciding_at(options.time);
+        let mut scheduler = scheduler
+            .continuing(future.ledger.clone())
+            .deciding_at(options.time)
+            .knowing(future.placements.clone());
         move |entry: &&Entry| {
             let decision = scheduler.rescheduled(&entry.binding, &future.fleet);
             let (targets, ending, message): (Assignment, Ending, String) = match decision.outcome {

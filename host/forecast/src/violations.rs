@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::placements::Placements;
 use divvy_scheduler::scheduler::Scheduler;
 
 use crate::document::{ViolationRow, Violations};
@@ -28,8 +29,12 @@ pub fn violations(
     lists: bool,
 ) -> Result<Violations, CycleError> {
     let prepared = prepare(situation, side, options);
+    let bindings = prepared.iter().map(|prepared| &*prepared.binding);
+    let needs_placements = side.profile.needs_placements();
+    let placements = needs_placements.then(|| Arc::new(Placements::of(bindings)));
     let found = parallel::map(&prepared, options.threads, || {
-        let mut scheduler = Scheduler::new(Arc::clone(&side.profile)).deciding_at(options.time);
+        let scheduler = Scheduler::new(Arc::clone(&side.profile)).deciding_at(options.time);
+        let mut scheduler = scheduler.knowing(placements.clone());
         move |prepared: &Prepared| of_binding(prepared, future, &mut scheduler)
     });
     let mut violations = Violations::default();

@@ -48,6 +48,7 @@ fn main() {
         group: &plan.groups[0],
         fresh: false,
         time: None,
+        peers: None,
     };
     let mut cycle = Cycle::new();
     let mut stages = Stages::new(&profile, &fleet, &plan);

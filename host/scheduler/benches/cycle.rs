@@ -27,6 +27,7 @@ fn cycles(criterion: &mut Criterion) {
                 group: &plan.groups[0],
                 fresh: false,
                 time: None,
+                peers: None,
             };
             let name = case.name.strip_prefix(fleet.as_str()).unwrap_or(&case.name);
             let (_, apis) = fleet.split_once('-').unwrap_or_default();

@@ -41,6 +41,7 @@
 //!
 //! - [`fleet`]: turns clusters into snapshots and estimates how many replicas fit.
 //! - [`strategy`]: finds a binding's strategy and normalizes its preferences.
+//! - [`placements`]: where other bindings are placed, for plugins that ask.
 //! - [`plan`]: everything about a binding that is computed once.
 //! - [`profile`]: the TOML that selects and configures the plugins.
 //! - [`plugin`]: finds, checks, opens and calls plugin libraries.
@@ -59,6 +60,7 @@
 pub mod cycle;
 pub mod decide;
 pub mod fleet;
+pub mod placements;
 pub mod plan;
 pub mod plugin;
 pub mod profile;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::prelude::*;
-use crate::testing::{ClusterBuilder, Scenario};
+use crate::testing::{ClusterBuilder, PeerBuilder, Scenario};
 
 /// Preferences of the plugin.
 #[derive(Debug, Clone, Default, PartialEq, Preferences)]
@@ -187,4 +187,68 @@ fn the_earliest_time_until_which_the_answer_holds_is_kept() {
     assert!(scenario.scores(&Clock).is_ok());
     assert_eq!(scenario.valid_until(), Some(105));
     assert!(scenario.needs(Needs::NONE).feasible(&Clock).is_err());
+}
+
+/// Scores by the replicas of peers, which it declares at Score alone.
+#[derive(Default)]
+struct Social;
+
+impl Plugin for Social {
+    const NAME: &'static str = "social";
+    const DESCRIPTION: &'static str = "reads the placements of other bindings";
+}
+
+impl FilterPlugin for Social {
+    fn filter(&self, context: &FilterContext<'_, Self>, _: &mut FilterResult<'_>) -> Result<(), Failure> {
+        context.placements().map(|_| ())
+    }
+}
+
+impl ScorePlugin for Social {
+    const NEEDS: Needs = Needs::NONE.placements();
+
+    fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
+        let placements = context.placements()?;
+        if placements.affinity_group() != Some("app=shop") || placements.anti_affinity_group() != Some("group=test") {
+            return Err(Failure::internal(format!("{placements:?}")));
+        }
+        for peer in placements.peers() {
+            let weight = match (peer.shares_affinity_group(), peer.shares_anti_affinity_group()) {
+                (true, true) => 1,
+                (true, false) => 10,
+                (false, _) => 20,
+            };
+            for target in peer.targets() {
+                let candidate = context.candidates().find(|&candidate| {
+                    target.row == Some(context.rows()[candidate]) && target.cluster == context.cluster(candidate).name()
+                });
+                match candidate {
+                    Some(candidate) => result.set(candidate, weight * target.replicas),
+                    None if target.cluster == "gone" && target.row.is_none() => {}
+                    None => return Err(Failure::internal(format!("{peer:?}"))),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn placements_of_peers_are_seen_if_they_are_declared() {
+    let scenario = scenario()
+        .affinity_group("app=shop")
+        .peer(PeerBuilder::in_affinity_group("db").on("gone", 9).on("b", 3))
+        .peer(PeerBuilder::in_anti_affinity_group("web").on("a", 1))
+        .peer(PeerBuilder::in_both_groups("new"));
+    assert_eq!(scenario.scores(&Social), Ok(vec![20, 30]));
+    // A peer replaces one with the same name.
+    let scenario = scenario.peer(PeerBuilder::in_both_groups("web").on("a", 7).on("a", 2));
+    assert_eq!(scenario.scores(&Social), Ok(vec![2, 30]));
+    assert_eq!(
+        scenario
+            .feasible(&Social)
+            .map_err(|failure| failure.to_string())
+            .unwrap_err(),
+        "reads the placements of other bindings without declaring `Needs::placements`"
+    );
 }

@@ -72,12 +72,12 @@ pub(super) fn run(command: &ProfileCommand, console: &Console) -> Result<Exit, F
 fn list(console: &Console) -> Result<Exit, Failure> {
     let faint = style::FAINT;
     console.print(|out| {
-        writeln!(out, "{faint}{:<14}  {:<48}  SUMMARY{faint:#}", "PROFILE", "MATCHES")?;
+        writeln!(out, "{faint}{:<14}  {:<37}  SUMMARY{faint:#}", "PROFILE", "MATCHES")?;
         for built_in in &BUILT_IN {
             let matches = built_in.matches.unwrap_or("-");
             writeln!(
                 out,
-                "{:<14}  {faint}{matches:<48}{faint:#}  {}",
+                "{:<14}  {faint}{matches:<37}{faint:#}  {}",
                 built_in.name, built_in.summary
             )?;
         }

@@ -340,6 +340,9 @@ fn undecided(file: &Path, case: &Case, error: &CycleError) -> Failure {
         CycleError::TimeUnknown { .. } => {
             "record the decisions with `--time`, or under a profile with a plugin that reads the time"
         }
+        CycleError::PlacementsUnknown { .. } => {
+            "record the decisions under a profile with a plugin that reads placements"
+        }
         _ => "record the decisions under a profile whose plugins read the table",
     };
     Failure::usage(Diagnostic::new(message).with_hint(hint))

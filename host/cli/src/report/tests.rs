@@ -142,6 +142,7 @@ fn decision(input: &Binding) -> Decision {
         time: None,
         tables: None,
         valid_until: None,
+        peers: None,
         figures: vec![figures; targets],
         explanation: None,
     }

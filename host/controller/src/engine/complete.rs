@@ -25,6 +25,10 @@ impl Engine {
             self.holdings.give_back(key, before);
             self.takings.retract(key);
         }
+        self.change_placements(moment.instant, |placements| match written.wrote_specification {
+            true => placements.keep(key),
+            false => placements.take_back(key),
+        });
         let announcements = std::mem::take(&mut in_flight.announcements);
         let mut looks_again = is_outdated;
         match outcome {

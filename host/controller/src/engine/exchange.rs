@@ -83,10 +83,12 @@ impl Engine {
         }
         let needs_raw = new.needs_raw_clusters() && !old.needs_raw_clusters();
         let needs_metadata = new.needs_metadata() && !old.needs_metadata();
-        let needed = match (needs_raw, needs_metadata) {
-            (true, _) => "the clusters' JSON",
-            (false, true) => "the metadata of policies",
-            (false, false) => return None,
+        let needs_placements = new.needs_placements() && self.placements.is_none();
+        let needed = match (needs_raw, needs_metadata, needs_placements) {
+            (true, ..) => "the clusters' JSON",
+            (false, true, _) => "the metadata of policies",
+            (false, false, true) => "the placements of other bindings",
+            (false, false, false) => return None,
         };
         Some(format!(
             "a plugin needs {needed}, for which the scheduler must be restarted"
@@ -100,6 +102,7 @@ impl Engine {
         fresh: bool,
         time: i64,
     ) -> Result<Vec<TargetCluster>, Failure> {
+        let peers = self.peers(binding);
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
         let input = DecisionInput {
             profile,
@@ -109,6 +112,7 @@ impl Engine {
             estimates: &GeneralOnly,
             fresh,
             time,
+            peers: peers.as_ref(),
             explains: false,
         };
         decide(&mut self.cycle, &input).result

@@ -8,6 +8,7 @@
 //! - `question`: which estimators are asked before a decision.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
 //! - `complete`: what follows from the outcome of a write.
+//! - `peers`: placements of other bindings, and the bindings that wait for them.
 //! - `exchange`: another profile, between two decisions.
 //! - `shadow`: deciding beside another scheduler without writing.
 //! - `stray_rows`: rows of tables for clusters that do not exist.
@@ -16,6 +17,7 @@ mod candidate;
 mod complete;
 mod exchange;
 mod observe;
+mod peers;
 mod question;
 mod schedule;
 mod shadow;
@@ -45,6 +47,7 @@ use crate::lease::Term;
 use crate::objects::{BindingKey, Kind};
 use crate::observe::{IncomingEvent, Metrics, QueuePart};
 use crate::panel::{Panel, Published};
+use crate::placements::LivePlacements;
 use crate::queue::{Depth, Expiries, Queue};
 use crate::store::{BindingStore, ClusterStore, PolicyStore};
 use crate::takings::Takings;
@@ -121,6 +124,8 @@ pub struct Engine {
     expiries: Expiries<Arc<BindingKey>>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     holdings: Holdings,
+    /// Where bindings in workload affinity groups are placed; `None` if no plugin needs it.
+    placements: Option<LivePlacements>,
     /// What was taken lately, for answers of estimators; empty if none are asked.
     takings: Takings,
     guard: LossGuard,
@@ -243,6 +248,7 @@ impl Engine {
             panel,
             fleet: Fleet::new(active.profile.needs_raw_clusters()),
             policies: PolicyStore::default().keeping_metadata(active.profile.needs_metadata()),
+            placements: active.profile.needs_placements().then(LivePlacements::default),
             active,
             bindings: BindingStore::default(),
             clusters: ClusterStore::default(),

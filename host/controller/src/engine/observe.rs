@@ -16,6 +16,7 @@ use crate::holdings::HOLD_MAX;
 use crate::lease::Term;
 use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
 use crate::observe::IncomingEvent;
+use crate::placements::{LivePlacements, read_placement};
 use crate::serve::Unconfirmed;
 use crate::store::{ClusterChange, Record};
 use crate::watch::Change;
@@ -109,6 +110,7 @@ impl Engine {
     fn start(&mut self, moment: &Moment) {
         self.holdings.clear();
         self.takings.clear();
+        self.change_placements(moment.instant, LivePlacements::take_back_all);
         let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
         let mut named = BTreeSet::new();
         for key in &keys {
@@ -224,9 +226,14 @@ impl Engine {
     /// Stores a version of a binding, and wakes it if its specification, its labels or its annotations changed.
     pub(super) fn binding_applied(&mut self, document: BindingDocument, is_listed: bool, moment: &Moment) {
         let ours = is_ours(&document.object, self.active.profile.scheduler_name());
+        let placement = self.placements.is_some().then(|| read_placement(&document.object));
         let (key, change) = self.bindings.upsert(document, ours, is_listed);
         if change.is_stale {
             return;
+        }
+        // Bindings of other schedulers are peers as well.
+        if let Some(placement) = placement {
+            self.change_placements(moment.instant, |placements| placements.observe(&key, placement));
         }
         if !ours {
             self.queue.done(&key);
@@ -265,6 +272,7 @@ impl Engine {
         self.awaited_policy.remove(key);
         self.panel.forget(key);
         self.forget_shadow(key);
+        self.change_placements(now, |placements| placements.forget(key));
         if self.holdings.remove(key).is_some() {
             self.wake_for(Cause::Capacity, now);
         }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
+use divvy_scheduler::plan::UNENFORCED_HINT;
 use divvy_scheduler::profile::WhenNoClusterFits;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::candidate::Candidate;
 use super::{Engine, InFlight, Moment, Task};
@@ -83,7 +84,7 @@ impl Engine {
                 return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
             }
         };
-        if let Some(failure) = unsupported(&candidate.binding, placement) {
+        if let Some(failure) = self.unenforced(&candidate.binding, placement) {
             return self.failed(&candidate, None, failure, None, moment).map(Task::of_write);
         }
         let own = Request::of_annotations(&candidate.binding.metadata.annotations);
@@ -128,6 +129,7 @@ impl Engine {
         let binding = candidate.for_plugins(placement);
         // An explanation lists every cluster. In a burst over many, time goes to decisions first.
         let explains = self.clusters.len() <= EXPLAINED_CLUSTERS || self.queue.depth().active <= EXPLAINED_BACKLOG;
+        let peers = self.peers(&binding);
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
         self.stray_rows
             .report(&self.active.profile, &snapshot, self.cluster_sets);
@@ -143,6 +145,7 @@ impl Engine {
                 estimates: current.as_ref().map_or(&GeneralOnly, |current| current),
                 fresh: candidate.is_reschedule_pending,
                 time: moment.milliseconds,
+                peers: peers.as_ref(),
                 explains,
             },
         );
@@ -217,6 +220,7 @@ impl Engine {
                 let aggregated = aggregated.unwrap_or_default();
                 let requests = &decision.requests;
                 self.metrics().replicas_moved(moved(last, result));
+                self.assume_placement(&candidate.key, result, moment.instant);
                 if self.asks_estimators {
                     self.takings
                         .push(&candidate.key, result, last, requests, moment.instant);
@@ -256,7 +260,10 @@ impl Engine {
             _ => None,
         };
         let before = match specification {
-            Some(_) if !last.is_empty() => Some(self.holdings.remove(&candidate.key)),
+            Some(_) if !last.is_empty() => {
+                self.assume_placement(&candidate.key, &[], moment.instant);
+                Some(self.holdings.remove(&candidate.key))
+            }
             _ => None,
         };
         self.report_failure(candidate, specification, before, failure, reason, moment)
@@ -402,26 +409,24 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// The failure of a binding that asks for workload affinity which no filter enforces. Ignoring it would place replicas
+    /// where they must not be.
+    fn unenforced(&self, binding: &ResourceBinding, placement: &Placement) -> Option<Failure> {
+        let profile = &self.active.profile;
+        let groups = binding.spec.workload_affinity_groups.as_ref();
+        let field = profile.enforced_affinity().unenforced(groups, Some(placement))?;
+        Some(Failure::of_binding(format!(
+            "`{field}` is not enforced by any filter of the profile `{}`: {UNENFORCED_HINT}, or name another scheduler in the policy",
+            profile.name()
+        )))
+    }
+}
+
 impl Task {
     fn of_write(job: WriteJob) -> Self {
         Self::Write(Box::new(job))
     }
-}
-
-/// The failure of a binding that asks for something that Divvy does not do. Ignoring it would place replicas where they
-/// must not be.
-fn unsupported(binding: &ResourceBinding, placement: &Placement) -> Option<Failure> {
-    let is_set = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
-    let field = if is_set(&binding.spec.workload_affinity_groups) {
-        "spec.workloadAffinityGroups"
-    } else if is_set(&placement.workload_affinity) {
-        "spec.placement.workloadAffinity"
-    } else {
-        return None;
-    };
-    Some(Failure::of_binding(format!(
-        "`{field}` is not supported: Divvy does not schedule by workload affinity; remove it from the policy, or name another scheduler there"
-    )))
 }
 
 /// True if two results are the same, in whatever order.

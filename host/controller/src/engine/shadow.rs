@@ -82,6 +82,9 @@ impl Engine {
         explanation: Value,
         moment: &Moment,
     ) {
+        if let Ok(result) = &decision.result {
+            self.assume_placement(key, result, moment.instant);
+        }
         let Some(shadow) = &mut self.shadow else { return };
         // Until the other's result is seen, the own one is the best guess at what is taken.
         let aggregated = self.bindings.get(key).map(|record| record.aggregated.clone());
@@ -152,6 +155,7 @@ impl Engine {
         }
         self.holdings
             .take(key, &after.clusters, before, &aggregated, requests, moment.instant);
+        self.change_placements(moment.instant, |placements| placements.take_back(key));
     }
 
     /// Forgets a decision about a binding that is gone.

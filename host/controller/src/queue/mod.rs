@@ -131,6 +131,20 @@ impl<K: Clone + Ord + Hash, Cause: Copy> Queue<K, Cause> {
         }
     }
 
+    /// Wakes one binding as [`Self::wake`] does, but only if it is parked and an event may help it. Returns true if it was
+    /// woken.
+    pub fn wake_if_parked(&mut self, key: &K, now: Instant, helps: impl FnOnce(Cause) -> bool) -> bool {
+        let Some(entry) = self.entries.get(key) else {
+            return false;
+        };
+        let ready = entry.ready;
+        let is_woken = matches!(entry.place, Place::Parked(_, cause) if helps(cause));
+        if is_woken {
+            self.unpark(key, ready, now);
+        }
+        is_woken
+    }
+
     /// Wakes the parked bindings that an event may help, as [`Self::wake`] does. Returns their number.
     pub fn wake_parked(&mut self, now: Instant, mut helps: impl FnMut(&K, Cause) -> bool) -> usize {
         let woken: Vec<(K, Instant)> = self

@@ -123,6 +123,11 @@ impl BindingStore {
         self.records.get(key)
     }
 
+    /// The shared key of a binding.
+    pub fn shared_key(&self, key: &BindingKey) -> Option<&Arc<BindingKey>> {
+        self.records.get_key_value(key).map(|(key, _)| key)
+    }
+
     /// The binding with this key, to change its marks.
     pub fn get_mut(&mut self, key: &BindingKey) -> Option<&mut Record> {
         self.records.get_mut(key)

@@ -84,7 +84,10 @@ struct Measurement<'a> {
 impl<'a> Measurement<'a> {
     fn new(subject: &'a Subject<'a>, future: &'a Future, side: &Side, time: Option<i64>) -> Self {
         let scheduler = Scheduler::new(Arc::clone(&side.profile));
-        let mut scheduler = scheduler.continuing(future.ledger.clone()).deciding_at(time);
+        let mut scheduler = scheduler
+            .continuing(future.ledger.clone())
+            .deciding_at(time)
+            .knowing(future.placements.clone());
         // The room that its own result has taken is its own.
         if let Some(entry) = subject.entry
             && let Fate::Decided(_, decision) = &entry.fate

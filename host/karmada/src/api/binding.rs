@@ -108,9 +108,30 @@ pub struct ResourceBindingSpec {
     /// Priority in the scheduling queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_priority: Option<SchedulePriority>,
-    /// Karmada's groups of workloads that attract or repel each other, kept as JSON.
+    /// The groups of workloads that the binding is drawn to and kept apart from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub workload_affinity_groups: Option<Value>,
+    pub workload_affinity_groups: Option<WorkloadAffinityGroups>,
+}
+
+/// The workload affinity groups of a binding, each as `<label key>=<label value>`. They reach no further than a namespace.
+/// Karmada's detector derives them from [`Placement::workload_affinity`] and the labels of the workload.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkloadAffinityGroups {
+    /// The group whose workloads share clusters; empty for none.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub affinity_group: String,
+    /// The group whose workloads share no cluster; empty for none.
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    pub anti_affinity_group: String,
+}
+
+impl WorkloadAffinityGroups {
+    /// True if the binding is in no group.
+    pub fn is_empty(&self) -> bool {
+        is_default(self)
+    }
 }
 
 /// The resource of a binding.

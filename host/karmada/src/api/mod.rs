@@ -32,7 +32,7 @@ mod tests;
 pub use binding::{
     BindingReference, BindingScope, BindingSuspension, Component, GracefulEvictionTask, NodeClaim, ObjectReference,
     ReplicaRequirements, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus, SchedulePriority, TargetCluster,
-    TargetComponent,
+    TargetComponent, WorkloadAffinityGroups,
 };
 pub use cluster::{
     AllocatableModeling, ApiEnablement, ApiResource, Cluster, ClusterSpec, ClusterStatus, ResourceModel,
@@ -41,6 +41,7 @@ pub use cluster::{
 pub use metadata::{Condition, ObjectMeta, TypeMeta};
 pub use placement::{
     ClusterAffinity, ClusterAffinityTerm, OverflowClusterAffinity, Placement, SpreadConstraint, SpreadField,
+    WorkloadAffinity, WorkloadAffinityTerm,
 };
 pub use policy::{
     PolicySchedulePriority, PolicyScope, PropagationPolicy, PropagationSpec, ResourceSelector, SuspendClusters,

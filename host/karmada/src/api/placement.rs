@@ -33,9 +33,32 @@ pub struct Placement {
     /// Priorities of clusters, for any strategy (`priority-aggregated.md`, alternatives): lists by key, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_priority: Option<Map<String, Value>>,
-    /// Karmada's attraction and repulsion between workloads, kept as JSON. Divvy does not schedule by it.
+    /// Workloads that share clusters, and workloads that share none (Karmada v1.17, alpha).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub workload_affinity: Option<Value>,
+    pub workload_affinity: Option<WorkloadAffinity>,
+}
+
+/// Affinity and anti-affinity between workloads. Both are requirements.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkloadAffinity {
+    /// Workloads of one group share clusters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub affinity: Option<WorkloadAffinityTerm>,
+    /// Workloads of one group share no cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anti_affinity: Option<WorkloadAffinityTerm>,
+}
+
+/// How workloads are grouped. Karmada has two types with the same field, one for each kind of group.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkloadAffinityTerm {
+    /// Key of the label of the workload whose value names the group. A workload without it is in no group.
+    #[serde(deserialize_with = "nullable")]
+    pub group_by_label_key: String,
 }
 
 /// A set of clusters. An absent or empty field restricts nothing.

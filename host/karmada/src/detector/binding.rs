@@ -40,6 +40,8 @@ pub enum Pending {
     },
     /// The workload's replicas request something else.
     Requirements,
+    /// By its labels, the workload is in other affinity groups.
+    WorkloadAffinityGroups,
 }
 
 /// The parts of a policy that its bindings do not contain.
@@ -123,6 +125,9 @@ impl fmt::Display for Pending {
             }
             Self::Requirements => {
                 formatter.write_str("the requests of the workload's replicas are not in the binding yet")
+            }
+            Self::WorkloadAffinityGroups => {
+                formatter.write_str("the affinity groups of the workload are not in the binding yet")
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Precedence among a binding, its policy and its workload.
 
 use super::Pending;
+use super::groups::affinity_groups;
 use crate::api::{
     BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, ReplicaRequirements, Resource, ResourceBinding,
     ResourceBindingSpec,
@@ -19,6 +20,8 @@ const LAZY: &str = "Lazy";
 /// - Replicas and requirements are the workload's, by the table of kinds. A binding that was made from this very version of
 ///   its workload keeps its own, because Karmada's interpreters know more kinds than the table. So does one with components,
 ///   and one whose workload is of a kind that the table lacks.
+/// - Workload affinity groups are those of the placement and the workload's labels, where the detector would write either
+///   of them next.
 /// - A workload without a binding gets the binding that the detector would create.
 pub(super) fn merge(
     binding: Option<&ResourceBinding>,
@@ -40,7 +43,12 @@ pub(super) fn merge(
     let is_changed =
         binding.is_none() || workload.is_some_and(|(resource, _)| !spec.resource.is_in_step(&resource.metadata));
     if let Some(policy) = policy {
+        let had_placement = spec.placement.is_some();
         apply_policy(policy, is_changed, spec, &mut pending);
+        let is_moved = !had_placement || pending.contains(&Pending::Placement);
+        if let Some((resource, _)) = workload.filter(|_| is_changed || is_moved) {
+            apply_groups(resource, had_placement, spec, &mut pending);
+        }
     }
     if let Some((_, Some(demand))) = workload
         && spec.components.is_empty()
@@ -70,6 +78,20 @@ fn apply_policy(
     }
     if spec.scheduler_name.is_empty() {
         spec.scheduler_name.clone_from(&policy.spec.scheduler_name);
+    }
+}
+
+/// Puts the binding into the groups that its placement and its workload's labels give it.
+fn apply_groups(workload: &Resource, had_placement: bool, spec: &mut ResourceBindingSpec, pending: &mut Vec<Pending>) {
+    let groups = spec.placement.as_ref();
+    let groups = groups.and_then(|placement| affinity_groups(placement, &workload.metadata.labels));
+    if spec.workload_affinity_groups == groups {
+        return;
+    }
+    spec.workload_affinity_groups = groups;
+    // Another placement, which is reported by itself, may be the reason.
+    if had_placement && !pending.contains(&Pending::Placement) {
+        pending.push(Pending::WorkloadAffinityGroups);
     }
 }
 

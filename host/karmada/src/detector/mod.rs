@@ -9,6 +9,7 @@
 //! Karmada's own) get no binding.
 
 mod binding;
+mod groups;
 mod merge;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map};

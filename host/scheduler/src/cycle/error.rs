@@ -72,6 +72,12 @@ pub enum CycleError {
     /// The tables of a recorded case cannot be used.
     #[error(transparent)]
     UnusableTables(#[from] UnusableTables),
+    /// A plugin needs the placements of other bindings, which the caller does not know.
+    #[error("plugin `{plugin}` needs the placements of other bindings in the groups of this one, which are not known")]
+    PlacementsUnknown {
+        /// Name of the plugin.
+        plugin: String,
+    },
     /// A plugin failed, panicked, is quarantined, or does not serve the call that the profile needs it for.
     #[error(transparent)]
     Plugin(CallError),
@@ -115,6 +121,7 @@ impl CycleError {
             | Self::TimeUnknown { .. }
             | Self::TableUnknown { .. }
             | Self::UnusableTables(_)
+            | Self::PlacementsUnknown { .. }
             | Self::Plugin(_)
             | Self::Violation(_) => "Error",
         }
@@ -137,6 +144,7 @@ impl CycleError {
                 | Self::TimeUnknown { .. }
                 | Self::TableUnknown { .. }
                 | Self::UnusableTables(_)
+                | Self::PlacementsUnknown { .. }
         )
     }
 

@@ -1,7 +1,9 @@
 //! Runs the steps in order, in memory that is reused from binding to binding.
 
+use divvy_framework::abi::Pointer;
 use divvy_framework::abi::arena::NO_ROW;
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
+use divvy_framework_driver::placements::PlacementsRecord;
 use divvy_framework_view::clusters::Row;
 
 use super::columns::{Candidates, Feasible};
@@ -11,6 +13,7 @@ use super::select::check_enforced;
 use super::sink::Texts;
 use super::views::{ValidUntil, Views};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
+use crate::placements::Peers;
 use crate::plan::{AffinityGroup, Plan};
 use crate::scheduler::{Profile, Strategy};
 
@@ -38,6 +41,9 @@ pub struct CycleInput<'a> {
     pub fresh: bool,
     /// Time of the decision, in milliseconds since 1970; `None` if it is not known. The cycle reads no clock.
     pub time: Option<i64>,
+    /// The binding's workload affinity groups and the other bindings in them; `None` if they are not known, or if no
+    /// plugin of the profile needs them.
+    pub peers: Option<&'a Peers>,
 }
 
 /// Clusters per target up to which one pass over all rows sorts the targets faster than comparisons do.
@@ -50,6 +56,8 @@ const NO_TARGET: i64 = -1;
 #[derive(Debug, Default)]
 pub struct Cycle {
     pub(super) resolution: Resolution,
+    /// Placements of other bindings; filled only if a plugin needs them.
+    placements: PlacementsRecord,
     /// Texts from plugins; present only while they are being collected.
     texts: Option<Box<Texts>>,
     /// One code per cluster of the snapshot: 0 while the cluster is feasible, otherwise the code of its rejection.
@@ -183,6 +191,10 @@ impl Cycle {
     fn begin(&mut self, input: &CycleInput<'_>) {
         self.reset();
         self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
+        if let Some(peers) = known_peers(input) {
+            peers.write(&mut self.placements);
+            self.placements.resolve(input.fleet.snapshot());
+        }
     }
 
     /// Repeats Filter to collect the reasons if no cluster was feasible. Collecting them has a cost, so the
@@ -252,10 +264,12 @@ impl Cycle {
             group,
             fresh,
             time,
+            ..
         } = *input;
         let strategy = profile.strategy(&plan.strategy)?;
         // Moved out of `self`, so that the view can borrow them while the steps write to the rest.
         let resolution = std::mem::take(&mut self.resolution);
+        let record = std::mem::take(&mut self.placements);
         let texts = self.texts.take();
         let options = CycleOptions {
             seed: plan.seed,
@@ -266,7 +280,12 @@ impl Cycle {
             time: time.filter(|_| profile.needs_time()),
         };
         let cells = profile.tables().map(|tables| tables.resolve(fleet.snapshot()));
-        let view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
+        let mut view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
+        let placements = record.view();
+        let has_peers = known_peers(input).is_some();
+        if has_peers {
+            view.placements = Pointer::new(&placements);
+        }
         let policy = driver::policy_view(&group.record, &resolution);
         let views = Views {
             cycle: &view,
@@ -275,10 +294,12 @@ impl Cycle {
             strategy: strategy.plugin().number(),
             has_time: time.is_some() || !profile.needs_time(),
             tables: profile.tables().zip(cells.as_deref()),
+            has_placements: has_peers || !profile.needs_placements(),
             texts: texts.as_deref(),
         };
         let outcome = steps(self, &strategy, views, &resolution);
         self.resolution = resolution;
+        self.placements = record;
         self.texts = texts;
         outcome.map_err(|error| error.located(plan))
     }
@@ -349,6 +370,11 @@ impl Cycle {
             last_index.clear();
         }
     }
+}
+
+/// The peers of the binding, if a plugin needs them and they are known.
+fn known_peers<'a>(input: &CycleInput<'a>) -> Option<&'a Peers> {
+    input.peers.filter(|_| input.profile.needs_placements())
 }
 
 /// Karmada's general estimate of the feasible clusters.

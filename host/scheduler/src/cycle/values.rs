@@ -56,6 +56,7 @@ impl Values {
                     last_rows: Slice::EMPTY,
                     flags: views.cycle.flags & !(flag::FRESH | flag::EXPLAIN | flag::TIME),
                     time: 0,
+                    placements: Pointer::NULL,
                     ..*views.cycle
                 };
                 let policy = if plugin.number() == views.strategy {

@@ -26,6 +26,8 @@ pub(super) struct Views<'a> {
     pub(super) has_time: bool,
     /// The tables of the profile and their cells for the snapshot; `None` if no plugin reads any, or if they are not known.
     pub(super) tables: Option<(&'a ProvidedTables, &'a [ResolvedTables])>,
+    /// True if the placements of other bindings are known.
+    pub(super) has_placements: bool,
     pub(super) texts: Option<&'a Texts>,
 }
 
@@ -80,7 +82,7 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// Fails if a plugin needs a time or a table that is not known.
+    /// Fails if a plugin needs a time, a table, or placements of other bindings that are not known.
     #[inline]
     pub(super) fn check_known(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
         if self.tables.is_none()
@@ -93,6 +95,11 @@ impl<'a> Views<'a> {
         }
         if !self.has_time && plugin.needs(feature::TIME) {
             return Err(CycleError::TimeUnknown {
+                plugin: plugin.name().to_owned(),
+            });
+        }
+        if !self.has_placements && plugin.needs(feature::PLACEMENTS) {
+            return Err(CycleError::PlacementsUnknown {
                 plugin: plugin.name().to_owned(),
             });
         }

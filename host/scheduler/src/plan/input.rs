@@ -6,7 +6,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use divvy_karmada::api::{Placement, ResourceList, StringMap, TargetCluster};
+use divvy_karmada::api::{Placement, ResourceList, StringMap, TargetCluster, WorkloadAffinityGroups};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
 /// The parts of a binding that its plan depends on.
@@ -42,6 +42,8 @@ pub struct PlanInput<'a> {
     pub evicted_from: Vec<&'a str>,
     /// The placement as written. `None` means every cluster, duplicated.
     pub placement: Option<&'a Placement>,
+    /// Workload affinity groups of the binding, which only a warning depends on.
+    pub affinity_groups: Option<&'a WorkloadAffinityGroups>,
     /// Facts from the policy beyond its placement.
     pub policy: Option<&'a PolicyFacts>,
     /// Labels and annotations of the workload, if they are known.
@@ -95,6 +97,7 @@ impl<'a> PlanInput<'a> {
                 .map(|task| task.from_cluster.as_str())
                 .collect(),
             placement: spec.placement.as_ref(),
+            affinity_groups: spec.workload_affinity_groups.as_ref(),
             policy: policy.as_ref(),
             workload: workload.as_ref(),
             priority: binding.priority(),

@@ -18,6 +18,7 @@ use divvy_framework_driver::binding::BindingRecord;
 
 use crate::fleet::estimate::{ComponentDemand, Demand};
 use crate::fleet::requests;
+use crate::placements::Enforced;
 use crate::plugin::BindingValues;
 use crate::strategy::{
     Declarations, InvalidBinding, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
@@ -86,6 +87,8 @@ pub struct PlanOptions {
     pub strategy_override: Option<String>,
     /// True if a plugin needs the priority, or the metadata of policy and workload.
     pub metadata: bool,
+    /// Workload affinity that the profile's filters promise to enforce.
+    pub enforced_affinity: Enforced,
 }
 
 impl Plan {
@@ -105,7 +108,8 @@ impl Plan {
             strategy_override: options.strategy_override.as_deref(),
             affinity_groups_as_tiers: options.affinity_groups_as_tiers,
         };
-        let request = resolve_strategy(input, context)?;
+        let mut request = resolve_strategy(input, context)?;
+        request.warnings.extend(unenforced_affinity(input, options));
         // Without a placement, every cluster is eligible.
         let nowhere = Placement::default();
         let placement = input.placement.unwrap_or(&nowhere);
@@ -164,6 +168,23 @@ impl Plan {
         self.groups.iter().position(|group| group.name == observed).unwrap_or(0)
     }
 }
+
+/// Warns of workload affinity that no filter enforces: the decision is made without it.
+fn unenforced_affinity(input: &PlanInput<'_>, options: &PlanOptions) -> Option<Warning> {
+    let field = options
+        .enforced_affinity
+        .unenforced(input.affinity_groups, input.placement)?;
+    Some(Warning {
+        source_of: None,
+        object: None,
+        message: format!("`{field}` is ignored: no filter of the profile enforces it"),
+        hint: Some(UNENFORCED_HINT.to_owned()),
+    })
+}
+
+/// What helps against workload affinity that is not enforced.
+pub const UNENFORCED_HINT: &str =
+    "add a filter that promises to enforce it to `filters` in the profile; `divvy plugin list` shows promises";
 
 /// Each plugin that gets preferences, with their location.
 fn located(request: &StrategyRequest) -> Vec<(String, String)> {

@@ -8,6 +8,7 @@ use divvy_framework::abi::call::{
     AssignCall, BindingValueCall, CallFunction, CallHead, FilterCall, PrepareCall, ScoreCall, SelectCall,
     SnapshotValueCall,
 };
+use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::service::{DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::view::CycleView;
@@ -20,6 +21,7 @@ use super::error::CallError;
 use super::library::PluginLibrary;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::value::{KeptValue, PreparedState};
+use crate::placements::Enforced;
 use crate::profile::ProfileConfiguration;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
@@ -214,6 +216,14 @@ impl PluginInstance {
     /// True if the plugin promises that its selection satisfies the spread constraints.
     pub fn enforces_spread(&self) -> bool {
         self.library.enforces_spread()
+    }
+
+    /// Workload affinity that the plugin promises to enforce at Filter.
+    pub fn enforced_affinity(&self) -> Enforced {
+        Enforced {
+            affinity: self.library.has_at(kind::FILTER, feature::ENFORCES_AFFINITY),
+            anti_affinity: self.library.has_at(kind::FILTER, feature::ENFORCES_ANTI_AFFINITY),
+        }
     }
 
     /// A number that no other instance of this process has.

@@ -304,6 +304,8 @@ impl PluginLibrary {
             (feature::ORDER_INDEPENDENT, "order-independent"),
             (feature::INERT, "inert"),
             (feature::ENFORCES_SPREAD, "enforces spread constraints"),
+            (feature::ENFORCES_AFFINITY, "enforces workload affinity"),
+            (feature::ENFORCES_ANTI_AFFINITY, "enforces workload anti-affinity"),
         ]
         .into_iter()
         .filter(|(bit, _)| self.features() & *bit != 0)
@@ -318,6 +320,7 @@ impl PluginLibrary {
             (feature::METADATA, "metadata of policy and workload"),
             (feature::TIME, "time of the decision"),
             (feature::TABLES, "tables of the profile"),
+            (feature::PLACEMENTS, "placements of other bindings"),
         ]
         .into_iter()
         .filter(|(bit, _)| self.features() & *bit != 0)

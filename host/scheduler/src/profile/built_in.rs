@@ -35,8 +35,8 @@ pub const BUILT_IN: [BuiltIn; 3] = [
     },
     BuiltIn {
         name: "karmada-alpha",
-        matches: Some("Karmada v1.19-rc, MultiplePodTemplatesScheduling"),
-        summary: "`karmada`, and workloads of several components go where a complete set fits",
+        matches: Some("Karmada v1.19-rc, alpha feature gates"),
+        summary: "`karmada`, complete sets of components on one cluster, and workload affinity",
         text: include_str!("karmada-alpha.toml"),
     },
 ];

@@ -9,6 +9,7 @@ use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use super::error::RecordingError;
+use crate::placements::Peer;
 use crate::table::{TableSource, TableVersions};
 use divvy_documents::json::without_position;
 use divvy_karmada::api::{Cluster, ResourceBinding, TargetCluster};
@@ -62,6 +63,10 @@ pub struct Case {
     /// recordings.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: TableVersions,
+    /// The other bindings in the workload affinity groups of the binding, as plugins saw them. Present only if the binding is
+    /// in a group and a plugin needed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peers: Option<Vec<Peer>>,
     /// The recorded decision; absent in inputs of benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Expectation>,

@@ -51,8 +51,8 @@ pub fn recorded_tables(profile: &Profile) -> Vec<String> {
 
 /// Line for a case: the binding with the affinity group that was used, and the facts from its policy.
 ///
-/// The time of the decision is recorded, the version of each table, and the workload's metadata if plugins could see it. A
-/// strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
+/// The time of the decision is recorded, the version of each table, and the workload's metadata and the peers if plugins could
+/// see them. A strategy that the caller requested is written as an annotation of the binding, so that a replay uses it as well.
 pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect: Expectation) -> String {
     let mut object = binding.object.clone();
     object
@@ -78,6 +78,11 @@ pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect
             .as_ref()
             .map(|tables| tables.versions())
             .unwrap_or_default(),
+        peers: decision
+            .peers
+            .as_ref()
+            .filter(|peers| !peers.groups.is_empty())
+            .map(|peers| peers.peers.clone()),
         expect: Some(expect),
         line: 0,
     })))

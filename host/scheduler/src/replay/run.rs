@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cycle::{Cycle, CycleError, CycleInput};
 use crate::fleet::FleetSnapshot;
+use crate::placements::Peers;
 use crate::plan::{Plan, PlanInput};
 use crate::scheduler::{Profile, UnusableTables};
 use crate::table::{TableSource, TableVersions};
@@ -22,6 +23,8 @@ pub struct PreparedCase {
     binding: Binding,
     /// Time of the recorded decision.
     time: Option<i64>,
+    /// Placements of other bindings; `None` if the recording does not have them.
+    peers: Option<Peers>,
     /// Plan and index of the affinity group to use.
     plan: Result<(Plan, usize), CycleError>,
 }
@@ -89,6 +92,7 @@ impl CaseRunner {
         let plan = self.plan(&binding);
         PreparedCase {
             profile: self.profile_of(case),
+            peers: Peers::recorded(&binding, case.peers.as_deref()),
             binding,
             time: case.time,
             plan,
@@ -143,8 +147,8 @@ impl CaseRunner {
     ///
     /// # Errors
     ///
-    /// [`CycleError::TimeUnknown`] or [`CycleError::UnusableTables`] if a plugin needs the time or a table, and the recording
-    /// does not have it. Such a decision cannot be compared with the recorded one.
+    /// [`CycleError::TimeUnknown`], [`CycleError::UnusableTables`] or [`CycleError::PlacementsUnknown`] if a plugin needs what
+    /// the recording does not have. Such a decision cannot be compared with the recorded one.
     pub fn try_decide(
         &mut self,
         case: &PreparedCase,
@@ -155,7 +159,11 @@ impl CaseRunner {
                 let counts = targets.iter().map(|target| (fleet.name(target.row), target.replicas));
                 Ok((Expectation::of_counts(counts), String::new()))
             }
-            Err(error @ (CycleError::TimeUnknown { .. } | CycleError::UnusableTables(_))) => Err(error),
+            Err(
+                error @ (CycleError::TimeUnknown { .. }
+                | CycleError::UnusableTables(_)
+                | CycleError::PlacementsUnknown { .. }),
+            ) => Err(error),
             Err(error) => Ok((Expectation::Error(karmada_kind(&error).to_owned()), error.to_string())),
         }
     }
@@ -173,6 +181,7 @@ impl CaseRunner {
             group: &plan.groups[*group],
             fresh: case.binding.is_fresh(),
             time: case.time,
+            peers: case.peers.as_ref(),
         };
         self.cycle.run(&input, None)
     }

@@ -8,6 +8,7 @@ use divvy_framework::abi::descriptor::feature;
 use crate::cycle::CycleError;
 use divvy_documents::names::nearest_first;
 
+use crate::placements::Enforced;
 use crate::plan::{Plan, PlanInput, PlanOptions};
 use crate::plugin::{CallObserver, PluginInstance};
 use crate::strategy::{Declarations, InvalidBinding};
@@ -30,6 +31,7 @@ pub struct Profile {
     table_uses: TableUses,
     /// The tables; `None` if no plugin reads any, or if they are not known.
     tables: Option<Arc<ProvidedTables>>,
+    needs_placements: bool,
 }
 
 /// Parts of a [`Profile`].
@@ -74,10 +76,18 @@ impl Profile {
             needs_time: false,
             table_uses: TableUses::default(),
             tables: None,
+            needs_placements: false,
         };
         profile.names = profile.all_plugins().map(|plugin| plugin.name().to_owned()).collect();
         let needs_time = profile.plugins().any(|plugin| plugin.needs(feature::TIME));
         profile.needs_time = needs_time;
+        let needs_placements = profile.plugins().any(|plugin| plugin.needs(feature::PLACEMENTS));
+        profile.needs_placements = needs_placements;
+        let enforced: Vec<Enforced> = profile.filters().map(PluginInstance::enforced_affinity).collect();
+        profile.parts.plan_options.enforced_affinity = Enforced {
+            affinity: enforced.iter().any(|enforced| enforced.affinity),
+            anti_affinity: enforced.iter().any(|enforced| enforced.anti_affinity),
+        };
         profile.parts.plan_options.metadata = profile.needs_metadata();
         profile
     }
@@ -245,6 +255,16 @@ impl Profile {
             profile.tables = Some(Arc::new(tables));
         }
         Ok(profile)
+    }
+
+    /// True if a plugin needs the placements of other bindings.
+    pub fn needs_placements(&self) -> bool {
+        self.needs_placements
+    }
+
+    /// Workload affinity that the filters promise to enforce.
+    pub fn enforced_affinity(&self) -> Enforced {
+        self.parts.plan_options.enforced_affinity
     }
 
     /// All plugins, each once, in the order of the cycle.

@@ -15,6 +15,7 @@ use super::error::RegistryError;
 use super::profile::{Profile, ProfileParts};
 use super::tables::TableUses;
 use super::unlisted::UnlistedPlugins;
+use crate::placements::Enforced;
 use crate::plan::PlanOptions;
 use crate::plugin::loader::PluginFile;
 use crate::plugin::{LoadOptions, PluginDirectories, PluginInstance};
@@ -112,8 +113,9 @@ fn build_from(
                 component_sets: configuration.multiple_pod_templates.unwrap_or(false),
                 affinity_groups_as_tiers: configuration.affinity_groups == Some(AffinityGroups::Tiers),
                 strategy_override: None,
-                // Set by the profile, which knows its plugins' needs.
+                // Set by the profile, which knows its plugins' needs and promises.
                 metadata: false,
+                enforced_affinity: Enforced::default(),
             },
         })
         .reading(uses, tables)),

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Ledger};
+use crate::placements::{Peers, Placements, targets_of};
 use crate::plan::{Plan, PlanResult, Plans};
 use crate::table::ProvidedTables;
 use divvy_documents::names;
+use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
 
 use super::Profile;
@@ -32,6 +34,8 @@ pub struct Decision {
     /// Time until which the decision holds, in milliseconds since 1970: the earliest that any plugin named. After it, a live
     /// scheduler decides again. `None` if the passing of time does not change it.
     pub valid_until: Option<i64>,
+    /// Placements of other bindings that plugins saw; `None` if no plugin needed them or they are not known.
+    pub peers: Option<Peers>,
     /// Score and estimate of each cluster in a scheduled result, in the order of the result.
     pub figures: Vec<TargetFigures>,
     /// Explanation of the decision, if requested.
@@ -90,6 +94,7 @@ pub struct Scheduler {
     explains: bool,
     ledger: Option<Ledger>,
     time: Option<i64>,
+    placements: Option<Arc<Placements>>,
 }
 
 impl Scheduler {
@@ -102,6 +107,7 @@ impl Scheduler {
             explains: false,
             ledger: None,
             time: None,
+            placements: None,
         }
     }
 
@@ -120,7 +126,52 @@ impl Scheduler {
         self
     }
 
-    /// Turns the ledger on or off. With a ledger, capacity that one result takes is not available to later bindings.
+    /// Decides with these placements of other bindings. Without any, a plugin that needs them fails the decisions on bindings
+    /// that are in a group; [`decide`] then takes those of its bindings.
+    #[must_use]
+    pub fn knowing(mut self, placements: Option<Arc<Placements>>) -> Self {
+        self.placements = placements.filter(|_| self.profile.needs_placements());
+        self
+    }
+
+    /// The placements of other bindings: with a ledger, as the results so far have left them.
+    pub fn placements(&self) -> Option<&Arc<Placements>> {
+        self.placements.as_ref()
+    }
+
+    /// Notes that a binding has no clusters any more: no cluster fits it, and its result is removed. Does nothing without a
+    /// ledger.
+    pub fn cleared(&mut self, binding: &Binding) {
+        self.placed(binding, &[]);
+    }
+
+    /// Notes the clusters of a result for the peers of its binding.
+    fn placed(&mut self, binding: &Binding, targets: &[(String, i64)]) {
+        let Some(placements) = self.placements.as_mut().filter(|_| self.ledger.is_some()) else {
+            return;
+        };
+        if binding.object.spec.workload_affinity_groups.is_some() {
+            let targets = targets.iter().map(|(cluster, replicas)| TargetCluster {
+                name: cluster.clone(),
+                // The cycle divides at most the binding's replicas, which are 32 bits wide.
+                replicas: i32::try_from(*replicas).unwrap_or(i32::MAX),
+                ..TargetCluster::default()
+            });
+            let targets: Vec<TargetCluster> = targets.collect();
+            Arc::make_mut(placements).place(&binding.object, targets_of(&targets));
+        }
+    }
+
+    /// What plugins see of other bindings; `None` if no plugin needs them or they are not known.
+    fn peers(&self, binding: &Binding) -> Option<Peers> {
+        let is_needed = self.profile.needs_placements();
+        is_needed
+            .then(|| Peers::of(binding, self.placements.as_deref()))
+            .flatten()
+    }
+
+    /// Turns the ledger on or off. With a ledger, capacity that one result takes is not available to later bindings, and
+    /// plugins that need the placements of other bindings see it.
     #[must_use]
     pub fn assuming(mut self, assumes: bool) -> Self {
         self.ledger = assumes.then(Ledger::default);
@@ -204,6 +255,7 @@ impl Scheduler {
         let Some(group) = plan.groups.get(plan.first_group(binding.observed_affinity(), false)) else {
             return Ok(Vec::new());
         };
+        let peers = self.peers(binding);
         let rows = self.cycle.feasible(&CycleInput {
             profile: &self.profile,
             fleet,
@@ -211,6 +263,7 @@ impl Scheduler {
             group,
             fresh: false,
             time: self.time,
+            peers: peers.as_ref(),
         })?;
         Ok(rows.iter().map(|&row| fleet.name(row)).collect())
     }
@@ -226,6 +279,7 @@ impl Scheduler {
             time: self.time,
             tables: self.profile.shared_tables(),
             valid_until: None,
+            peers: None,
             figures: Vec::new(),
             explanation: None,
         };
@@ -254,6 +308,7 @@ impl Scheduler {
     ) {
         let first = plan.first_group(binding.observed_affinity(), fresh);
         let mut failure = None;
+        decision.peers = self.peers(binding);
         for group in &plan.groups[first..] {
             let input = CycleInput {
                 profile: &self.profile,
@@ -262,6 +317,7 @@ impl Scheduler {
                 group,
                 fresh,
                 time: self.time,
+                peers: decision.peers.as_ref(),
             };
             let ledger = self.ledger.as_ref();
             let (result, explanation) = match self.explains {
@@ -279,13 +335,17 @@ impl Scheduler {
                     let named = targets
                         .iter()
                         .map(|target| (fleet.name(target.row).to_owned(), target.replicas));
-                    decision.outcome = Outcome::Scheduled(named.collect());
+                    let named: Vec<(String, i64)> = named.collect();
                     // The targets borrow the cycle, which the figures read again.
                     let rows: Vec<u32> = targets.iter().map(|target| target.row).collect();
                     decision.figures = rows.iter().map(|&row| self.figures(plan, row)).collect();
                     decision.affinity.clone_from(&group.name);
                     decision.explanation = explanation;
                     decision.holds_until(self.cycle.valid_until());
+                    if books {
+                        self.placed(binding, &named);
+                    }
+                    decision.outcome = Outcome::Scheduled(named);
                     return;
                 }
                 Err(error) => {
@@ -353,8 +413,11 @@ fn requests(plan: &Plan) -> impl Iterator<Item = (&str, i64)> {
 /// Schedules many bindings and returns the decisions in the order of the bindings.
 ///
 /// With a ledger, bindings with a higher priority are scheduled first, and those with the same priority in the order of
-/// their names.
+/// their names. A scheduler that needs the placements of other bindings and knows none takes those of `bindings`.
 pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnapshot) -> Vec<Decision> {
+    if scheduler.profile.needs_placements() && scheduler.placements.is_none() {
+        scheduler.placements = Some(Arc::new(Placements::of(bindings)));
+    }
     let mut order: Vec<usize> = (0..bindings.len()).collect();
     if scheduler.ledger.is_some() {
         order.sort_by_cached_key(|&index| (std::cmp::Reverse(bindings[index].priority()), bindings[index].key()));

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use divvy_control_plane_tests::objects::{BINDING, DEPLOYMENT, POLICY};
-use divvy_control_plane_tests::scenario::is_scheduled;
+use divvy_control_plane_tests::scenario::{condition, is_scheduled};
 use divvy_control_plane_tests::templates::Cluster;
 use divvy_control_plane_tests::users::{SCHEDULER, SCHEDULER_B};
 use divvy_control_plane_tests::{Error, Scenario, source_folder, templates};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{folder, three_clusters};
 
@@ -92,6 +92,55 @@ async fn all_components_go_to_one_cluster_with_room_for_them() -> Result<(), Err
     let clusters = binding["spec"]["clusters"].as_array().map_or(&[][..], Vec::as_slice);
     assert_eq!(clusters.len(), 1, "{binding:#}");
     assert_eq!(clusters[0]["name"], "large");
+    Ok(())
+}
+
+/// Three workloads that share no cluster, for two clusters: the third waits until one of the others is gone.
+#[tokio::test]
+async fn workloads_that_are_kept_apart_wait_for_a_free_cluster() -> Result<(), Error> {
+    let folder = folder()?;
+    let clusters = [Cluster::new("one").cpu(20), Cluster::new("two").cpu(20)];
+    let mut scenario = Scenario::new(folder.path(), &clusters).await?;
+    let mut configuration = scenario.configuration(SCHEDULER);
+    configuration.profile = "karmada-alpha".into();
+    scenario.start_scheduler_with(&configuration)?;
+    let mut placement = templates::divided_by_room(json!({}));
+    placement["spreadConstraints"] = json!([{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]);
+    let binding = |name: &str| {
+        json!({
+            "metadata": {
+                "namespace": "default",
+                "name": name,
+                "labels": {"propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-0000-4000-8000-000000000000"},
+            },
+            "spec": {
+                "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name},
+                "schedulerName": "default-scheduler",
+                "placement": placement,
+                "replicas": 2,
+                "workloadAffinityGroups": {"antiAffinityGroup": "ha=shop"},
+            },
+        })
+    };
+    let cluster_of = |binding: &Value| binding["spec"]["clusters"][0]["name"].as_str().map(str::to_owned);
+    let objects = scenario.objects();
+    objects.create(BINDING, &binding("first")).await?;
+    objects.create(BINDING, &binding("second")).await?;
+    let first = objects
+        .wait(BINDING, "default", "first", "scheduled", is_scheduled)
+        .await?;
+    let second = objects
+        .wait(BINDING, "default", "second", "scheduled", is_scheduled)
+        .await?;
+    assert_ne!(cluster_of(&first), cluster_of(&second));
+    objects.create(BINDING, &binding("third")).await?;
+    let is_refused = |binding: &Value| condition(binding, "Scheduled")["reason"] == "NoClusterFit";
+    objects.wait(BINDING, "default", "third", "refused", is_refused).await?;
+    objects.delete(BINDING, "default", "first").await?;
+    let third = objects
+        .wait(BINDING, "default", "third", "scheduled", is_scheduled)
+        .await?;
+    assert_eq!(cluster_of(&third), cluster_of(&first));
     Ok(())
 }
 

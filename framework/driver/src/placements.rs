@@ -1,0 +1,105 @@
+//! The placements of other bindings, as tables of numbers over one string.
+//!
+//! They change from one decision to the next, so they are apart from the binding's record, which is built once.
+
+use divvy_framework_abi::arena::NO_ROW;
+use divvy_framework_abi::hash::hash_text;
+use divvy_framework_abi::row::{PeerRow, TargetRow, peer_group};
+use divvy_framework_abi::text::{Span, Text};
+use divvy_framework_abi::view::PlacementsView;
+use divvy_framework_abi::{Slice, Str};
+
+use crate::snapshot::Snapshot;
+
+/// The workload affinity groups of a binding, and its peers. Reuse one across cycles to save its allocations.
+#[derive(Debug, Clone, Default)]
+pub struct PlacementsRecord {
+    pool: String,
+    affinity_group: Text,
+    anti_affinity_group: Text,
+    peers: Vec<PeerRow>,
+    targets: Vec<TargetRow>,
+    target_rows: Vec<u32>,
+}
+
+impl PlacementsRecord {
+    /// Starts anew with the groups of a binding, `<label key>=<label value>`; empty for none.
+    pub fn reset(&mut self, affinity_group: &str, anti_affinity_group: &str) {
+        self.pool.clear();
+        self.peers.clear();
+        self.targets.clear();
+        self.target_rows.clear();
+        self.affinity_group = self.text(affinity_group);
+        self.anti_affinity_group = self.text(anti_affinity_group);
+    }
+
+    /// Adds a peer: its name, whether it shares the affinity and the anti-affinity group, and its clusters with their
+    /// replicas. Peers are added in the order of their names.
+    pub fn peer<'t>(
+        &mut self,
+        name: &str,
+        (affinity, anti_affinity): (bool, bool),
+        targets: impl IntoIterator<Item = (&'t str, i64)>,
+    ) {
+        let start = self.targets.len();
+        for (cluster, replicas) in targets {
+            let cluster = self.text(cluster);
+            self.targets.push(TargetRow { cluster, replicas });
+        }
+        let mut groups = 0;
+        for (bit, is_shared) in [
+            (peer_group::AFFINITY, affinity),
+            (peer_group::ANTI_AFFINITY, anti_affinity),
+        ] {
+            if is_shared {
+                groups |= bit;
+            }
+        }
+        let row = PeerRow {
+            name: self.text(name),
+            groups,
+            targets: Span {
+                start: start as u32,
+                length: (self.targets.len() - start) as u32,
+            },
+        };
+        self.peers.push(row);
+    }
+
+    fn text(&mut self, text: &str) -> Text {
+        if text.is_empty() {
+            return Text::EMPTY;
+        }
+        let start = self.pool.len() as u32;
+        self.pool.push_str(text);
+        Text {
+            start,
+            length: text.len() as u32,
+            hash: hash_text(text),
+        }
+    }
+
+    /// Finds the clusters of the peers in a snapshot.
+    pub fn resolve(&mut self, snapshot: &Snapshot) {
+        let arena = snapshot.arena();
+        let pool = self.pool.as_str();
+        self.target_rows.clear();
+        self.target_rows.extend(self.targets.iter().map(|target| {
+            let row = arena.row_hashed(target.cluster.read(pool), target.cluster.hash);
+            row.unwrap_or(NO_ROW)
+        }));
+    }
+
+    /// What plugins read.
+    pub fn view(&self) -> PlacementsView<'_> {
+        PlacementsView {
+            pool: Str::new(&self.pool),
+            affinity_group: self.affinity_group,
+            anti_affinity_group: self.anti_affinity_group,
+            peers: Slice::new(&self.peers),
+            targets: Slice::new(&self.targets),
+            target_rows: Slice::new(&self.target_rows),
+            ..PlacementsView::DEFAULT
+        }
+    }
+}

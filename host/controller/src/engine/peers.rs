@@ -1,0 +1,46 @@
+//! Placements of other bindings: what a decision sees of them, and which bindings a change of them wakes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use divvy_karmada::api::TargetCluster;
+use divvy_karmada::detector::Binding;
+use divvy_scheduler::placements::Peers;
+
+use super::Engine;
+use crate::condition::Cause;
+use crate::objects::BindingKey;
+use crate::placements::LivePlacements;
+
+impl Engine {
+    /// What plugins see of other bindings; `None` if no plugin needs them.
+    pub(super) fn peers(&self, binding: &Binding) -> Option<Peers> {
+        let placements = self.placements.as_ref()?;
+        Peers::of(binding, Some(placements.index()))
+    }
+
+    /// Places a binding where its decision puts it, before that is written.
+    pub(super) fn assume_placement(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster], now: Instant) {
+        self.change_placements(now, |placements| placements.assume(key, result));
+    }
+
+    /// Changes placements, and wakes the bindings that fail for want of another placement of a peer. Does nothing if no
+    /// plugin needs placements.
+    pub(super) fn change_placements(&mut self, now: Instant, change: impl FnOnce(&mut LivePlacements)) {
+        let Some(placements) = &mut self.placements else { return };
+        change(placements);
+        let affected = placements.take_affected();
+        if !self.is_deciding() {
+            return;
+        }
+        for key in &affected {
+            if let Some(in_flight) = self.in_flight.get_mut(key) {
+                // Its failure is being written, which the change may have made obsolete.
+                in_flight.is_outdated |= in_flight.failure.is_some();
+            } else if let Some(key) = self.bindings.shared_key(key) {
+                let helps = |cause| matches!(cause, Cause::Filters | Cause::Capacity);
+                self.queue.wake_if_parked(key, now, helps);
+            }
+        }
+    }
+}

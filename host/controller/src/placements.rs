@@ -1,0 +1,120 @@
+//! Placements of bindings in workload affinity groups: as the control plane has them, and as decisions in flight will leave
+//! them.
+//!
+//! A decision places its binding at once, so that the next decision sees it. When it is written, it stays; when the write
+//! fails, the binding is again where the control plane has it. Versions that arrive meanwhile are kept aside. Kept only for
+//! profiles with a plugin that needs it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use divvy_karmada::api::{BindingScope, ResourceBinding, TargetCluster, WorkloadAffinityGroups};
+use divvy_scheduler::placements::{Placements, Targets, targets_of};
+
+use crate::objects::BindingKey;
+
+/// What the control plane has of a binding: its groups, if it is in any, and its clusters.
+pub type Observed = Option<(WorkloadAffinityGroups, Targets)>;
+
+/// Reads what a binding's peers see of it.
+pub fn read_placement(binding: &ResourceBinding) -> Observed {
+    let groups = binding.spec.workload_affinity_groups.as_ref();
+    let groups = groups.filter(|groups| !groups.is_empty() && binding.scope() == BindingScope::Namespaced)?;
+    Some((groups.clone(), targets_of(&binding.spec.clusters)))
+}
+
+/// The placements of a live control plane.
+#[derive(Debug, Default)]
+pub struct LivePlacements {
+    index: Placements,
+    /// What the control plane has of the bindings whose decision is in flight.
+    in_flight: HashMap<Arc<BindingKey>, Observed>,
+    /// Bindings whose peers changed since [`Self::take_affected`].
+    affected: BTreeSet<BindingKey>,
+}
+
+impl LivePlacements {
+    /// Takes in a version of a binding, as [`read_placement`] reads it.
+    pub fn observe(&mut self, key: &BindingKey, observed: Observed) {
+        match self.in_flight.get_mut(key) {
+            Some(aside) => *aside = observed,
+            None => self.set(key, observed),
+        }
+    }
+
+    /// Places a binding where a decision puts it, until [`Self::keep`] or [`Self::take_back`].
+    pub fn assume(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster]) {
+        let Some((groups, targets)) = self.current(key) else {
+            return;
+        };
+        let assumed = Some((groups.clone(), targets_of(result)));
+        self.in_flight
+            .entry(Arc::clone(key))
+            .or_insert_with(|| Some((groups, targets)));
+        self.set(key, assumed);
+    }
+
+    /// Leaves a binding where its decision put it: it is written.
+    pub fn keep(&mut self, key: &BindingKey) {
+        self.in_flight.remove(key);
+    }
+
+    /// Puts a binding back to where the control plane has it: the decision was not written.
+    pub fn take_back(&mut self, key: &BindingKey) {
+        if let Some(observed) = self.in_flight.remove(key) {
+            self.set(key, observed);
+        }
+    }
+
+    /// Takes back every decision in flight.
+    pub fn take_back_all(&mut self) {
+        let keys: Vec<Arc<BindingKey>> = self.in_flight.keys().map(Arc::clone).collect();
+        for key in keys {
+            self.take_back(&key);
+        }
+    }
+
+    /// Forgets a binding that is gone.
+    pub fn forget(&mut self, key: &BindingKey) {
+        self.in_flight.remove(key);
+        self.set(key, None);
+    }
+
+    /// The placements, for a decision.
+    pub fn index(&self) -> &Placements {
+        &self.index
+    }
+
+    /// Bindings whose peers changed since the last call, in order.
+    pub fn take_affected(&mut self) -> BTreeSet<BindingKey> {
+        std::mem::take(&mut self.affected)
+    }
+
+    fn current(&self, key: &BindingKey) -> Observed {
+        let (groups, targets) = self.index.get(&key.namespace, &key.name)?;
+        (key.scope == BindingScope::Namespaced).then(|| (groups.clone(), Arc::clone(targets)))
+    }
+
+    fn set(&mut self, key: &BindingKey, placed: Observed) {
+        if key.scope != BindingScope::Namespaced {
+            return;
+        }
+        let before = self.current(key);
+        if before == placed {
+            return;
+        }
+        let (namespace, name) = (&key.namespace, &key.name);
+        match &placed {
+            Some((groups, targets)) => _ = self.index.set(namespace, name, groups, Arc::clone(targets)),
+            None => _ = self.index.remove(namespace, name),
+        }
+        for (groups, _) in before.iter().chain(&placed) {
+            let names = self.index.names_in(namespace, name, groups);
+            self.affected
+                .extend(names.into_iter().map(|name| BindingKey { name, ..key.clone() }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

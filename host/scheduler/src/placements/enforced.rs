@@ -1,0 +1,53 @@
+//! Workload affinity that a binding asks for and that no filter of a profile enforces.
+
+use divvy_karmada::api::{Placement, WorkloadAffinityGroups};
+
+/// Kinds of workload affinity that the filters of a profile promise to enforce.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Enforced {
+    /// Affinity.
+    pub affinity: bool,
+    /// Anti-affinity.
+    pub anti_affinity: bool,
+}
+
+impl Enforced {
+    /// The field of a binding that asks for workload affinity which is not enforced; `None` if there is none.
+    ///
+    /// A binding that is in no group although its placement asks for groups may be of a workload without the label, or of a
+    /// control plane whose feature gate is off. Where the filters are there, it is scheduled as Karmada would.
+    pub fn unenforced(
+        self,
+        groups: Option<&WorkloadAffinityGroups>,
+        placement: Option<&Placement>,
+    ) -> Option<&'static str> {
+        let affinity = placement.and_then(|placement| placement.workload_affinity.as_ref());
+        let is_in =
+            |group: fn(&WorkloadAffinityGroups) -> &String| groups.is_some_and(|groups| !group(groups).is_empty());
+        [
+            (
+                self.affinity,
+                is_in(|groups| &groups.affinity_group),
+                "spec.workloadAffinityGroups.affinityGroup",
+            ),
+            (
+                self.anti_affinity,
+                is_in(|groups| &groups.anti_affinity_group),
+                "spec.workloadAffinityGroups.antiAffinityGroup",
+            ),
+            (
+                self.affinity,
+                affinity.is_some_and(|affinity| affinity.affinity.is_some()),
+                "spec.placement.workloadAffinity.affinity",
+            ),
+            (
+                self.anti_affinity,
+                affinity.is_some_and(|affinity| affinity.anti_affinity.is_some()),
+                "spec.placement.workloadAffinity.antiAffinity",
+            ),
+        ]
+        .into_iter()
+        .find(|(is_enforced, is_asked_for, _)| *is_asked_for && !is_enforced)
+        .map(|(.., field)| field)
+    }
+}

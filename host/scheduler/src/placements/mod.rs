@@ -1,0 +1,16 @@
+//! Where other bindings are placed: an index by workload affinity group, and what a decision sees of it.
+//!
+//! The caller keeps the index: from the bindings of its input, from a watch, with results that are decided and not written
+//! yet. A group is one of a namespace, so only ResourceBindings are in one, as in Karmada
+//! (`pkg/scheduler/framework/plugins/workloadaffinity` and `workloadantiaffinity`).
+
+mod enforced;
+mod index;
+mod peers;
+
+#[cfg(test)]
+mod tests;
+
+pub use enforced::Enforced;
+pub use index::{Placements, Targets, targets_of};
+pub use peers::{Peer, Peers};
