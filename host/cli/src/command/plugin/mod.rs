@@ -1,10 +1,11 @@
 //! `divvy plugin`: lists the installed plugins and shows what each accepts.
 
+mod show;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use divvy_scheduler::plugin::loader::PluginFile;
-use divvy_scheduler::plugin::{LoadError, LoadOptions, PluginDirectories, PluginLibrary};
+use divvy_scheduler::plugin::{LoadError, PluginDirectories, PluginLibrary};
 use divvy_scheduler::profile::ProfileConfiguration;
 
 use super::Exit;
@@ -32,7 +33,7 @@ Examples:
   divvy plugin show static-weight
   divvy plugin show ./target/release/libmy_strategy.so
   divvy plugin show specified -o json | jq .preferencesSchema")]
-    Show(ShowArguments),
+    Show(show::ShowArguments),
 }
 
 /// Arguments of `divvy plugin list`.
@@ -43,19 +44,6 @@ pub(super) struct ListArguments {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = ListFormat::Table)]
     output: ListFormat,
-}
-
-/// Arguments of `divvy plugin show`.
-#[derive(Debug, Args)]
-pub(super) struct ShowArguments {
-    /// Name of the plugin, or path of its library
-    #[arg(value_name = "NAME")]
-    plugin: String,
-    #[command(flatten)]
-    profile: ProfileArguments,
-    /// Output format; `json` includes the JSON Schemas
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    output: Format,
 }
 
 /// Output format of the list.
@@ -85,7 +73,7 @@ enum Format {
 pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Failure> {
     match command {
         PluginCommand::List(arguments) => list(arguments, console),
-        PluginCommand::Show(arguments) => show(arguments, console),
+        PluginCommand::Show(arguments) => show::run(arguments, console),
     }
 }
 
@@ -106,33 +94,6 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
         ));
     }
     Ok(if is_broken { Exit::Usage } else { Exit::Success })
-}
-
-fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
-    let chosen = arguments.profile.read()?;
-    let directories = directories(&arguments.profile, &chosen.configuration)?;
-    let name = arguments.plugin.as_str();
-    let path = match named_by_profile(&chosen.configuration, name) {
-        Some(path) => path,
-        None if name.contains('/') => PathBuf::from(name),
-        None => directories.find(name).ok_or_else(|| not_found(name, &directories))?,
-    };
-    let library = match PluginLibrary::load(&path, None) {
-        // The name tells which of them is meant.
-        Err(LoadError::SeveralPlugins { .. }) if !name.contains('/') => PluginFile::read(&path).and_then(|file| {
-            file.open(LoadOptions {
-                name: Some(name),
-                ..LoadOptions::default()
-            })
-        }),
-        loaded => loaded,
-    };
-    let library = library.map_err(|error| Failure::usage(diagnostic(&error)))?;
-    console.print(|out| match arguments.output {
-        Format::Table => plugins::write_one(&library, console.width(), out),
-        Format::Json => plugins::write_one_json(&library, out),
-    })?;
-    Ok(Exit::Success)
 }
 
 /// Directories to search: those that building the profile would search.
