@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 17] = [
+const CRATES: [(&str, &[&str]); 18] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -90,6 +90,16 @@ const CRATES: [(&str, &[&str]); 17] = [
         &["divvy-documents", "divvy-karmada", "divvy-scheduler"],
     ),
     (
+        "divvy-conformance",
+        &[
+            "divvy-documents",
+            "divvy-framework",
+            "divvy-karmada",
+            "divvy-manifests",
+            "divvy-scheduler",
+        ],
+    ),
+    (
         "divvy-controller",
         &[
             "divvy-estimator",
@@ -102,6 +112,7 @@ const CRATES: [(&str, &[&str]); 17] = [
     (
         "divvy-cli",
         &[
+            "divvy-conformance",
             "divvy-controller",
             "divvy-documents",
             "divvy-estimator",

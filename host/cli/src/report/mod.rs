@@ -28,4 +28,5 @@ pub(crate) mod table;
 mod tests;
 pub(crate) mod text;
 mod totals;
+pub(crate) mod verification;
 pub(crate) mod warnings;

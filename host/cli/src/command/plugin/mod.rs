@@ -1,6 +1,7 @@
-//! `divvy plugin`: lists the installed plugins and shows what each accepts.
+//! `divvy plugin`: lists the installed plugins, shows what each accepts, and checks that one keeps its contracts.
 
 mod show;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,7 @@ Examples:
   divvy plugin show ./target/release/libmy_strategy.so
   divvy plugin show specified -o json | jq .preferencesSchema")]
     Show(show::ShowArguments),
+    Verify(Box<verify::VerifyArguments>),
 }
 
 /// Arguments of `divvy plugin list`.
@@ -74,6 +76,7 @@ pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Fa
     match command {
         PluginCommand::List(arguments) => list(arguments, console),
         PluginCommand::Show(arguments) => show::run(arguments, console),
+        PluginCommand::Verify(arguments) => verify::run(arguments, console),
     }
 }
 
@@ -139,7 +142,7 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// Names of the plugins in a profile, in the order of the cycle.
-fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
+pub(super) fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
     let filters = profile.filters.iter().flatten().cloned();
     let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());
     let assign = profile.assign.iter().flatten().cloned();

@@ -15,7 +15,7 @@ use crate::report::plugins;
 
 /// Arguments of `divvy plugin show`.
 #[derive(Debug, Args)]
-pub(super) struct ShowArguments {
+pub(in crate::command) struct ShowArguments {
     /// Name of the plugin, or path of its library
     #[arg(value_name = "NAME")]
     plugin: String,
