@@ -18,6 +18,7 @@ mod explanation;
 pub(crate) mod forecast;
 pub(crate) mod grid;
 pub(crate) mod headroom;
+pub(crate) mod inspection;
 pub(crate) mod jsonpath;
 pub(crate) mod plugins;
 mod schema;

@@ -1,13 +1,11 @@
-//! Reports on plugins: a list of all, or the full description of one.
+//! Report on plugins: a list of all.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use divvy_scheduler::plugin::{LoadError, PluginLibrary};
-use divvy_scheduler::strategy::{PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::grid::{Cell, Column, Grid};
 use super::structured::write_value;
@@ -36,8 +34,7 @@ pub(crate) struct Found {
 struct Description<'a> {
     name: &'a str,
     path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    in_profile: Option<bool>,
+    in_profile: bool,
     #[serde(flatten)]
     library: Option<LibraryDescription>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,15 +55,10 @@ struct LibraryDescription {
     promises: Vec<&'static str>,
     inputs: Vec<&'static str>,
     sha256: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    configuration_schema: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preferences_schema: Option<Value>,
 }
 
 impl LibraryDescription {
-    fn of(library: &PluginLibrary, has_schemas: bool) -> Self {
-        let schema = |text: String| has_schemas.then(|| serde_json::from_str(&text).unwrap_or(Value::Null));
+    fn of(library: &PluginLibrary) -> Self {
         Self {
             version: library.version(),
             description: library.description(),
@@ -77,8 +69,6 @@ impl LibraryDescription {
             promises: library.promise_names(),
             inputs: library.input_names(),
             sha256: library.checksum().to_owned(),
-            configuration_schema: schema(library.configuration_schema()),
-            preferences_schema: schema(library.preferences_schema()),
         }
     }
 }
@@ -159,7 +149,7 @@ fn serves(library: &PluginLibrary) -> String {
     }
 }
 
-/// Writes the list as JSON, without the schemas.
+/// Writes the list as JSON.
 ///
 /// # Errors
 ///
@@ -169,13 +159,13 @@ pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()>
         .iter()
         .map(|found| {
             let (library, error) = match &found.library {
-                Ok(library) => (Some(LibraryDescription::of(library, false)), None),
+                Ok(library) => (Some(LibraryDescription::of(library)), None),
                 Err(error) => (None, Some(error)),
             };
             Description {
                 name: &found.name,
                 path: found.path.display().to_string(),
-                in_profile: Some(found.in_profile),
+                in_profile: found.in_profile,
                 library,
                 error: error.map(ToString::to_string),
                 hint: error.and_then(LoadError::hint),
@@ -183,81 +173,4 @@ pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()>
         })
         .collect();
     write_value(&descriptions, out)
-}
-
-/// Writes the description of one plugin as JSON, with the schemas of its configuration and preferences.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_one_json(library: &PluginLibrary, out: &mut dyn Write) -> io::Result<()> {
-    let description = Description {
-        name: library.name(),
-        path: library.path().display().to_string(),
-        in_profile: None,
-        library: Some(LibraryDescription::of(library, true)),
-        error: None,
-        hint: None,
-    };
-    write_value(&description, out)
-}
-
-/// Writes the description of one plugin as text, with the keys of its configuration and preferences.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    let (bold, faint) = (style::NAME, style::FAINT);
-    writeln!(out, "{bold}{}{bold:#} {}", printable(library.name()), library.version())?;
-    writeln!(out, "  {}", printable(library.description()))?;
-    let or_none = |words: Vec<&str>| match words.as_slice() {
-        [] => "none".to_owned(),
-        words => words.join(", "),
-    };
-    let mut lists = Vec::new();
-    for list in library.rule_lists() {
-        let fields = list.fields.iter();
-        lists.extend(fields.map(|field| format!("{}[].{}", list.name, field.name)));
-    }
-    let mut lines = vec![("extension points", or_none(library.extension_points()))];
-    if !library.strategies().is_empty() {
-        lines.push(("strategies", or_none(library.strategies())));
-    }
-    if !library.strategies().is_empty() || !library.promise_names().is_empty() {
-        lines.push(("promises", or_none(library.promise_names())));
-    }
-    if !lists.is_empty() {
-        lines.push(("reads of a policy", lists.join(", ")));
-    }
-    if !library.input_names().is_empty() {
-        lines.push(("also sees", library.input_names().join(", ")));
-    }
-    let versions = format!("SDK {}, ABI {}", library.sdk_version(), library.abi_version());
-    lines.extend([
-        ("built with", versions),
-        ("path", library.path().display().to_string()),
-        ("sha256", library.checksum().to_owned()),
-    ]);
-    for (title, text) in lines {
-        writeln!(out, "  {faint}{title:17}{faint:#}  {}", printable(&text))?;
-    }
-    writeln!(out)?;
-    let (title, schema) = (
-        format!("[profile.plugin.{}.configuration]", library.name()),
-        library.configuration_schema(),
-    );
-    super::schema::write(out, columns, &title, &schema, "takes no configuration")?;
-    writeln!(out)?;
-    let own = format!("{PLUGIN_PREFERENCES_PREFIX}{}", library.name());
-    let title = match library.strategies().is_empty() {
-        true => own.as_str(),
-        false => PREFERENCES_ANNOTATION,
-    };
-    let schema = library.preferences_schema();
-    let none = match lists.is_empty() {
-        true => "reads no preferences of its own",
-        false => "reads the lists above, and no other key",
-    };
-    super::schema::write(out, columns, title, &schema, none)
 }

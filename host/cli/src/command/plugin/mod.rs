@@ -1,6 +1,6 @@
 //! `divvy plugin`: lists the installed plugins, shows what each accepts, and checks that one keeps its contracts.
 
-mod show;
+mod inspect;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -28,13 +28,19 @@ Examples:
   divvy plugin list -o json | jq -r '.[] | \"\\(.name) \\(.sha256)\"'
   divvy plugin list --profile production.toml   # includes plugins that it names by path")]
     List(ListArguments),
-    /// Show a plugin's version, extension points, configuration and preferences
-    #[command(after_help = "\
+    /// Show what a plugin's file says about it, and whether this divvy would load it, without running any of its code
+    ///
+    /// Ends with exit code 1 if the library would be refused.
+    #[command(
+        visible_alias = "show",
+        after_help = "\
 Examples:
-  divvy plugin show static-weight
-  divvy plugin show ./target/release/libmy_strategy.so
-  divvy plugin show specified -o json | jq .preferencesSchema")]
-    Show(show::ShowArguments),
+  divvy plugin inspect ./target/release/libmy_strategy.so
+  divvy plugin inspect static-weight --load   # also configuration and preferences
+  divvy plugin inspect specified --load -o json | jq .preferencesSchema
+  divvy plugin inspect ./libmine.so -o json | jq .verdict.loads"
+    )]
+    Inspect(inspect::InspectArguments),
     Verify(Box<verify::VerifyArguments>),
 }
 
@@ -70,12 +76,12 @@ enum Format {
 
 /// Runs the subcommand.
 ///
-/// `list` ends with exit code 2 if no plugin is found or one cannot be loaded, after printing the others; `show` if
-/// the plugin is not found or cannot be loaded.
+/// `list` ends with exit code 2 if no plugin is found or one cannot be loaded, after printing the others; `inspect`
+/// and `verify` if the plugin is not found.
 pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Failure> {
     match command {
         PluginCommand::List(arguments) => list(arguments, console),
-        PluginCommand::Show(arguments) => show::run(arguments, console),
+        PluginCommand::Inspect(arguments) => inspect::run(arguments, console),
         PluginCommand::Verify(arguments) => verify::run(arguments, console),
     }
 }
