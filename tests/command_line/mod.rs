@@ -6,12 +6,14 @@
 mod choosing;
 mod diff;
 mod headroom;
+mod inspect;
 mod plugins_and_profiles;
 mod replay;
 mod schedule;
 mod selectors;
 mod silence;
 mod time;
+mod verify;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

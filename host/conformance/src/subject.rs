@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework::abi::descriptor::feature;
 use divvy_karmada::workloads::WorkloadKinds;
-use divvy_scheduler::plugin::{PluginDirectories, PluginInstance, PluginLibrary};
+use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::plugin::{CallError, PluginDirectories, PluginInstance, PluginLibrary};
 use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, Strategy, registry};
 
@@ -180,6 +181,14 @@ impl Subject {
     }
 }
 
+/// The words for a panic of a plugin, which is a finding of its own. Three in a row change what comes next.
+const PANIC: &str = "panic";
+
+/// True if two decisions differ, in words, and neither is a panic.
+pub(crate) fn is_another(first: &str, second: &str) -> bool {
+    first != second && first != PANIC && second != PANIC
+}
+
 /// A decision in words, with everything that must be the same if the same is decided again.
 pub(crate) fn told(decision: &Decision) -> String {
     let outcome = match &decision.outcome {
@@ -198,6 +207,9 @@ pub(crate) fn told(decision: &Decision) -> String {
             }
         }
         Outcome::Skipped(reason) => format!("skipped: {reason}"),
+        Outcome::Failed(CycleError::Plugin(CallError::Panic { .. } | CallError::Quarantined { .. })) => {
+            return PANIC.to_owned();
+        }
         Outcome::Failed(error) => format!("{}: {error}", error.kind()),
     };
     match decision.valid_until {

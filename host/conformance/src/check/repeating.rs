@@ -9,7 +9,7 @@ use divvy_scheduler::scheduler::{Decision, Outcome, Scheduler};
 
 use super::{Broken, Check, Method};
 use crate::case::{Case, Situation};
-use crate::subject::{Subject, told};
+use crate::subject::{Subject, is_another, told};
 
 /// Threads that decide at the same time.
 const THREADS: usize = 8;
@@ -72,16 +72,16 @@ fn determinism(subject: &Subject, case: &Case) -> Result<(), String> {
     };
     let first = told(&subject.decide_situation(&situation));
     let second = told(&subject.decide_situation(&situation));
-    if first != second {
+    if is_another(&first, &second) {
         return Err(differs("the same binding is decided differently", &first, &second));
     }
     // The twin is called once per case and has another past, so what is carried from one case to the next shows.
     let twin = subject.twin()?;
     let mut scheduler = Scheduler::new(twin).deciding_at(Some(situation.time));
     let third = told(&scheduler.schedule(&situation.binding, &situation.fleet));
-    match first == third {
-        true => Ok(()),
-        false => Err(differs("another instance decides differently", &first, &third)),
+    match is_another(&first, &third) {
+        false => Ok(()),
+        true => Err(differs("another instance decides differently", &first, &third)),
     }
 }
 
@@ -95,7 +95,7 @@ fn explanations(subject: &Subject, case: &Case) -> Result<(), String> {
     };
     let plain = told(&subject.decide_situation(&situation));
     let (first, second) = (explained(), explained());
-    if plain != told(&first) {
+    if is_another(&plain, &told(&first)) {
         return Err(differs("an explanation changes the decision", &plain, &told(&first)));
     }
     let text = |decision: &Decision| format!("{:?}", decision.explanation);
@@ -141,9 +141,9 @@ fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
         clusters: Vec::new(),
         time: situation.time,
     }));
-    match kept == afresh {
-        true => Ok(()),
-        false => Err(differs(
+    match is_another(&kept, &afresh) {
+        false => Ok(()),
+        true => Err(differs(
             "after changes of single clusters the decision is another than on the same clusters afresh",
             &kept,
             &afresh,
@@ -224,7 +224,7 @@ fn threads(subject: &Subject, cases: &[Case]) -> Result<(), Broken> {
                 let mut scheduler = Scheduler::new(Arc::clone(&profile)).deciding_at(Some(situation.time));
                 let here = told(&scheduler.schedule(&situation.binding, &situation.fleet));
                 let there = alone.get(number)?;
-                (here != *there).then(|| Broken {
+                is_another(there, &here).then(|| Broken {
                     message: differs("on one of 8 threads the decision is another", there, &here),
                     case: Some((*case).clone()),
                 })
