@@ -150,14 +150,15 @@ fn what_would_be_refused_is_inspected_all_the_same() {
         "misbehaving-inspected",
         &[repository().join("tests/fixtures/misbehaving.c")],
     );
-    let report = check_refused(&several, "holds several plugins: `misbehaving`, `demanding`, `hollow`");
-    let names: Vec<&Value> = report["plugins"]
+    let report = check_refused(&several, "holds several plugins: `");
+    let mut names: Vec<&str> = report["plugins"]
         .as_array()
         .expect("a list")
         .iter()
-        .map(|plugin| &plugin["name"])
+        .filter_map(|plugin| plugin["name"].as_str())
         .collect();
-    assert_eq!(names, ["misbehaving", "demanding", "hollow"]);
+    names.sort_unstable();
+    assert_eq!(names, ["demanding", "hollow", "misbehaving"]);
     assert_eq!(report["plugins"][0]["extensionPoints"], json!(["Filter", "Assign"]));
 }
 
