@@ -11,7 +11,7 @@ use crate::preferences;
 use crate::subject::Subject;
 
 /// What the cases for a plugin should contain.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Shape {
     /// Strategies to ask for, with the lists that a policy can give them.
     pub(crate) strategies: Vec<AskedStrategy>,
@@ -22,14 +22,14 @@ pub struct Shape {
 }
 
 /// A strategy to ask for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct AskedStrategy {
     pub(crate) name: String,
     pub(crate) lists: Vec<preferences::List>,
     /// Schema of the remaining keys.
     pub(crate) schema: Value,
-    /// True if clusters can have priorities beside it.
-    pub(crate) takes_priorities: bool,
+    /// A list that gives clusters priorities beside it; `None` if it allows none.
+    pub(crate) priorities: Option<preferences::List>,
 }
 
 impl Shape {
@@ -41,6 +41,9 @@ impl Shape {
             true => profile.strategy_names(),
             false => own.clone(),
         };
+        let declared = profile.declarations().strategies.iter();
+        let mut lists = declared.flat_map(|declared| &declared.lists);
+        let priorities = lists.find(|list| list.priorities).cloned();
         let asked = |name: String| {
             let is_own = own.contains(&name);
             let declared = profile.declarations().get(&name);
@@ -49,7 +52,9 @@ impl Shape {
                 lists: declared
                     .map(|declared| preferences::lists(&declared.lists))
                     .unwrap_or_default(),
-                takes_priorities: declared.is_some_and(|declared| !declared.refuses_priorities),
+                priorities: declared
+                    .filter(|declared| !declared.refuses_priorities)
+                    .and_then(|_| priorities.clone()),
                 schema: schema.unwrap_or(Value::Null),
                 name,
             }

@@ -66,17 +66,26 @@ pub(crate) fn of_strategy(
     if let Some(list) = crate::generate::pick(random, &lists) {
         preferences[list.name.as_str()] = entries(random, list, names, replicas);
     }
-    if strategy.takes_priorities && one_in(random, 6) {
-        let mut priorities = Vec::new();
-        for name in names {
-            if !one_in(random, 3) {
-                priorities.push(entry(name, &[("priority", 1 + random.below(3) as i64)]));
-            }
-        }
-        preferences["clusterPriority"] = json!({ "preferredPriorityList": priorities });
+    if let Some(list) = &strategy.priorities
+        && one_in(random, 6)
+    {
+        preferences["clusterPriority"] = json!({ list.name.as_str(): priorities(random, list, names) });
     }
     let is_empty = preferences.as_object().is_none_or(Map::is_empty);
     (!is_empty).then_some(preferences)
+}
+
+/// Entries that give some clusters one of three priorities.
+fn priorities(random: &mut Generator, list: &List, names: &[String]) -> Value {
+    let mut entries = Vec::new();
+    for name in names {
+        if !one_in(random, 3) {
+            let values = list.fields.iter().take(1);
+            let values = values.map(|field| (field.name.as_str(), 1 + random.below(3) as i64));
+            entries.push(entry(name, &values.collect::<Vec<_>>()));
+        }
+    }
+    entries.into()
 }
 
 /// Entries of a list: small numbers, numbers that add up to the replicas, or very large ones.
