@@ -24,6 +24,7 @@
 //! - [`controller`]: the scheduler of a control plane, against an API server in memory.
 //! - [`diff`]: forecasts of changes, against the same changes made by hand.
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
+//! - [`verification`]: the conformance kit of `divvy plugin verify`.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
 mod artifacts;
@@ -53,4 +54,5 @@ mod scheduling;
 mod selectors;
 mod tables;
 mod values;
+mod verification;
 mod walls;

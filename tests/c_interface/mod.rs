@@ -36,7 +36,7 @@ fn compile(name: &str, sources: &[PathBuf], more: &[&str]) -> PathBuf {
 
 /// Compiles a shared library.
 #[track_caller]
-fn library(name: &str, sources: &[PathBuf]) -> PathBuf {
+pub(crate) fn library(name: &str, sources: &[PathBuf]) -> PathBuf {
     compile(
         &format!("lib{name}.{}", std::env::consts::DLL_EXTENSION),
         sources,

@@ -7,6 +7,7 @@ mod affinity;
 mod choosing;
 mod diff;
 mod headroom;
+mod inspect;
 mod plugins_and_profiles;
 mod profile_lists;
 mod replay;
@@ -15,6 +16,7 @@ mod selectors;
 mod silence;
 mod tables;
 mod time;
+mod verify;
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

@@ -201,7 +201,7 @@ fn a_file_that_is_not_a_plugin_is_listed_with_the_reason() {
 
 #[test]
 fn a_plugin_is_shown_with_its_configuration() {
-    let (exit, stdout, _) = run(&["plugin", "show", "static-weight"]);
+    let (exit, stdout, _) = run(&["plugin", "show", "static-weight", "--load"]);
     assert_eq!(exit, Some(0));
     assert!(stdout.starts_with("static-weight "), "{stdout}");
     assert!(
@@ -213,7 +213,7 @@ fn a_plugin_is_shown_with_its_configuration() {
         "{stdout}"
     );
     let path = fixture("faulty").display().to_string();
-    let (exit, stdout, _) = run(&["plugin", "show", &path, "-o", "json"]);
+    let (exit, stdout, _) = run(&["plugin", "inspect", &path, "--load", "-o", "json"]);
     assert_eq!(exit, Some(0));
     let plugin: serde_json::Value = serde_json::from_str(&stdout).expect("it is JSON");
     assert_eq!(plugin["preferencesSchema"]["properties"]["patience"]["type"], "integer");
@@ -245,7 +245,8 @@ fn the_help_of_every_command_has_examples() {
         &["profile", "show"],
         &["profile", "check"],
         &["plugin", "list"],
-        &["plugin", "show"],
+        &["plugin", "inspect"],
+        &["plugin", "verify"],
         &["completions"],
         &[],
     ] {

@@ -192,7 +192,7 @@ fn an_unknown_key_of_preferences_is_named_with_its_place_and_the_nearest_list() 
 "
     );
     assert!(stdout.contains(&rows), "{stdout}");
-    let (_, stdout, _) = run(&["plugin", "show", "specified"]);
+    let (_, stdout, _) = run(&["plugin", "show", "specified", "--load"]);
     assert!(
         stdout.ends_with("divvy.io/preferences: reads the lists above, and no other key\n"),
         "{stdout}"

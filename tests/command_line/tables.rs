@@ -100,6 +100,7 @@ fn tables_are_shown_with_the_plugins_that_read_them() {
         "plugin",
         "show",
         "cheap-power",
+        "--load",
         "--profile",
         &tables.path("profile.toml"),
     ];

@@ -148,7 +148,7 @@ fn preferences_for_plugins_are_checked_by_their_names() {
         ) && stderr.contains("did you mean `divvy.io/preferences.windows`?"),
         "{stderr}"
     );
-    let (exit, stdout, stderr) = run(&["plugin", "show", "windows", "--profile", &profile]);
+    let (exit, stdout, stderr) = run(&["plugin", "show", "windows", "--load", "--profile", &profile]);
     assert_eq!((exit, stderr.as_str()), (Some(0), ""));
     assert!(
         stdout.contains("divvy.io/preferences.windows")

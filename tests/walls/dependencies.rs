@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 18] = [
+const CRATES: [(&str, &[&str]); 19] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -91,6 +91,16 @@ const CRATES: [(&str, &[&str]); 18] = [
         &["divvy-documents", "divvy-karmada", "divvy-scheduler"],
     ),
     (
+        "divvy-conformance",
+        &[
+            "divvy-documents",
+            "divvy-framework",
+            "divvy-karmada",
+            "divvy-manifests",
+            "divvy-scheduler",
+        ],
+    ),
+    (
         "divvy-controller",
         &[
             "divvy-estimator",
@@ -103,6 +113,7 @@ const CRATES: [(&str, &[&str]); 18] = [
     (
         "divvy-cli",
         &[
+            "divvy-conformance",
             "divvy-controller",
             "divvy-documents",
             "divvy-estimator",

@@ -2,7 +2,9 @@
 //!
 //! Requires the feature `testing`. A [`Scenario`] holds the binding and the clusters, including the results of earlier
 //! steps of a cycle (score, replicas that fit now, last replicas). It runs one step of one plugin with the same
-//! contexts as the host's calls. [`Scenario::assign_checked`] also checks a strategy's promises.
+//! contexts as the host's calls. [`Scenario::rejections_checked`], [`Scenario::scores_checked`],
+//! [`Scenario::candidates_checked`] and [`Scenario::assign_checked`] hold a plugin to the host's rules, and a strategy to its
+//! promises.
 //!
 //! ```
 //! use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -15,8 +17,10 @@
 //! ```
 
 mod builders;
+mod checked;
 mod columns;
 mod explanation;
+mod identity;
 mod inputs;
 mod metrics;
 mod peers;

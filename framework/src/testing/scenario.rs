@@ -12,6 +12,7 @@ use divvy_framework_driver::cycle::{CycleOptions, Resolution, cycle_view, policy
 use divvy_framework_driver::snapshot::SnapshotStore;
 
 use super::explanation::{Explanation, take_reason, take_text};
+use super::identity::Names;
 use super::inputs::ValidUntil;
 use super::peers::Peers;
 use super::{AffinityBuilder, ClusterBuilder, TableBuilder};
@@ -36,6 +37,7 @@ pub struct Scenario {
     seed: u64,
     uid: String,
     resource: (String, String),
+    pub(super) names: Names,
     pub(super) preferences: String,
     pub(super) time: Option<i64>,
     pub(super) valid_until: ValidUntil,
@@ -222,20 +224,7 @@ impl Scenario {
         plugin: &P,
     ) -> Result<(Vec<String>, Vec<(String, String)>), Failure> {
         let names = self.cluster_names();
-        let preferences: Option<T> = self.preferences_as()?;
-        let (codes, explanation) = self.run(true, P::NEEDS, |cycle| {
-            let mut codes = vec![0; self.clusters.len()];
-            let mut result = FilterResult::new(cycle, &mut codes, 1);
-            let context = FilterContext {
-                plugin,
-                cycle,
-                kept: Kept::default(),
-                preferences: preferences.as_ref(),
-            };
-            plugin.filter(&context, &mut result)?;
-            within_range(result.dropped)?;
-            Ok(codes)
-        })?;
+        let (codes, explanation) = self.filter_with(plugin, true)?;
         let mut feasible = Vec::new();
         let mut rejected = Vec::new();
         for (name, code) in names.into_iter().zip(codes) {
@@ -247,6 +236,28 @@ impl Scenario {
             }
         }
         Ok((feasible, rejected))
+    }
+
+    /// One code per cluster, 0 where the plugin does not reject it.
+    pub(super) fn filter_with<T: Preferences + 'static, P: FilterPlugin<T>>(
+        &self,
+        plugin: &P,
+        explain: bool,
+    ) -> Result<(Vec<u32>, Explanation), Failure> {
+        let preferences: Option<T> = self.preferences_as()?;
+        self.run(explain, P::NEEDS, |cycle| {
+            let mut codes = vec![0; self.clusters.len()];
+            let mut result = FilterResult::new(cycle, &mut codes, 1);
+            let context = FilterContext {
+                plugin,
+                cycle,
+                kept: Kept::default(),
+                preferences: preferences.as_ref(),
+            };
+            plugin.filter(&context, &mut result)?;
+            within_range(result.dropped)?;
+            Ok(codes)
+        })
     }
 
     /// Runs Assign with all clusters as candidates, and returns the replicas per cluster.
@@ -409,8 +420,14 @@ impl Scenario {
     fn record(&self) -> BindingRecord {
         let mut builder = self.binding.clone();
         builder
-            .identity("default", "sample-deployment", &self.uid)
-            .resource(&self.resource.0, &self.resource.1, "default", "sample", &self.uid)
+            .identity(&self.names.namespace, &self.names.binding, &self.uid)
+            .resource(
+                &self.resource.0,
+                &self.resource.1,
+                &self.names.namespace,
+                &self.names.resource,
+                &self.uid,
+            )
             .strategy("", &self.preferences)
             .replicas(self.replicas, self.workload.unwrap_or(true));
         for cluster in self.clusters.iter().filter(|cluster| cluster.last != ABSENT) {

@@ -1,6 +1,6 @@
 //! Score and Select, run on a scenario.
 
-use divvy_framework_driver::rules::check_selection;
+use divvy_framework_driver::rules::{Violation, check_scores, check_selection};
 
 use super::Scenario;
 use super::explanation::Explanation;
@@ -16,24 +16,37 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// The plugin's [`Failure`].
+    /// The plugin's [`Failure`], or the rule of the host that its scores break.
     pub fn scores<T: Preferences + 'static, P: ScorePlugin<T>>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
-        self.score_with(plugin, false).map(|(scores, _)| scores)
+        self.score_within_range(plugin, false).map(|(scores, _)| scores)
     }
 
     /// Runs Score like [`Self::scores`], and also returns the plugin's explanation.
     ///
     /// # Errors
     ///
-    /// The plugin's [`Failure`].
+    /// As [`Self::scores`].
     pub fn scores_explained<T: Preferences + 'static, P: ScorePlugin<T>>(
         &self,
         plugin: &P,
     ) -> Result<(Vec<i64>, Explanation), Failure> {
-        self.score_with(plugin, true)
+        self.score_within_range(plugin, true)
     }
 
-    fn score_with<T: Preferences + 'static, P: ScorePlugin<T>>(
+    /// Scores that the host would accept.
+    fn score_within_range<T: Preferences + 'static, P: ScorePlugin<T>>(
+        &self,
+        plugin: &P,
+        explain: bool,
+    ) -> Result<(Vec<i64>, Explanation), Failure> {
+        let (scores, explanation) = self.score_with(plugin, explain)?;
+        let names = self.cluster_names();
+        check_scores(P::NAME, &scores, |index| names.get(index).cloned().unwrap_or_default())
+            .map_err(|violation| Failure::internal(violation.to_string()))?;
+        Ok((scores, explanation))
+    }
+
+    pub(super) fn score_with<T: Preferences + 'static, P: ScorePlugin<T>>(
         &self,
         plugin: &P,
         explain: bool,
@@ -86,6 +99,18 @@ impl Scenario {
         plugin: &P,
         explain: bool,
     ) -> Result<(Vec<String>, Explanation), Failure> {
+        let (chosen, explanation) = self.selection(plugin, explain)?;
+        let chosen = chosen.map_err(|violation| Failure::internal(violation.to_string()))?;
+        Ok((chosen, explanation))
+    }
+
+    /// The names of the candidates, or the rule of the host that the selection breaks.
+    #[allow(clippy::type_complexity, reason = "a selection or a violation, and an explanation")]
+    pub(super) fn selection<T: Preferences + 'static, P: SelectPlugin<T>>(
+        &self,
+        plugin: &P,
+        explain: bool,
+    ) -> Result<(Result<Vec<String>, Violation>, Explanation), Failure> {
         let rows = self.rows();
         let columns = self.columns(&rows);
         let preferences: Option<T> = self.preferences_as()?;
@@ -103,8 +128,7 @@ impl Scenario {
             let written = result.written();
             let name = |index: usize| names[index].clone();
             let chosen = check_selection(P::NAME, &candidates, written, &mut Vec::new(), name);
-            let chosen = chosen.map_err(|violation| Failure::internal(violation.to_string()))?;
-            Ok(chosen.iter().map(|&index| name(index as usize)).collect())
+            Ok(chosen.map(|chosen| chosen.iter().map(|&index| name(index as usize)).collect()))
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of the test kit itself: the input that a plugin sees through it.
 
+mod checked;
 mod inputs;
 mod tables;
 

@@ -13,6 +13,10 @@ use divvy_framework::division::{DivisionError, Request, Scratch};
 pub struct PriorityAggregatedScratch {
     division: Scratch,
     members: TierMembers,
+    /// Tiers of the candidates, ascending.
+    distinct: Vec<u32>,
+    /// Index of each candidate's tier in `distinct`.
+    dense: Vec<u32>,
     quotas: Vec<i64>,
     fits_now: Vec<i64>,
     last: Vec<i64>,
@@ -21,8 +25,8 @@ pub struct PriorityAggregatedScratch {
 
 /// Divides `request` tier by tier, tier 0 first.
 ///
-/// * `tiers`: tier of each candidate, less than the number of candidates; empty for a single tier, which is plain
-///   Aggregated.
+/// * `tiers`: tier of each candidate; empty for a single tier, which is plain Aggregated. Tiers may be missing, because
+///   Select left all of their clusters out.
 /// * `fill`: how replicas are divided over the selected clusters of a tier.
 /// * `order`: rank of a candidate by its position in the policy's list, then name; distinct, smaller first.
 /// * `ties`: tie order of the rounding, smaller keys first.
@@ -43,6 +47,8 @@ pub fn divide(
     let PriorityAggregatedScratch {
         division,
         members,
+        distinct,
+        dense,
         quotas,
         fits_now,
         last,
@@ -59,12 +65,21 @@ pub fn divide(
     if tiers.is_empty() {
         return aggregate(request, fill, order, ties, out, division);
     }
-    // Tiers are numbered densely, so there are at most as many tiers as candidates.
-    let tier_count = tiers.iter().max().map_or(0, |&worst| worst as usize + 1);
-    members.rebuild_from_tiers(tiers, tier_count.min(out.len()))?;
+    distinct.clear();
+    distinct.extend_from_slice(tiers);
+    distinct.sort_unstable();
+    distinct.dedup();
+    dense.clear();
+    // Every tier is in the list, so the search cannot fail.
+    dense.extend(
+        tiers
+            .iter()
+            .map(|tier| distinct.binary_search(tier).unwrap_or_else(|index| index) as u32),
+    );
+    members.rebuild_from_tiers(dense, distinct.len())?;
     quotas.clear();
     quotas.resize(members.tiers(), 0);
-    divide_among_tiers(request, tiers, LastTier::WithinCapacity, quotas, division)?;
+    divide_among_tiers(request, dense, LastTier::WithinCapacity, quotas, division)?;
 
     // Each tier is an independent division of its quota, over copies of its members' columns.
     for (tier, &quota) in quotas.iter().enumerate() {

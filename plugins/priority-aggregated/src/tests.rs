@@ -228,6 +228,29 @@ fn named_cases() {
     }
 }
 
+/// Select can leave out all clusters of a tier, so the numbers of the others have gaps.
+#[test]
+fn missing_tiers_change_nothing() {
+    let request = Request::new(12, &[10; 3], &[0; 3], Cycle::Steady);
+    let divided = |tiers: &[u32]| {
+        let mut out = vec![-1; 3];
+        let mut scratch = PriorityAggregatedScratch::default();
+        let result = divide(
+            &request,
+            tiers,
+            PROPORTIONAL,
+            position,
+            position,
+            &mut out,
+            &mut scratch,
+        );
+        result.map(|()| out)
+    };
+    assert_eq!(divided(&[0, 1, 1]), Ok(vec![10, 2, 0]));
+    assert_eq!(divided(&[3, 7, 7]), Ok(vec![10, 2, 0]));
+    assert_eq!(divided(&[u32::MAX, 4, 4]), Ok(vec![0, 6, 6]));
+}
+
 #[test]
 fn errors() {
     let request = Request::new(42, &[10; 4], &[1, 0, 0, 0], Cycle::Steady);

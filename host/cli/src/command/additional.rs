@@ -9,6 +9,11 @@ use super::plugin::{diagnostic, not_found};
 use super::setup::ChosenProfile;
 use crate::report::errors::Failure;
 
+/// True if an argument is the path of a library rather than the name of a plugin.
+pub(super) fn is_file(argument: &str) -> bool {
+    argument.contains('/') || Path::new(argument).is_file()
+}
+
 /// The profile with these plugins, each a library's file or the name of a plugin that the directories hold.
 ///
 /// A plugin that the profile uses already is taken from the given file. Any other is appended to the list of every extension point
@@ -26,7 +31,7 @@ pub(super) fn with_plugins(
     let of_profile = configuration.plugin_directories.iter().cloned();
     let directories = directories.clone().followed_by(of_profile);
     for argument in plugins {
-        let is_file = argument.contains('/') || Path::new(argument).is_file();
+        let is_file = is_file(argument);
         let path = match is_file {
             true => PathBuf::from(argument),
             false => directories

@@ -1,4 +1,4 @@
-//! Reports on plugins: a list of all, or the full description of one.
+//! Report on plugins: a list of all.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -6,9 +6,7 @@ use std::path::PathBuf;
 
 use divvy_framework::table::ColumnType;
 use divvy_scheduler::plugin::{DeclaredTable, LoadError, PluginLibrary};
-use divvy_scheduler::strategy::{PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION};
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use super::grid::{Cell, Column, Grid};
 use super::structured::write_value;
@@ -37,8 +35,7 @@ pub(crate) struct Found {
 struct Description<'a> {
     name: &'a str,
     path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    in_profile: Option<bool>,
+    in_profile: bool,
     #[serde(flatten)]
     library: Option<LibraryDescription>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,32 +58,28 @@ struct LibraryDescription {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tables: Vec<TableDescription>,
     sha256: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    configuration_schema: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preferences_schema: Option<Value>,
 }
 
 /// A table that a plugin reads.
-#[derive(Debug, Serialize)]
-struct TableDescription {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct TableDescription {
     name: String,
     columns: Vec<ColumnDescription>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct ColumnDescription {
     name: String,
-    r#type: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<u32>,
 }
 
 impl TableDescription {
-    fn of(table: &DeclaredTable) -> Self {
+    pub(super) fn of(table: &DeclaredTable) -> Self {
         let columns = table.columns.iter().map(|column| ColumnDescription {
             name: column.name.clone(),
-            r#type: column.column_type.word(),
+            r#type: column.column_type.word().to_owned(),
             scale: match column.column_type {
                 ColumnType::Decimal { scale } => Some(scale),
                 _ => None,
@@ -97,11 +90,20 @@ impl TableDescription {
             columns: columns.collect(),
         }
     }
+
+    /// `power: price (decimal with scale 2), note (text)`.
+    pub(super) fn line(&self) -> String {
+        let columns = self.columns.iter().map(|column| match column.scale {
+            Some(scale) => format!("{} ({} with scale {scale})", column.name, column.r#type),
+            None => format!("{} ({})", column.name, column.r#type),
+        });
+        let columns: Vec<String> = columns.collect();
+        format!("{}: {}", self.name, columns.join(", "))
+    }
 }
 
 impl LibraryDescription {
-    fn of(library: &PluginLibrary, has_schemas: bool) -> Self {
-        let schema = |text: String| has_schemas.then(|| serde_json::from_str(&text).unwrap_or(Value::Null));
+    fn of(library: &PluginLibrary) -> Self {
         Self {
             version: library.version(),
             description: library.description(),
@@ -113,8 +115,6 @@ impl LibraryDescription {
             inputs: library.input_names(),
             tables: library.tables().iter().map(TableDescription::of).collect(),
             sha256: library.checksum().to_owned(),
-            configuration_schema: schema(library.configuration_schema()),
-            preferences_schema: schema(library.preferences_schema()),
         }
     }
 }
@@ -195,7 +195,7 @@ fn serves(library: &PluginLibrary) -> String {
     }
 }
 
-/// Writes the list as JSON, without the schemas.
+/// Writes the list as JSON.
 ///
 /// # Errors
 ///
@@ -205,13 +205,13 @@ pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()>
         .iter()
         .map(|found| {
             let (library, error) = match &found.library {
-                Ok(library) => (Some(LibraryDescription::of(library, false)), None),
+                Ok(library) => (Some(LibraryDescription::of(library)), None),
                 Err(error) => (None, Some(error)),
             };
             Description {
                 name: &found.name,
                 path: found.path.display().to_string(),
-                in_profile: Some(found.in_profile),
+                in_profile: found.in_profile,
                 library,
                 error: error.map(ToString::to_string),
                 hint: error.and_then(LoadError::hint),
@@ -219,88 +219,4 @@ pub(crate) fn write_json(found: &[Found], out: &mut dyn Write) -> io::Result<()>
         })
         .collect();
     write_value(&descriptions, out)
-}
-
-/// Writes the description of one plugin as JSON, with the schemas of its configuration and preferences.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_one_json(library: &PluginLibrary, out: &mut dyn Write) -> io::Result<()> {
-    let description = Description {
-        name: library.name(),
-        path: library.path().display().to_string(),
-        in_profile: None,
-        library: Some(LibraryDescription::of(library, true)),
-        error: None,
-        hint: None,
-    };
-    write_value(&description, out)
-}
-
-/// Writes the description of one plugin as text, with the keys of its configuration and preferences.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_one(library: &PluginLibrary, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    let (bold, faint) = (style::NAME, style::FAINT);
-    writeln!(out, "{bold}{}{bold:#} {}", printable(library.name()), library.version())?;
-    writeln!(out, "  {}", printable(library.description()))?;
-    let or_none = |words: Vec<&str>| match words.as_slice() {
-        [] => "none".to_owned(),
-        words => words.join(", "),
-    };
-    let mut lists = Vec::new();
-    for list in library.rule_lists() {
-        let fields = list.fields.iter();
-        lists.extend(fields.map(|field| format!("{}[].{}", list.name, field.name)));
-    }
-    let mut lines = vec![("extension points", or_none(library.extension_points()))];
-    if !library.strategies().is_empty() {
-        lines.push(("strategies", or_none(library.strategies())));
-    }
-    if !library.strategies().is_empty() || !library.promise_names().is_empty() {
-        lines.push(("promises", or_none(library.promise_names())));
-    }
-    if !lists.is_empty() {
-        lines.push(("reads of a policy", lists.join(", ")));
-    }
-    if !library.input_names().is_empty() {
-        lines.push(("also sees", library.input_names().join(", ")));
-    }
-    for table in library.tables() {
-        let columns = table.columns.iter();
-        let columns: Vec<String> = columns
-            .map(|column| format!("{} ({})", column.name, column.column_type))
-            .collect();
-        lines.push(("reads the table", format!("{}: {}", table.name, columns.join(", "))));
-    }
-    let versions = format!("SDK {}, ABI {}", library.sdk_version(), library.abi_version());
-    lines.extend([
-        ("built with", versions),
-        ("path", library.path().display().to_string()),
-        ("sha256", library.checksum().to_owned()),
-    ]);
-    for (title, text) in lines {
-        writeln!(out, "  {faint}{title:17}{faint:#}  {}", printable(&text))?;
-    }
-    writeln!(out)?;
-    let (title, schema) = (
-        format!("[profile.plugin.{}.configuration]", library.name()),
-        library.configuration_schema(),
-    );
-    super::schema::write(out, columns, &title, &schema, "takes no configuration")?;
-    writeln!(out)?;
-    let own = format!("{PLUGIN_PREFERENCES_PREFIX}{}", library.name());
-    let title = match library.strategies().is_empty() {
-        true => own.as_str(),
-        false => PREFERENCES_ANNOTATION,
-    };
-    let schema = library.preferences_schema();
-    let none = match lists.is_empty() {
-        true => "reads no preferences of its own",
-        false => "reads the lists above, and no other key",
-    };
-    super::schema::write(out, columns, title, &schema, none)
 }

@@ -6,6 +6,7 @@
 //!
 //! - [`Cycle`]: runs the steps and reuses its memory from binding to binding.
 //! - [`Cycle::run_with_estimates`]: for callers with their own estimates, which are filled in after Filter.
+//! - [`Cycle::divide_among`]: Assign alone, among given candidates.
 //! - [`verify`]: the rules that a plugin's result must satisfy.
 //! - [`explanation`]: why each cluster got its replicas.
 
@@ -15,6 +16,7 @@ mod columns;
 pub mod error;
 pub mod explanation;
 mod filter;
+mod given;
 mod run;
 mod score;
 mod select;
@@ -27,4 +29,5 @@ mod walk;
 pub use divvy_framework_driver::rules as verify;
 pub use error::CycleError;
 pub use explanation::{ClusterExplanation, Explanation, LeftOut, Note, Reason, Remainder};
+pub use given::GivenCandidate;
 pub use run::{Cycle, CycleInput, Target};

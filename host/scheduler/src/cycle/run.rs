@@ -135,8 +135,7 @@ impl Cycle {
     ///
     /// A [`CycleError`] if a filter fails. No feasible cluster is not an error.
     pub fn feasible(&mut self, input: &CycleInput<'_>) -> Result<&[u32], CycleError> {
-        self.texts = None;
-        self.begin(input);
+        self.begin_without_texts(input);
         let outcome = self.with_view(input, |cycle, _, views, _| cycle.filter(input, views));
         match outcome {
             Ok(()) | Err(CycleError::NoClusterFit { .. }) => Ok(&self.feasible.rows),
@@ -188,6 +187,12 @@ impl Cycle {
         self.with_reasons(input, outcome)
     }
 
+    /// Begins a cycle whose plugins are not asked for reasons.
+    pub(super) fn begin_without_texts(&mut self, input: &CycleInput<'_>) {
+        self.texts = None;
+        self.begin(input);
+    }
+
     fn begin(&mut self, input: &CycleInput<'_>) {
         self.reset();
         self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
@@ -210,7 +215,7 @@ impl Cycle {
     }
 
     /// Fills in the room of each feasible cluster: what fits now, by `estimate`, and the capacity.
-    fn room_of_feasible(&mut self, estimate: impl FnOnce(&[u32], &mut Vec<i64>)) {
+    pub(super) fn room_of_feasible(&mut self, estimate: impl FnOnce(&[u32], &mut Vec<i64>)) {
         let Feasible {
             rows,
             fits_now,
@@ -252,7 +257,7 @@ impl Cycle {
     }
 
     /// Runs `steps` with the views that the plugins' calls read.
-    fn with_view(
+    pub(super) fn with_view(
         &mut self,
         input: &CycleInput<'_>,
         steps: impl FnOnce(&mut Self, &Strategy<'_>, Views<'_>, &Resolution) -> Result<(), CycleError>,
@@ -305,7 +310,7 @@ impl Cycle {
     }
 
     /// Sorts the targets by row, which is also the order of the clusters' names.
-    fn sort_targets(&mut self, clusters: usize) {
+    pub(super) fn sort_targets(&mut self, clusters: usize) {
         let targets = &mut self.targets;
         if targets.is_sorted_by_key(|target| target.row) {
             return;
@@ -339,7 +344,7 @@ impl Cycle {
     }
 
     /// Looks up the last replicas of each feasible cluster.
-    fn last_of_feasible(&mut self, input: &CycleInput<'_>, resolution: &Resolution) {
+    pub(super) fn last_of_feasible(&mut self, input: &CycleInput<'_>, resolution: &Resolution) {
         let Feasible {
             rows, last, last_index, ..
         } = &mut self.feasible;

@@ -10,10 +10,12 @@ use divvy_framework::abi::section::PluginRecord;
 use divvy_framework::abi::service::{
     ConstructCall, ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document, failure,
 };
-use divvy_framework::abi::sized::{SizePrefixed, kind};
+use divvy_framework::abi::sized::SizePrefixed;
+use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::{ABI_VERSION, AbiVersion, Address, Function, PluginText, Pointer, Slice, Str};
 
 use super::error::LoadError;
+use super::features;
 use super::instance::{InProcess, PluginInstance};
 use super::loader::{LoadOptions, PluginFile};
 use super::services::{CallSink, HostServices, Reported};
@@ -260,16 +262,7 @@ impl PluginLibrary {
 
     /// Names of the extension points that the plugin serves, in the order of the cycle.
     pub fn extension_points(&self) -> Vec<&'static str> {
-        [
-            (kind::FILTER, "Filter"),
-            (kind::SCORE, "Score"),
-            (kind::SELECT, "Select"),
-            (kind::ASSIGN, "Assign"),
-        ]
-        .into_iter()
-        .filter(|(point, _)| self.serves(*point))
-        .map(|(_, name)| name)
-        .collect()
+        features::extension_points(|point| self.serves(point))
     }
 
     /// Names of the strategies that the plugin serves.
@@ -298,34 +291,12 @@ impl PluginLibrary {
 
     /// The plugin's promises, in words.
     pub fn promise_names(&self) -> Vec<&'static str> {
-        [
-            (feature::RESPECTS_CAPACITY, "respects capacity"),
-            (feature::DUPLICATES, "duplicates"),
-            (feature::ORDER_INDEPENDENT, "order-independent"),
-            (feature::INERT, "inert"),
-            (feature::ENFORCES_SPREAD, "enforces spread constraints"),
-            (feature::ENFORCES_AFFINITY, "enforces workload affinity"),
-            (feature::ENFORCES_ANTI_AFFINITY, "enforces workload anti-affinity"),
-        ]
-        .into_iter()
-        .filter(|(bit, _)| self.features() & *bit != 0)
-        .map(|(_, name)| name)
-        .collect()
+        features::promises(self.features())
     }
 
     /// Inputs that the plugin sees because it declares to need them, in words. A configuration can add to them.
     pub fn input_names(&self) -> Vec<&'static str> {
-        [
-            (feature::RAW_CLUSTERS, "raw JSON of clusters"),
-            (feature::METADATA, "metadata of policy and workload"),
-            (feature::TIME, "time of the decision"),
-            (feature::TABLES, "tables of the profile"),
-            (feature::PLACEMENTS, "placements of other bindings"),
-        ]
-        .into_iter()
-        .filter(|(bit, _)| self.features() & *bit != 0)
-        .map(|(_, name)| name)
-        .collect()
+        features::inputs(self.features())
     }
 
     /// Policy lists that the plugin's strategies read.

@@ -40,22 +40,16 @@ pub struct LoadOptions<'a> {
     pub may_change: bool,
 }
 
-/// A library's file, read but not opened, with the records that it carries.
+/// The bytes of a library's file.
 #[derive(Debug)]
-pub struct PluginFile {
+pub(super) struct LibraryFile {
     path: PathBuf,
     bytes: Vec<u8>,
-    /// At least one.
-    records: Vec<PluginRecord>,
 }
 
-impl PluginFile {
-    /// Reads a file and the records in it, without running any of its code.
-    ///
-    /// # Errors
-    ///
-    /// A [`LoadError`] if the file is missing or unreadable, or is not a shared library for this architecture or not a plugin.
-    pub fn read(path: &Path) -> Result<Self, LoadError> {
+impl LibraryFile {
+    /// Reads a file.
+    pub(super) fn read(path: &Path) -> Result<Self, LoadError> {
         let path = std::path::absolute(path).map_err(|source| LoadError::FileUnreadable {
             path: path.to_owned(),
             source,
@@ -67,30 +61,83 @@ impl PluginFile {
                 source,
             },
         })?;
-        let file = object::File::parse(bytes.as_slice()).map_err(|error| LoadError::NotALibrary {
-            path: path.clone(),
-            actual: what_it_is(&bytes, &error),
-        })?;
-        if let Some(actual) = architecture_of(&file).filter(|actual| *actual != ARCH) {
+        Ok(Self { path, bytes })
+    }
+
+    /// Absolute path of the file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Parses the headers of a shared library.
+    pub(super) fn parse(&self) -> Result<object::File<'_>, LoadError> {
+        object::File::parse(self.bytes.as_slice()).map_err(|error| LoadError::NotALibrary {
+            path: self.path.clone(),
+            actual: what_it_is(&self.bytes, &error),
+        })
+    }
+
+    /// The section with the records, which is empty if the file has none.
+    fn section<'data>(file: &object::File<'data>) -> &'data [u8] {
+        let section = file.section_by_name(SECTION_NAME);
+        section.and_then(|section| section.data().ok()).unwrap_or(&[])
+    }
+
+    /// The records in the file.
+    pub(super) fn records(file: &object::File<'_>) -> Vec<PluginRecord> {
+        PluginRecord::read_all(Self::section(file))
+    }
+
+    /// The SHA-256 checksum of the file, in hexadecimal.
+    pub(super) fn checksum(&self) -> String {
+        Sha256::digest(&self.bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+/// A library's file, read but not opened, with the records that it carries.
+#[derive(Debug)]
+pub struct PluginFile {
+    path: PathBuf,
+    file: LibraryFile,
+    /// At least one.
+    records: Vec<PluginRecord>,
+}
+
+impl PluginFile {
+    /// Reads a file and the records in it, without running any of its code.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] if the file is missing or unreadable, or is not a shared library for this architecture or not a plugin.
+    pub fn read(path: &Path) -> Result<Self, LoadError> {
+        let file = LibraryFile::read(path)?;
+        let path = file.path.clone();
+        let object = file.parse()?;
+        if let Some(actual) = architecture_of(&object).filter(|actual| *actual != ARCH) {
             return Err(LoadError::WrongArchitecture {
                 path,
                 expected: ARCH,
                 actual,
             });
         }
-        let section = file.section_by_name(SECTION_NAME);
-        let section = section.and_then(|section| section.data().ok()).unwrap_or(&[]);
-        if section.starts_with(&MAGIC_BEFORE_1_0) {
+        if LibraryFile::section(&object).starts_with(&MAGIC_BEFORE_1_0) {
             return Err(LoadError::BuiltBeforeFirstVersion { path });
         }
-        let records = PluginRecord::read_all(section);
+        let records = LibraryFile::records(&object);
         if records.is_empty() {
             return Err(LoadError::NoModule {
                 path,
                 missing: "it has no record in a section `.divvy.plugin`".to_owned(),
             });
         }
-        Ok(Self { path, bytes, records })
+        Ok(Self { path, file, records })
     }
 
     /// Names of the plugins in the library, from their records.
@@ -102,10 +149,32 @@ impl PluginFile {
 
     /// The SHA-256 checksum of the file, in hexadecimal.
     pub fn checksum(&self) -> String {
-        Sha256::digest(&self.bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        self.file.checksum()
+    }
+
+    /// Checks everything that the file says, before any code of the library runs, and returns the plugin's record.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] if the name, the ABI or the checksum does not match, or there is no certificate.
+    pub(super) fn check(&self, options: LoadOptions<'_>) -> Result<PluginRecord, LoadError> {
+        let record = self.record(options.name)?;
+        self.check_record(&record, &record.name(), options.allow_uncertified)?;
+        if let Some(expected) = options.checksum {
+            self.check_checksum(expected, &self.checksum())?;
+        }
+        Ok(record)
+    }
+
+    fn check_checksum(&self, expected: &str, actual: &str) -> Result<(), LoadError> {
+        match expected.eq_ignore_ascii_case(actual) {
+            true => Ok(()),
+            false => Err(LoadError::ChecksumMismatch {
+                path: self.path.clone(),
+                expected: expected.to_owned(),
+                actual: actual.to_owned(),
+            }),
+        }
     }
 
     /// The record of a plugin: the one for this major ABI version if there are several.
@@ -146,19 +215,13 @@ impl PluginFile {
         self.check_record(&record, &plugin, options.allow_uncertified)?;
         let actual = self.checksum();
         // A private copy also serves for a path whose file has changed, since the linker would return the old library.
-        let library = match options.checksum {
-            Some(expected) if !expected.eq_ignore_ascii_case(&actual) => {
-                return Err(LoadError::ChecksumMismatch {
-                    path: self.path,
-                    expected: expected.to_owned(),
-                    actual,
-                });
-            }
-            Some(_) => open_copy(&self.path, &self.bytes, &actual)?,
-            None if options.may_change || was_exchanged(&self.path, &actual) => {
-                open_copy(&self.path, &self.bytes, &actual)?
-            }
-            None => open(&self.path, &self.path)?,
+        if let Some(expected) = options.checksum {
+            self.check_checksum(expected, &actual)?;
+        }
+        let is_copied = options.checksum.is_some() || options.may_change || was_exchanged(&self.path, &actual);
+        let library = match is_copied {
+            true => open_copy(&self.path, self.file.bytes(), &actual)?,
+            false => open(&self.path, &self.path)?,
         };
         let exported = exported(&self.path, library)?;
         if record.is_certified() {

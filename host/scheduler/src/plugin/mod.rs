@@ -2,12 +2,15 @@
 //!
 //! - [`loader`]: the one file that opens libraries. [`library`]: a plugin of an opened library, with its metadata.
 //! - [`directories`]: the directories that are searched for a plugin's library.
+//! - [`inspection`]: what a file says without being opened. [`features`]: promises and needs in words.
 //! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
 //! - `tables`: what a plugin declares to read of the profile's tables.
 //! - `services`: what a plugin can use of the host: its log, its metrics, texts and failures.
 
 pub mod directories;
 pub mod error;
+pub mod features;
+pub mod inspection;
 pub mod instance;
 pub mod library;
 pub mod loader;

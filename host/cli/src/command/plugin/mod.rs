@@ -1,10 +1,12 @@
-//! `divvy plugin`: lists the installed plugins and shows what each accepts.
+//! `divvy plugin`: lists the installed plugins, shows what each accepts, and checks that one keeps its contracts.
+
+mod inspect;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use divvy_scheduler::plugin::loader::PluginFile;
-use divvy_scheduler::plugin::{LoadError, LoadOptions, PluginDirectories, PluginLibrary};
+use divvy_scheduler::plugin::{LoadError, PluginDirectories, PluginLibrary};
 use divvy_scheduler::profile::ProfileConfiguration;
 
 use super::Exit;
@@ -26,13 +28,20 @@ Examples:
   divvy plugin list -o json | jq -r '.[] | \"\\(.name) \\(.sha256)\"'
   divvy plugin list --profile production.toml   # includes plugins that it names by path")]
     List(ListArguments),
-    /// Show a plugin's version, extension points, configuration and preferences
-    #[command(after_help = "\
+    /// Show what a plugin's file says about it, and whether this divvy would load it, without running any of its code
+    ///
+    /// Ends with exit code 1 if the library would be refused.
+    #[command(
+        visible_alias = "show",
+        after_help = "\
 Examples:
-  divvy plugin show static-weight
-  divvy plugin show ./target/release/libmy_strategy.so
-  divvy plugin show specified -o json | jq .preferencesSchema")]
-    Show(ShowArguments),
+  divvy plugin inspect ./target/release/libmy_strategy.so
+  divvy plugin inspect static-weight --load   # also configuration and preferences
+  divvy plugin inspect specified --load -o json | jq .preferencesSchema
+  divvy plugin inspect ./libmine.so -o json | jq .verdict.loads"
+    )]
+    Inspect(inspect::InspectArguments),
+    Verify(Box<verify::VerifyArguments>),
 }
 
 /// Arguments of `divvy plugin list`.
@@ -43,19 +52,6 @@ pub(super) struct ListArguments {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = ListFormat::Table)]
     output: ListFormat,
-}
-
-/// Arguments of `divvy plugin show`.
-#[derive(Debug, Args)]
-pub(super) struct ShowArguments {
-    /// Name of the plugin, or path of its library
-    #[arg(value_name = "NAME")]
-    plugin: String,
-    #[command(flatten)]
-    profile: ProfileArguments,
-    /// Output format; `json` includes the JSON Schemas
-    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    output: Format,
 }
 
 /// Output format of the list.
@@ -80,12 +76,13 @@ enum Format {
 
 /// Runs the subcommand.
 ///
-/// `list` ends with exit code 2 if no plugin is found or one cannot be loaded, after printing the others; `show` if
-/// the plugin is not found or cannot be loaded.
+/// `list` ends with exit code 2 if no plugin is found or one cannot be loaded, after printing the others; `inspect`
+/// and `verify` if the plugin is not found.
 pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Failure> {
     match command {
         PluginCommand::List(arguments) => list(arguments, console),
-        PluginCommand::Show(arguments) => show(arguments, console),
+        PluginCommand::Inspect(arguments) => inspect::run(arguments, console),
+        PluginCommand::Verify(arguments) => verify::run(arguments, console),
     }
 }
 
@@ -106,33 +103,6 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
         ));
     }
     Ok(if is_broken { Exit::Usage } else { Exit::Success })
-}
-
-fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
-    let chosen = arguments.profile.read()?;
-    let directories = directories(&arguments.profile, &chosen.configuration)?;
-    let name = arguments.plugin.as_str();
-    let path = match named_by_profile(&chosen.configuration, name) {
-        Some(path) => path,
-        None if name.contains('/') => PathBuf::from(name),
-        None => directories.find(name).ok_or_else(|| not_found(name, &directories))?,
-    };
-    let library = match PluginLibrary::load(&path, None) {
-        // The name tells which of them is meant.
-        Err(LoadError::SeveralPlugins { .. }) if !name.contains('/') => PluginFile::read(&path).and_then(|file| {
-            file.open(LoadOptions {
-                name: Some(name),
-                ..LoadOptions::default()
-            })
-        }),
-        loaded => loaded,
-    };
-    let library = library.map_err(|error| Failure::usage(diagnostic(&error)))?;
-    console.print(|out| match arguments.output {
-        Format::Table => plugins::write_one(&library, console.width(), out),
-        Format::Json => plugins::write_one_json(&library, out),
-    })?;
-    Ok(Exit::Success)
 }
 
 /// Directories to search: those that building the profile would search.
@@ -178,7 +148,7 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// Names of the plugins in a profile, in the order of the cycle.
-fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
+pub(super) fn plugin_names(profile: &ProfileConfiguration) -> Vec<String> {
     let filters = profile.filters.iter().flatten().cloned();
     let scores = profile.scores.iter().flatten().map(|entry| entry.plugin.clone());
     let assign = profile.assign.iter().flatten().cloned();

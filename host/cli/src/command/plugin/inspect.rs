@@ -1,0 +1,138 @@
+//! `divvy plugin inspect`: what a library's file says, without running any of its code.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use divvy_scheduler::plugin::inspection::Inspection;
+use divvy_scheduler::plugin::loader::PluginFile;
+use divvy_scheduler::plugin::{LoadError, LoadOptions, PluginLibrary};
+use divvy_scheduler::profile::ProfileConfiguration;
+
+use super::{Format, diagnostic, directories, named_by_profile, not_found};
+use crate::command::Exit;
+use crate::command::additional::is_file;
+use crate::command::setup::ProfileArguments;
+use crate::report::console::Console;
+use crate::report::errors::{Diagnostic, Failure};
+use crate::report::inspection::{self, FromLibrary, Inspected};
+use crate::report::structured;
+
+/// Arguments of `divvy plugin inspect`.
+#[derive(Debug, Args)]
+pub(in crate::command) struct InspectArguments {
+    /// Name of the plugin, or path of its library
+    #[arg(value_name = "NAME|FILE")]
+    plugin: String,
+    #[command(flatten)]
+    profile: ProfileArguments,
+    /// Load the library in a process of its own, for what its file does not say: lists, configuration and preferences
+    #[arg(long)]
+    load: bool,
+    /// Output format; `json` has a schema: host/cli/schema/inspect.json
+    #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
+    output: Format,
+    /// Only load the library and print what it says
+    #[arg(long, hide = true)]
+    child: bool,
+}
+
+/// Prints what the file says and whether this host would load it. Ends with exit code 1 if it would not, and with 2 if there is no
+/// such library.
+pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
+    let chosen = arguments.profile.read()?;
+    let profile = &chosen.configuration;
+    let path = path(arguments, profile)?;
+    if arguments.child {
+        let library = load(&path, arguments, profile).map_err(|error| Failure::usage(diagnostic(&error)))?;
+        console.print(|out| structured::write_value(&FromLibrary::of(&library), out))?;
+        return Ok(Exit::Success);
+    }
+    let file = Inspection::read(&path).map_err(|error| Failure::usage(diagnostic(&error)))?;
+    let name = name(arguments, &file);
+    let refusal = file.refusal(options(name.as_deref(), profile));
+    let from_library = match arguments.load && refusal.is_none() {
+        true => Some(ask(arguments, &path)?),
+        false => None,
+    };
+    let inspected = Inspected::new(&file, name.as_deref(), refusal.as_ref(), from_library);
+    console.print(|out| match arguments.output {
+        Format::Table => inspection::write(&inspected, console.width(), out),
+        Format::Json => structured::write_value(&inspected, out),
+    })?;
+    Ok(match refusal {
+        None => Exit::Success,
+        Some(_) => Exit::Unschedulable,
+    })
+}
+
+/// The library's file.
+fn path(arguments: &InspectArguments, profile: &ProfileConfiguration) -> Result<PathBuf, Failure> {
+    let name = arguments.plugin.as_str();
+    let directories = directories(&arguments.profile, profile)?;
+    match named_by_profile(profile, name) {
+        Some(path) => Ok(path),
+        None if is_file(name) => Ok(PathBuf::from(name)),
+        None => directories.find(name).ok_or_else(|| not_found(name, &directories)),
+    }
+}
+
+/// The plugin that is meant: the one asked for, or the only one in the file.
+fn name(arguments: &InspectArguments, file: &Inspection) -> Option<String> {
+    let asked = arguments.plugin.as_str();
+    if !is_file(asked) {
+        return Some(asked.to_owned());
+    }
+    let first = file.records.first()?;
+    let is_only = file.records.iter().all(|record| record.name == first.name);
+    is_only.then(|| first.name.clone())
+}
+
+/// The conditions under which the profile would open the library.
+fn options<'a>(name: Option<&'a str>, profile: &'a ProfileConfiguration) -> LoadOptions<'a> {
+    let table = name.and_then(|name| profile.plugin.get(name));
+    LoadOptions {
+        name,
+        checksum: table.and_then(|table| table.sha256.as_deref()),
+        allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
+        ..LoadOptions::default()
+    }
+}
+
+fn load(path: &Path, arguments: &InspectArguments, profile: &ProfileConfiguration) -> Result<PluginLibrary, LoadError> {
+    let file = PluginFile::read(path)?;
+    let names = file.names();
+    let asked = arguments.plugin.as_str();
+    let name = match names.as_slice() {
+        [only] => only,
+        _ => asked,
+    };
+    let name = (names.len() == 1 || !is_file(asked)).then_some(name);
+    file.open(options(name, profile))
+}
+
+/// Asks a child process for what only the library can say.
+fn ask(arguments: &InspectArguments, path: &Path) -> Result<FromLibrary, Failure> {
+    let of_child = |error: std::io::Error| {
+        Failure::internal(Diagnostic::new("the library cannot be asked").with_cause(error.to_string()))
+    };
+    let program = std::env::current_exe().map_err(of_child)?;
+    let output = Command::new(program)
+        .args(["plugin", "inspect", "--child"])
+        .arg(&arguments.plugin)
+        .args(arguments.profile.repeated())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(of_child)?;
+    let read = serde_json::from_slice(&output.stdout);
+    if let (true, Ok(said)) = (output.status.success(), read) {
+        return Ok(said);
+    }
+    let mut failure = Diagnostic::new(format!("`{}` cannot be loaded: {}", path.display(), output.status));
+    let said = String::from_utf8_lossy(&output.stderr);
+    failure.causes.extend(
+        said.lines()
+            .map(|line| line.trim_start_matches("error: ").trim().to_owned()),
+    );
+    Err(Failure::usage(failure))
+}

@@ -1,0 +1,120 @@
+//! The smallest failing cases, as manifests that `divvy schedule` reads.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use divvy_conformance::check::Broken;
+use divvy_conformance::supervise::{End, Event, Loaded, Program};
+use divvy_conformance::{Case, shrink};
+
+use super::{VerifyArguments, child};
+use crate::report::errors::{Diagnostic, Failure};
+use crate::report::structured::write_yaml_value;
+use crate::report::text::printable;
+use crate::report::verification::FailingCase;
+
+/// Time to look for a smaller case that a child does not survive, which takes a process for each attempt.
+const SEARCH: Duration = Duration::from_secs(30);
+
+/// The smallest case found that a child does not survive; `None` if it survives the case on its own.
+pub(super) fn smallest_that_dies(program: &Program, check: &str, number: u64) -> Option<Case> {
+    let printed = program.run(&child::print_case(number)).ok()?;
+    let End::Done {
+        last: Event::Case(case),
+        ..
+    } = printed
+    else {
+        return None;
+    };
+    let file = tempfile::NamedTempFile::new().ok()?;
+    let dies = |case: &Case| {
+        let text = serde_json::to_string(case).unwrap_or_default();
+        let written = std::fs::write(file.path(), text);
+        let end = written
+            .ok()
+            .and_then(|()| program.run(&child::one(check, file.path())).ok());
+        matches!(end, Some(End::Died { .. }))
+    };
+    if !dies(&case) {
+        return None;
+    }
+    let deadline = Instant::now() + SEARCH;
+    // A hang costs the whole patience for each attempt, so few of them fit.
+    let smallest = shrink::smallest(&case, 500, |candidate| Instant::now() < deadline && dies(candidate));
+    Some(smallest)
+}
+
+/// Writes the case that breaks a contract, and the profile, to the folder for failures. `None` if there is no case.
+pub(super) fn write(
+    arguments: &VerifyArguments,
+    loaded: &Loaded,
+    check: &str,
+    broken: &Broken,
+) -> Result<Option<FailingCase>, Failure> {
+    let Some(case) = &broken.case else {
+        return Ok(None);
+    };
+    let folder = &arguments.failures;
+    let unwritable = |path: &Path, error: &std::io::Error| {
+        let message = format!("`{}` cannot be written", path.display());
+        Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let profile = folder.join(format!("{}.toml", loaded.name));
+    std::fs::write(&profile, &loaded.toml).map_err(|error| unwritable(&profile, &error))?;
+    let manifests = folder.join(format!("{}-{check}.yaml", loaded.name));
+    let text = text(arguments, loaded, check, broken, case).map_err(|error| unwritable(&manifests, &error))?;
+    std::fs::write(&manifests, text).map_err(|error| unwritable(&manifests, &error))?;
+    Ok(Some(FailingCase {
+        command: command(arguments, &manifests, &profile, case),
+        manifests,
+    }))
+}
+
+fn text(
+    arguments: &VerifyArguments,
+    loaded: &Loaded,
+    check: &str,
+    broken: &Broken,
+    case: &Case,
+) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    writeln!(
+        text,
+        "# divvy plugin verify: plugin `{}` {}, check `{check}`, seed {}.",
+        loaded.name, loaded.version, arguments.seed
+    )?;
+    writeln!(text, "# {}", printable(&broken.message))?;
+    write_yaml_value(&case.manifests(), &mut text)?;
+    Ok(text)
+}
+
+/// The command that shows the failure.
+fn command(arguments: &VerifyArguments, manifests: &Path, profile: &Path, case: &Case) -> String {
+    let mut words = vec![
+        "divvy schedule -f".to_owned(),
+        quoted(manifests),
+        "--profile".to_owned(),
+        quoted(profile),
+        format!("--time {}", case.time),
+    ];
+    let directories = arguments.profile.repeated();
+    words.extend(
+        directories
+            .into_iter()
+            .filter(|word| word.starts_with("--plugin-directory")),
+    );
+    words.join(" ")
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let path: PathBuf = path.to_owned();
+    let text = path.display().to_string();
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-+".contains(character);
+    match text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}

@@ -1,0 +1,150 @@
+//! A case: clusters and a binding, as manifests.
+
+use std::sync::Arc;
+
+use divvy_karmada::api::Cluster;
+use divvy_karmada::detector::Binding;
+use divvy_manifests::{ReadOptions, read_text};
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::placements::{Peers, Placements};
+use divvy_scheduler::plan::Plan;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::subject::Subject;
+
+/// Clusters and a binding, as manifests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Case {
+    /// The clusters.
+    pub clusters: Vec<Value>,
+    /// All other objects: a binding, or a policy and the workload that it claims.
+    pub objects: Vec<Value>,
+    /// Key of the binding that is decided, `<namespace>/<name>`; the first one if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<String>,
+    /// Time of the decision, in milliseconds since 1970.
+    pub time: i64,
+}
+
+/// A case as the scheduler reads it.
+#[derive(Debug)]
+pub struct Situation {
+    /// The binding that is decided.
+    pub binding: Binding,
+    /// The clusters, in the order of the case.
+    pub clusters: Vec<Cluster>,
+    /// The clusters as a snapshot.
+    pub fleet: FleetSnapshot,
+    /// Time of the decision.
+    pub time: i64,
+    /// The other bindings of the case in the groups of the binding.
+    pub peers: Option<Peers>,
+    /// The placements of all bindings of the case.
+    pub placements: Arc<Placements>,
+}
+
+impl Case {
+    /// The manifests as one list, which is valid YAML and JSON.
+    pub fn manifests(&self) -> Value {
+        let items: Vec<&Value> = self.clusters.iter().chain(&self.objects).collect();
+        json!({ "apiVersion": "v1", "kind": "List", "items": items })
+    }
+
+    /// Reads the manifests as `divvy schedule` does.
+    ///
+    /// # Errors
+    ///
+    /// The first problem of a manifest, or that there is no such binding.
+    pub fn read(&self, subject: &Subject) -> Result<Situation, String> {
+        let mut manifests = read_text("case", &self.manifests().to_string(), &ReadOptions::default());
+        if let Some(problem) = manifests.problems.first() {
+            return Err(problem.cause.to_string());
+        }
+        let detected = manifests.detect(subject.workload_kinds().clone());
+        let placements = Placements::of(&detected.bindings);
+        let mut bindings = detected.bindings.into_iter();
+        let binding = match &self.binding {
+            None => bindings.next(),
+            Some(key) => bindings.find(|binding| binding.key() == *key),
+        };
+        let binding = binding.ok_or_else(|| "the manifests have no such binding".to_owned())?;
+        let clusters: Vec<Cluster> = manifests.clusters.into_iter().map(|located| located.object).collect();
+        Ok(Situation {
+            peers: Peers::of(&binding, Some(&placements)),
+            fleet: fleet_of(&clusters, subject),
+            binding,
+            clusters,
+            time: self.time,
+            placements: Arc::new(placements),
+        })
+    }
+}
+
+/// A fleet of these clusters, as the subject's profile needs it.
+pub(crate) fn fleet_of(clusters: &[Cluster], subject: &Subject) -> FleetSnapshot {
+    let mut fleet = Fleet::new(subject.profile().needs_raw_clusters());
+    fleet.extend(clusters);
+    fleet.snapshot()
+}
+
+/// Cases of a person's own: one per binding in these manifests.
+///
+/// # Errors
+///
+/// The first problem of a manifest.
+pub fn cases_from_manifests(name: &str, text: &str, subject: &Subject, time: i64) -> Result<Vec<Case>, String> {
+    let mut documents = Vec::new();
+    let (nodes, faults) = divvy_documents::yaml::parse(text, 1);
+    if let Some(fault) = faults.into_iter().next() {
+        return Err(format!("{name}:{}: {}", fault.line, fault.cause));
+    }
+    for node in nodes {
+        flatten(node.to_json(), &mut documents);
+    }
+    let is_cluster = |object: &Value| object["kind"] == "Cluster";
+    let (clusters, objects): (Vec<Value>, Vec<Value>) = documents.into_iter().partition(is_cluster);
+    let whole = Case {
+        clusters,
+        objects,
+        binding: None,
+        time,
+    };
+    let mut manifests = read_text(name, &whole.manifests().to_string(), &ReadOptions::default());
+    if let Some(problem) = manifests.problems.first() {
+        return Err(format!("{name}: {}", problem.cause));
+    }
+    let detected = manifests.detect(subject.workload_kinds().clone());
+    let keys = detected.bindings.iter().map(Binding::key);
+    Ok(keys
+        .map(|key| Case {
+            binding: Some(key),
+            ..whole.clone()
+        })
+        .collect())
+}
+
+/// The objects of a document, which may be a list.
+fn flatten(document: Value, objects: &mut Vec<Value>) {
+    match document {
+        Value::Object(mut list) if list.get("items").is_some_and(Value::is_array) => {
+            if let Some(Value::Array(items)) = list.remove("items") {
+                items.into_iter().for_each(|item| flatten(item, objects));
+            }
+        }
+        Value::Null => {}
+        object => objects.push(object),
+    }
+}
+
+impl Situation {
+    /// The plan of the binding under the subject's profile; `None` if the binding is invalid or is not scheduled at all.
+    pub(crate) fn plan(&self, subject: &Subject) -> Option<Plan> {
+        if self.binding.skip_reason().is_some() {
+            return None;
+        }
+        let plan = subject.scheduler().plan(&self.binding);
+        plan.as_ref().as_ref().ok().cloned()
+    }
+}

@@ -1,0 +1,305 @@
+//! Promises that a single result cannot show: other orders, the next cycle, spread constraints.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use divvy_framework::abi::descriptor::feature;
+use divvy_framework::random::Generator;
+use divvy_karmada::api::{SpreadConstraint, SpreadField};
+use divvy_karmada::policy::default_spread_constraint;
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, GivenCandidate, Target};
+use divvy_scheduler::plan::Plan;
+use divvy_scheduler::plugin::CallError;
+use divvy_scheduler::scheduler::Profile;
+
+use super::{Check, Method};
+use crate::case::{Case, Situation};
+use crate::subject::Subject;
+
+/// The checks of promises.
+pub(super) fn checks() -> Vec<Check> {
+    vec![
+        Check {
+            name: "order",
+            contract: "as promised, the order of the candidates changes nothing",
+            applies: |subject| promises(subject, feature::ORDER_INDEPENDENT),
+            method: Method::PerCase(order),
+        },
+        Check {
+            name: "inertia",
+            contract: "as promised, a result that is the last one stays",
+            applies: |subject| promises(subject, feature::INERT),
+            method: Method::PerCase(inertia),
+        },
+        Check {
+            name: "spread",
+            contract: "as promised, the candidates satisfy the spread constraints",
+            applies: Subject::enforces_spread,
+            method: Method::PerCase(spread),
+        },
+        Check {
+            name: "no-candidates",
+            contract: "a division among no candidates does not panic",
+            applies: |subject| !subject.strategies().is_empty(),
+            method: Method::PerCase(no_candidates),
+        },
+    ]
+}
+
+fn promises(subject: &Subject, bit: u64) -> bool {
+    subject.any_strategy(|strategy| strategy.plugin().library().features_of(strategy.name()) & bit != 0)
+}
+
+/// A case with its plan, of which one group is decided.
+struct Division {
+    situation: Situation,
+    plan: Plan,
+    profile: Arc<Profile>,
+}
+
+impl Division {
+    /// `None` for a case that is not divided by a strategy of the plugin with the feature `bit`, or that has tiers, whose
+    /// quotas are the host's.
+    fn of(subject: &Subject, case: &Case, bit: u64) -> Option<Self> {
+        let situation = case.read(subject).ok()?;
+        let plan = situation.plan(subject)?;
+        let profile = subject.profile();
+        let strategy = profile.strategy(&plan.strategy).ok()?;
+        let features = strategy.plugin().library().features_of(strategy.name());
+        let has_tiers = plan
+            .groups
+            .first()
+            .is_none_or(|group| group.overflows || group.record.has_priorities());
+        let is_meant =
+            strategy.plugin().name() == subject.plugin() && features & bit == bit && !has_tiers && !plan.whole;
+        is_meant.then_some(Self {
+            situation,
+            plan,
+            profile,
+        })
+    }
+
+    fn input<'a>(&'a self, plan: &'a Plan, fresh: bool) -> Option<CycleInput<'a>> {
+        Some(CycleInput {
+            profile: &self.profile,
+            fleet: &self.situation.fleet,
+            plan,
+            group: plan.groups.first()?,
+            fresh,
+            time: Some(self.situation.time),
+            peers: self.situation.peers.as_ref(),
+        })
+    }
+
+    /// The candidates of the case, and the division among them; `None` if there is none.
+    fn first(&self, cycle: &mut Cycle) -> Option<(Vec<GivenCandidate>, Vec<Target>)> {
+        let input = self.input(&self.plan, self.situation.binding.is_fresh())?;
+        cycle.run(&input, None).ok()?;
+        let candidates: Vec<GivenCandidate> = cycle.candidates().collect();
+        let targets = cycle.divide_among(&input, &candidates).ok()?.to_vec();
+        Some((candidates, targets))
+    }
+
+    fn told(&self, result: Result<&[Target], CycleError>) -> String {
+        match result {
+            Err(error) => format!("{}: {error}", error.kind()),
+            Ok(targets) => {
+                let parts = targets
+                    .iter()
+                    .take(12)
+                    .map(|target| format!("{}={}", self.situation.fleet.name(target.row), target.replicas));
+                parts.collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+}
+
+fn order(subject: &Subject, case: &Case) -> Result<(), String> {
+    /// Orders that are tried per case, beside the reverse one.
+    const ORDERS: u64 = 4;
+    let Some(division) = Division::of(subject, case, feature::ORDER_INDEPENDENT) else {
+        return Ok(());
+    };
+    let mut cycle = Cycle::new();
+    let Some((candidates, expected)) = division.first(&mut cycle) else {
+        return Ok(());
+    };
+    let Some(input) = division.input(&division.plan, division.situation.binding.is_fresh()) else {
+        return Ok(());
+    };
+    let mut candidates = candidates;
+    candidates.reverse();
+    for turn in 0..=ORDERS {
+        let result = cycle.divide_among(&input, &candidates);
+        if !matches!(&result, Ok(targets) if **targets == *expected) {
+            let names: Vec<&str> = candidates
+                .iter()
+                .take(12)
+                .map(|candidate| division.situation.fleet.name(candidate.row))
+                .collect();
+            return Err(format!(
+                "in one order: `{}`; in the order {}: `{}`",
+                division.told(Ok(&expected)),
+                names.join(", "),
+                division.told(result)
+            ));
+        }
+        Generator::new(turn, "conformance: order").shuffle(&mut candidates);
+    }
+    Ok(())
+}
+
+fn inertia(subject: &Subject, case: &Case) -> Result<(), String> {
+    let Some(division) = Division::of(subject, case, feature::INERT) else {
+        return Ok(());
+    };
+    let mut cycle = Cycle::new();
+    let Some((mut candidates, expected)) = division.first(&mut cycle) else {
+        return Ok(());
+    };
+    let fleet = &division.situation.fleet;
+    let binding = &division.situation.binding;
+    let replicas_of = |row: u32| {
+        let target = expected.iter().find(|target| target.row == row);
+        target.map_or(0, |target| target.replicas)
+    };
+    let last_of = |row: u32| {
+        let known = binding.last().find(|(name, _)| *name == fleet.name(row));
+        known.map_or(0, |(_, replicas)| replicas.max(0))
+    };
+    for candidate in &mut candidates {
+        let room = candidate.fits_now.saturating_add(last_of(candidate.row));
+        candidate.fits_now = room.saturating_sub(replicas_of(candidate.row)).max(0);
+    }
+    let mut settled = binding.clone();
+    settled.object.spec.clusters = expected
+        .iter()
+        .map(|target| divvy_karmada::api::TargetCluster {
+            name: fleet.name(target.row).to_owned(),
+            replicas: i32::try_from(target.replicas).unwrap_or(i32::MAX),
+            ..Default::default()
+        })
+        .collect();
+    let plan = subject.scheduler().plan(&settled);
+    let Ok(plan) = plan.as_ref() else {
+        return Ok(());
+    };
+    let Some(input) = division.input(plan, false) else {
+        return Ok(());
+    };
+    let result = cycle.divide_among(&input, &candidates);
+    match &result {
+        Ok(targets) if **targets == *expected => Ok(()),
+        _ => Err(format!(
+            "`{}` becomes `{}` with itself as the last result",
+            division.told(Ok(&expected)),
+            division.told(result)
+        )),
+    }
+}
+
+fn no_candidates(subject: &Subject, case: &Case) -> Result<(), String> {
+    let Some(division) = Division::of(subject, case, 0) else {
+        return Ok(());
+    };
+    let Some(input) = division.input(&division.plan, division.situation.binding.is_fresh()) else {
+        return Ok(());
+    };
+    match Cycle::new().divide_among(&input, &[]) {
+        Err(error @ CycleError::Plugin(CallError::Panic { .. })) => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
+    let Ok(situation) = case.read(subject) else {
+        return Ok(());
+    };
+    let Some(plan) = situation.plan(subject) else {
+        return Ok(());
+    };
+    let profile = subject.profile();
+    let ignores = profile
+        .strategy(&plan.strategy)
+        .is_ok_and(|strategy| strategy.ignores_spread());
+    let Some(placement) = situation.binding.object.spec.placement.as_ref() else {
+        return Ok(());
+    };
+    if placement.spread_constraints.is_empty() || (ignores && !plan.keeps_spread_constraints) {
+        return Ok(());
+    }
+    let Some(group) = plan.groups.first() else {
+        return Ok(());
+    };
+    let input = CycleInput {
+        profile: &profile,
+        fleet: &situation.fleet,
+        plan: &plan,
+        group,
+        fresh: situation.binding.is_fresh(),
+        time: Some(situation.time),
+        peers: situation.peers.as_ref(),
+    };
+    let mut cycle = Cycle::new();
+    let _result = cycle.run(&input, None);
+    let names: Vec<&str> = cycle
+        .candidates()
+        .map(|candidate| situation.fleet.name(candidate.row))
+        .collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    for constraint in placement.spread_constraints.iter().map(default_spread_constraint) {
+        let groups = groups(&situation, &constraint, &names);
+        let (minimum, maximum) = (constraint.min_groups.max(1), constraint.max_groups);
+        let count = i64::try_from(groups).unwrap_or(i64::MAX);
+        if count < minimum || (maximum > 0 && count > maximum) {
+            return Err(format!(
+                "the candidates {} have {count} groups by {}, expected {minimum} to {maximum}",
+                names.join(", "),
+                named(&constraint)
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn named(constraint: &SpreadConstraint) -> String {
+    match constraint.spread_by_label.as_str() {
+        "" => constraint
+            .spread_by_field
+            .as_ref()
+            .map_or("cluster", |field| field.as_str())
+            .to_owned(),
+        label => format!("label `{label}`"),
+    }
+}
+
+/// Number of groups by a constraint among clusters. A cluster in several zones is in the group of each.
+fn groups(situation: &Situation, constraint: &SpreadConstraint, names: &[&str]) -> usize {
+    let clusters = situation
+        .clusters
+        .iter()
+        .filter(|cluster| names.contains(&cluster.metadata.name.as_str()));
+    let mut groups: BTreeSet<&str> = BTreeSet::new();
+    for cluster in clusters {
+        if !constraint.spread_by_label.is_empty() {
+            groups.extend(
+                cluster
+                    .metadata
+                    .labels
+                    .get(&constraint.spread_by_label)
+                    .map(|value| &**value),
+            );
+            continue;
+        }
+        match constraint.spread_by_field.as_ref().and_then(|field| field.known()) {
+            Some(SpreadField::Region) => _ = groups.insert(&cluster.spec.region),
+            Some(SpreadField::Provider) => _ = groups.insert(&cluster.spec.provider),
+            Some(SpreadField::Zone) => groups.extend(cluster.spec.zones.iter().map(|zone| &**zone)),
+            _ => _ = groups.insert(&cluster.metadata.name),
+        }
+    }
+    groups.remove("");
+    groups.len()
+}

@@ -1,0 +1,254 @@
+//! The same answer again: the next time, from another instance, explained, with kept values, on other threads, later.
+
+use std::sync::Arc;
+
+use divvy_framework::abi::sized::kind;
+use divvy_karmada::api::Cluster;
+use divvy_scheduler::fleet::Fleet;
+use divvy_scheduler::scheduler::{Decision, Outcome, Scheduler};
+
+use super::{Broken, Check, Method};
+use crate::case::{Case, Situation};
+use crate::subject::{Subject, is_another, told};
+
+/// Threads that decide at the same time.
+const THREADS: usize = 8;
+
+/// The checks that decide more than once.
+pub(super) fn checks() -> Vec<Check> {
+    let per_case = |name, contract, applies, holds| Check {
+        name,
+        contract,
+        applies,
+        method: Method::PerCase(holds),
+    };
+    vec![
+        per_case(
+            "determinism",
+            "the same input gives the same decision, also from another instance with another past",
+            |_| true,
+            determinism,
+        ),
+        per_case(
+            "explanations",
+            "a decision that is explained is the same, and so is its explanation",
+            |_| true,
+            explanations,
+        ),
+        per_case(
+            "kept-values",
+            "a value kept up by the rows that changed decides as one that is made afresh",
+            |subject| {
+                let keeps = subject.with_instance(|instance| {
+                    let library = instance.library();
+                    library.serves(kind::SNAPSHOT_VALUE) || library.serves(kind::BINDING_VALUE)
+                });
+                keeps.unwrap_or(false)
+            },
+            kept_values,
+        ),
+        per_case(
+            "valid-until",
+            "a decision stays the same until the time that the plugin names",
+            Subject::needs_time,
+            valid_until,
+        ),
+        Check {
+            name: "threads",
+            contract: "8 threads decide at the same time as one does alone",
+            applies: |_| true,
+            method: Method::Together(threads),
+        },
+    ]
+}
+
+fn differs(what: &str, first: &str, second: &str) -> String {
+    format!("{what}: `{first}`, then `{second}`")
+}
+
+fn determinism(subject: &Subject, case: &Case) -> Result<(), String> {
+    let Ok(situation) = case.read(subject) else {
+        return Ok(());
+    };
+    let first = told(&subject.decide_situation(&situation));
+    let second = told(&subject.decide_situation(&situation));
+    if is_another(&first, &second) {
+        return Err(differs("the same binding is decided differently", &first, &second));
+    }
+    // The twin is called once per case and has another past, so what is carried from one case to the next shows.
+    let twin = subject.twin()?;
+    let mut scheduler = Scheduler::new(twin)
+        .deciding_at(Some(situation.time))
+        .knowing(Some(Arc::clone(&situation.placements)));
+    let third = told(&scheduler.schedule(&situation.binding, &situation.fleet));
+    match is_another(&first, &third) {
+        false => Ok(()),
+        true => Err(differs("another instance decides differently", &first, &third)),
+    }
+}
+
+fn explanations(subject: &Subject, case: &Case) -> Result<(), String> {
+    let Ok(situation) = case.read(subject) else {
+        return Ok(());
+    };
+    let explained = || {
+        let mut scheduler = subject.scheduler().deciding_at(Some(situation.time)).explaining(true);
+        scheduler.schedule(&situation.binding, &situation.fleet)
+    };
+    let plain = told(&subject.decide_situation(&situation));
+    let (first, second) = (explained(), explained());
+    if is_another(&plain, &told(&first)) {
+        return Err(differs("an explanation changes the decision", &plain, &told(&first)));
+    }
+    let text = |decision: &Decision| format!("{:?}", decision.explanation);
+    match text(&first) == text(&second) {
+        true => Ok(()),
+        false => Err("the same decision is explained in two ways".to_owned()),
+    }
+}
+
+/// Up to how many clusters each change is decided on its own.
+const STEPS: usize = 60;
+
+fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
+    let Ok(situation) = case.read(subject) else {
+        return Ok(());
+    };
+    let mut scheduler = subject
+        .scheduler()
+        .deciding_at(Some(situation.time))
+        .knowing(Some(Arc::clone(&situation.placements)));
+    let mut fleet = Fleet::new(subject.profile().needs_raw_clusters());
+    // A past in which every cluster was different and there was one more.
+    for cluster in &situation.clusters {
+        fleet.upsert(&altered(cluster));
+    }
+    if let Some(cluster) = situation.clusters.first() {
+        let mut further = altered(cluster);
+        further.metadata.name = "zz-gone".to_owned();
+        fleet.upsert(&further);
+    }
+    let mut decide = |fleet: &mut Fleet| told(&scheduler.schedule(&situation.binding, &fleet.snapshot()));
+    decide(&mut fleet);
+    fleet.remove("zz-gone");
+    decide(&mut fleet);
+    let decides_each = situation.clusters.len() <= STEPS;
+    for cluster in &situation.clusters {
+        fleet.upsert(cluster);
+        if decides_each {
+            decide(&mut fleet);
+        }
+    }
+    let kept = decide(&mut fleet);
+    let afresh = told(&subject.decide_situation(&Situation {
+        fleet: crate::case::fleet_of(&situation.clusters, subject),
+        binding: situation.binding.clone(),
+        clusters: Vec::new(),
+        time: situation.time,
+        peers: situation.peers.clone(),
+        placements: Arc::clone(&situation.placements),
+    }));
+    match is_another(&kept, &afresh) {
+        false => Ok(()),
+        true => Err(differs(
+            "after changes of single clusters the decision is another than on the same clusters afresh",
+            &kept,
+            &afresh,
+        )),
+    }
+}
+
+/// A cluster that differs in what a plugin could keep.
+fn altered(cluster: &Cluster) -> Cluster {
+    let mut altered = cluster.clone();
+    altered.metadata.labels.clear();
+    altered.metadata.annotations.clear();
+    altered.spec.region = "formerly".to_owned();
+    altered.spec.provider = "formerly".to_owned();
+    altered.spec.zones = vec!["formerly".to_owned()];
+    altered.spec.taints.clear();
+    altered.metadata.deletion_timestamp = None;
+    altered
+}
+
+fn valid_until(subject: &Subject, case: &Case) -> Result<(), String> {
+    const YEAR: i64 = 365 * 86_400_000;
+    let Ok(situation) = case.read(subject) else {
+        return Ok(());
+    };
+    let at = |time: i64| {
+        let mut scheduler = subject.scheduler().deciding_at(Some(time));
+        scheduler.schedule(&situation.binding, &situation.fleet)
+    };
+    let outcome = |decision: &Decision| match &decision.outcome {
+        Outcome::Scheduled(targets) => format!("{targets:?}"),
+        Outcome::Skipped(reason) => reason.clone(),
+        Outcome::Failed(error) => error.to_string(),
+    };
+    let now = situation.time;
+    let first = at(now);
+    let last = match first.valid_until {
+        None => now.saturating_add(YEAR),
+        Some(until) => until.saturating_sub(1),
+    };
+    for later in [now.saturating_add(1), now / 2 + last / 2, last] {
+        if !(now..=last).contains(&later) {
+            continue;
+        }
+        let second = at(later);
+        if outcome(&first) != outcome(&second) {
+            let until = match first.valid_until {
+                None => "without an end".to_owned(),
+                Some(until) => format!("until {until}"),
+            };
+            return Err(format!(
+                "the decision at {now} holds {until}, but at {later} it is another: `{}`, then `{}`",
+                told(&first),
+                told(&second)
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn threads(subject: &Subject, cases: &[Case]) -> Result<(), Broken> {
+    let situations: Vec<(&Case, Situation)> = cases
+        .iter()
+        .filter_map(|case| Some((case, case.read(subject).ok()?)))
+        .collect();
+    let alone: Vec<String> = situations
+        .iter()
+        .map(|(_, situation)| told(&subject.decide_situation(situation)))
+        .collect();
+    let profile = subject.profile();
+    // Each thread begins elsewhere, so that they meet in different cases.
+    let decide_all = |thread: usize| {
+        let count = situations.len();
+        (0..count)
+            .map(|step| (step + thread * count / THREADS) % count.max(1))
+            .find_map(|number| {
+                let (case, situation) = situations.get(number)?;
+                let mut scheduler = Scheduler::new(Arc::clone(&profile))
+                    .deciding_at(Some(situation.time))
+                    .knowing(Some(Arc::clone(&situation.placements)));
+                let here = told(&scheduler.schedule(&situation.binding, &situation.fleet));
+                let there = alone.get(number)?;
+                is_another(there, &here).then(|| Broken {
+                    message: differs("on one of 8 threads the decision is another", there, &here),
+                    case: Some((*case).clone()),
+                })
+            })
+    };
+    let broken = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let decide_all = &decide_all;
+                scope.spawn(move || decide_all(thread))
+            })
+            .collect();
+        // A thread of the host does not panic; what a plugin does is caught in its library.
+        let results: Vec<Option<Broken>> = handles.into_iter().filter_map(|handle| handle.join().ok()).collect();
+        results.into_iter().flatten().next()
+    });
+    broken.map_or(Ok(()), Err)
+}

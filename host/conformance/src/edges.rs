@@ -1,0 +1,86 @@
+//! Cases at the ends of every range: no replicas, no cluster, one cluster, thousands of clusters, the largest counts.
+
+use divvy_framework::random::Generator;
+use serde_json::{Value, json};
+
+use crate::case::Case;
+use crate::generate::{self, NOON, Shape};
+
+/// The edge cases for each of the shape's strategies. `largest` is the number of clusters in the largest of them.
+pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let unnamed = [String::new()];
+    let names: Vec<&String> = match shape.strategies.is_empty() {
+        true => unnamed.iter().collect(),
+        false => shape.strategies.iter().map(|strategy| &strategy.name).collect(),
+    };
+    let highest = i64::from(i32::MAX);
+    for strategy in names {
+        let rooms: [&[i64]; 5] = [&[], &[9], &[0], &[highest, highest], &[5, 0, 7]];
+        for room in rooms {
+            for replicas in [0, 1, 12, highest] {
+                cases.push(case(clusters(room), binding(strategy, replicas)));
+            }
+        }
+        // With requests, 0 replicas are divided rather than propagated whole.
+        let mut zero = binding(strategy, 0);
+        zero["spec"]["replicaRequirements"] = json!({ "resourceRequest": { "cpu": "1" } });
+        zero["spec"]["clusters"] = json!([{ "name": "member00000", "replicas": 3 }]);
+        cases.push(case(clusters(&[5, 9]), zero));
+        // The last result is all there is: larger than the total, and partly on clusters that are gone.
+        let mut last = binding(strategy, 2);
+        last["spec"]["clusters"] = json!([
+            { "name": "member00001", "replicas": highest },
+            { "name": "gone", "replicas": highest },
+            { "name": "member00000", "replicas": 0 },
+        ]);
+        cases.push(case(clusters(&[0, 0, 1]), last));
+    }
+    cases.extend(largest_case(shape, largest));
+    cases
+}
+
+/// The case with the most clusters, of the first strategy.
+pub fn largest_case(shape: &Shape, largest: u64) -> Option<Case> {
+    let mut random = Generator::new(largest, "conformance: many clusters");
+    let clusters: Vec<Value> = (0..largest)
+        .map(|number| generate::cluster(&mut random, &name(number), 1))
+        .collect();
+    let strategy = shape.strategies.first().map_or("", |strategy| strategy.name.as_str());
+    let mut binding = binding(strategy, i64::try_from(largest).ok()?.saturating_mul(3));
+    let last = (0..largest)
+        .step_by(7)
+        .map(|number| json!({ "name": name(number), "replicas": number % 5 }));
+    binding["spec"]["clusters"] = last.collect();
+    Some(case(clusters, binding))
+}
+
+fn name(number: u64) -> String {
+    format!("member{number:05}")
+}
+
+fn clusters(room: &[i64]) -> Vec<Value> {
+    let cluster = |(number, room): (u64, &i64)| {
+        let mut cluster = generate::cluster(&mut Generator::new(number, "conformance: edges"), &name(number), 1);
+        cluster["status"]["resourceSummary"] = json!({ "allocatable": { "pods": room.to_string() } });
+        cluster
+    };
+    (0..).zip(room).map(cluster).collect()
+}
+
+fn binding(strategy: &str, replicas: i64) -> Value {
+    let mut binding = generate::deployment_binding("web", replicas);
+    if !strategy.is_empty() {
+        binding["metadata"]["annotations"] = json!({ "divvy.io/strategy": strategy });
+    }
+    binding
+}
+
+fn case(clusters: Vec<Value>, binding: Value) -> Case {
+    Case {
+        clusters,
+        objects: vec![binding],
+        binding: None,
+        time: NOON,
+    }
+}

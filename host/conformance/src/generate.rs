@@ -1,0 +1,329 @@
+//! Random cases. Each comes from a seed and its number alone, so any case can be made again.
+//!
+//! The generator's stream is part of Divvy's contract (`divvy_framework::random`), so a seed gives the same cases in every
+//! build of one version.
+
+use divvy_framework::random::Generator;
+use serde_json::{Map, Value, json};
+
+use crate::case::Case;
+use crate::preferences;
+use crate::subject::Subject;
+
+/// What the cases for a plugin should contain.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// Strategies to ask for, with the lists that a policy can give them.
+    pub(crate) strategies: Vec<AskedStrategy>,
+    /// Preferences for the plugin outside of a strategy.
+    pub(crate) own: Option<preferences::Own>,
+    /// True if bindings may have spread constraints.
+    pub(crate) has_constraints: bool,
+}
+
+/// A strategy to ask for.
+#[derive(Debug, Clone)]
+pub(crate) struct AskedStrategy {
+    pub(crate) name: String,
+    pub(crate) lists: Vec<preferences::List>,
+    /// Schema of the remaining keys.
+    pub(crate) schema: Value,
+    /// A list that gives clusters priorities beside it; `None` if it allows none.
+    pub(crate) priorities: Option<preferences::List>,
+}
+
+impl Shape {
+    /// The shape of the cases for a plugin: its own strategies, or those of the profile if it serves none.
+    pub fn of(subject: &Subject) -> Self {
+        let own = subject.strategies();
+        let profile = subject.profile();
+        let names = match own.is_empty() {
+            true => profile.strategy_names(),
+            false => own.clone(),
+        };
+        let declared = profile.declarations().strategies.iter();
+        let mut lists = declared.flat_map(|declared| &declared.lists);
+        let priorities = lists.find(|list| list.priorities).cloned();
+        let asked = |name: String| {
+            let is_own = own.contains(&name);
+            let declared = profile.declarations().get(&name);
+            let schema = is_own.then(|| subject.with_instance(preferences::schema)).flatten();
+            AskedStrategy {
+                lists: declared
+                    .map(|declared| preferences::lists(&declared.lists))
+                    .unwrap_or_default(),
+                priorities: declared
+                    .filter(|declared| !declared.refuses_priorities)
+                    .and_then(|_| priorities.clone()),
+                schema: schema.unwrap_or(Value::Null),
+                name,
+            }
+        };
+        Self {
+            strategies: names.into_iter().map(asked).collect(),
+            own: own.is_empty().then(|| preferences::Own::of(subject)).flatten(),
+            has_constraints: profile.enforces_spread(),
+        }
+    }
+}
+
+/// Noon of an ordinary day, in milliseconds since 1970.
+pub(crate) const NOON: i64 = 1_800_000_000_000;
+
+/// The case with this number.
+pub fn case(shape: &Shape, seed: u64, number: u64) -> Case {
+    let mut random = Generator::new(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15), "conformance");
+    let random = &mut random;
+    // Mostly a few clusters, in which a rule is easy to break; sometimes one, none or a few dozen.
+    let clusters = match random.below(20) {
+        0 => 0,
+        1 => 1,
+        2 => 10 + random.below(40),
+        _ => 2 + random.below(7),
+    };
+    // Counts in the tens, or near the end of 32 bits.
+    let scale = if one_in(random, 8) { 9_999_991 } else { 1 };
+    let mut names: Vec<String> = (0..clusters).map(|number| format!("member{number}")).collect();
+    random.shuffle(&mut names);
+    let clusters: Vec<Value> = names.iter().map(|name| cluster(random, name, scale)).collect();
+    let mut objects = vec![binding(random, shape, &names, scale)];
+    if one_in(random, 6) {
+        objects = under_policy(random, objects.remove(0));
+    }
+    Case {
+        clusters,
+        objects,
+        binding: None,
+        time: NOON + random.below(172_800_000) as i64,
+    }
+}
+
+pub(crate) fn one_in(random: &mut Generator, number: u64) -> bool {
+    random.below(number) == 0
+}
+
+pub(crate) fn pick<'item, T: ?Sized>(random: &mut Generator, items: &[&'item T]) -> Option<&'item T> {
+    items.get(random.below(items.len() as u64) as usize).copied()
+}
+
+fn text(random: &mut Generator, items: &[&str]) -> String {
+    pick(random, items).unwrap_or_default().to_owned()
+}
+
+/// A cluster with most of what a plugin can read.
+pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64) -> Value {
+    let fits = random.below(21) as i64 * scale;
+    let mut object = json!({
+        "apiVersion": "cluster.karmada.io/v1alpha1",
+        "kind": "Cluster",
+        "metadata": { "name": name, "labels": { "tier": text(random, &["gold", "silver", "bronze"]) } },
+        "spec": { "syncMode": "Push" },
+        "status": {
+            "apiEnablements": [{
+                "groupVersion": "apps/v1",
+                "resources": [{ "kind": "Deployment", "name": "deployments" }],
+            }],
+            "conditions": [{ "type": "Ready", "status": "True" }],
+            "resourceSummary": { "allocatable": { "pods": fits.to_string() } },
+        },
+    });
+    for (field, values) in [("region", &["eu", "us", "ap"]), ("provider", &["aws", "gcp", "own"])] {
+        if !one_in(random, 6) {
+            object["spec"][field] = text(random, values).into();
+        }
+    }
+    if !one_in(random, 4) {
+        let zones: Vec<&str> = ["z1", "z2", "z3"].into_iter().filter(|_| one_in(random, 2)).collect();
+        object["spec"]["zones"] = zones.into();
+    }
+    if one_in(random, 3) {
+        object["status"]["resourceSummary"]["allocatable"]["cpu"] = random.below(40).to_string().into();
+    }
+    if one_in(random, 4) {
+        object["metadata"]["annotations"] = json!({ "example.com/note": text(random, &["", "a", "7", "🦀"]) });
+    }
+    if one_in(random, 12) {
+        let effect = text(random, &["NoSchedule", "NoExecute", "PreferNoSchedule"]);
+        object["spec"]["taints"] = json!([{ "key": "maintenance", "value": "yes", "effect": effect }]);
+    }
+    if one_in(random, 24) {
+        object["status"]["apiEnablements"] = json!([]);
+    }
+    if one_in(random, 24) {
+        object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+    }
+    if one_in(random, 24) {
+        object["status"] = json!({});
+    }
+    object
+}
+
+/// A binding of a Deployment, with everything that Karmada's API allows beside one another.
+fn binding(random: &mut Generator, shape: &Shape, names: &[String], scale: i64) -> Value {
+    let replicas = match random.below(12) {
+        0 => 0,
+        1 => i64::from(i32::MAX),
+        // Not a multiple of the scale, so that there is something to round.
+        _ => ((1 + random.below(60) as i64) * scale + i64::from(scale > 1)).min(i64::from(i32::MAX)),
+    };
+    let number = random.below(1 << 32);
+    let mut object = deployment_binding(&format!("web-{number:x}"), replicas);
+    if replicas == 0 || one_in(random, 3) {
+        let requests = json!({ "resourceRequest": { "cpu": "500m" } });
+        object["spec"]["replicaRequirements"] = if one_in(random, 4) { Value::Null } else { requests };
+    }
+    let mut last: Vec<Value> = Vec::new();
+    if one_in(random, 2) {
+        for name in names.iter().map(String::as_str).chain(["gone"]) {
+            if one_in(random, 2) {
+                last.push(json!({ "name": name, "replicas": random.below(21) as i64 * scale }));
+            }
+        }
+        random.shuffle(&mut last);
+    }
+    object["spec"]["clusters"] = last.into();
+    if one_in(random, 3) {
+        object["spec"]["rescheduleTriggeredAt"] = "2026-01-02T00:00:00Z".into();
+        object["status"] = json!({ "lastScheduledTime": "2026-01-01T00:00:00Z" });
+    }
+    if one_in(random, 8) {
+        object["spec"]["schedulePriority"] = json!({ "priority": random.below(1000) });
+    }
+    if one_in(random, 10)
+        && let Some(name) = names.first()
+    {
+        object["spec"]["gracefulEvictionTasks"] =
+            json!([{ "fromCluster": name, "reason": "TaintUntolerated", "producer": "TaintManager" }]);
+    }
+    object["spec"]["placement"] = placement(random, shape, names);
+    let annotations = annotations(random, shape, names, replicas);
+    object["metadata"]["annotations"] = annotations.into();
+    object
+}
+
+/// A binding with this name, which is its UID as well.
+pub(crate) fn deployment_binding(name: &str, replicas: i64) -> Value {
+    json!({
+        "apiVersion": "work.karmada.io/v1alpha2",
+        "kind": "ResourceBinding",
+        "metadata": { "name": name, "namespace": "default", "uid": name },
+        "spec": {
+            "resource": { "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name },
+            "replicas": replicas,
+            "placement": {},
+        },
+    })
+}
+
+fn placement(random: &mut Generator, shape: &Shape, names: &[String]) -> Value {
+    let mut placement = json!({});
+    match random.below(10) {
+        0 => placement["clusterAffinity"] = affinity(random, names),
+        1 => {
+            let group = |name: &str, affinity: Value| {
+                let mut group = affinity;
+                group["affinityName"] = name.into();
+                group
+            };
+            let first = affinity(random, names);
+            let second = affinity(random, names);
+            placement["clusterAffinities"] = json!([group("first", first), group("second", second)]);
+        }
+        _ => {}
+    }
+    if one_in(random, 3) {
+        placement["clusterTolerations"] = json!([{ "key": "maintenance", "operator": "Exists" }]);
+    }
+    if shape.has_constraints && one_in(random, 3) {
+        placement["spreadConstraints"] = constraints(random);
+    }
+    placement
+}
+
+fn affinity(random: &mut Generator, names: &[String]) -> Value {
+    match random.below(3) {
+        0 => json!({ "labelSelector": { "matchLabels": { "tier": text(random, &["gold", "silver"]) } } }),
+        1 => json!({ "fieldSelector": { "matchExpressions": [
+            { "key": "region", "operator": "In", "values": [text(random, &["eu", "us"])] },
+        ] } }),
+        _ => {
+            let some: Vec<&String> = names.iter().filter(|_| !one_in(random, 3)).collect();
+            json!({ "clusterNames": some })
+        }
+    }
+}
+
+/// One or two constraints, of which Karmada asks that one is by cluster if there are others.
+fn constraints(random: &mut Generator) -> Value {
+    let mut limits = |mut constraint: Value| {
+        let minimum = 1 + random.below(3);
+        constraint["minGroups"] = minimum.into();
+        constraint["maxGroups"] = (minimum + random.below(3)).into();
+        constraint
+    };
+    let by_cluster = limits(json!({ "spreadByField": "cluster" }));
+    let other = ["cluster", "region", "provider", "zone"]
+        .get(random.below(5) as usize)
+        .copied();
+    let other = match other {
+        Some("cluster") => return json!([by_cluster]),
+        Some(field) => json!({ "spreadByField": field }),
+        None => json!({ "spreadByLabel": "tier" }),
+    };
+    let mut limited = other;
+    let minimum = 1 + random.below(2);
+    limited["minGroups"] = minimum.into();
+    limited["maxGroups"] = (minimum + random.below(2)).into();
+    match one_in(random, 2) {
+        true => json!([limited]),
+        false => json!([limited, { "spreadByField": "cluster", "minGroups": minimum, "maxGroups": minimum + 3 }]),
+    }
+}
+
+fn annotations(random: &mut Generator, shape: &Shape, names: &[String], replicas: i64) -> Map<String, Value> {
+    let mut annotations = Map::new();
+    let all: Vec<&AskedStrategy> = shape.strategies.iter().collect();
+    if let Some(strategy) = pick(random, &all) {
+        annotations.insert("divvy.io/strategy".to_owned(), strategy.name.clone().into());
+        let given = preferences::of_strategy(random, strategy, names, replicas);
+        if let Some(given) = given {
+            annotations.insert("divvy.io/preferences".to_owned(), given.to_string().into());
+        }
+    }
+    if let Some(own) = &shape.own
+        && one_in(random, 2)
+    {
+        annotations.insert(own.annotation.clone(), own.instance(random, names).to_string().into());
+    }
+    if one_in(random, 6) {
+        annotations.insert("example.com/note".to_owned(), text(random, &["", "x"]).into());
+    }
+    annotations
+}
+
+/// A policy and a workload in place of the binding.
+fn under_policy(random: &mut Generator, binding: Value) -> Vec<Value> {
+    let name = binding["spec"]["resource"]["name"].clone();
+    let labels = json!({ "home": text(random, &["eu", "us", ""]) });
+    let policy = json!({
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "PropagationPolicy",
+        "metadata": {
+            "name": "policy",
+            "namespace": "default",
+            "labels": labels,
+            "annotations": binding["metadata"]["annotations"],
+        },
+        "spec": {
+            "resourceSelectors": [{ "apiVersion": "apps/v1", "kind": "Deployment", "name": name }],
+            "placement": binding["spec"]["placement"],
+        },
+    });
+    let workload = json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": { "name": name, "namespace": "default", "uid": name, "labels": labels },
+        "spec": { "replicas": binding["spec"]["replicas"] },
+    });
+    vec![policy, workload]
+}

@@ -1,0 +1,230 @@
+//! The plugin under test, in a profile.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use divvy_framework::abi::descriptor::feature;
+use divvy_karmada::workloads::WorkloadKinds;
+use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::plugin::{CallError, PluginDirectories, PluginInstance, PluginLibrary};
+use divvy_scheduler::profile::ProfileConfiguration;
+use divvy_scheduler::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, Strategy, registry};
+
+use crate::case::{Case, Situation};
+use crate::supervise::Loaded;
+
+/// The plugin under test, in a profile whose other plugins take part in every cycle.
+#[derive(Debug)]
+pub struct Subject {
+    configuration: ProfileConfiguration,
+    directories: PluginDirectories,
+    plugin: String,
+    kinds: WorkloadKinds,
+    profile: Mutex<Arc<Profile>>,
+    twin: OnceLock<Result<Arc<Profile>, String>>,
+}
+
+impl Subject {
+    /// Loads the plugins of a profile, of which `plugin` is the one under test.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the profile's plugins.
+    pub fn new(
+        configuration: ProfileConfiguration,
+        directories: PluginDirectories,
+        plugin: &str,
+    ) -> Result<Self, Vec<RegistryError>> {
+        let profile = registry::build(&configuration, &directories)?;
+        let interpreter = configuration.resource_interpreter.unwrap_or_default();
+        Ok(Self {
+            kinds: WorkloadKinds::new(interpreter, &configuration.workload),
+            configuration,
+            directories,
+            plugin: plugin.to_owned(),
+            profile: Mutex::new(Arc::new(profile)),
+            twin: OnceLock::new(),
+        })
+    }
+
+    /// Name of the plugin under test.
+    pub fn plugin(&self) -> &str {
+        &self.plugin
+    }
+
+    /// The profile.
+    pub fn configuration(&self) -> &ProfileConfiguration {
+        &self.configuration
+    }
+
+    /// The kinds with replicas under the profile.
+    pub(crate) fn workload_kinds(&self) -> &WorkloadKinds {
+        &self.kinds
+    }
+
+    /// The profile with its plugins. A plugin that is quarantined is constructed again, so that the panics of one case do not
+    /// hide the next.
+    pub(crate) fn profile(&self) -> Arc<Profile> {
+        let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
+        if profile.plugins().any(PluginInstance::is_quarantined)
+            && let Ok(renewed) = self.constructed_again()
+        {
+            *profile = renewed;
+        }
+        Arc::clone(&profile)
+    }
+
+    /// The profile with plugins that have not been called yet.
+    pub(crate) fn constructed_again(&self) -> Result<Arc<Profile>, String> {
+        let built = registry::build(&self.configuration, &self.directories);
+        built.map(Arc::new).map_err(|errors| {
+            let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            messages.join("; ")
+        })
+    }
+
+    /// The profile with further instances of all plugins, constructed once.
+    ///
+    /// # Errors
+    ///
+    /// The plugins cannot be constructed a second time.
+    pub(crate) fn twin(&self) -> Result<Arc<Profile>, String> {
+        self.twin.get_or_init(|| self.constructed_again()).clone()
+    }
+
+    /// A scheduler with the profile.
+    pub(crate) fn scheduler(&self) -> Scheduler {
+        Scheduler::new(self.profile())
+    }
+
+    /// Decides a case.
+    ///
+    /// # Errors
+    ///
+    /// The case cannot be read.
+    pub(crate) fn decide(&self, case: &Case) -> Result<Decision, String> {
+        let situation = case.read(self)?;
+        Ok(self.decide_situation(&situation))
+    }
+
+    /// Decides a case that was read.
+    pub(crate) fn decide_situation(&self, situation: &Situation) -> Decision {
+        let scheduler = self.scheduler().deciding_at(Some(situation.time));
+        let mut scheduler = scheduler.knowing(Some(Arc::clone(&situation.placements)));
+        scheduler.schedule(&situation.binding, &situation.fleet)
+    }
+
+    /// Strategies of the profile that the plugin serves.
+    pub(crate) fn strategies(&self) -> Vec<String> {
+        let profile = self.profile();
+        let own = profile.strategies().filter(|strategy| self.is_own(strategy.plugin()));
+        own.map(|strategy| strategy.name().to_owned()).collect()
+    }
+
+    /// True if a strategy that the plugin serves in the profile has a feature.
+    pub(crate) fn any_strategy(&self, has: impl Fn(&Strategy<'_>) -> bool) -> bool {
+        let profile = self.profile();
+        profile
+            .strategies()
+            .any(|strategy| self.is_own(strategy.plugin()) && has(&strategy))
+    }
+
+    /// True if the plugin is one of the profile's filters.
+    pub(crate) fn filters(&self) -> bool {
+        self.profile().filters().any(|plugin| self.is_own(plugin))
+    }
+
+    /// True if the plugin is one of the profile's scores.
+    pub(crate) fn scores(&self) -> bool {
+        self.profile().scores().any(|(plugin, _)| self.is_own(plugin))
+    }
+
+    /// True if the plugin is one of the profile's selectors.
+    pub(crate) fn selects(&self) -> bool {
+        self.profile().selectors().any(|plugin| self.is_own(plugin))
+    }
+
+    /// True if the plugin promises to enforce spread constraints.
+    pub(crate) fn enforces_spread(&self) -> bool {
+        let profile = self.profile();
+        let mut own = profile.selectors().filter(|plugin| self.is_own(plugin));
+        own.any(PluginInstance::enforces_spread)
+    }
+
+    /// True if the plugin sees the time of a decision.
+    pub(crate) fn needs_time(&self) -> bool {
+        self.with_instance(|instance| instance.needs(feature::TIME))
+            .unwrap_or(false)
+    }
+
+    /// Calls `read` with the plugin's instance; `None` if the profile does not use it.
+    pub(crate) fn with_instance<T>(&self, read: impl FnOnce(&PluginInstance) -> T) -> Option<T> {
+        let profile = self.profile();
+        let mut plugins = profile.plugins();
+        plugins.find(|plugin| self.is_own(plugin)).map(read)
+    }
+
+    /// The plugin as its library says, with the profile; the checks that apply are not listed yet.
+    pub fn describe(&self) -> Loaded {
+        let library = self.with_instance(|instance| instance.library().clone());
+        let of = |read: fn(&PluginLibrary) -> &str| library.as_ref().map_or("", read).to_owned();
+        Loaded {
+            name: self.plugin.clone(),
+            version: of(|library| library.version()),
+            sha256: of(PluginLibrary::checksum),
+            profile: self.configuration.name.clone(),
+            toml: self.configuration.with_absolute_paths().to_toml(),
+            checks: Vec::new(),
+        }
+    }
+
+    fn is_own(&self, plugin: &PluginInstance) -> bool {
+        plugin.name() == self.plugin
+    }
+}
+
+/// The words for a panic of a plugin, which is a finding of its own. Three in a row change what comes next.
+const PANIC: &str = "panic";
+
+/// True if two decisions differ, in words, and neither is a panic.
+pub(crate) fn is_another(first: &str, second: &str) -> bool {
+    first != second && first != PANIC && second != PANIC
+}
+
+/// A decision in words, with everything that must be the same if the same is decided again.
+pub(crate) fn told(decision: &Decision) -> String {
+    let outcome = match &decision.outcome {
+        Outcome::Scheduled(targets) => {
+            let parts: Vec<String> = targets
+                .iter()
+                .zip(&decision.figures)
+                .map(|((cluster, replicas), figures)| match figures.score {
+                    0 => format!("{cluster}={replicas}"),
+                    score => format!("{cluster}={replicas} (score {score})"),
+                })
+                .collect();
+            match parts.is_empty() {
+                true => "no cluster".to_owned(),
+                false => shortened(parts),
+            }
+        }
+        Outcome::Skipped(reason) => format!("skipped: {reason}"),
+        Outcome::Failed(CycleError::Plugin(CallError::Panic { .. } | CallError::Quarantined { .. })) => {
+            return PANIC.to_owned();
+        }
+        Outcome::Failed(error) => format!("{}: {error}", error.kind()),
+    };
+    match decision.valid_until {
+        None => outcome,
+        Some(until) => format!("{outcome}, until {until}"),
+    }
+}
+
+/// The parts joined; of many, the first ones and a number that differs if any of the others does.
+fn shortened(parts: Vec<String>) -> String {
+    const SHOWN: usize = 12;
+    let Some((first, rest)) = parts.split_at_checked(SHOWN).filter(|(_, rest)| !rest.is_empty()) else {
+        return parts.join(" ");
+    };
+    let sum = divvy_framework::abi::hash::hash_text(&rest.join(" "));
+    format!("{} and {} more ({sum:016x})", first.join(" "), rest.len())
+}

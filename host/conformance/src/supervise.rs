@@ -1,0 +1,312 @@
+//! A check in a child process, which may crash, hang or leave.
+//!
+//! The child is this program with other arguments. It says what it does on its standard output, one JSON object per line; its
+//! program keeps that stream for itself, so that what a plugin prints ends up in its standard error.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+use crate::check::Outcome;
+
+/// What a child says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "event")]
+pub enum Event {
+    /// The plugin was loaded.
+    Loaded(Loaded),
+    /// A case begins.
+    #[serde(rename_all = "camelCase")]
+    Begins {
+        /// Number of the case, from 0.
+        case: u64,
+    },
+    /// A case that was asked for.
+    Case(Case),
+    /// The check has ended.
+    #[serde(rename_all = "camelCase")]
+    Done {
+        /// Its result.
+        outcome: Outcome,
+        /// The most memory that the child had, in bytes; 0 if it is not known.
+        peak_bytes: u64,
+    },
+}
+
+/// The plugin under test, as its library says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Loaded {
+    /// Name of the plugin.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// SHA-256 checksum of the file, in hexadecimal.
+    pub sha256: String,
+    /// Name of the profile.
+    pub profile: String,
+    /// The profile as TOML, with the plugin's file.
+    pub toml: String,
+    /// Names of the checks that apply.
+    pub checks: Vec<String>,
+}
+
+/// A program to run as a child.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The program.
+    pub path: PathBuf,
+    /// Arguments of every child.
+    pub arguments: Vec<OsString>,
+    /// Silence after which a child hangs.
+    pub patience: Duration,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum End {
+    /// It did what it should.
+    Done {
+        /// What it said last.
+        last: Event,
+        /// Time that it took.
+        took: Duration,
+    },
+    /// It refused its arguments or the plugin, with exit code 2 and this text.
+    Refused(String),
+    /// It ended before it was done, or badly afterwards.
+    Died {
+        /// How, in words.
+        how: String,
+        /// The case that it had begun last.
+        case: Option<u64>,
+        /// The result of the check, if the child had ended it.
+        last: Option<Event>,
+        /// The end of what it wrote to standard error.
+        said: String,
+        /// Time that it took.
+        took: Duration,
+    },
+}
+
+/// The child could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("the check cannot be started")]
+pub struct NotStarted(#[from] std::io::Error);
+
+/// Exit code with which a child refuses its arguments, its profile or the plugin.
+const REFUSED: i32 = 2;
+
+/// Bytes of standard error that are kept, from its end.
+const KEPT_BYTES: usize = 4_096;
+
+impl Program {
+    /// Runs a child with further arguments and waits until it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`NotStarted`]. Everything that goes wrong later is an [`End`].
+    pub fn run(&self, further: &[OsString]) -> Result<End, NotStarted> {
+        let started = Instant::now();
+        let mut child = Command::new(&self.path)
+            .args(&self.arguments)
+            .args(further)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let events = events(&mut child);
+        let said = said(&mut child);
+        let mut last = None;
+        let mut case = None;
+        let is_silent = loop {
+            match events.recv_timeout(self.patience) {
+                Ok(Event::Begins { case: begun }) => case = Some(begun),
+                Ok(event) => last = Some(event),
+                Err(RecvTimeoutError::Timeout) => break true,
+                Err(RecvTimeoutError::Disconnected) => break false,
+            }
+        };
+        let status = match is_silent {
+            true => None,
+            false => self.wait(&mut child),
+        };
+        if status.is_none() {
+            // A child that has just ended by itself cannot be killed, which is no failure.
+            let _ended = child.kill();
+            let _status = child.wait();
+        }
+        let took = started.elapsed();
+        let said = said.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+        Ok(match (status, last) {
+            (Some(status), Some(last)) if status.success() => End::Done { last, took },
+            (Some(status), None) if status.code() == Some(REFUSED) => End::Refused(said),
+            (status, last) => End::Died {
+                how: how(status, last.is_some(), self.patience),
+                case,
+                last,
+                said,
+                took,
+            },
+        })
+    }
+
+    /// Waits until a child ends; `None` if it does not in time.
+    fn wait(&self, child: &mut Child) -> Option<ExitStatus> {
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// What a child says, line by line. Lines that are not events are left out.
+fn events(child: &mut Child) -> Receiver<Event> {
+    let (send, receive) = mpsc::channel();
+    if let Some(output) = child.stdout.take() {
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if let Ok(event) = serde_json::from_str(&line)
+                    && send.send(event).is_err()
+                {
+                    return;
+                }
+            }
+        });
+    }
+    receive
+}
+
+/// The end of what a child writes to standard error, once it has ended.
+fn said(child: &mut Child) -> Receiver<String> {
+    let (send, receive) = mpsc::channel();
+    if let Some(mut errors) = child.stderr.take() {
+        thread::spawn(move || {
+            let mut kept = Vec::new();
+            let mut buffer = [0; 4_096];
+            while let Ok(count) = errors.read(&mut buffer)
+                && count > 0
+            {
+                kept.extend_from_slice(buffer.get(..count).unwrap_or_default());
+                let excess = kept.len().saturating_sub(KEPT_BYTES);
+                kept.drain(..excess);
+            }
+            let _received = send.send(String::from_utf8_lossy(&kept).into_owned());
+        });
+    }
+    receive
+}
+
+/// How a child died, in words.
+fn how(status: Option<ExitStatus>, is_done: bool, patience: Duration) -> String {
+    let when = if is_done { " after the check had ended" } else { "" };
+    let Some(status) = status else {
+        return match is_done {
+            true => format!(
+                "the process did not end within {} s after the check",
+                patience.as_secs()
+            ),
+            false => format!("no answer within {} s", patience.as_secs()),
+        };
+    };
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("the process was killed by {}{when}", signal_name(signal)),
+        (None, Some(code)) if !is_done => format!("the process ended with exit code {code} in the middle of the check"),
+        (None, code) => format!("the process ended with exit code {}{when}", code.unwrap_or(-1)),
+    }
+}
+
+/// The name of a signal.
+fn signal_name(signal: i32) -> String {
+    let known = [
+        (4, "SIGILL"),
+        (5, "SIGTRAP"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (15, "SIGTERM"),
+    ];
+    let found = known.iter().find(|(number, _)| *number == signal);
+    found.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, patience: Duration) -> End {
+        let program = Program {
+            path: "/bin/sh".into(),
+            arguments: vec!["-c".into()],
+            patience,
+        };
+        program.run(&[script.into()]).expect("there is a shell")
+    }
+
+    const DONE: &str = r#"echo '{"event":"done","outcome":{"cases":3},"peakBytes":7}'"#;
+
+    fn how_it_died(end: End) -> (String, Option<u64>) {
+        match end {
+            End::Died { how, case, .. } => (how, case),
+            other => panic!("it did not die: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_child_is_done_or_refuses() {
+        let long = Duration::from_secs(30);
+        let End::Done { last, .. } = shell(&format!("echo noise; {DONE}"), long) else {
+            panic!("it is done")
+        };
+        assert!(matches!(last, Event::Done { peak_bytes: 7, .. }));
+        assert_eq!(shell("echo no >&2; exit 2", long), End::Refused("no\n".to_owned()));
+    }
+
+    #[test]
+    fn a_child_that_dies_is_told_with_its_case() {
+        let long = Duration::from_secs(30);
+        let begins = r#"echo '{"event":"begins","case":4}'"#;
+        for (script, how) in [
+            ("kill -SEGV $$", "the process was killed by SIGSEGV"),
+            (
+                "exit 0",
+                "the process ended with exit code 0 in the middle of the check",
+            ),
+            (
+                "exit 7",
+                "the process ended with exit code 7 in the middle of the check",
+            ),
+        ] {
+            let end = shell(&format!("{begins}; {script}"), long);
+            assert_eq!(how_it_died(end), (how.to_owned(), Some(4)), "{script}");
+        }
+        let end = shell(&format!("{DONE}; kill -ABRT $$"), long);
+        assert_eq!(
+            how_it_died(end).0,
+            "the process was killed by SIGABRT after the check had ended"
+        );
+    }
+
+    #[test]
+    fn a_child_that_hangs_is_killed() {
+        let end = shell(
+            r#"echo '{"event":"begins","case":1}'; exec sleep 60"#,
+            Duration::from_secs(1),
+        );
+        assert_eq!(how_it_died(end), ("no answer within 1 s".to_owned(), Some(1)));
+    }
+}

@@ -1,0 +1,80 @@
+//! Extension points, promises and needs in words, for people.
+
+use divvy_framework::abi::descriptor::feature;
+use divvy_framework::abi::sized::kind;
+
+fn words(features: u64, known: &[(u64, &'static str)]) -> Vec<&'static str> {
+    let listed = known.iter().filter(|(bit, _)| features & bit != 0);
+    listed.map(|(_, word)| *word).collect()
+}
+
+/// Names of the extension points among kinds of calls, in the order of the cycle.
+pub fn extension_points(serves: impl Fn(u32) -> bool) -> Vec<&'static str> {
+    [
+        (kind::FILTER, "Filter"),
+        (kind::SCORE, "Score"),
+        (kind::SELECT, "Select"),
+        (kind::ASSIGN, "Assign"),
+    ]
+    .into_iter()
+    .filter(|(point, _)| serves(*point))
+    .map(|(_, name)| name)
+    .collect()
+}
+
+/// Promises among features, which are bits of [`feature`].
+pub fn promises(features: u64) -> Vec<&'static str> {
+    words(
+        features,
+        &[
+            (feature::RESPECTS_CAPACITY, "respects capacity"),
+            (feature::DUPLICATES, "duplicates"),
+            (feature::ORDER_INDEPENDENT, "order-independent"),
+            (feature::INERT, "inert"),
+            (feature::ENFORCES_SPREAD, "enforces spread constraints"),
+            (feature::ENFORCES_AFFINITY, "enforces workload affinity"),
+            (feature::ENFORCES_ANTI_AFFINITY, "enforces workload anti-affinity"),
+        ],
+    )
+}
+
+/// Inputs that a plugin sees because it declares to need them, among features.
+pub fn inputs(features: u64) -> Vec<&'static str> {
+    words(
+        features,
+        &[
+            (feature::RAW_CLUSTERS, "raw JSON of clusters"),
+            (feature::METADATA, "metadata of policy and workload"),
+            (feature::TIME, "time of the decision"),
+            (feature::TABLES, "tables of the profile"),
+            (feature::PLACEMENTS, "placements of other bindings"),
+        ],
+    )
+}
+
+/// Needs of strategies from the host, other than inputs, among features.
+pub fn needs(features: u64) -> Vec<&'static str> {
+    words(
+        features,
+        &[
+            (feature::OWN_TIERS, "walks tiers itself"),
+            (feature::NO_SPREAD, "ignores spread constraints"),
+            (feature::RULES_DECIDE_TIERS, "rules decide tiers"),
+            (feature::LAST_TIER_OVERFLOWS, "last tier overflows"),
+            (feature::NO_PRIORITIES, "refuses cluster priorities"),
+        ],
+    )
+}
+
+/// What a plugin prepares or keeps between calls, by the kinds of calls that it answers.
+pub fn keeps(serves: impl Fn(u32) -> bool) -> Vec<&'static str> {
+    [
+        (kind::PREPARE, "state for a cycle"),
+        (kind::SNAPSHOT_VALUE, "a value per snapshot"),
+        (kind::BINDING_VALUE, "a value per binding"),
+    ]
+    .into_iter()
+    .filter(|(point, _)| serves(*point))
+    .map(|(_, name)| name)
+    .collect()
+}

@@ -1,0 +1,151 @@
+//! What a library's file says without being opened: its target, its records, and the descriptors behind its symbol.
+//!
+//! A descriptor is static data, but it refers to texts and tables by address. [`image`] lays the file out as the dynamic
+//! linker would and applies the relocations, so that no code of the library runs.
+
+mod descriptors;
+mod glibc;
+mod image;
+
+use std::path::{Path, PathBuf};
+
+use divvy_framework::abi::AbiVersion;
+use divvy_framework::abi::descriptor::feature;
+use divvy_framework::abi::section::PluginRecord;
+
+pub use descriptors::{DescribedPlugin, DescribedStrategy};
+pub use glibc::GlibcVersion;
+
+use super::LoadOptions;
+use super::error::LoadError;
+use super::loader::{LibraryFile, PluginFile};
+
+/// What a library's file says without being opened.
+#[derive(Debug)]
+pub struct Inspection {
+    /// Absolute path of the file.
+    pub path: PathBuf,
+    /// SHA-256 checksum of the file, in hexadecimal.
+    pub checksum: String,
+    /// Size of the file in bytes.
+    pub bytes: u64,
+    /// Target that the library was built for, such as `x86_64-linux-gnu`.
+    pub target: String,
+    /// Oldest glibc with which the library loads; `None` if it needs none.
+    pub oldest_glibc: Option<GlibcVersion>,
+    /// The records of its plugins.
+    pub records: Vec<InspectedRecord>,
+    /// Its plugins by their descriptors; the error says why they cannot be read.
+    pub plugins: Result<Vec<DescribedPlugin>, String>,
+}
+
+/// A record in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InspectedRecord {
+    /// Name of the plugin.
+    pub name: String,
+    /// Version of the plugin.
+    pub version: String,
+    /// Programming language; empty if it is not known.
+    pub language: String,
+    /// Version of the SDK; empty without one.
+    pub sdk_version: String,
+    /// ABI version that it was built with.
+    pub abi_version: AbiVersion,
+    /// Least minor ABI version of a host that it works with.
+    pub least_minor: u32,
+    /// True if the library carries a certificate.
+    pub is_certified: bool,
+}
+
+/// Why this host would refuse a library.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The loader refuses the file.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The library needs a newer glibc than this machine has.
+    #[error("it needs glibc {needed} or newer, this machine has {actual}")]
+    NewerGlibc {
+        /// Oldest glibc with which the library loads.
+        needed: GlibcVersion,
+        /// The machine's.
+        actual: GlibcVersion,
+    },
+}
+
+impl Refusal {
+    /// Suggested fix, if one is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Load(error) => error.hint(),
+            Self::NewerGlibc { actual, .. } => Some(format!(
+                "build it on a machine with glibc {actual} or older, or with `cargo zigbuild --target x86_64-unknown-linux-gnu.{actual}`"
+            )),
+        }
+    }
+}
+
+impl From<&PluginRecord> for InspectedRecord {
+    fn from(record: &PluginRecord) -> Self {
+        Self {
+            name: record.name(),
+            version: record.version(),
+            language: record.language(),
+            sdk_version: record.sdk_version(),
+            abi_version: record.abi_version(),
+            least_minor: record.least_minor(),
+            is_certified: record.is_certified(),
+        }
+    }
+}
+
+impl Inspection {
+    /// Reads a file, without running any of its code.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] if the file is missing or unreadable, or is not a shared library. A library that this host would
+    /// refuse can be inspected.
+    pub fn read(path: &Path) -> Result<Self, LoadError> {
+        let file = LibraryFile::read(path)?;
+        let object = file.parse()?;
+        Ok(Self {
+            path: file.path().to_owned(),
+            checksum: file.checksum(),
+            bytes: file.bytes().len() as u64,
+            target: glibc::target(&object),
+            oldest_glibc: glibc::oldest(&object),
+            records: LibraryFile::records(&object)
+                .iter()
+                .map(InspectedRecord::from)
+                .collect(),
+            plugins: descriptors::read(&object),
+        })
+    }
+
+    /// Why this host would refuse a plugin of the file under these conditions, as far as the file tells; `None` if it would be
+    /// opened. What only opening shows, such as a certificate that does not match, is not found.
+    pub fn refusal(&self, options: LoadOptions<'_>) -> Option<Refusal> {
+        let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));
+        let record = match checked {
+            Ok(record) => record,
+            Err(error) => return Some(error.into()),
+        };
+        if let (Some(needed), Some(actual)) = (self.oldest_glibc, glibc::of_this_machine())
+            && needed > actual
+        {
+            return Some(Refusal::NewerGlibc { needed, actual });
+        }
+        let plugins = self.plugins.as_deref().unwrap_or_default();
+        let described = plugins.iter().find(|plugin| plugin.name == record.name())?;
+        match described.required() & !feature::ALL {
+            0 => None,
+            bits => Some(Refusal::Load(LoadError::UnknownFeatures {
+                plugin: described.name.clone(),
+                path: self.path.clone(),
+                bits,
+            })),
+        }
+    }
+}

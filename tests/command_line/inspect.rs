@@ -1,0 +1,198 @@
+//! `divvy plugin inspect`: what a library's file says, and whether this host would load it.
+
+use std::path::{Path, PathBuf};
+
+use object::{Object, ObjectSection};
+use serde_json::{Value, json};
+
+use super::run;
+use crate::artifacts::{fixture, plugin, plugin_folders, repository};
+use crate::c_interface;
+use divvy_scheduler::plugin::PluginLibrary;
+
+/// The report on a file or a name, and the exit code.
+#[track_caller]
+fn inspect(arguments: &[&str]) -> (Option<i32>, Value) {
+    let (exit, stdout, stderr) = run(&[&["plugin", "inspect", "-o", "json"], arguments].concat());
+    let report = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    (exit, report)
+}
+
+/// What the file says is what the opened library says.
+#[test]
+fn the_file_says_what_the_library_says() {
+    for folder in plugin_folders() {
+        let library = PluginLibrary::load(plugin(&folder), None).unwrap_or_else(|error| panic!("{error}"));
+        let (exit, report) = inspect(&[&folder]);
+        assert_eq!(exit, Some(0), "{report:#}");
+        let said = &report["plugins"][0];
+        let expected = json!({
+            "name": library.name(),
+            "version": library.version(),
+            "description": library.description(),
+            "sdkVersion": library.sdk_version(),
+            "abiVersion": library.abi_version().to_string(),
+            "extensionPoints": library.extension_points(),
+            "strategies": library.strategies(),
+            "promises": library.promise_names(),
+            "inputs": library.input_names(),
+            "certified": true,
+        });
+        for (key, value) in expected.as_object().expect("an object") {
+            assert_eq!(&said[key], value, "{folder}: {key}");
+        }
+        assert_eq!(report["sha256"], library.checksum());
+        assert_eq!(report["verdict"], json!({ "loads": true }));
+    }
+}
+
+/// The linker's own version table, read by the dynamic linker's tool.
+#[test]
+fn the_oldest_glibc_and_the_target_are_those_of_the_file() {
+    let (_, report) = inspect(&["average"]);
+    let target = report["target"].as_str().expect("a target");
+    assert!(target.starts_with(std::env::consts::ARCH), "{target}");
+    if target.ends_with("-linux-gnu") {
+        let bytes = std::fs::read(plugin("average")).expect("it was built");
+        let text = String::from_utf8_lossy(&bytes);
+        let version = report["oldestGlibc"].as_str().expect("a version");
+        assert!(text.contains(&format!("GLIBC_{version}")), "{version}");
+    }
+}
+
+#[test]
+fn values_that_are_kept_and_needs_are_shown() {
+    let path = fixture("unfaithful").display().to_string();
+    let (exit, stdout, stderr) = run(&["plugin", "inspect", &path]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""));
+    for line in [
+        "  extension points   Filter, Score, Select, Assign\n",
+        "  strategies         Unfaithful\n",
+        "  promises           respects capacity, order-independent, inert, enforces spread constraints\n",
+        "  also sees          time of the decision\n",
+        "  keeps              a value per snapshot\n",
+    ] {
+        assert!(stdout.contains(line), "{stdout}");
+    }
+    let (_, stdout, _) = run(&["plugin", "inspect", "priority-aggregated"]);
+    assert!(stdout.contains("  needs              walks tiers itself\n"), "{stdout}");
+}
+
+/// A copy of a plugin whose bytes were changed.
+fn changed(folder: &Path, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
+    let mut bytes = std::fs::read(plugin("average")).expect("it was built");
+    change(&mut bytes);
+    let path = folder.join("libchanged.so");
+    std::fs::write(&path, bytes).expect("the file can be written");
+    path
+}
+
+/// Offset of the section with the record.
+fn record(bytes: &[u8]) -> usize {
+    let file = object::File::parse(bytes).expect("a library");
+    let section = file.section_by_name(".divvy.plugin").expect("a record");
+    let (offset, _) = section.file_range().expect("it is in the file");
+    usize::try_from(offset).expect("a small file")
+}
+
+#[track_caller]
+fn check_refused(path: &Path, reason: &str) -> Value {
+    let text = path.display().to_string();
+    let (exit, report) = inspect(&[&text]);
+    assert_eq!(exit, Some(1), "{report:#}");
+    assert_eq!(report["verdict"]["loads"], false);
+    let actual = report["verdict"]["reason"].as_str().expect("a reason");
+    assert!(actual.contains(reason), "{actual}");
+    // The rest of what the file says is there as well, and nothing is loaded.
+    assert!(!report["sha256"].as_str().unwrap_or_default().is_empty());
+    let (exit, asked) = inspect(&[&text, "--load"]);
+    assert_eq!((exit, asked.get("lists")), (Some(1), None));
+    report
+}
+
+#[test]
+fn what_would_be_refused_is_inspected_all_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Another major version, in the record.
+    let other = changed(folder.path(), |bytes| {
+        let at = record(bytes) + 16;
+        bytes[at] = 9;
+    });
+    let report = check_refused(&other, "has ABI 9.0 (SDK 0.1.0), this divvy has ABI 1.");
+    assert_eq!(report["plugins"][0]["abiVersion"], "9.0");
+    // Another architecture, in the header of the file.
+    let other = changed(folder.path(), |bytes| {
+        bytes[18..20].copy_from_slice(&183_u16.to_le_bytes())
+    });
+    if std::env::consts::ARCH == "x86_64" {
+        let report = check_refused(&other, "is built for aarch64, this divvy for x86_64");
+        assert_eq!(report["target"], "aarch64-linux-gnu");
+        assert_eq!(report["plugins"][0]["name"], "average");
+    }
+    // A newer glibc: the digits of the version that the library needs.
+    let needed = inspect(&["average"]).1["oldestGlibc"]
+        .as_str()
+        .expect("a version")
+        .to_owned();
+    let newer = changed(folder.path(), |bytes| {
+        let text = format!("GLIBC_{needed}\0").into_bytes();
+        let at = bytes
+            .windows(text.len())
+            .position(|window| *window == text)
+            .expect("it is there");
+        let digits = at + "GLIBC_2.".len()..at + text.len() - 1;
+        bytes[digits].fill(b'9');
+    });
+    check_refused(&newer, "it needs glibc 2.99 or newer, this machine has 2.");
+    check_refused(fixture("uncertified"), "carries no certificate");
+    check_refused(fixture("no-module"), "is a shared library but not a divvy plugin");
+    let several = c_interface::library(
+        "misbehaving-inspected",
+        &[repository().join("tests/fixtures/misbehaving.c")],
+    );
+    let report = check_refused(&several, "holds several plugins: `");
+    let mut names: Vec<&str> = report["plugins"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|plugin| plugin["name"].as_str())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["demanding", "hollow", "misbehaving"]);
+    assert_eq!(report["plugins"][0]["extensionPoints"], json!(["Filter", "Assign"]));
+}
+
+/// A library that aborts when it is opened is inspected like any other; only `--load` fails.
+#[test]
+fn nothing_of_the_library_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("aborting.c");
+    let text = std::fs::read_to_string(repository().join("tests/fixtures/nonsense.c")).expect("a source");
+    let constructor =
+        "\n#include <stdlib.h>\n__attribute__((constructor)) static void open_me(void)\n{\n    abort();\n}\n";
+    std::fs::write(&source, text + constructor).expect("the file can be written");
+    let library = c_interface::library("aborting", &[source]);
+    let profile = folder.path().join("profile.toml");
+    let lines = format!(
+        "[[profile]]\nname = 'p'\nextends = 'default'\nfilters = ['nonsense']\n\
+         [profile.plugin.nonsense]\npath = '{}'\nallow-uncertified = true\n",
+        library.display()
+    );
+    std::fs::write(&profile, lines).expect("the file can be written");
+    let profile = profile.display().to_string();
+    let (exit, report) = inspect(&["nonsense", "--profile", &profile]);
+    assert_eq!(
+        (exit, &report["verdict"]["loads"]),
+        (Some(0), &Value::Bool(true)),
+        "{report:#}"
+    );
+    let (exit, stdout, stderr) = run(&["plugin", "inspect", "nonsense", "--load", "--profile", &profile]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("cannot be loaded: signal: 6"), "{stderr}");
+    let (exit, stdout, stderr) = run(&["plugin", "verify", "nonsense", "--profile", &profile]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    assert!(
+        stderr.contains("cannot be loaded: the process was killed by SIGABRT"),
+        "{stderr}"
+    );
+}

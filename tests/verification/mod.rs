@@ -1,0 +1,204 @@
+//! The conformance kit: bundled plugins keep every contract, and a plugin that breaks one is caught by the check of that
+//! contract, and by no other.
+
+use divvy_conformance::check::{self, Broken, Effort};
+use divvy_conformance::{Case, Subject};
+use divvy_scheduler::plugin::PluginDirectories;
+
+use crate::artifacts::{plugin_folders, repository};
+use crate::c_interface;
+use crate::scheduling::{configuration, name_libraries};
+
+/// Enough to find every fault of the fixtures; `divvy plugin verify` tries thousands.
+const EFFORT: Effort = Effort {
+    seed: 1,
+    runs: 40,
+    largest: 50,
+    own: Vec::new(),
+};
+
+/// A plugin in the built-in profile with these lines.
+#[track_caller]
+fn subject(plugin: &str, lines: &str) -> Subject {
+    let mut configuration = configuration(&format!("extends = 'default'\n{lines}"));
+    name_libraries(&mut configuration);
+    Subject::new(configuration, PluginDirectories::default(), plugin).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+/// A subject that breaks the contract of this name.
+#[track_caller]
+fn unfaithful(fault: &str) -> Subject {
+    subject(
+        "unfaithful",
+        &format!(
+            "filters = ['api-enablement', 'cluster-affinity', 'unfaithful']\n\
+             scores = [{{ plugin = 'unfaithful' }}]\n\
+             select = ['unfaithful']\n\
+             assign = ['unfaithful']\n\
+             plugin.unfaithful.configuration.fault = '{fault}'\n"
+        ),
+    )
+}
+
+/// The checks that apply, with what they found.
+fn checked(subject: &Subject) -> Vec<(&'static str, Option<Broken>)> {
+    let applying = check::all().into_iter().filter(|check| check.applies(subject));
+    applying
+        .map(|check| (check.name, check::run(&check, subject, &EFFORT, |_| {}).broken))
+        .collect()
+}
+
+#[track_caller]
+fn check_keeps_all(subject: &Subject) {
+    let broken: Vec<(&str, String)> = checked(subject)
+        .into_iter()
+        .filter_map(|(check, broken)| Some((check, broken?)))
+        .map(|(check, broken)| (check, serde_json::to_string(&broken).expect("it is JSON")))
+        .collect();
+    assert!(broken.is_empty(), "{}: {broken:#?}", subject.plugin());
+}
+
+#[test]
+fn bundled_plugins_keep_every_contract() {
+    for plugin in plugin_folders() {
+        check_keeps_all(&subject(&plugin, ""));
+    }
+}
+
+/// Their other configurations are contracts as well.
+#[test]
+fn bundled_plugins_keep_every_contract_as_karmada_decides() {
+    for plugin in ["dynamic-weight", "static-weight", "cluster-locality"] {
+        let mut configuration = divvy_scheduler::profile::ProfileSource::of_built_in(
+            divvy_scheduler::profile::BuiltIn::named("karmada").expect("it is built in"),
+        )
+        .profile(None)
+        .unwrap_or_else(|error| panic!("{error}"));
+        name_libraries(&mut configuration);
+        let subject = Subject::new(configuration, PluginDirectories::default(), plugin);
+        check_keeps_all(&subject.unwrap_or_else(|errors| panic!("{errors:?}")));
+    }
+}
+
+#[test]
+fn a_plugin_without_a_fault_keeps_every_contract() {
+    check_keeps_all(&unfaithful("none"));
+}
+
+/// The names of the broken checks, and the only finding.
+#[track_caller]
+fn only_finding(subject: &Subject, expected: &str) -> Broken {
+    let broken: Vec<(&str, Broken)> = checked(subject)
+        .into_iter()
+        .filter_map(|(check, broken)| Some((check, broken?)))
+        .collect();
+    let names: Vec<&str> = broken.iter().map(|(check, _)| *check).collect();
+    assert_eq!(names, [expected], "{broken:#?}");
+    broken.into_iter().next().expect("there is one").1
+}
+
+fn sizes(case: &Case) -> (usize, usize) {
+    (case.clusters.len(), case.objects.len())
+}
+
+/// Each fault is named after the check that must find it. The case has as many clusters as the fault needs.
+#[test]
+fn each_broken_contract_is_caught_by_its_check_alone() {
+    for (fault, clusters, message) in [
+        ("panics", 2, "plugin `unfaithful` panicked: two candidates are too many"),
+        ("failures", 3, "plugin `unfaithful` failed: three are too many"),
+        ("range-of-results", 2, "plugin `unfaithful` wrote "),
+        ("scores", 3, "plugin `unfaithful` gave cluster `member"),
+        (
+            "members",
+            1,
+            "plugin `unfaithful` selected index 1, but only 1 clusters are feasible",
+        ),
+        ("distinct", 2, "plugin `unfaithful` selected cluster `member"),
+        ("counts", 1, "plugin `unfaithful` gave cluster `member"),
+        ("sum", 2, "plugin `unfaithful` divided 4 replicas, expected 5"),
+        (
+            "capacity",
+            2,
+            "plugin `unfaithful` promises to respect capacity but gave cluster `member",
+        ),
+        ("determinism", 2, "the same binding is decided differently: `member"),
+        ("explanations", 2, "an explanation changes the decision: `member"),
+        (
+            "kept-values",
+            1,
+            "after changes of single clusters the decision is another",
+        ),
+        ("valid-until", 2, "the decision at "),
+        ("order", 2, "in one order: `member"),
+        ("inertia", 2, "`member"),
+        ("spread", 1, "the candidates member"),
+        (
+            "no-candidates",
+            0,
+            "plugin `unfaithful` panicked: there is no first candidate",
+        ),
+    ] {
+        let broken = only_finding(&unfaithful(fault), fault);
+        assert!(broken.message.starts_with(message), "{fault}: {}", broken.message);
+        let case = broken.case.expect("a cycle shows it");
+        // A binding, or a policy and a workload, and no cluster too many.
+        let (found, objects) = sizes(&case);
+        assert!(found <= clusters.max(1) && objects <= 2, "{fault}: {case:#?}");
+    }
+}
+
+/// When two calls meet depends on the machine, but they meet.
+#[test]
+fn a_plugin_that_minds_other_threads_is_caught() {
+    let broken = only_finding(&unfaithful("threads"), "threads");
+    let message = "on one of 8 threads the decision is another: `member";
+    assert!(broken.message.starts_with(message), "{}", broken.message);
+}
+
+#[test]
+fn a_false_promise_to_duplicate_is_caught() {
+    let subject = subject("false-duplicate", "assign = ['false-duplicate']\n");
+    let broken = only_finding(&subject, "duplicates");
+    let message = "plugin `false-duplicate` promises to duplicate but gave cluster `member";
+    assert!(broken.message.starts_with(message), "{}", broken.message);
+}
+
+#[test]
+fn schemas_that_promise_more_than_is_checked_are_caught() {
+    let subject = subject("lenient", "filters = ['cluster-affinity', 'lenient']\n");
+    let broken: Vec<(&str, String)> = checked(&subject)
+        .into_iter()
+        .filter_map(|(check, broken)| Some((check, broken?.message)))
+        .collect();
+    let expected = [
+        ("descriptor", "its description is not one line"),
+        (
+            "configuration",
+            r#"it accepts `number` = {"no-such-key":[]} in its configuration"#,
+        ),
+        (
+            "preferences",
+            r#"it accepts `number` = {"no-such-key":[]} in preferences"#,
+        ),
+    ];
+    assert_eq!(broken, expected.map(|(check, message)| (check, message.to_owned())));
+}
+
+#[test]
+fn what_only_a_plugin_without_the_sdk_does_is_caught() {
+    let library = c_interface::library("nonsense", &[repository().join("tests/fixtures/nonsense.c")]);
+    let subject = subject(
+        "nonsense",
+        &format!(
+            "filters = ['cluster-affinity', 'nonsense']\n\
+             [profile.plugin.nonsense]\npath = '{}'\nallow-uncertified = true\n",
+            library.display()
+        ),
+    );
+    let broken: Vec<&str> = checked(&subject)
+        .into_iter()
+        .filter_map(|(check, broken)| broken.map(|_| check))
+        .collect();
+    assert_eq!(broken, ["documents", "rejections"]);
+}
