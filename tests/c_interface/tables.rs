@@ -1,4 +1,4 @@
-//! A plugin in C reads a table of the profile.
+//! A plugin in C reads a table of the profile, and one that declares none sees none.
 
 use super::library;
 use crate::artifacts::repository;
@@ -6,7 +6,7 @@ use crate::manifests::{binding, cluster, list};
 use crate::scheduling::{Host, read};
 
 #[test]
-fn a_score_in_c_reads_a_table() {
+fn a_score_in_c_reads_a_table_and_a_filter_that_declares_none_sees_none() {
     let library = library("seats", &[repository().join("tests/fixtures/seats.c")]);
     let folder = tempfile::tempdir().expect("a folder");
     let table = folder.path().join("contracts.toml");
@@ -16,8 +16,10 @@ fn a_score_in_c_reads_a_table() {
     )
     .expect("the table can be written");
     let host = Host::extending(&format!(
-        "scores = [{{ plugin = 'seats' }}]\n[profile.plugin.seats]\npath = '{}'\nallow-uncertified = true\n\
-         [profile.table.contracts]\nfile = '{}'\ncolumns = {{ owner = 'text', seats = 'integer' }}\n",
+        "filters = ['blind']\nscores = [{{ plugin = 'seats' }}]\n\
+         [profile.plugin.seats]\npath = '{0}'\nallow-uncertified = true\n\
+         [profile.plugin.blind]\npath = '{0}'\nallow-uncertified = true\n\
+         [profile.table.contracts]\nfile = '{1}'\ncolumns = {{ owner = 'text', seats = 'integer' }}\n",
         library.display(),
         table.display()
     ));

@@ -158,7 +158,7 @@ fn an_invalid_line_has_one_position() {
         ),
         (
             br#"{"kind":"Flet"}"#,
-            ":2: unknown kind `Flet`, expected `Fleet`, `Case` or `Recording`",
+            ":2: unknown kind `Flet`, expected `Fleet`, `Case`, `Table` or `Recording`",
         ),
         (b"{\xff}", ":2:2: not UTF-8 text"),
     ] {

@@ -138,7 +138,7 @@ fn an_invalid_recording_is_an_error() {
         ("nonsense\n", ":1:2: expected ident"),
         (
             "{\"kind\":\"Cat\"}\n",
-            ":1: unknown kind `Cat`, expected `Fleet`, `Case` or `Recording`",
+            ":1: unknown kind `Cat`, expected `Fleet`, `Case`, `Table` or `Recording`",
         ),
         (
             "{\"kind\":\"Case\",\"name\":\"c\",\"fleet\":\"f\",\"binding\":{}}\n",

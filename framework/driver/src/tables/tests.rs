@@ -1,3 +1,5 @@
+//! Resolving tables: from the rows of a file to the rows of a snapshot.
+
 use std::sync::Arc;
 
 use divvy_framework_abi::Slice;

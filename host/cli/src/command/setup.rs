@@ -182,6 +182,16 @@ impl ChosenProfile {
                 "plugin loaded"
             );
         }
+        for table in profile.tables().map_or(&[][..], |tables| tables.tables()) {
+            let source = table.source();
+            tracing::info!(
+                table = table.name(),
+                rows = table.rows(),
+                version = source.version,
+                file = %source.file.display(),
+                "table read"
+            );
+        }
         Ok(profile)
     }
 

@@ -1,3 +1,5 @@
+//! Reading tables in all formats, and every problem with its line.
+
 use std::path::PathBuf;
 
 use divvy_framework_driver::tables::TableContents;
