@@ -1,4 +1,9 @@
-//! `divvy plugin`: lists the installed plugins and shows what each accepts.
+//! `divvy plugin`: lists the installed plugins, shows what each accepts, creates and tests new ones.
+
+mod golden;
+mod library;
+mod new;
+mod test;
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +18,7 @@ use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::plugins::{self, Found};
 
-/// List plugins and show what each accepts.
+/// List plugins, show what each accepts, create and test new ones.
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
     /// List every plugin, and every file that is named like a plugin but cannot be loaded
@@ -33,6 +38,16 @@ Examples:
   divvy plugin show ./target/release/libmy_strategy.so
   divvy plugin show specified -o json | jq .preferencesSchema")]
     Show(ShowArguments),
+    /// Create a plugin that builds and passes its tests as it is
+    #[command(after_help = new::EXAMPLES)]
+    New(new::NewArguments),
+    /// Test a plugin: its own tests, then the library that was built, in the scheduler
+    ///
+    /// Runs `cargo test` or `make test`, builds the library, loads exactly that file, and decides the golden cases: each folder
+    /// `golden/NAME` has manifests and, in `expected.txt`, the decisions. Without `--profile`, the profile is `profile.toml` in the
+    /// plugin's folder.
+    #[command(after_help = test::EXAMPLES)]
+    Test(test::TestArguments),
 }
 
 /// Arguments of `divvy plugin list`.
@@ -86,6 +101,8 @@ pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Fa
     match command {
         PluginCommand::List(arguments) => list(arguments, console),
         PluginCommand::Show(arguments) => show(arguments, console),
+        PluginCommand::New(arguments) => new::run(arguments, console),
+        PluginCommand::Test(arguments) => test::run(arguments, console),
     }
 }
 
