@@ -6,6 +6,7 @@
 mod choosing;
 mod diff;
 mod headroom;
+mod new_plugins;
 mod plugins_and_profiles;
 mod replay;
 mod schedule;

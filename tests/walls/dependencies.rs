@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 17] = [
+const CRATES: [(&str, &[&str]); 18] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -99,6 +99,8 @@ const CRATES: [(&str, &[&str]); 17] = [
         ],
     ),
     ("divvy-load", &["divvy-controller"]),
+    // It carries the SDK's sources as files, and links nothing of them.
+    ("divvy-scaffold", &[]),
     (
         "divvy-cli",
         &[
@@ -111,6 +113,7 @@ const CRATES: [(&str, &[&str]); 17] = [
             "divvy-karmada",
             "divvy-load",
             "divvy-manifests",
+            "divvy-scaffold",
             "divvy-scheduler",
         ],
     ),

@@ -26,6 +26,7 @@ pub(crate) fn packaged(mut manifest: Table, workspace: &Table) -> Result<Package
     let shared = table(workspace, "package")?;
     let package = manifest.get_mut("package").and_then(Value::as_table_mut);
     let package = package.ok_or("a manifest has no `package`")?;
+    package.remove("readme");
     for (key, value) in package.iter_mut() {
         if is_inherited(value) {
             *value = shared

@@ -110,7 +110,7 @@ fn a_plugin_in_c_has_the_header_and_no_sdk() {
 fn another_sdk_takes_the_place_of_the_carried_one() {
     let version = scaffold(ExtensionPoint::Score, Language::Rust, Sdk::Version("0.1.0".to_owned())).files();
     let version = version.expect("a version is not looked up");
-    assert!(version["Cargo.toml"].contains("divvy-framework = { version = \"0.1.0\", features"));
+    assert!(version["Cargo.toml"].contains("divvy-framework = { version = \"0.1.0\", default-features = false"));
     assert!(!version["Cargo.toml"].contains("path ="));
     assert!(
         !version
@@ -122,7 +122,7 @@ fn another_sdk_takes_the_place_of_the_carried_one() {
     let checkout = scaffold(ExtensionPoint::Score, Language::Rust, Sdk::Checkout(checkout.into())).files();
     let checkout = checkout.expect("this is a checkout");
     assert!(
-        checkout["Cargo.toml"].contains("/framework\" }"),
+        checkout["Cargo.toml"].contains("/framework\", default-features"),
         "{}",
         checkout["Cargo.toml"]
     );

@@ -33,11 +33,12 @@ pub(super) struct Project {
     folder: PathBuf,
     tool: BuildTool,
     release: bool,
+    features: Option<String>,
 }
 
 impl Project {
     /// The plugin in a folder: one with a `Cargo.toml` is built by Cargo, one with a `Makefile` by Make.
-    pub(super) fn find(folder: &Path, release: bool) -> Result<Self, Failure> {
+    pub(super) fn find(folder: &Path, release: bool, features: Option<String>) -> Result<Self, Failure> {
         let tool = if folder.join("Cargo.toml").is_file() {
             BuildTool::Cargo
         } else if folder.join("Makefile").is_file() {
@@ -52,15 +53,23 @@ impl Project {
             ));
         };
         let folder = folder.to_owned();
-        Ok(Self { folder, tool, release })
+        if tool == BuildTool::Make && (release || features.is_some()) {
+            let diagnostic = Diagnostic::new("`--release` and `--features` are for plugins that cargo builds");
+            return Err(Failure::usage(
+                diagnostic.with_hint("the Makefile chooses how the library is built"),
+            ));
+        }
+        Ok(Self {
+            folder,
+            tool,
+            release,
+            features,
+        })
     }
 
     /// Runs the tests of the plugin's own language. Their output goes to standard error.
     pub(super) fn test(&self) -> Result<(), Failure> {
-        let mut command = self.command(match self.tool {
-            BuildTool::Cargo => &["test"],
-            BuildTool::Make => &["test"],
-        });
+        let mut command = self.command(&["test"]);
         let name = written(&command);
         let status = command.status().map_err(|error| cannot_start(&name, &error))?;
         if status.success() {
@@ -113,24 +122,11 @@ impl Project {
                 kind: kind.clone(),
             }));
         }
-        match (libraries.pop(), libraries.is_empty()) {
-            (Some(library), true) => Ok(library),
-            (Some(_), false) => {
-                let message = format!(
-                    "{} builds {}",
-                    manifest.display(),
-                    counted(libraries.len() + 1, "shared library")
-                );
-                Err(Failure::usage(
-                    Diagnostic::new(message).with_hint("name the folder of the crate that is the plugin"),
-                ))
-            }
-            (None, _) => {
-                let message = format!("{} builds no shared library", manifest.display());
-                let hint = "write `[lib]` and `crate-type = [\"cdylib\"]` into it";
-                Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
-            }
-        }
+        libraries.pop().ok_or_else(|| {
+            let message = format!("{} builds no shared library", manifest.display());
+            let hint = "write `[lib]` and, below it, `crate-type = [\"cdylib\"]` into it";
+            Failure::usage(Diagnostic::new(message).with_hint(hint))
+        })
     }
 
     fn build_with_make(&self) -> Result<Built, Failure> {
@@ -155,8 +151,11 @@ impl Project {
         };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.folder);
-        if self.tool == BuildTool::Cargo && self.release {
+        if self.release {
             command.arg("--release");
+        }
+        if let Some(features) = &self.features {
+            command.args(["--features", features]);
         }
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();

@@ -36,6 +36,9 @@ pub(in crate::command) struct TestArguments {
     /// Test and build with the release profile
     #[arg(long)]
     release: bool,
+    /// Features of the crate to test and build with, as for cargo
+    #[arg(long, value_name = "FEATURES")]
+    features: Option<String>,
     /// Write the decisions of the golden cases instead of comparing them; refused where `CI` is set
     #[arg(long)]
     update: bool,
@@ -51,7 +54,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
         let hint = "run it on your machine, and commit what it writes";
         return Err(Failure::usage(diagnostic.with_hint(hint)));
     }
-    let project = Project::find(&arguments.folder, arguments.release)?;
+    let project = Project::find(&arguments.folder, arguments.release, arguments.features.clone())?;
     let cases = golden::cases(&arguments.folder)?;
     project.test()?;
     let built = project.build()?;

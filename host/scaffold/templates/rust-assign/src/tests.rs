@@ -10,12 +10,12 @@ fn plugin(keep_free: u32) -> Tested {
     Tested { keep_free }
 }
 
-/// Two clusters with room for 3 and 5 replicas.
+/// Two clusters with room for 3 and 5 replicas. Results are in the order of their names.
 fn scenario(replicas: i64) -> Scenario {
     Scenario::new()
         .replicas(replicas)
-        .cluster(ClusterBuilder::new("small").fits_now(3))
-        .cluster(ClusterBuilder::new("large").fits_now(5))
+        .cluster(ClusterBuilder::new("a").fits_now(3))
+        .cluster(ClusterBuilder::new("b").fits_now(5))
 }
 
 #[test]
