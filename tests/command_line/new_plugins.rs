@@ -108,7 +108,7 @@ fn rust(name: &str, point: &str, cases: &[&str]) {
     let new = New::create(name, &["--point", point]);
     let lock = new.read("Cargo.lock");
     new.passes(cases);
-    assert_eq!(new.read("Cargo.lock"), lock, "cargo finds the lock file complete");
+    assert!(new.read("Cargo.lock") == lock, "cargo changed the lock file");
     let mut format = crate::artifacts::cargo();
     let format = format.args(["fmt", "--check"]).current_dir(&new.folder).output();
     let format = format.expect("cargo can be started");
