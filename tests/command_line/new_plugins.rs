@@ -319,8 +319,17 @@ fn a_copy_elsewhere_is_named_and_not_loaded() {
 }
 
 #[test]
-fn a_crate_without_a_shared_library_is_told_what_to_write() {
+fn a_crate_with_two_exports_or_without_a_shared_library_is_told_what_to_write() {
     let new = New::create("my-plugin", &["--point=filter"]);
+    let library = new.read("src/lib.rs");
+    let again = "mod again {\n    use super::*;\n    divvy_framework::export_plugin!(MyPlugin: Filter);\n}\n";
+    new.write("src/lib.rs", &format!("{library}\n{again}"));
+    let (exit, stdout, stderr) = new.test(&[]);
+    assert_eq!((exit, stdout.as_str()), (Some(1), ""), "{stderr}");
+    let message = "`one_export_plugin_per_crate_lists_all_plugins_separated_by_semicolons`";
+    assert!(stderr.contains(message), "{stderr}");
+    new.write("src/lib.rs", &library);
+
     let manifest = new.read("Cargo.toml");
     new.write(
         "Cargo.toml",
