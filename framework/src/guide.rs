@@ -1,4 +1,4 @@
-//! Guides for authors: a first plugin, testing, shipping, evolution.
+//! Guides for authors: a first plugin below, then [testing], [shipping] and [evolution].
 //!
 #![doc = include_str!("../guide/first-plugin.md")]
 

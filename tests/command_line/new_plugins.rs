@@ -294,6 +294,28 @@ fn a_test_that_fails_ends_the_run_before_anything_is_loaded() {
     assert!(stderr.contains("error: `make test` failed"), "{stderr}");
 }
 
+/// A library without a certificate is allowed by its profile, for every command that loads it.
+#[test]
+fn commands_that_load_a_plugin_honour_what_its_profile_allows() {
+    let new = New::in_c("my-plugin");
+    new.passes(&["enough-room", "too-little-room"]);
+    let profile = format!("{}/profile.toml", new.path());
+    let library = format!("{}/libdivvy_plugin_my_plugin.so", new.path());
+    let manifests = format!("{}/manifests", new.path());
+    for arguments in [
+        &["plugin", "show", &library][..],
+        &["plugin", "show", "my-plugin"],
+        &["plugin", "list"],
+        &["diff", "-f", &manifests, "--plugin", &library],
+    ] {
+        let (exit, stdout, stderr) = run(&[arguments, &["--profile", &profile]].concat());
+        assert_eq!(exit, Some(0), "{arguments:?}: {stdout}{stderr}");
+    }
+    let (exit, _, stderr) = run(&["plugin", "show", &library]);
+    assert_eq!(exit, Some(2));
+    assert!(stderr.contains("allow-uncertified = true"), "{stderr}");
+}
+
 /// The file that was built is loaded, and one that other commands would load is named.
 #[test]
 fn a_copy_elsewhere_is_named_and_not_loaded() {

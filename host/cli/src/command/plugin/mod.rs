@@ -134,14 +134,9 @@ fn show(arguments: &ShowArguments, console: &Console) -> Result<Exit, Failure> {
         None if name.contains('/') => PathBuf::from(name),
         None => directories.find(name).ok_or_else(|| not_found(name, &directories))?,
     };
-    let library = match PluginLibrary::load(&path, None) {
+    let library = match open(&path, &chosen.configuration, None) {
         // The name tells which of them is meant.
-        Err(LoadError::SeveralPlugins { .. }) if !name.contains('/') => PluginFile::read(&path).and_then(|file| {
-            file.open(LoadOptions {
-                name: Some(name),
-                ..LoadOptions::default()
-            })
-        }),
+        Err(LoadError::SeveralPlugins { .. }) if !name.contains('/') => open(&path, &chosen.configuration, Some(name)),
         loaded => loaded,
     };
     let library = library.map_err(|error| Failure::usage(diagnostic(&error)))?;
@@ -163,6 +158,23 @@ fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<Path
     profile.plugin.get(plugin)?.path.clone()
 }
 
+/// Opens a library, without a certificate only if the profile allows that for a plugin in it.
+pub(super) fn open(
+    path: &Path,
+    profile: &ProfileConfiguration,
+    name: Option<&str>,
+) -> Result<PluginLibrary, LoadError> {
+    let file = PluginFile::read(path)?;
+    let names = file.names();
+    let mut tables = names.iter().filter_map(|name| profile.plugin.get(name));
+    let allow_uncertified = tables.any(|table| table.allow_uncertified);
+    file.open(LoadOptions {
+        name,
+        allow_uncertified,
+        ..LoadOptions::default()
+    })
+}
+
 /// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name. A file that
 /// cannot be loaded stays in the list with its error.
 fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
@@ -179,9 +191,14 @@ fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<
     paths
         .into_iter()
         .map(|(name, path)| {
-            let checksum = profile.plugin.get(&name).and_then(|table| table.sha256.as_deref());
+            let table = profile.plugin.get(&name);
+            let options = LoadOptions {
+                checksum: table.and_then(|table| table.sha256.as_deref()),
+                allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
+                ..LoadOptions::default()
+            };
             Found {
-                library: PluginLibrary::load(&path, checksum),
+                library: PluginFile::read(&path).and_then(|file| file.open(options)),
                 in_profile: used.contains(&name),
                 path: absolute(&path),
                 name,
