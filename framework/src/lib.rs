@@ -95,6 +95,7 @@
 //!
 //! # Modules
 //!
+//! - [`guide`]: a plugin in ten minutes, and pages on testing, shipping and evolution.
 //! - [`prelude`]: the common imports; most plugins need only `use divvy_framework::prelude::*;`.
 //! - [`plugin`]: the trait that every plugin implements, with its promises, needs and failures.
 //! - [`filter`], [`score`], [`select`], [`assign`]: the extension points, one trait each, in the order of the cycle.
@@ -252,6 +253,7 @@ pub mod division;
 pub mod export;
 pub mod filter;
 pub mod groups;
+pub mod guide;
 mod logging;
 pub mod metrics;
 pub mod plugin;

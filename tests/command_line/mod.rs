@@ -8,6 +8,7 @@ mod choosing;
 mod diff;
 mod headroom;
 mod inspect;
+mod new_plugins;
 mod plugins_and_profiles;
 mod profile_lists;
 mod replay;

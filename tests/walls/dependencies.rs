@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 19] = [
+const CRATES: [(&str, &[&str]); 20] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -110,6 +110,8 @@ const CRATES: [(&str, &[&str]); 19] = [
         ],
     ),
     ("divvy-load", &["divvy-controller"]),
+    // It carries the SDK's sources as files, and links nothing of them.
+    ("divvy-scaffold", &[]),
     (
         "divvy-cli",
         &[
@@ -123,6 +125,7 @@ const CRATES: [(&str, &[&str]); 19] = [
             "divvy-karmada",
             "divvy-load",
             "divvy-manifests",
+            "divvy-scaffold",
             "divvy-scheduler",
         ],
     ),

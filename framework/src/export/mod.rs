@@ -281,6 +281,14 @@ macro_rules! export_plugin {
         };
 
         $crate::__certificate!();
+
+        // A second export would be an error of the linker about a symbol. This name is an error of the compiler wherever the
+        // second one is, and says what to write.
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! one_export_plugin_per_crate_lists_all_plugins_separated_by_semicolons {
+            () => {};
+        }
     };
 }
 

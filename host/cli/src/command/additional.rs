@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use divvy_scheduler::plugin::{PluginDirectories, PluginLibrary};
 use divvy_scheduler::profile::{PluginTable, ScoreEntry};
 
-use super::plugin::{diagnostic, not_found};
+use super::plugin::{diagnostic, not_found, open};
 use super::setup::ChosenProfile;
 use crate::report::errors::Failure;
 
@@ -38,7 +38,7 @@ pub(super) fn with_plugins(
                 .find(argument)
                 .ok_or_else(|| not_found(argument, &directories))?,
         };
-        let library = PluginLibrary::load(&path, None).map_err(|error| Failure::usage(diagnostic(&error)))?;
+        let library = open(&path, &configuration, None).map_err(|error| Failure::usage(diagnostic(&error)))?;
         let name = library.name().to_owned();
         if is_file {
             let table = configuration.plugin.entry(name.clone()).or_default();

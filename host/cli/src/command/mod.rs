@@ -108,7 +108,7 @@ enum Command {
     /// Show and check profiles: which plugins, in which order, with which configuration
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
-    /// List plugins and show what each accepts
+    /// List plugins, show what each accepts, create and test new ones
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     /// Print completions for a shell

@@ -31,7 +31,8 @@ impl TimeArguments {
     }
 }
 
-fn milliseconds(text: &str) -> Result<i64, String> {
+/// Parses a time: RFC 3339, or milliseconds since 1970.
+pub(super) fn milliseconds(text: &str) -> Result<i64, String> {
     if let Ok(milliseconds) = text.parse() {
         return Ok(milliseconds);
     }

@@ -127,6 +127,44 @@ fn type_of(root: &Value, schema: &Value) -> String {
     match (word.as_str(), schema.get("items")) {
         ("array", Some(items)) => format!("list of {}", type_of(root, items)),
         ("object", _) => "table".to_owned(),
+        ("integer", _) => whole_number(schema),
         _ => word,
+    }
+}
+
+/// An integer with its range, as far as the schema states one: `whole number from 0 to 255`.
+fn whole_number(schema: &Value) -> String {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_i64);
+    match (bound("minimum"), bound("maximum")) {
+        (Some(minimum), Some(maximum)) => format!("whole number from {minimum} to {maximum}"),
+        (Some(minimum), None) => format!("whole number of at least {minimum}"),
+        (None, Some(maximum)) => format!("whole number of at most {maximum}"),
+        (None, None) => "whole number".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_integer_is_shown_with_its_range() {
+        for (schema, expected) in [
+            (
+                json!({ "type": "integer", "minimum": 0, "maximum": 255 }),
+                "whole number from 0 to 255",
+            ),
+            (json!({ "type": "integer", "minimum": 1 }), "whole number of at least 1"),
+            (json!({ "type": "integer", "maximum": 9 }), "whole number of at most 9"),
+            (json!({ "type": ["integer", "null"] }), "whole number"),
+            (
+                json!({ "type": "array", "items": { "type": "integer" } }),
+                "list of whole number",
+            ),
+        ] {
+            assert_eq!(type_of(&Value::Null, &schema), expected);
+        }
     }
 }

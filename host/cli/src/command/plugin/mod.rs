@@ -1,12 +1,18 @@
-//! `divvy plugin`: lists the installed plugins, shows what each accepts, and checks that one keeps its contracts.
+//! `divvy plugin`: lists the installed plugins, shows what each accepts, creates and tests new ones, and checks that one keeps its
+//! contracts.
 
+mod golden;
 mod inspect;
+mod library;
+mod new;
+mod test;
 mod verify;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use divvy_scheduler::plugin::{LoadError, PluginDirectories, PluginLibrary};
+use divvy_scheduler::plugin::loader::PluginFile;
+use divvy_scheduler::plugin::{LoadError, LoadOptions, PluginDirectories, PluginLibrary};
 use divvy_scheduler::profile::ProfileConfiguration;
 
 use super::Exit;
@@ -15,7 +21,7 @@ use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::plugins::{self, Found};
 
-/// List plugins and show what each accepts.
+/// List plugins, show what each accepts, create and test new ones.
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginCommand {
     /// List every plugin, and every file that is named like a plugin but cannot be loaded
@@ -42,6 +48,16 @@ Examples:
     )]
     Inspect(inspect::InspectArguments),
     Verify(Box<verify::VerifyArguments>),
+    /// Create a plugin that builds and passes its tests as it is
+    #[command(after_help = new::EXAMPLES)]
+    New(new::NewArguments),
+    /// Test a plugin: its own tests, then the library that was built, in the scheduler
+    ///
+    /// Runs `cargo test` or `make test`, builds the library, loads exactly that file, and decides the golden cases: each folder
+    /// `golden/NAME` has manifests and, in `expected.txt`, the decisions. Without `--profile`, the profile is `profile.toml` in the
+    /// plugin's folder.
+    #[command(after_help = test::EXAMPLES)]
+    Test(test::TestArguments),
 }
 
 /// Arguments of `divvy plugin list`.
@@ -83,6 +99,8 @@ pub(super) fn run(command: &PluginCommand, console: &Console) -> Result<Exit, Fa
         PluginCommand::List(arguments) => list(arguments, console),
         PluginCommand::Inspect(arguments) => inspect::run(arguments, console),
         PluginCommand::Verify(arguments) => verify::run(arguments, console),
+        PluginCommand::New(arguments) => new::run(arguments, console),
+        PluginCommand::Test(arguments) => test::run(arguments, console),
     }
 }
 
@@ -116,6 +134,23 @@ fn named_by_profile(profile: &ProfileConfiguration, plugin: &str) -> Option<Path
     profile.plugin.get(plugin)?.path.clone()
 }
 
+/// Opens a library, without a certificate only if the profile allows that for a plugin in it.
+pub(super) fn open(
+    path: &Path,
+    profile: &ProfileConfiguration,
+    name: Option<&str>,
+) -> Result<PluginLibrary, LoadError> {
+    let file = PluginFile::read(path)?;
+    let names = file.names();
+    let mut tables = names.iter().filter_map(|name| profile.plugin.get(name));
+    let allow_uncertified = tables.any(|table| table.allow_uncertified);
+    file.open(LoadOptions {
+        name,
+        allow_uncertified,
+        ..LoadOptions::default()
+    })
+}
+
 /// Loads every file that is named like a plugin and every plugin that the profile names, sorted by name. A file that
 /// cannot be loaded stays in the list with its error.
 fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<Found> {
@@ -132,9 +167,14 @@ fn find(directories: &PluginDirectories, profile: &ProfileConfiguration) -> Vec<
     paths
         .into_iter()
         .map(|(name, path)| {
-            let checksum = profile.plugin.get(&name).and_then(|table| table.sha256.as_deref());
+            let table = profile.plugin.get(&name);
+            let options = LoadOptions {
+                checksum: table.and_then(|table| table.sha256.as_deref()),
+                allow_uncertified: table.is_some_and(|table| table.allow_uncertified),
+                ..LoadOptions::default()
+            };
             Found {
-                library: PluginLibrary::load(&path, checksum),
+                library: PluginFile::read(&path).and_then(|file| file.open(options)),
                 in_profile: used.contains(&name),
                 path: absolute(&path),
                 name,

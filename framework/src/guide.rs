@@ -1,0 +1,12 @@
+//! Guides for authors: a first plugin below, then [testing], [shipping] and [evolution].
+//!
+#![doc = include_str!("../guide/first-plugin.md")]
+
+#[doc = include_str!("../guide/testing.md")]
+pub mod testing {}
+
+#[doc = include_str!("../guide/shipping.md")]
+pub mod shipping {}
+
+#[doc = include_str!("../guide/evolution.md")]
+pub mod evolution {}

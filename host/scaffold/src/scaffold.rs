@@ -1,0 +1,216 @@
+//! One new plugin: which template, under which name, built with which SDK.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::archive::{Files, unpack};
+use crate::error::ScaffoldError;
+use crate::name::PluginName;
+
+/// The point of the cycle at which a plugin is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtensionPoint {
+    /// Excludes clusters.
+    Filter,
+    /// Rates clusters.
+    Score,
+    /// Picks the candidates.
+    Select,
+    /// Divides the replicas.
+    Assign,
+}
+
+/// The language of a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Rust, with the SDK.
+    Rust,
+    /// C99, with the header alone.
+    C,
+}
+
+/// The SDK with which a plugin in Rust is built. One in C has a copy of the header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sdk {
+    /// The sources that the binary carries, unpacked under `vendor/`.
+    Carried,
+    /// A checkout of Divvy.
+    Checkout(PathBuf),
+    /// A version in the registry.
+    Version(String),
+}
+
+/// A plugin that the built-in profile lists at the point of the new one, and the weight of a score.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileEntry {
+    /// Name of the plugin.
+    pub plugin: String,
+    /// Weight, for a score.
+    pub weight: Option<i64>,
+}
+
+/// A new plugin.
+#[derive(Debug, Clone)]
+pub struct Scaffold {
+    /// Name of the plugin.
+    pub name: PluginName,
+    /// The point that it serves.
+    pub point: ExtensionPoint,
+    /// The language that it is written in.
+    pub language: Language,
+    /// The SDK that it is built with.
+    pub sdk: Sdk,
+    /// What the built-in profile lists at that point. A list of a profile replaces the one that it extends.
+    pub listed: Vec<ProfileEntry>,
+}
+
+/// The dependency on the SDK in the template's manifest.
+const CARRIED: &str = "path = \"vendor/divvy-framework\"";
+
+/// The line in the template's profile for the plugins that the built-in profile lists.
+const LISTED: &str = "    # listed plugins\n";
+
+impl ExtensionPoint {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Filter => "filter",
+            Self::Score => "score",
+            Self::Select => "select",
+            Self::Assign => "assign",
+        }
+    }
+}
+
+impl Language {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Rust => "rust",
+            Self::C => "c",
+        }
+    }
+}
+
+impl Scaffold {
+    /// Writes the plugin into a new folder. Either everything is written or nothing: the files are written beside the folder,
+    /// which then gets its name.
+    ///
+    /// # Errors
+    ///
+    /// [`ScaffoldError`]: the folder exists, cannot be written, or the SDK is not where it should be.
+    pub fn write(&self, folder: &Path) -> Result<(), ScaffoldError> {
+        if folder.symlink_metadata().is_ok() {
+            let folder = folder.to_owned();
+            return Err(ScaffoldError::Exists { folder });
+        }
+        let files = self.files()?;
+        let failed = |path: &Path, source| {
+            let path = path.to_owned();
+            ScaffoldError::Write { path, source }
+        };
+        let absolute = std::path::absolute(folder).map_err(|source| failed(folder, source))?;
+        let parent = absolute.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(parent).map_err(|source| failed(parent, source))?;
+        let beside = tempfile::Builder::new().prefix(".divvy-new-").tempdir_in(parent);
+        let beside = beside.map_err(|source| failed(parent, source))?;
+        // The temporary folder is for its owner alone; what is in it has the usual permissions.
+        let draft = beside.path().join("plugin");
+        for (path, text) in &files {
+            let path = draft.join(path);
+            let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+            made.and_then(|()| fs::write(&path, text))
+                .map_err(|source| failed(&path, source))?;
+        }
+        fs::rename(&draft, &absolute).map_err(|source| failed(folder, source))
+    }
+
+    /// The files of the plugin by path.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::write`], apart from writing.
+    pub fn files(&self) -> Result<Files, ScaffoldError> {
+        let packed = unpack()?;
+        let language = self.language.word();
+        let templates = [
+            "common".to_owned(),
+            language.to_owned(),
+            format!("{language}-{}", self.point.word()),
+        ];
+        let mut files = Files::new();
+        for template in templates {
+            let prefix = format!("templates/{template}/");
+            let found = packed
+                .iter()
+                .filter_map(|(path, text)| Some((path.strip_prefix(&prefix)?, text)));
+            files.extend(found.map(|(path, text)| (self.named(path), self.named(text))));
+        }
+        if let Some(profile) = files.get_mut("profile.toml") {
+            *profile = profile.replace(LISTED, &self.listed_lines());
+        }
+        let sdk = match self.language {
+            Language::Rust => &self.sdk,
+            Language::C => {
+                let header = packed.get("sdk/divvy-framework-abi/include/divvy_plugin.h").cloned();
+                files.extend(header.map(|header| ("include/divvy_plugin.h".to_owned(), header)));
+                return Ok(files);
+            }
+        };
+        match sdk {
+            Sdk::Carried => {
+                let sources = packed
+                    .iter()
+                    .filter_map(|(path, text)| Some((path.strip_prefix("sdk/")?, text)));
+                files.extend(sources.map(|(path, text)| (format!("vendor/{path}"), text.clone())));
+            }
+            Sdk::Checkout(path) => {
+                depend(&mut files, &format!("path = {:?}", framework(path)?));
+            }
+            Sdk::Version(version) => {
+                depend(&mut files, &format!("version = {version:?}"));
+                // It names the SDK's crates as parts of the plugin.
+                files.remove("Cargo.lock");
+            }
+        }
+        Ok(files)
+    }
+
+    /// A text of the template with the plugin's name.
+    fn named(&self, text: &str) -> String {
+        text.replace("plugin-name", self.name.as_str())
+            .replace("plugin_name", &self.name.snake_case())
+            .replace("PluginName", &self.name.type_name())
+    }
+
+    /// The entries of the profile's list before the new plugin.
+    fn listed_lines(&self) -> String {
+        let line = |entry: &ProfileEntry| match entry.weight {
+            Some(weight) => format!("    {{ plugin = \"{}\", weight = {weight} }},\n", entry.plugin),
+            None => format!("    \"{}\",\n", entry.plugin),
+        };
+        self.listed.iter().map(line).collect()
+    }
+}
+
+/// Changes the dependency on the SDK.
+fn depend(files: &mut Files, on: &str) {
+    if let Some(manifest) = files.get_mut("Cargo.toml") {
+        *manifest = manifest.replace(CARRIED, on);
+    }
+}
+
+/// The folder of the SDK in a checkout, as a manifest names it.
+fn framework(checkout: &Path) -> Result<String, ScaffoldError> {
+    let checkout = checkout.canonicalize().unwrap_or_else(|_| checkout.to_owned());
+    let candidates = [checkout.join("framework"), checkout.clone()];
+    let found = candidates.into_iter().find(|folder| {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml"));
+        manifest.is_ok_and(|manifest| manifest.contains("name = \"divvy-framework\"\n"))
+    });
+    let Some(found) = found else {
+        return Err(ScaffoldError::NotACheckout { path: checkout });
+    };
+    match found.to_str() {
+        Some(path) => Ok(path.to_owned()),
+        None => Err(ScaffoldError::PathNotUtf8 { path: found }),
+    }
+}

@@ -1,0 +1,17 @@
+//! The rule: ordinary functions, which know neither clusters nor Divvy.
+
+/// Why a cluster was rejected. The scheduler counts the clusters for each reason: `2 cluster(s) were in another region`.
+pub(crate) const REASON: &str = "cluster(s) were in another region";
+
+/// Refuses a region that no cluster can have.
+pub(crate) fn check(region: &str) -> Result<(), &'static str> {
+    match region {
+        "" => Err("`region` is empty: expected the region to stay in"),
+        _ => Ok(()),
+    }
+}
+
+/// True for a cluster in the region. `wanted` is `None` if no cluster of the fleet is in it.
+pub(crate) fn keeps<Region: PartialEq>(region: Region, wanted: Option<Region>) -> bool {
+    Some(region) == wanted
+}

@@ -1,0 +1,47 @@
+//! A score that prefers clusters with a label. The README describes it; `rule.rs` is where it decides.
+#![forbid(unsafe_code)]
+
+mod rule;
+
+use divvy_framework::prelude::*;
+
+/// The plugin. Its fields are its settings: `[profile.plugin.plugin-name.configuration]`.
+#[derive(Configuration)]
+struct PluginName {
+    /// Key of the label to look at.
+    label: String,
+    /// The best value of the label.
+    best: String,
+}
+
+impl Plugin for PluginName {
+    const NAME: &'static str = "plugin-name";
+    const DESCRIPTION: &'static str = "prefers clusters whose label has the best value";
+}
+
+impl ConfiguredPlugin for PluginName {
+    type Configuration = Self;
+
+    fn new(settings: Self) -> Result<Self, Box<dyn std::error::Error>> {
+        Ok(settings)
+    }
+}
+
+impl ScorePlugin for PluginName {
+    fn score(
+        &self,
+        context: &ScoreContext<'_, Self>,
+        result: &mut ScoreResult<'_>,
+    ) -> Result<(), Failure> {
+        for candidate in context.candidates() {
+            let value = context.cluster(candidate).label(&self.label);
+            result.set(candidate, rule::score(value, &self.best));
+        }
+        Ok(())
+    }
+}
+
+divvy_framework::export_plugin!(PluginName: Score);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! The files of new plugins, without building them: `tests/new_plugins.rs` of the workspace does.
+
+use std::collections::BTreeMap;
+
+use divvy_scaffold::{ExtensionPoint, Language, ProfileEntry, Scaffold, ScaffoldError, Sdk};
+
+const POINTS: [ExtensionPoint; 4] = [
+    ExtensionPoint::Assign,
+    ExtensionPoint::Filter,
+    ExtensionPoint::Score,
+    ExtensionPoint::Select,
+];
+
+fn scaffold(point: ExtensionPoint, language: Language, sdk: Sdk) -> Scaffold {
+    let entry = |plugin: &str, weight| ProfileEntry {
+        plugin: plugin.to_owned(),
+        weight,
+    };
+    Scaffold {
+        name: "spare-capacity".parse().expect("the name is valid"),
+        point,
+        language,
+        sdk,
+        listed: vec![entry("first", None), entry("second", Some(3))],
+    }
+}
+
+fn files(point: ExtensionPoint, language: Language) -> BTreeMap<String, String> {
+    let files = scaffold(point, language, Sdk::Carried).files();
+    files.expect("the binary has the templates")
+}
+
+#[test]
+fn every_file_has_the_name_of_the_plugin_and_none_the_placeholder() {
+    for point in POINTS {
+        for language in [Language::Rust, Language::C] {
+            for (path, text) in files(point, language) {
+                let placeholders = ["plugin-name", "plugin_name", "PluginName", "listed plugins"];
+                let left = placeholders
+                    .iter()
+                    .find(|word| text.contains(**word) && !path.starts_with("vendor/"));
+                assert_eq!(left, None, "{path}");
+            }
+        }
+    }
+}
+
+/// What an author reads and does not write must stay short.
+#[test]
+fn at_most_forty_lines_come_before_the_rule() {
+    for point in POINTS {
+        let files = files(point, Language::Rust);
+        let library = &files["src/lib.rs"];
+        let before = library
+            .lines()
+            .position(|line| line.contains("rule::"))
+            .expect("the library calls the rule");
+        assert!(before <= 40, "{point:?}: {before} lines before the rule\n{library}");
+    }
+}
+
+#[test]
+fn a_profile_repeats_the_list_that_it_replaces() {
+    let listed = "    \"first\",\n    { plugin = \"second\", weight = 3 },\n";
+    for point in POINTS {
+        for language in [Language::Rust, Language::C] {
+            let profile = &files(point, language)["profile.toml"];
+            assert!(profile.contains(listed), "{profile}");
+            let table: toml::Table = profile.parse().expect("the profile is TOML");
+            assert_eq!(table["profile"][0]["name"].as_str(), Some("spare-capacity"));
+        }
+    }
+}
+
+/// A crate of the SDK must not refer to the workspace that it was packed from.
+#[test]
+fn the_carried_sdk_stands_on_its_own() {
+    let files = files(ExtensionPoint::Assign, Language::Rust);
+    let manifests: Vec<_> = files
+        .iter()
+        .filter(|(path, _)| path.starts_with("vendor/") && path.ends_with("/Cargo.toml"))
+        .collect();
+    assert_eq!(manifests.len(), 6);
+    for (path, text) in manifests {
+        let manifest: toml::Table = text.parse().expect("a manifest is TOML");
+        assert!(!text.contains("workspace"), "{path}:\n{text}");
+        for (name, dependency) in manifest["dependencies"].as_table().into_iter().flatten() {
+            if let Some(folder) = dependency.get("path") {
+                assert_eq!(folder.as_str(), Some(format!("../{name}").as_str()), "{path}");
+                assert!(
+                    files.contains_key(&format!("vendor/{name}/Cargo.toml")),
+                    "{path}: {name} is not packed"
+                );
+            }
+        }
+    }
+    assert!(files.contains_key("vendor/LICENSE"));
+    assert!(files.contains_key("vendor/divvy-framework/src/lib.rs"));
+    assert!(!files.keys().any(|path| path.contains("/benches/")));
+}
+
+#[test]
+fn a_plugin_in_c_has_the_header_and_no_sdk() {
+    let files = files(ExtensionPoint::Filter, Language::C);
+    assert!(files.contains_key("include/divvy_plugin.h"));
+    assert!(!files.keys().any(|path| path.starts_with("vendor/")));
+}
+
+#[test]
+fn another_sdk_takes_the_place_of_the_carried_one() {
+    let version = scaffold(ExtensionPoint::Score, Language::Rust, Sdk::Version("0.1.0".to_owned())).files();
+    let version = version.expect("a version is not looked up");
+    assert!(version["Cargo.toml"].contains("divvy-framework = { version = \"0.1.0\", default-features = false"));
+    assert!(!version["Cargo.toml"].contains("path ="));
+    assert!(
+        !version
+            .keys()
+            .any(|path| path.starts_with("vendor/") || path == "Cargo.lock")
+    );
+
+    let checkout = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let checkout = scaffold(ExtensionPoint::Score, Language::Rust, Sdk::Checkout(checkout.into())).files();
+    let checkout = checkout.expect("this is a checkout");
+    assert!(
+        checkout["Cargo.toml"].contains("/framework\", default-features"),
+        "{}",
+        checkout["Cargo.toml"]
+    );
+
+    let nowhere = scaffold(ExtensionPoint::Score, Language::Rust, Sdk::Checkout("/proc".into())).files();
+    assert!(matches!(nowhere, Err(ScaffoldError::NotACheckout { .. })));
+}
+
+#[test]
+fn an_existing_folder_is_left_alone_and_nothing_half_written_stays() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let target = folder.path().join("spare-capacity");
+    let scaffold = scaffold(ExtensionPoint::Select, Language::C, Sdk::Carried);
+    scaffold.write(&target).expect("the folder is new");
+    assert!(target.join("rule.c").is_file());
+    assert!(matches!(scaffold.write(&target), Err(ScaffoldError::Exists { .. })));
+
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").expect("a file can be written");
+    assert!(matches!(
+        scaffold.write(&file.join("plugin")),
+        Err(ScaffoldError::Write { .. })
+    ));
+    let names = std::fs::read_dir(folder.path()).expect("the folder can be read");
+    assert_eq!(names.count(), 2, "only the plugin and the file are there");
+}

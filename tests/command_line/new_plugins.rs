@@ -1,0 +1,368 @@
+//! `divvy plugin new` and `divvy plugin test`: plugins that are created outside the checkout build and pass their tests.
+//!
+//! Plugins in Rust are built without network, with the versions that their lock files name, in one target directory apart from the
+//! workspace's: a library there would be found as a bundled plugin.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use tempfile::TempDir;
+
+use super::divvy;
+
+/// Variables that cargo, make and a compiler need, beside those of the command itself.
+const PASSED_ON: [&str; 5] = ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+
+fn run_with(arguments: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String, String) {
+    let mut command = divvy(arguments);
+    command.envs(
+        PASSED_ON
+            .iter()
+            .filter_map(|name| Some((name, std::env::var_os(name)?))),
+    );
+    command
+        .env("CARGO_NET_OFFLINE", "true")
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-plugins"),
+        )
+        .envs(variables.iter().copied());
+    let Output { status, stdout, stderr } = command.output().expect("the binary can be started");
+    let text = |bytes| String::from_utf8(bytes).expect("divvy writes UTF-8");
+    (status.code(), text(stdout), text(stderr))
+}
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    run_with(arguments, &[])
+}
+
+/// A plugin in a folder outside the checkout.
+struct New {
+    folder: PathBuf,
+    _parent: TempDir,
+}
+
+impl New {
+    #[track_caller]
+    fn create(name: &str, arguments: &[&str]) -> Self {
+        let parent = tempfile::tempdir().expect("a folder can be made");
+        let folder = parent.path().join("plugin");
+        let path = folder.to_str().expect("the path is UTF-8");
+        let (exit, stdout, stderr) = run(&[&["plugin", "new", name, "--path", path], arguments].concat());
+        assert_eq!((exit, stderr.as_str()), (Some(0), ""));
+        assert!(
+            stdout.starts_with(&format!("created the plugin `{name}` in {path}\n")),
+            "{stdout}"
+        );
+        let _parent = parent;
+        Self { folder, _parent }
+    }
+
+    /// The plugin in C with this name. It is built in less than a second.
+    #[track_caller]
+    fn in_c(name: &str) -> Self {
+        Self::create(name, &["--point=assign", "--language=c"])
+    }
+
+    fn path(&self) -> &str {
+        self.folder.to_str().expect("the path is UTF-8")
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.join(file)).expect("the file is there")
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.folder.join(file), text).expect("the file can be written");
+    }
+
+    fn test(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        run(&[&["plugin", "test", self.path()], arguments].concat())
+    }
+
+    /// Tests the plugin as it was created: everything passes.
+    #[track_caller]
+    fn passes(&self, cases: &[&str]) {
+        let (exit, stdout, stderr) = self.test(&[]);
+        assert_eq!(exit, Some(0), "{stdout}{stderr}");
+        assert!(!stderr.contains("warning"), "{stderr}");
+        let mut lines = stdout.lines();
+        assert!(
+            lines.next().is_some_and(|line| line.starts_with("library ")),
+            "{stdout}"
+        );
+        for case in cases {
+            assert_eq!(
+                lines.next(),
+                Some(format!("golden  {case}: ok").as_str()),
+                "{stdout}{stderr}"
+            );
+        }
+    }
+}
+
+/// Creates a plugin in Rust, tests it, and checks that nothing of it changes by that.
+#[track_caller]
+fn rust(name: &str, point: &str, cases: &[&str]) {
+    let new = New::create(name, &["--point", point]);
+    let lock = new.read("Cargo.lock");
+    new.passes(cases);
+    assert!(new.read("Cargo.lock") == lock, "cargo changed the lock file");
+    let mut format = crate::artifacts::cargo();
+    let format = format.args(["fmt", "--check"]).current_dir(&new.folder).output();
+    let format = format.expect("cargo can be started");
+    assert!(format.status.success(), "{}", String::from_utf8_lossy(&format.stdout));
+    let (exit, stdout, stderr) = run(&[
+        "schedule",
+        "--profile",
+        &format!("{}/profile.toml", new.path()),
+        "--plugin-directory",
+        concat!(env!("CARGO_TARGET_TMPDIR"), "/new-plugins/debug"),
+        "-f",
+        &format!("{}/manifests", new.path()),
+    ]);
+    assert_eq!(exit, Some(0), "{stdout}{stderr}");
+    assert!(stdout.contains("shop/web-deployment"), "{stdout}");
+}
+
+#[test]
+fn a_new_strategy_builds_and_passes_where_no_checkout_is() {
+    rust("x", "assign", &["enough-room", "too-little-room"]);
+}
+
+#[test]
+fn a_new_filter_builds_and_passes_where_no_checkout_is() {
+    rust("my-filter-2", "filter", &["another-region"]);
+}
+
+#[test]
+fn a_new_score_builds_and_passes_where_no_checkout_is() {
+    rust("score-whose-name-has-forty-letters-in-al", "score", &["gold-first"]);
+}
+
+#[test]
+fn a_new_selector_builds_and_passes_where_no_checkout_is() {
+    rust("few-clusters", "select", &["two-clusters"]);
+}
+
+#[test]
+fn new_plugins_in_c_build_and_pass() {
+    for (point, cases) in [
+        ("assign", &["enough-room", "too-little-room"][..]),
+        ("filter", &["no-region"]),
+        ("score", &["most-room"]),
+        ("select", &["two-clusters"]),
+    ] {
+        New::create("my-plugin", &["--language=c", "--point", point]).passes(cases);
+    }
+}
+
+#[test]
+fn a_wrong_name_folder_or_sdk_creates_nothing() {
+    let parent = tempfile::tempdir().expect("a folder can be made");
+    let path = parent.path().to_str().expect("the path is UTF-8");
+    let inside = format!("{path}/new");
+    for (arguments, expected) in [
+        (
+            &["SpareCapacity", "--path", &inside][..],
+            "error: `SpareCapacity` is not a name of a plugin: expected lower-case words joined by hyphens, such as \
+             `spare-capacity`\n  hint: `spare-capacity` would do\n"
+                .to_owned(),
+        ),
+        (
+            &["average", "--path", &inside],
+            "error: `average` is the name of a plugin in the built-in profile\n  \
+             hint: choose another name: two plugins of one name exclude each other\n"
+                .to_owned(),
+        ),
+        (
+            &["result", "--path", &inside],
+            "error: a plugin `result` would hide the type `Result` of Rust or of the SDK: expected another name\n  \
+             hint: add a word: `my-result`\n"
+                .to_owned(),
+        ),
+        (
+            &["mine", "--path", path],
+            format!("error: `{path}` already exists\n  hint: `--path` names another folder\n"),
+        ),
+        (
+            &["mine", "--path", &inside, "--sdk", "nowhere"],
+            "error: `--sdk nowhere` is neither a folder nor a version\n  \
+             hint: expected a checkout of Divvy, or a version such as `0.1.0`\n"
+                .to_owned(),
+        ),
+        (
+            &["mine", "--path", &inside, "--sdk", path],
+            format!("error: `{path}` is not a checkout of Divvy: it has no `framework/Cargo.toml`\n"),
+        ),
+        (
+            &["mine", "--path", &inside, "--sdk", "0.1.0", "--language=c"],
+            "error: `--sdk` is for plugins in Rust\n  \
+             hint: a plugin in C is built with its copy of the header alone\n"
+                .to_owned(),
+        ),
+    ] {
+        let (exit, stdout, stderr) = run(&[&["plugin", "new", "--point=assign"], arguments].concat());
+        assert_eq!((exit, stdout.as_str(), stderr), (Some(2), "", expected));
+    }
+    assert_eq!(fs::read_dir(parent.path()).expect("the folder can be read").count(), 0);
+}
+
+#[test]
+fn a_changed_decision_is_shown_and_updated_only_outside_ci() {
+    let new = New::in_c("my-plugin");
+    let expected = new.read("golden/enough-room/expected.txt");
+    new.write(
+        "golden/enough-room/expected.txt",
+        &expected.replace("berlin: 8", "berlin: 7"),
+    );
+    let (exit, stdout, stderr) = new.test(&[]);
+    assert_eq!(exit, Some(1), "{stdout}{stderr}");
+    let difference = "\
+golden  enough-room: differs (- expected, + actual)
+    shop/web-deployment: Scheduled by MyPlugin
+  -   berlin: 7 replicas
+  +   berlin: 8 replicas
+      dallas: 1 replica
+golden  too-little-room: ok
+";
+    assert!(stdout.ends_with(difference), "{stdout}");
+    let hint = "error: 1 of 2 golden cases failed\n  \
+                hint: if the new decisions are right, run `divvy plugin test --update`\n";
+    assert!(stderr.ends_with(hint), "{stderr}");
+
+    let (exit, stdout, stderr) = run_with(&["plugin", "test", new.path(), "--update"], &[("CI", "true")]);
+    assert_eq!(
+        (exit, stdout.as_str(), stderr.as_str()),
+        (
+            Some(2),
+            "",
+            "error: `--update` is refused where the environment variable `CI` is set\n  \
+             hint: run it on your machine, and commit what it writes\n"
+        )
+    );
+    let (exit, stdout, _) = new.test(&["--update"]);
+    assert_eq!(exit, Some(0), "{stdout}");
+    assert!(
+        stdout.contains("golden  enough-room: updated\ngolden  too-little-room: ok\n"),
+        "{stdout}"
+    );
+    assert_eq!(new.read("golden/enough-room/expected.txt"), expected);
+}
+
+#[test]
+fn a_plugin_without_golden_cases_or_outside_its_profile_does_not_pass() {
+    let new = New::in_c("my-plugin");
+    let profile = new.read("profile.toml");
+    new.write("profile.toml", &profile.replace("    \"my-plugin\",\n", ""));
+    let (exit, _, stderr) = new.test(&[]);
+    assert_eq!(exit, Some(2));
+    assert!(
+        stderr.contains("profile `my-plugin` does not use the plugin `my-plugin`\n  hint: list it under"),
+        "{stderr}"
+    );
+
+    new.write("profile.toml", &profile);
+    fs::remove_dir_all(new.folder.join("golden")).expect("the folder can be removed");
+    let (exit, stdout, stderr) = new.test(&[]);
+    let expected = format!(
+        "error: `{}` has no golden case\n  hint: put manifests into `golden/NAME/`, and let `divvy plugin test --update` \
+         write the decisions\n",
+        new.path()
+    );
+    assert_eq!((exit, stdout.as_str(), stderr), (Some(2), "", expected));
+
+    let (exit, _, stderr) = run(&["plugin", "test", "/proc/self"]);
+    assert_eq!(exit, Some(2));
+    assert!(
+        stderr.contains("it has neither a Cargo.toml nor a Makefile"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_test_that_fails_ends_the_run_before_anything_is_loaded() {
+    let new = New::in_c("my-plugin");
+    let rule = new.read("rule.c");
+    new.write(
+        "rule.c",
+        &rule.replace("room[cluster] > room[best]", "room[cluster] < room[best]"),
+    );
+    let (exit, stdout, stderr) = new.test(&[]);
+    assert_eq!((exit, stdout.as_str()), (Some(1), ""));
+    assert!(stderr.contains("error: `make test` failed"), "{stderr}");
+}
+
+/// A library without a certificate is allowed by its profile, for every command that loads it.
+#[test]
+fn commands_that_load_a_plugin_honour_what_its_profile_allows() {
+    let new = New::in_c("my-plugin");
+    new.passes(&["enough-room", "too-little-room"]);
+    let profile = format!("{}/profile.toml", new.path());
+    let library = format!("{}/libdivvy_plugin_my_plugin.so", new.path());
+    let manifests = format!("{}/manifests", new.path());
+    for arguments in [
+        &["plugin", "show", &library][..],
+        &["plugin", "show", "my-plugin"],
+        &["plugin", "list"],
+        &["diff", "-f", &manifests, "--plugin", &library],
+    ] {
+        let (exit, stdout, stderr) = run(&[arguments, &["--profile", &profile]].concat());
+        assert_eq!(exit, Some(0), "{arguments:?}: {stdout}{stderr}");
+    }
+    let (exit, _, stderr) = run(&["plugin", "show", &library]);
+    assert_eq!(exit, Some(2));
+    assert!(stderr.contains("allow-uncertified = true"), "{stderr}");
+}
+
+/// The file that was built is loaded, and one that other commands would load is named.
+#[test]
+fn a_copy_elsewhere_is_named_and_not_loaded() {
+    let new = New::in_c("my-plugin");
+    new.passes(&["enough-room", "too-little-room"]);
+    let elsewhere = new.folder.join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder can be made");
+    let copy = elsewhere.join("libdivvy_plugin_my_plugin.so");
+    // Loading it would fail.
+    fs::write(&copy, "not a library").expect("the file can be written");
+    let profile = new
+        .read("profile.toml")
+        .replace("path = \"libdivvy_plugin_my_plugin.so\"\n", "");
+    new.write("profile.toml", &profile);
+    let folder = elsewhere.to_str().expect("the path is UTF-8");
+    let (exit, stdout, stderr) = new.test(&["--plugin-directory", folder]);
+    assert_eq!(exit, Some(0), "{stdout}{stderr}");
+    let note = format!(
+        "note: other commands load another copy of `my-plugin` with this profile: {}\n  copy: written ",
+        copy.display()
+    );
+    assert!(stderr.contains(&note), "{stderr}");
+}
+
+#[test]
+fn a_crate_with_two_exports_or_without_a_shared_library_is_told_what_to_write() {
+    let new = New::create("my-plugin", &["--point=filter"]);
+    let library = new.read("src/lib.rs");
+    let again = "mod again {\n    use super::*;\n    divvy_framework::export_plugin!(MyPlugin: Filter);\n}\n";
+    new.write("src/lib.rs", &format!("{library}\n{again}"));
+    let (exit, stdout, stderr) = new.test(&[]);
+    assert_eq!((exit, stdout.as_str()), (Some(1), ""), "{stderr}");
+    let message = "`one_export_plugin_per_crate_lists_all_plugins_separated_by_semicolons`";
+    assert!(stderr.contains(message), "{stderr}");
+    new.write("src/lib.rs", &library);
+
+    let manifest = new.read("Cargo.toml");
+    new.write(
+        "Cargo.toml",
+        &manifest.replace("crate-type = [\"cdylib\"]", "crate-type = [\"lib\"]"),
+    );
+    let (exit, stdout, stderr) = new.test(&[]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+    assert!(
+        stderr.ends_with(
+            "builds no shared library\n  hint: write `[lib]` and, below it, `crate-type = [\"cdylib\"]` into it\n"
+        ),
+        "{stderr}"
+    );
+}
