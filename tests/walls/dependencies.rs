@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 17] = [
+const CRATES: [(&str, &[&str]); 19] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -99,6 +99,7 @@ const CRATES: [(&str, &[&str]); 17] = [
         ],
     ),
     ("divvy-load", &["divvy-controller"]),
+    ("divvy-page", &["divvy-forecast", "divvy-scheduler"]),
     (
         "divvy-cli",
         &[
@@ -111,10 +112,12 @@ const CRATES: [(&str, &[&str]); 17] = [
             "divvy-karmada",
             "divvy-load",
             "divvy-manifests",
+            "divvy-page",
             "divvy-scheduler",
         ],
     ),
     ("divvy-tests", &[]),
+    ("divvy-page-tests", &[]),
     ("divvy-control-plane-tests", &["divvy-documents", "divvy-karmada"]),
     ("divvy-plugin", &["divvy-framework"]),
 ];

@@ -11,4 +11,4 @@ mod schedule;
 
 pub use profile::{Profile, ProfileParts, Strategy};
 pub use registry::RegistryError;
-pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide};
+pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide, decide_each};

@@ -351,13 +351,28 @@ fn requests(plan: &Plan) -> impl Iterator<Item = (&str, i64)> {
 /// With a ledger, bindings with a higher priority are scheduled first, and those with the same priority in the order of
 /// their names.
 pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnapshot) -> Vec<Decision> {
+    decide_each(scheduler, bindings, fleet, |_, _| ())
+}
+
+/// As [`decide`], and shows each decision to `each` when it has been made, with the index of its binding. What `each` takes out of
+/// it does not stay in memory: the explanations of thousands of decisions would not fit there.
+pub fn decide_each(
+    scheduler: &mut Scheduler,
+    bindings: &[Binding],
+    fleet: &FleetSnapshot,
+    mut each: impl FnMut(usize, &mut Decision),
+) -> Vec<Decision> {
     let mut order: Vec<usize> = (0..bindings.len()).collect();
     if scheduler.ledger.is_some() {
         order.sort_by_cached_key(|&index| (std::cmp::Reverse(bindings[index].priority()), bindings[index].key()));
     }
     let mut decisions: Vec<(usize, Decision)> = order
         .into_iter()
-        .map(|index| (index, scheduler.schedule(&bindings[index], fleet)))
+        .map(|index| {
+            let mut decision = scheduler.schedule(&bindings[index], fleet);
+            each(index, &mut decision);
+            (index, decision)
+        })
         .collect();
     decisions.sort_by_key(|(index, _)| *index);
     decisions.into_iter().map(|(_, decision)| decision).collect()
