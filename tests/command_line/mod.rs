@@ -6,6 +6,7 @@
 mod choosing;
 mod diff;
 mod headroom;
+mod page;
 mod plugins_and_profiles;
 mod replay;
 mod schedule;

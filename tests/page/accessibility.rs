@@ -35,9 +35,15 @@ fn no_page_has_a_barrier() {
                         [html.slice(0, 300), any.map(({message}) => message)])]),
                 }))";
             let found = browser.evaluate(run);
-            assert!(found["passes"].as_u64().is_some_and(|passes| passes > 20), "axe looked at nothing: {found}");
+            assert!(
+                found["passes"].as_u64().is_some_and(|passes| passes > 20),
+                "axe looked at nothing: {found}"
+            );
             let violations = found["violations"].as_array().expect("a list");
-            assert!(violations.is_empty(), "{arguments:?}, {scheme}, {width}: {violations:#?}");
+            assert!(
+                violations.is_empty(),
+                "{arguments:?}, {scheme}, {width}: {violations:#?}"
+            );
         }
     }
 }

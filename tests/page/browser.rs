@@ -53,9 +53,9 @@ impl Browser {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let process = command
-            .spawn()
-            .unwrap_or_else(|error| panic!("`chromium` cannot be started ({error}): install Debian's package `chromium`"));
+        let process = command.spawn().unwrap_or_else(|error| {
+            panic!("`chromium` cannot be started ({error}): install Debian's package `chromium`")
+        });
         let file = profile.path().join("DevToolsActivePort");
         let address = wait("the browser writes its port", || {
             let text = std::fs::read_to_string(&file).ok()?;
@@ -175,7 +175,10 @@ impl Browser {
     /// Shows the page in light or dark, or as for print.
     pub(crate) fn appear(&mut self, media: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
-        self.call("Emulation.setEmulatedMedia", json!({"media": media, "features": features}));
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({"media": media, "features": features}),
+        );
         self.settle();
     }
 

@@ -13,14 +13,18 @@ fn figure(browser: &mut Browser, name: &str) -> i64 {
 
 /// A number as the page writes it.
 fn number(text: &str) -> i64 {
-    let plain: String = text.chars().filter(|character| !matches!(character, ',' | '+' | '%')).collect();
+    let plain: String = text
+        .chars()
+        .filter(|character| !matches!(character, ',' | '+' | '%'))
+        .collect();
     let plain = plain.replace('\u{2212}', "-");
     plain.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
 }
 
 /// All rows of a table, by its caption, as texts. Turns every page of it.
 fn rows(browser: &mut Browser, caption: &str) -> Vec<Vec<String>> {
-    browser.evaluate("document.querySelectorAll('details:not([open]) > summary').forEach((summary) => summary.click())");
+    browser
+        .evaluate("document.querySelectorAll('details:not([open]) > summary').forEach((summary) => summary.click())");
     let script = format!(
         "new Promise((done) => setTimeout(() => {{
             const table = [...document.querySelectorAll('table')].find((table) => table.caption.textContent.startsWith('{caption}'));
@@ -39,7 +43,10 @@ fn rows(browser: &mut Browser, caption: &str) -> Vec<Vec<String>> {
 }
 
 fn sum(rows: &[Vec<String>], column: usize) -> i64 {
-    let counts = rows.iter().map(|row| row[column].as_str()).filter(|text| *text != "\u{2013}");
+    let counts = rows
+        .iter()
+        .map(|row| row[column].as_str())
+        .filter(|text| *text != "\u{2013}");
     counts.map(number).sum()
 }
 
@@ -53,14 +60,27 @@ fn a_difference_adds_up_to_the_totals_of_the_json() {
     let document = pages::json(arguments);
     let (mut browser, _folder, _) = opened(arguments);
     let totals = &document["totals"];
-    for name in ["lost", "newlyUnschedulable", "moved", "added", "removed", "changed", "replicas"] {
+    for name in [
+        "lost",
+        "newlyUnschedulable",
+        "moved",
+        "added",
+        "removed",
+        "changed",
+        "replicas",
+    ] {
         assert_eq!(figure(&mut browser, name), count(&totals[name]), "{name}");
     }
     let of_clusters = |key: &str| -> i64 {
         let clusters = document["clusters"].as_array().expect("clusters");
         clusters.iter().map(|cluster| count(&cluster[key])).sum()
     };
-    for caption in ["Clusters: ", "Replicas per region and namespace", "Bindings", "Replicas per binding and cluster"] {
+    for caption in [
+        "Clusters: ",
+        "Replicas per region and namespace",
+        "Bindings",
+        "Replicas per binding and cluster",
+    ] {
         let rows = rows(&mut browser, caption);
         let first = match caption {
             "Bindings" => 4,
@@ -92,16 +112,23 @@ fn decisions_are_those_of_the_json() {
     let document = pages::json(arguments);
     let (mut browser, _folder, _) = opened(arguments);
     let bindings = document.as_array().expect("a list");
-    let targets = bindings.iter().flat_map(|binding| binding["clusters"].as_array().expect("clusters"));
+    let targets = bindings
+        .iter()
+        .flat_map(|binding| binding["clusters"].as_array().expect("clusters"));
     let replicas: i64 = targets.map(|target| count(&target["replicas"])).sum();
     assert_eq!(figure(&mut browser, "replicas"), replicas);
     let scheduled = bindings.iter().filter(|binding| binding["result"] == "Scheduled");
-    assert_eq!(figure(&mut browser, "scheduled"), i64::try_from(scheduled.count()).expect("few"));
+    assert_eq!(
+        figure(&mut browser, "scheduled"),
+        i64::try_from(scheduled.count()).expect("few")
+    );
     let cells = rows(&mut browser, "Replicas per binding and cluster");
     for binding in bindings {
         for target in binding["clusters"].as_array().expect("clusters") {
             let (key, name) = (&binding["binding"], &target["name"]);
-            let row = cells.iter().find(|row| *key == row[0].as_str() && *name == row[1].as_str());
+            let row = cells
+                .iter()
+                .find(|row| *key == row[0].as_str() && *name == row[1].as_str());
             let row = row.unwrap_or_else(|| panic!("{key} on {name} is missing"));
             assert_eq!(number(&row[4]), count(&target["replicas"]), "{row:?}");
             assert!(!row[6].is_empty() && row[6] != "no reason recorded", "{row:?}");

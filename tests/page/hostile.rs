@@ -39,7 +39,10 @@ fn markup_in_a_label_stays_text() {
     let input = folder.path().join("fleet</script>.json");
     std::fs::write(&input, manifests().to_string()).expect("the file can be written");
     let input = input.display().to_string();
-    let file = pages::page(&["diff", "-f", &input, "--drain", &format!("region={MARKUP}")], folder.path());
+    let file = pages::page(
+        &["diff", "-f", &input, "--drain", &format!("region={MARKUP}")],
+        folder.path(),
+    );
     let mut browser = Browser::start();
     browser.open(&file);
     browser.evaluate("document.querySelectorAll('summary').forEach((summary) => summary.click())");
@@ -49,7 +52,11 @@ fn markup_in_a_label_stays_text() {
     let region = browser.evaluate("document.querySelector('#regions .line .name').textContent");
     assert_eq!(region, MARKUP);
     let command = browser.evaluate("document.querySelector('#command code').textContent");
-    assert!(command.as_str().is_some_and(|command| command.contains(&input) && command.contains("{{ 7 * 7 }}")));
+    assert!(
+        command
+            .as_str()
+            .is_some_and(|command| command.contains(&input) && command.contains("{{ 7 * 7 }}"))
+    );
     let problems = browser.problems();
     assert!(problems.is_empty(), "{problems:#?}");
 }

@@ -23,7 +23,10 @@ fn a_heat_map_is_walked_by_arrow_keys_and_says_why() {
     let title = browser.evaluate("document.querySelector('#bindings .why h3').textContent");
     let (title, second) = (title.as_str().unwrap_or_default(), second.as_str().unwrap_or_default());
     let (binding, cluster) = title.split_once(" on ").expect("a binding on a cluster");
-    assert!(second.starts_with(&format!("{binding}, {cluster}: ")), "{title}: {second}");
+    assert!(
+        second.starts_with(&format!("{binding}, {cluster}: ")),
+        "{title}: {second}"
+    );
     browser.press("End", END);
     let label = browser.evaluate(focused);
     let last = browser.evaluate("document.querySelector('#bindings .grid').getAttribute('aria-colcount')");
@@ -58,12 +61,16 @@ fn a_table_sorts_by_its_headers() {
     let (mut browser, _folder, _) = opened(&commands()[1]);
     let header = "document.querySelectorAll('#moves table th[scope=col]')[4]";
     browser.evaluate(&format!("{header}.querySelector('button').focus()"));
-    let column = "[...document.querySelectorAll('#moves table tbody tr')].map((row) => Number(row.cells[4].textContent))";
+    let column =
+        "[...document.querySelectorAll('#moves table tbody tr')].map((row) => Number(row.cells[4].textContent))";
     for (expected, sign) in [("descending", -1), ("ascending", 1)] {
         browser.press("Enter", ENTER);
         assert_eq!(browser.evaluate(&format!("{header}.ariaSort")), expected);
         let values = browser.evaluate(column);
         let values: Vec<i64> = serde_json::from_value(values).expect("numbers");
-        assert!(values.len() > 3 && values.is_sorted_by(|left, right| sign * left <= sign * right), "{values:?}");
+        assert!(
+            values.len() > 3 && values.is_sorted_by(|left, right| sign * left <= sign * right),
+            "{values:?}"
+        );
     }
 }

@@ -45,7 +45,8 @@ fn a_page_opens_without_an_error_or_a_request() {
         browser.evaluate("document.querySelectorAll('summary').forEach((summary) => summary.click())");
         browser.evaluate("document.querySelectorAll('.grid .cell').forEach((cell) => cell.click())");
         browser.evaluate("document.querySelectorAll('thead button').forEach((button) => button.click())");
-        let choices = "document.querySelectorAll('select').forEach((select) => [...select.options].forEach((option) => {
+        let choices =
+            "document.querySelectorAll('select').forEach((select) => [...select.options].forEach((option) => {
             select.value = option.value;
             select.dispatchEvent(new Event('change'));
         }))";
@@ -62,11 +63,16 @@ fn the_policy_allows_nothing_but_the_scripts_and_styles_of_the_file() {
     let (mut browser, _folder, _) = opened(&commands()[1]);
     let policy = browser.evaluate("document.querySelector('meta[http-equiv=Content-Security-Policy]').content");
     let policy = policy.as_str().expect("there is a policy");
-    assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'sha256-"),
+        "{policy}"
+    );
     for loose in ["unsafe", "http", "*", "blob:", "'self'"] {
         assert!(!policy.contains(loose), "{policy}");
     }
-    browser.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = true'}))");
+    browser.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = true'}))",
+    );
     assert_eq!(browser.evaluate("window.ran === undefined"), true);
     browser.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://127.0.0.1:9/x.png'}))");
     let problems = browser.problems().join("\n");

@@ -22,14 +22,21 @@ struct Build {
 static BUILD: LazyLock<Build> = LazyLock::new(|| {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
-        .args(["build", "--message-format=json-render-diagnostics", "--package=divvy-cli"])
+        .args([
+            "build",
+            "--message-format=json-render-diagnostics",
+            "--package=divvy-cli",
+        ])
         .current_dir(repository());
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
     let folders = std::fs::read_dir(repository().join("plugins")).expect("there are plugins");
     for folder in folders.flatten() {
-        command.arg(format!("--package=divvy-plugin-{}", folder.file_name().to_string_lossy()));
+        command.arg(format!(
+            "--package=divvy-plugin-{}",
+            folder.file_name().to_string_lossy()
+        ));
     }
     let Output { status, stdout, stderr } = command.output().expect("cargo can be started");
     assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
@@ -37,7 +44,10 @@ static BUILD: LazyLock<Build> = LazyLock::new(|| {
     let messages: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let binary = messages.iter().filter(|message| message["target"]["name"] == "divvy");
     let binary = binary.filter_map(|message| message["executable"].as_str()).next();
-    let files = messages.iter().filter_map(|message| message["filenames"].as_array()).flatten();
+    let files = messages
+        .iter()
+        .filter_map(|message| message["filenames"].as_array())
+        .flatten();
     let plugin = files.filter_map(Value::as_str).find(|file| file.ends_with(".so"));
     let plugins = plugin.and_then(|plugin| Path::new(plugin).parent());
     Build {

@@ -163,7 +163,11 @@ pub fn standing(cluster: &ClusterExplanation, message: &str) -> (Standing, Strin
         None if cluster.candidate => {
             let texts: Vec<&str> = cluster.reasons.iter().map(|reason| reason.text.as_str()).collect();
             let reasons = texts.join("; ");
-            let why = if reasons.is_empty() { message.to_owned() } else { reasons };
+            let why = if reasons.is_empty() {
+                message.to_owned()
+            } else {
+                reasons
+            };
             (Standing::Candidate, why)
         }
         // A binding that failed before Select made no difference between its clusters.

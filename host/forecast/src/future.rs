@@ -188,14 +188,22 @@ impl Future {
             let mut scheduler = scheduler();
             let decisions = order
                 .iter()
-                .map(|&(index, _)| options.explains.trimmed(scheduler.schedule(&prepared[index].binding, &fleet)))
+                .map(|&(index, _)| {
+                    options
+                        .explains
+                        .trimmed(scheduler.schedule(&prepared[index].binding, &fleet))
+                })
                 .collect();
             ledger = scheduler.ledger().cloned();
             decisions
         } else {
             parallel::map(&order, options.threads, || {
                 let (mut scheduler, fleet) = (scheduler(), &fleet);
-                move |&(index, _)| options.explains.trimmed(scheduler.schedule(&prepared[index].binding, fleet))
+                move |&(index, _)| {
+                    options
+                        .explains
+                        .trimmed(scheduler.schedule(&prepared[index].binding, fleet))
+                }
             })
         };
         for ((index, reason), decision) in order.into_iter().zip(decisions) {

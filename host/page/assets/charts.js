@@ -14,12 +14,18 @@ const patterns = {
   grid: () => ({ symbol: "rect", dashArrayX: [[1, 4]], dashArrayY: [1, 4], color: colour("pattern") }),
 };
 
-/** Draws a chart. @param {HTMLElement} node @param {() => Object} option @param {string} label What it shows, in a sentence. */
+/** What begins when the library is there. @type {(() => void)[]} */
+const waiting = [];
+
+/** A chart. It is drawn when the library is there: the rows of the page do not wait for it.
+ * @param {HTMLElement} node @param {() => Object} option @param {string} label What it shows, in a sentence. */
 const chart = (node, option, label) => {
   node.classList.add("chart");
   node.setAttribute("role", "img");
-  const instance = echarts.init(node, null, { renderer: "canvas", devicePixelRatio: Math.max(2, window.devicePixelRatio || 1) });
+  node.setAttribute("aria-label", label);
+  let instance = null;
   const draw = () => {
+    if (!instance) return;
     instance.setOption({
       // A report is read, not watched; nothing moves for those who prefer that, either.
       animation: false,
@@ -29,16 +35,27 @@ const chart = (node, option, label) => {
       ...option(),
     }, true);
     instance.resize();
-    // ECharts names the canvas' parent, but only with data; a chart that is empty keeps its sentence.
-    node.setAttribute("aria-label", label);
   };
-  draw();
-  drawn.add(draw);
-  new ResizeObserver(() => instance.resize()).observe(node);
-  return { draw, instance, dispose: () => {
-    drawn.delete(draw);
-    instance.dispose();
-  } };
+  waiting.push(() => {
+    instance = echarts.init(node, null, { renderer: "canvas", devicePixelRatio: Math.max(2, window.devicePixelRatio || 1) });
+    draw();
+    drawn.add(draw);
+    new ResizeObserver(() => instance.resize()).observe(node);
+  });
+  return { draw };
+};
+
+/** Runs the library, whose text the page holds, and draws the charts that wait. The page's policy knows the text by its hash. */
+const drawWaiting = async () => {
+  const holder = document.getElementById("charts");
+  const library = document.createElement("script");
+  library.textContent = holder.textContent;
+  holder.remove();
+  document.head.append(library);
+  for (const begin of waiting.splice(0)) {
+    begin();
+    await breath();
+  }
 };
 
 /** A tooltip in the page's colours. @param {(parameters: any) => string} formatter */

@@ -50,8 +50,8 @@ const clustersSection = (data) => {
   const show = (value) => (resource === REPLICAS ? plain(value) : quantity(resource, value));
   const options = () => {
     const rows = bars();
+    holder.style.height = `${Math.max(150, rows.length * 38 + 64)}px`;
     remark.textContent = cut > 0 ? `The ${SINGLE_MAX} fullest clusters are drawn; the table has the other ${plain(cut)} as well.` : "";
-    node_.style.height = `${Math.max(150, rows.length * 38 + 64)}px`;
     const part = (read) => rows.map((row) => (row.isTitle ? "-" : read(row)));
     const series = (name, stack, read, fill, decal, border) => ({
       name, type: "bar", stack, barWidth: 11, barGap: "25%", data: part(read),
@@ -68,12 +68,8 @@ const clustersSection = (data) => {
     ];
     const text = (row) => row.whole > 0 ? `${percent(row.before, row.whole)} \u2192 ${percent(row.after, row.whole)}`
       : `${plain(row.before)} \u2192 ${plain(row.after)}`;
-    list[list.length - 1].label = {
-      show: true, position: "insideRight", color: colour("ink"), fontSize: 11, distance: 6,
-      formatter: ({ dataIndex }) => (rows[dataIndex].isTitle ? "" : ""),
-    };
     return {
-      grid: { left: 8, right: 96, top: 34, bottom: 8, containLabel: true },
+      grid: { left: 8, right: 8, top: 34, bottom: 8, containLabel: true },
       legend: { top: 0, left: 0, data: ["Used", "Given", "Given up", "Free"], textStyle: { color: colour("ink") }, itemWidth: 18, selectedMode: false },
       tooltip: { trigger: "item", ...tooltip(({ dataIndex }) => {
         const row = rows[dataIndex];
@@ -89,7 +85,7 @@ const clustersSection = (data) => {
         {
           type: "category", inverse: true, data: rows.map((row) => row.name), axisTick: { show: false }, axisLine: { show: false },
           axisLabel: {
-            color: colour("ink"), width: Math.min(190, node_.clientWidth * 0.34), overflow: "truncate",
+            color: colour("ink"), width: Math.min(190, holder.clientWidth * 0.34), overflow: "truncate",
             formatter: (name, index) => (rows[index].isTitle ? `{title|${name}}` : name),
             rich: { title: { fontWeight: "bold", color: colour("ink"), fontSize: 13 } },
           },
@@ -144,10 +140,12 @@ const clustersSection = (data) => {
     update();
   }));
   const remark = element("p", { class: "remark", role: "status" });
-  const node_ = element("div");
+  const holder = element("div");
   const tables = element("div");
-  node.append(controls, node_, remark, tables);
-  const drawing = chart(node_, options,
+  node.append(controls, holder, remark, tables);
+  // The room is kept before the chart is drawn, so that nothing below it jumps.
+  holder.style.height = `${Math.max(150, bars().length * 38 + 64)}px`;
+  const drawing = chart(holder, options,
     `Bars of ${counted(everyone.length, "cluster")} by region: used, given, given up and free, before and after. The table below has the same figures.`);
   tables.append(clusterTable());
 };

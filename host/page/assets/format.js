@@ -9,6 +9,14 @@ const plain = (value) => (value < 0 ? "\u2212" : "") + numbers.format(Math.abs(v
 /** A change with its sign. @param {number} change */
 const signed = (change) => (change > 0 ? "+" : "") + plain(change);
 
+const shortNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+
+/** A number for a narrow cell: from a thousand on it is rounded. @param {number} value @param {boolean} [hasSign] */
+const short = (value, hasSign = false) => {
+  if (Math.abs(value) < 1000) return hasSign ? signed(value) : plain(value);
+  return (value < 0 ? "\u2212" : hasSign ? "+" : "") + shortNumbers.format(Math.abs(value));
+};
+
 /** `1 replica`, `1,200 replicas`. @param {number} count @param {string} thing */
 const counted = (count, thing) => `${plain(count)} ${thing}${count === 1 ? "" : "s"}`;
 

@@ -3,7 +3,8 @@
 
 const CELL_WIDTH = 46;
 const CELL_HEIGHT = 28;
-const HEAD_HEIGHT = 132;
+/** Room for a name that is written upwards. @param {number} length */
+const headHeight = (length) => Math.min(170, Math.max(64, length * 7.3 + 16));
 
 /**
  * @typedef {Object} Cell
@@ -31,7 +32,8 @@ const grid = (content) => {
   const longest = rows.reduce((most, name) => Math.max(most, name.length), content.corner.length);
   const wide = window.innerWidth < 600 ? 130 : 330;
   const side = Math.min(wide, Math.max(90, longest * 7.4 + 16));
-  const head = HEAD_HEIGHT + (groups ? 20 : 0);
+  const names = headHeight(columns.reduce((most, name) => Math.max(most, name.length), 0));
+  const head = names + (groups ? 20 : 0);
   let focused = [0, 0];
   const view = element("div", {
     class: "grid", role: "grid", "aria-label": content.label,
@@ -91,7 +93,7 @@ const grid = (content) => {
       const name = element("div", { class: "name", role: "columnheader", "aria-colindex": column + 2, title: columns[column] },
         element("span", {}, columns[column]));
       name.style.left = `${left}px`;
-      name.style.height = `${HEAD_HEIGHT}px`;
+      name.style.height = `${names}px`;
       heads.push(name);
     }
     top.replaceChildren(...heads);
@@ -122,6 +124,14 @@ const grid = (content) => {
     nodeAt(...focused)?.focus({ preventScroll: true });
     content.describe(...focused);
   };
+  /** The next cell in a direction that shows something. */
+  const nextFilled = (row, column, key) => {
+    const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[key];
+    for (let y = row + down, x = column + right; y >= 0 && y < rows.length && x >= 0 && x < columns.length; y += down, x += right) {
+      if (content.cell(y, x).text !== "") return [y, x];
+    }
+    return null;
+  };
   view.addEventListener("scroll", () => requestAnimationFrame(() => draw()), { passive: true });
   view.addEventListener("click", (event) => {
     const cell = event.target.closest(".cell");
@@ -135,6 +145,12 @@ const grid = (content) => {
     const [row, column] = focused;
     const pageful = Math.max(1, Math.floor((view.clientHeight - head) / CELL_HEIGHT) - 1);
     const all = event.ctrlKey || event.metaKey;
+    if (all && event.key.startsWith("Arrow")) {
+      event.preventDefault();
+      const found = nextFilled(row, column, event.key);
+      if (found) go(...found);
+      return;
+    }
     const target = {
       ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
       PageUp: [row - pageful, column], PageDown: [row + pageful, column],

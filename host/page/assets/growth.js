@@ -21,7 +21,7 @@ const growthSection = (data) => {
         name, type: "bar", stack: "one", barWidth: 14, data: shown.map(read), itemStyle: { color: colour(fill), decal },
       });
       return {
-        grid: { left: 8, right: 96, top: 34, bottom: 8, containLabel: true },
+        grid: { left: 8, right: 8, top: 34, bottom: 8, containLabel: true },
         legend: { top: 0, left: 0, textStyle: { color: colour("ink") }, selectedMode: false },
         tooltip: { trigger: "item", ...tooltip(({ dataIndex }) => {
           const row = shown[dataIndex];

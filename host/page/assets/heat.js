@@ -7,10 +7,10 @@ const heatCell = (from, to, mode, most) => {
   const counts = isListed ? `${orNone(from)} to ${orNone(to)}, ${signed(change)}` : "no replicas";
   if (mode === "change") {
     // A resource without replicas that comes or goes has no number, and still changes.
-    const text = change !== 0 ? signed(change) : from < 0 && to === 0 ? "new" : from === 0 && to < 0 ? "gone" : isListed ? "\u00b7" : "";
+    const text = change !== 0 ? short(change, true) : from < 0 && to === 0 ? "new" : from === 0 && to < 0 ? "gone" : isListed ? "\u00b7" : "";
     return { text, label: counts, tone: toneOf(change), strength: Math.sqrt(Math.abs(change) / most) };
   }
-  const text = to >= 0 ? plain(to) : from >= 0 ? "\u2013" : "";
+  const text = to >= 0 ? short(to) : from >= 0 ? "\u2013" : "";
   return { text, label: counts, tone: to > 0 ? "amount" : "", strength: Math.sqrt(replicasOf(to) / most) };
 };
 
@@ -35,7 +35,9 @@ const isMoving = (data) => data.cells.from.some((from, cell) => from !== data.ce
 /** Regions by namespaces. @param {Data} data */
 const regionsSection = (data) => {
   const { matrix, states } = data;
-  const node = section("regions", "Regions and namespaces", "Replicas of all bindings of a namespace in a region.");
+  const node = section("regions", "Regions and namespaces", data.command === "headroom"
+    ? "Replicas of all bindings of a namespace in a region. Each workload grows alone, so several cannot have their most at once."
+    : "Replicas of all bindings of a namespace in a region.");
   const found = new Map(matrix.region.map((region, index) => [`${region},${matrix.namespace[index]}`, index]));
   const at = (region, namespace) => found.get(`${region},${namespace}`);
   let mode = isMoving(data) ? "change" : "amount";
@@ -96,12 +98,18 @@ const modeChoice = (mode, chosen) => {
   return choice("Show", options, chosen);
 };
 
+/** Up to so many bindings and clusters the order is that of their names. */
+const ORDERED_MAX = 40;
+
+/** Indexes of the regions, by name. @param {Data} data */
+const regions = (data) => data.regions.map((_, index) => index)
+  .sort((left, right) => regionName(data, left).localeCompare(regionName(data, right), "en"));
+
 /** Bindings by clusters. @param {Data} data */
 const bindingsSection = (data) => {
   const { bindings, cells, clusters, texts, states } = data;
-  const node = section("bindings", "Bindings and clusters", "One row per binding, one column per cluster, grouped by region.");
-  const columns = clusters.name.map((_, index) => index).sort((left, right) =>
-    regionName(data, clusters.region[left]).localeCompare(regionName(data, clusters.region[right]), "en") || left - right);
+  const node = section("bindings", "Bindings and clusters",
+    "One row per binding, one column per cluster, grouped by region. Ctrl with an arrow key goes to the next cell that has replicas.");
   const isChanged = (binding) => {
     for (let cell = data.first[binding]; cell < data.first[binding + 1]; cell += 1) if (cells.from[cell] !== cells.to[cell]) return true;
     return bindings.from[binding] !== bindings.to[binding] || bindings.newlyUnschedulable[binding];
@@ -111,18 +119,46 @@ const bindingsSection = (data) => {
   let mode = changed.length > 0 ? "change" : "amount";
   let only = changed.length > 0 && changed.length < all.length;
   let needle = "";
+  let byChange = all.length > ORDERED_MAX || clusters.name.length > ORDERED_MAX;
+  let region = "all";
   let most = { change: 1, amount: 1 };
+  const weight = { rows: new Float64Array(all.length), columns: new Float64Array(clusters.name.length) };
   for (let cell = 0; cell < cells.binding.length; cell += 1) {
     const [from, to] = [replicasOf(cells.from[cell]), replicasOf(cells.to[cell])];
     most = { change: Math.max(most.change, Math.abs(to - from)), amount: Math.max(most.amount, to) };
+    // What changes weighs more than what stays, however large.
+    const size = Math.abs(to - from) + Math.max(from, to) / 1e9;
+    weight.rows[cells.binding[cell]] += size;
+    weight.columns[cells.cluster[cell]] += size;
   }
+  const names = regions(data);
+  const ofRegion = new Float64Array(data.regions.length);
+  weight.columns.forEach((size, cluster) => {
+    ofRegion[clusters.region[cluster]] += size;
+  });
+  /** The clusters that the shown bindings touch, or all. */
+  const columnsOf = (rows) => {
+    let chosen = clusters.name.map((_, index) => index);
+    if (region !== "all") chosen = chosen.filter((cluster) => clusters.region[cluster] === Number(region));
+    if (only || needle !== "") {
+      const touched = new Set();
+      for (const row of rows) for (let cell = data.first[row]; cell < data.first[row + 1]; cell += 1) touched.add(cells.cluster[cell]);
+      chosen = chosen.filter((cluster) => touched.has(cluster));
+    }
+    const order = byChange ? names.slice().sort((left, right) => ofRegion[right] - ofRegion[left]) : names;
+    const rank = (cluster) => order.indexOf(clusters.region[cluster]);
+    return chosen.sort((left, right) =>
+      rank(left) - rank(right) || (byChange ? weight.columns[right] - weight.columns[left] : 0) || left - right);
+  };
   const why = panel();
   const count = element("p", { class: "remark", role: "status" });
   const holder = element("div");
   const draw = () => {
     const pool = only ? changed : all;
-    const rows = needle === "" ? pool : pool.filter((index) => bindings.key[index].toLowerCase().includes(needle));
-    count.textContent = `${counted(rows.length, "binding")} of ${plain(all.length)}, ${counted(columns.length, "cluster")}.`;
+    const rows = pool.filter((index) => needle === "" || bindings.key[index].toLowerCase().includes(needle));
+    if (byChange) rows.sort((left, right) => weight.rows[right] - weight.rows[left] || left - right);
+    const columns = columnsOf(rows);
+    count.textContent = `${counted(rows.length, "binding")} of ${plain(all.length)}, ${counted(columns.length, "cluster")} of ${plain(clusters.name.length)}.`;
     holder.replaceChildren(legend(mode), grid({
       label: "Replicas per binding and cluster", corner: "Binding",
       rows: rows.map((index) => bindings.key[index]), columns: columns.map((index) => clusters.name[index]),
@@ -138,6 +174,14 @@ const bindingsSection = (data) => {
     element("div", { class: "controls" },
       modeChoice(mode, (value) => {
         mode = value;
+        draw();
+      }),
+      choice("Order", byChange ? [["change", "Largest change first"], ["name", "By name"]] : [["name", "By name"], ["change", "Largest change first"]], (value) => {
+        byChange = value === "change";
+        draw();
+      }),
+      choice("Region", [["all", "All"], ...names.map((index) => [String(index), regionName(data, index)])], (value) => {
+        region = value;
         draw();
       }),
       search("Binding", (text) => {

@@ -1,4 +1,4 @@
-// Puts the page together: one section after the other, so that the first is there before the last is made.
+// Puts the page together: what is text first, then the charts.
 
 const status = document.getElementById("status");
 
@@ -33,14 +33,11 @@ const start = async () => {
     clustersSection, regionsSection, bindingsSection,
     ...(data.command === "headroom" ? [] : [movesSection]),
   ];
-  for (const make of sections) {
-    make(data);
-    if (make === sections[0]) {
-      status.hidden = true;
-      performance.mark("divvy-first");
-    }
-    await breath();
-  }
+  for (const make of sections) make(data);
+  status.hidden = true;
+  performance.mark("divvy-rows");
+  await breath();
+  await drawWaiting();
   printTables();
   performance.mark("divvy-ready");
   document.documentElement.dataset.ready = "true";

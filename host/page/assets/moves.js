@@ -43,7 +43,7 @@ const movesSection = (data) => {
           source: left(link.from), target: right(link.to), value: link.count,
           lineStyle: { color: colour(link.from === "Added" ? "gain" : GOALS_OUT.has(link.to) ? "loss" : "flow"), opacity: 0.42 },
         })),
-        edgeLabel: { show: links.length <= 16, color: colour("ink"), fontSize: 11, formatter: ({ value }) => plain(value) },
+        edgeLabel: { show: links.length <= 10, color: colour("ink"), fontSize: 11, formatter: ({ value }) => plain(value) },
       }],
     };
   }, `Flow of replicas from region to region: ${links.slice(0, 12).map((link) => `${link.from} to ${link.to} ${plain(link.count)}`).join("; ")}. The tables below have all figures.`);

@@ -111,6 +111,7 @@ struct Matrix {
 
 /// Moves. Regions are indexes, or `added`, `removed`, `lost` and `stranded`.
 #[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Flows {
     regions: Vec<(Place, Place, i64)>,
     /// Indexes of clusters, largest first.
@@ -157,7 +158,11 @@ impl<'a> Names<'a> {
         let clusters = content.clusters.iter().enumerate();
         Self {
             clusters: clusters.map(|(index, row)| (row.name.as_str(), index)).collect(),
-            region_of: content.clusters.iter().map(|row| index_of(&regions, &row.region)).collect(),
+            region_of: content
+                .clusters
+                .iter()
+                .map(|row| index_of(&regions, &row.region))
+                .collect(),
             regions,
             namespaces,
         }
@@ -175,7 +180,12 @@ fn index_of(sorted: &[String], name: &str) -> usize {
 /// The columns of a content, and sentences about what they leave out.
 pub fn data(content: &Content) -> (Data, Vec<String>) {
     let names = Names::of(content);
-    let Explanations { mut texts, runs, clusters: explained, .. } = content.explanations.clone();
+    let Explanations {
+        mut texts,
+        runs,
+        clusters: explained,
+        ..
+    } = content.explanations.clone();
     let (bindings, cells, without_cells) = bindings(content, &names, &mut texts);
     let growth = growth(content, &bindings, &mut texts);
     let (from, to) = content.states();
@@ -237,19 +247,22 @@ fn omissions(content: &Content, without_cells: usize) -> Vec<String> {
             Command::Schedule => "The figures of clusters count them, those at the top do not.",
             Command::Diff | Command::Headroom => "The figures at the top and those of clusters count them.",
         };
-        omitted.push(format!("{} decided but not shown, as asked for. {who}", counted(content.hidden)));
+        omitted.push(format!(
+            "{} decided but not shown, as asked for. {who}",
+            counted(content.hidden)
+        ));
     }
     if without_cells > 0 {
         omitted.push(format!(
             "Counts per cluster of {} are left out, because the page would become too large. All totals count them; \
-             `-o json` has them.",
+             -o json has them.",
             counted(without_cells)
         ));
     }
     let left_out = content.explanations.left_out();
     if left_out > 0 {
         omitted.push(format!(
-            "For {}, only clusters that have or had replicas are explained. `--cluster` explains the others.",
+            "For {}, only clusters that have or had replicas are explained; --cluster explains the others.",
             counted(left_out)
         ));
     }
@@ -277,7 +290,10 @@ fn clusters(content: &Content, names: &Names<'_>) -> Clusters {
         let has_base = content.base.is_some();
         let usage = Usage {
             allocatable: column(&|quantity| quantity.allocatable, -1),
-            from: column(&|quantity| quantity.base.filter(|_| has_base).unwrap_or(quantity.before), 0),
+            from: column(
+                &|quantity| quantity.base.filter(|_| has_base).unwrap_or(quantity.before),
+                0,
+            ),
             to: column(&|quantity| quantity.after, 0),
         };
         columns.usage.insert(resource.clone(), usage);
@@ -291,12 +307,20 @@ fn bindings(content: &Content, names: &Names<'_>, texts: &mut Texts) -> (Binding
     let mut cells = Cells::default();
     // What changes comes first, so that it is what has cells.
     let mut order: Vec<usize> = (0..content.bindings.len()).collect();
-    let changes = |index: &usize| content.bindings.get(*index).is_some_and(|binding| binding.from != binding.to);
+    let changes = |index: &usize| {
+        content
+            .bindings
+            .get(*index)
+            .is_some_and(|binding| binding.from != binding.to)
+    };
     order.sort_by_key(|index| !changes(index));
     let mut has_cells = vec![false; content.bindings.len()];
     let mut count = 0;
     for index in order {
-        let size = content.bindings.get(index).map_or(0, |binding| binding.from.len().max(binding.to.len()));
+        let size = content
+            .bindings
+            .get(index)
+            .map_or(0, |binding| binding.from.len().max(binding.to.len()));
         if count + size <= CELLS_MAX
             && let Some(has_cells) = has_cells.get_mut(index)
         {
@@ -330,7 +354,10 @@ fn bindings(content: &Content, names: &Names<'_>, texts: &mut Texts) -> (Binding
             let Some(&cluster) = names.clusters.get(name.as_str()) else {
                 continue;
             };
-            let why = binding.explained.as_ref().and_then(|explained| explained.with_replicas.get(name));
+            let why = binding
+                .explained
+                .as_ref()
+                .and_then(|explained| explained.with_replicas.get(name));
             cells.binding.push(index);
             cells.cluster.push(cluster);
             cells.from.push(binding.from.get(name).copied().unwrap_or(-1));
@@ -401,7 +428,9 @@ fn flows(content: &Content, names: &Names<'_>) -> Flows {
     }
     for binding in content.bindings.iter().filter(|binding| binding.from != binding.to) {
         let known: BTreeSet<&String> = binding.from.keys().chain(binding.to.keys()).collect();
-        let clusters = known.into_iter().filter_map(|name| Some((name, *names.clusters.get(name.as_str())?)));
+        let clusters = known
+            .into_iter()
+            .filter_map(|name| Some((name, *names.clusters.get(name.as_str())?)));
         let clusters: Vec<(&String, usize)> = clusters.collect();
         let count = |assignment: &divvy_forecast::situation::Assignment, name: &String| {
             assignment.get(name).copied().unwrap_or(0)
@@ -446,7 +475,10 @@ fn flows(content: &Content, names: &Names<'_>) -> Flows {
     pairs.sort_by_key(|&(from, to, count)| (std::cmp::Reverse(count), from, to));
     pairs.truncate(PAIRS_MAX);
     Flows {
-        regions: regions.into_iter().map(|((from, to), count)| (from, to, count)).collect(),
+        regions: regions
+            .into_iter()
+            .map(|((from, to), count)| (from, to, count))
+            .collect(),
         pairs,
         all_pairs,
     }

@@ -63,7 +63,11 @@ impl Explanations {
     /// All explanations must be about the same clusters, as those of one fleet are.
     pub fn add(&mut self, explanation: &Explanation, message: &str) -> Explained {
         if !self.is_brief && self.clusters.len() < explanation.clusters.len() {
-            self.clusters = explanation.clusters.iter().map(|cluster| cluster.name.clone()).collect();
+            self.clusters = explanation
+                .clusters
+                .iter()
+                .map(|cluster| cluster.name.clone())
+                .collect();
         }
         let mut explained = Explained::default();
         let mut runs: Vec<Run> = Vec::new();

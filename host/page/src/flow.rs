@@ -87,7 +87,10 @@ mod tests {
             for (index, change) in changes.iter().enumerate() {
                 let sent: i64 = pairs.iter().filter(|pair| pair.0 == index).map(|pair| pair.2).sum();
                 let got: i64 = pairs.iter().filter(|pair| pair.1 == index).map(|pair| pair.2).sum();
-                assert!(sent <= (-change).max(0) && got <= (*change).max(0), "{changes:?}: {pairs:?}");
+                assert!(
+                    sent <= (-change).max(0) && got <= (*change).max(0),
+                    "{changes:?}: {pairs:?}"
+                );
             }
         }
     }

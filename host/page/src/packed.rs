@@ -43,9 +43,6 @@ mod tests {
 
     #[test]
     fn the_hash_of_nothing_is_the_known_one() {
-        assert_eq!(
-            policy_hash(""),
-            "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
-        );
+        assert_eq!(policy_hash(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
     }
 }

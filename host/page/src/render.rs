@@ -86,7 +86,12 @@ pub fn render(content: &Content) -> Result<String, PageError> {
             Command::Headroom => "How far workloads can grow",
         },
         verdict: &verdict,
-        command: content.arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" "),
+        command: content
+            .arguments
+            .iter()
+            .map(|argument| quoted(argument))
+            .collect::<Vec<_>>()
+            .join(" "),
         version: &content.version,
         sides: sides(content),
         assumes: content.assumes,
@@ -144,7 +149,10 @@ mod tests {
         }
         assert_eq!(files, 4);
         let version = std::fs::read_to_string(folder.join("VERSION")).unwrap();
-        assert!(CHARTS.contains(&format!("\"{}\"", version.trim())), "another version than VERSION");
+        assert!(
+            CHARTS.contains(&format!("\"{}\"", version.trim())),
+            "another version than VERSION"
+        );
     }
 
     /// An inline script ends at the first closing tag, wherever it is.

@@ -169,7 +169,11 @@ fn of_difference(content: &Content) -> Verdict {
             "newlyUnschedulable",
             "Newly unschedulable",
             newly,
-            if known > 0 { format!("{} as before", plain(known)) } else { String::new() },
+            if known > 0 {
+                format!("{} as before", plain(known))
+            } else {
+                String::new()
+            },
         ),
         tightest_figure(content),
         neutral("moved", "Moved", plain(movement.moved), "from one cluster to another"),
@@ -217,16 +221,36 @@ fn of_decisions(content: &Content) -> Verdict {
     if errors > 0 {
         harms.push(format!("{} in error", are(errors, "binding")));
     }
-    let skips = match skipped {
-        0 => String::new(),
-        skipped => format!(" {} skipped.", are(skipped, "binding")),
-    };
+    let mut more = format!(
+        "{} on {}.",
+        counted(to, "replica"),
+        counted(number(used.len()), "cluster")
+    );
+    if skipped > 0 {
+        more.push_str(&format!(" {} skipped.", are(skipped, "binding")));
+    }
+    let overfull = tightest(&content.clusters).filter(|found| found.percent > 100);
+    if let Some(found) = &overfull {
+        let percent = plain(found.percent);
+        more.push_str(&format!(
+            " Together they need {percent}% of {} on {}",
+            found.resource, found.cluster
+        ));
+        more.push_str(match content.assumes {
+            true => ".",
+            false => ": each binding was decided on its own, and --assume takes the others into account.",
+        });
+    }
     let mut figures = vec![
         harm(
             "unschedulable",
             "Unschedulable",
             unscheduled,
-            if newly > 0 { format!("{} newly", plain(newly)) } else { String::new() },
+            if newly > 0 {
+                format!("{} newly", plain(newly))
+            } else {
+                String::new()
+            },
         ),
         tightest_figure(content),
         neutral("scheduled", "Scheduled", plain(scheduled), "bindings"),
@@ -236,7 +260,12 @@ fn of_decisions(content: &Content) -> Verdict {
             plain(to),
             format!("{} against the last results", signed(to.saturating_sub(from))),
         ),
-        neutral("moved", "Moved", plain(totals.movement.moved), "from one cluster to another"),
+        neutral(
+            "moved",
+            "Moved",
+            plain(totals.movement.moved),
+            "from one cluster to another",
+        ),
         neutral(
             "clusters",
             "Clusters in use",
@@ -253,12 +282,12 @@ fn of_decisions(content: &Content) -> Verdict {
             [] => "Everything is scheduled.".to_owned(),
             harms => format!("{}.", harms.join(", and ")),
         },
-        more: format!(
-            "{} on {}.{skips}",
-            counted(to, "replica"),
-            counted(number(used.len()), "cluster"),
-        ),
-        tone: if harms.is_empty() { Tone::Good } else { Tone::Bad },
+        more,
+        tone: match (harms.is_empty(), overfull.is_some()) {
+            (true, false) => Tone::Good,
+            (true, true) => Tone::Notable,
+            (false, _) => Tone::Bad,
+        },
         figures,
     }
 }
@@ -283,7 +312,10 @@ fn of_headroom(content: &Content) -> Verdict {
             (0, full) => format!("{} cannot grow.", counted(full, "workload")),
             (refused, _) => format!("{} cannot be scheduled even now.", counted(refused, "workload")),
         },
-        more: format!("{} measured, each alone while all others keep what they get.", are(measured, "workload")),
+        more: format!(
+            "{} measured, each alone while all others keep what they get.",
+            are(measured, "workload")
+        ),
         tone: match (refused, full) {
             (0, 0) => Tone::Good,
             (0, _) => Tone::Notable,

@@ -21,8 +21,8 @@ use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
-use crate::report::{headroom as report, page};
 use crate::report::text::counted;
+use crate::report::{headroom as report, page};
 
 const EXAMPLES: &str = "\
 Examples:

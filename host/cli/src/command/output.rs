@@ -101,9 +101,10 @@ impl TypedValueParser for OutputParser {
                 "The data through a template as in kubectl: `jsonpath={[*].binding}`, `{range}`, `{\"\\n\"}`; filters as in RFC 9535",
             ),
         ];
-        let page = self
-            .has_page
-            .then_some(("html", "A page with charts, for a browser: one file that needs no network"));
+        let page = self.has_page.then_some((
+            "html",
+            "A page with charts, for a browser: one file that needs no network",
+        ));
         Some(Box::new(
             values
                 .into_iter()
@@ -158,9 +159,9 @@ impl Output {
         table: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         if self.is_page() {
-            return Err(Failure::usage(Diagnostic::new("this result has no page").with_hint(
-                "`-o json` prints the same for programs",
-            )));
+            return Err(Failure::usage(
+                Diagnostic::new("this result has no page").with_hint("`-o json` prints the same for programs"),
+            ));
         }
         let mut unmatched = Vec::new();
         console.print(|out: &mut dyn Write| match self {
