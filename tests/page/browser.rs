@@ -83,6 +83,7 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
+        browser.resize(1280, 900);
         browser
     }
 
@@ -166,8 +167,10 @@ impl Browser {
 
     /// Presses a key. `code` is its Windows virtual code, which Chromium wants.
     pub(crate) fn press(&mut self, key: &str, code: u32) {
-        for kind in ["rawKeyDown", "keyUp"] {
-            let parameters = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+        let text = if key == "Enter" { "\r" } else { "" };
+        for kind in ["keyDown", "keyUp"] {
+            let parameters =
+                json!({"type": kind, "key": key, "code": key, "text": text, "windowsVirtualKeyCode": code});
             self.call("Input.dispatchKeyEvent", parameters);
         }
     }

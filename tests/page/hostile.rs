@@ -36,7 +36,7 @@ fn manifests() -> Value {
 #[test]
 fn markup_in_a_label_stays_text() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let input = folder.path().join("fleet</script>.json");
+    let input = folder.path().join("fleet<script>.json");
     std::fs::write(&input, manifests().to_string()).expect("the file can be written");
     let input = input.display().to_string();
     let file = pages::page(

@@ -77,7 +77,7 @@ const table = (caption, columns, rows, empty = "Nothing to show.") => {
     return element("th", { scope: "col", "aria-sort": "none", class: column.numeric ? "number" : undefined }, button);
   });
   const tabled = element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...headers)), body);
-  const scroll = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, tabled);
+  const scroll = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${caption}` }, tabled);
   const parts = [scroll];
   if (rows.length > ROWS) {
     const find = search("Search", (text) => {
