@@ -6,6 +6,7 @@
  * @property {[string, string]} states Words for the two states.
  * @property {[string, string]} clusterStates The same for clusters.
  * @property {Record<string, number>} totals
+ * @property {boolean} partial True if only some clusters are shown, so that no move can be followed.
  * @property {string[]} texts
  * @property {string[]} regions
  * @property {string[]} namespaces

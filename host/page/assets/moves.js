@@ -7,7 +7,8 @@ const movesSection = (data) => {
   const { flows, clusters } = data;
   const node = section("moves", "Moves");
   if (flows.regions.length === 0) {
-    node.append(element("p", { class: "empty" }, "Nothing moves."));
+    const reason = data.partial ? "Moves are left out, because only some clusters are shown." : "Nothing moves.";
+    node.append(element("p", { class: "empty" }, reason));
     return;
   }
   node.append(element("p", { class: "remark" },

@@ -1,5 +1,7 @@
 //! What a page shows.
 
+use std::collections::BTreeSet;
+
 use divvy_forecast::document::{ClusterRow, SideDocument, Totals};
 use divvy_forecast::headroom::document::HeadroomRow;
 use divvy_forecast::movement::Movement;
@@ -39,6 +41,8 @@ pub struct Content {
     pub bindings: Vec<Binding>,
     /// Bindings that were decided and are not shown.
     pub hidden: usize,
+    /// True if only some clusters are shown, so that no move can be followed.
+    pub is_partial: bool,
     /// Sums over all bindings, as the JSON has them.
     pub totals: Totals,
     /// What each measured binding can grow to. Empty unless the command is `divvy headroom`.
@@ -93,21 +97,18 @@ impl Binding {
 }
 
 impl Content {
-    /// Shows only these clusters, and the bindings that have or get something there. Totals remain those of everything.
+    /// Shows only these clusters, and the bindings that have or get something there. The totals remain those of everything.
     pub fn retain_clusters(&mut self, names: &[&str]) {
-        let is_chosen = |name: &str| names.contains(&name);
-        self.clusters.retain(|row| is_chosen(&row.name));
+        let chosen: BTreeSet<&str> = names.iter().copied().collect();
+        self.is_partial = true;
+        self.notes
+            .push(format!("only these clusters are shown: {}", names.join(", ")));
+        self.clusters.retain(|row| chosen.contains(row.name.as_str()));
         let before = self.bindings.len();
         self.bindings.retain_mut(|binding| {
-            let changes = binding.from != binding.to;
-            binding.from.retain(|name, _| is_chosen(name));
-            binding.to.retain(|name, _| is_chosen(name));
-            let is_touched = !binding.from.is_empty() || !binding.to.is_empty();
-            // Where part of the clusters is missing, no move can be attributed.
-            if changes {
-                binding.movement.moved = 0;
-            }
-            is_touched
+            binding.from.retain(|name, _| chosen.contains(name.as_str()));
+            binding.to.retain(|name, _| chosen.contains(name.as_str()));
+            !binding.from.is_empty() || !binding.to.is_empty()
         });
         self.hidden += before - self.bindings.len();
     }
@@ -123,7 +124,7 @@ impl Content {
     }
 
     /// The first state of a cluster, in replicas.
-    pub(crate) fn from_replicas(&self, row: &ClusterRow) -> i64 {
+    pub(crate) fn first_replicas(&self, row: &ClusterRow) -> i64 {
         match self.base {
             Some(_) => row.base.unwrap_or(row.before),
             None => row.before,

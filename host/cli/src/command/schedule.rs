@@ -141,10 +141,9 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let started = Instant::now();
     let (mut explanations, mut explained) = (Explanations::default(), ExplainedBindings::new());
     let decisions = decide_each(&mut scheduler, &detected.bindings, &fleet, |index, decision| {
-        let message = message(&decision.outcome);
         if let (true, Some(explanation)) = (has_page, &decision.explanation) {
             let kind = detected.bindings[index].object.scope().kind();
-            let reasons = explanations.add(explanation, &message);
+            let reasons = explanations.add(explanation, &message(&decision.outcome));
             explained.insert((decision.binding.clone(), kind), reasons);
             // The page has what it needs of it.
             decision.explanation.take_if(|_| !logging::gives_reasons(console));

@@ -58,6 +58,7 @@ fn content(command: Command, base: Option<SideDocument>, after: SideDocument, ex
         clusters: Vec::new(),
         bindings: Vec::new(),
         hidden: 0,
+        is_partial: false,
         totals: Totals::default(),
         growth: Vec::new(),
         explanations,
