@@ -43,7 +43,7 @@ fn a_page_is_one_file_with_the_verdict_and_the_exit_code_of_the_table() {
             0,
             "Everything is scheduled.",
         ),
-        (&["diff", "-f", "dump.yaml"], 0, "Nothing"),
+        (&["diff", "-f", "fleet.yaml", "-f", "dump.yaml"], 0, "Nothing is lost."),
     ];
     for (arguments, expected, verdict) in cases {
         let (table, ..) = run(arguments);
@@ -67,8 +67,10 @@ fn a_page_is_one_file_with_the_verdict_and_the_exit_code_of_the_table() {
 
 #[test]
 fn the_page_of_the_same_input_is_the_same() {
-    let arguments = ["diff", "-f", "dump.yaml", "-o", "html"];
-    assert_eq!(run(&arguments), run(&arguments));
+    let arguments = ["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "-o", "html"];
+    let (exit, page, errors) = run(&arguments);
+    assert_eq!(exit, Some(0), "{errors}");
+    assert!(page == run(&arguments).1, "two pages of one input differ");
 }
 
 #[test]

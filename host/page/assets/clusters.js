@@ -8,7 +8,7 @@ const REPLICAS = "replicas";
 const clustersSection = (data) => {
   const { clusters, regions, clusterStates: states } = data;
   const node = section("clusters", "Clusters",
-    "Used: what the cluster reports. Given and given up: what the decisions add and take away. Free: the rest of what is allocatable.");
+    "Two bars each, before and after. Used: what the cluster reports. Given and given up: what the decisions add and take away. Free: the rest.");
   const total = (resource) => clusters.usage[resource].allocatable.filter((value) => value > 0).length;
   const resources = Object.keys(clusters.usage).filter((name) => total(name) > 0);
   const preferred = ["cpu", "memory", "pods"];
@@ -66,7 +66,8 @@ const clustersSection = (data) => {
       series("Given up", "after", (row) => Math.max(0, row.before - row.after), "gone", patterns.dots(), "loss"),
       series("Free", "after", (row) => free(row, Math.max(row.before, row.after)), "free", { symbol: "none" }, "line"),
     ];
-    const text = (row) => row.whole > 0 ? `${percent(row.before, row.whole)} \u2192 ${percent(row.after, row.whole)}`
+    const over = (row) => (row.after > row.whole ? " over" : "");
+    const text = (row) => row.whole > 0 ? `${percent(row.before, row.whole)} \u2192 ${percent(row.after, row.whole)}${over(row)}`
       : `${plain(row.before)} \u2192 ${plain(row.after)}`;
     return {
       grid: { left: 8, right: 8, top: 34, bottom: 8, containLabel: true },
@@ -79,7 +80,7 @@ const clustersSection = (data) => {
       }) },
       xAxis: {
         type: "value", position: "top", axisLabel: { color: colour("muted"), hideOverlap: true, formatter: (value) => show(value) },
-        splitLine: { lineStyle: { color: colour("line") } }, show: true, offset: 0,
+        splitLine: { lineStyle: { color: colour("line") } }
       },
       yAxis: [
         {
@@ -101,7 +102,9 @@ const clustersSection = (data) => {
 
   const update = () => {
     drawing.draw();
+    const wasOpen = tables.firstElementChild.open;
     tables.replaceChildren(clusterTable());
+    tables.firstElementChild.open = wasOpen;
   };
   const clusterTable = () => {
     const usage = clusters.usage[resource];
