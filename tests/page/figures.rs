@@ -153,3 +153,27 @@ fn headroom_is_that_of_the_json() {
         }
     }
 }
+
+#[test]
+fn chosen_clusters_are_shown_alone_and_moves_are_left_out() {
+    let chosen = [&commands()[1][..], &["--cluster", "eu-*"]].concat();
+    let (mut browser, _folder, _) = opened(&chosen);
+    let clusters = rows(&mut browser, "Clusters: ");
+    assert_eq!(clusters.len(), 4);
+    assert!(
+        clusters
+            .iter()
+            .all(|row| row[0].starts_with("eu-") && row[1] == "europe"),
+        "{clusters:?}"
+    );
+    let moves = browser.evaluate("document.querySelector('#moves').textContent");
+    assert!(
+        moves.as_str().is_some_and(|moves| moves.contains("Moves are left out")),
+        "{moves}"
+    );
+    // The verdict remains that on everything.
+    let totals = &pages::json(&commands()[1])["totals"];
+    assert_eq!(figure(&mut browser, "moved"), count(&totals["moved"]));
+    let problems = browser.problems();
+    assert!(problems.is_empty(), "{problems:#?}");
+}

@@ -52,7 +52,8 @@ const clustersSection = (data) => {
     const rows = bars();
     holder.style.height = `${Math.max(150, rows.length * 38 + 64)}px`;
     remark.textContent = cut > 0 ? `The ${SINGLE_MAX} fullest clusters are drawn; the table has the other ${plain(cut)} as well.` : "";
-    const part = (read) => rows.map((row) => (row.isTitle ? "-" : read(row)));
+    // Nothing is drawn for nothing, not even a border.
+    const part = (read) => rows.map((row) => (row.isTitle || read(row) === 0 ? "-" : read(row)));
     const series = (name, stack, read, fill, decal, border) => ({
       name, type: "bar", stack, barWidth: 11, barGap: "25%", data: part(read),
       itemStyle: { color: colour(fill), decal, borderColor: border ? colour(border) : undefined, borderWidth: border ? 1 : 0 },

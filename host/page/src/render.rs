@@ -104,7 +104,9 @@ pub fn render(content: &Content) -> Result<String, PageError> {
         script: &script,
         data: packed(&data).map_err(PageError::Data)?,
     };
-    page.render().map_err(PageError::Template)
+    // The template drops the line break at its end.
+    let text = page.render().map_err(PageError::Template)?;
+    Ok(text + "\n")
 }
 
 fn sides(content: &Content) -> Vec<SideText> {

@@ -334,3 +334,111 @@ fn of_headroom(content: &Content) -> Verdict {
         ],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use divvy_forecast::document::{SideDocument, Totals};
+    use divvy_forecast::movement::Movement;
+
+    use super::*;
+    use crate::explanations::Explanations;
+
+    fn content(command: Command, totals: Totals) -> Content {
+        Content {
+            command,
+            arguments: Vec::new(),
+            version: String::new(),
+            base: None,
+            after: SideDocument::default(),
+            assumes: true,
+            clusters: Vec::new(),
+            bindings: Vec::new(),
+            hidden: 0,
+            is_partial: false,
+            totals,
+            growth: Vec::new(),
+            explanations: Explanations::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_difference_is_judged_by_what_it_loses() {
+        let moved = |moved, lost, stranded| Movement {
+            moved,
+            lost,
+            stranded,
+            ..Movement::default()
+        };
+        let cases = [
+            (
+                0,
+                moved(0, 0, 0),
+                0,
+                "Nothing moves.",
+                "No binding changes.",
+                Tone::Good,
+            ),
+            (
+                1,
+                moved(9, 0, 0),
+                0,
+                "Nothing is lost.",
+                "1 binding changes; replicas: 9 moved.",
+                Tone::Good,
+            ),
+            (
+                2,
+                moved(0, 1, 0),
+                0,
+                "1 replica is lost.",
+                "2 bindings change.",
+                Tone::Bad,
+            ),
+            (
+                2,
+                moved(0, 1200, 34),
+                1,
+                "1,234 replicas are lost, and 1 binding can no longer be scheduled.",
+                "2 bindings change.",
+                Tone::Bad,
+            ),
+        ];
+        for (changed, movement, newly_unschedulable, headline, more, tone) in cases {
+            let totals = Totals {
+                changed,
+                movement,
+                newly_unschedulable,
+                unschedulable: newly_unschedulable + 2,
+                ..Totals::default()
+            };
+            let verdict = verdict(&content(Command::Diff, totals));
+            assert_eq!(
+                (verdict.headline.as_str(), verdict.more.as_str(), verdict.tone),
+                (headline, more, tone)
+            );
+            let figures: Vec<&str> = verdict.figures.iter().take(3).map(|figure| figure.name).collect();
+            assert_eq!(figures, ["lost", "newlyUnschedulable", "tightest"]);
+        }
+    }
+
+    #[test]
+    fn decisions_are_judged_by_what_cannot_be_scheduled() {
+        let totals = Totals {
+            unschedulable: 2,
+            errors: 1,
+            ..Totals::default()
+        };
+        let judged = verdict(&content(Command::Schedule, totals));
+        assert_eq!(
+            judged.headline,
+            "2 bindings cannot be scheduled, and 1 binding is in error."
+        );
+        assert_eq!(judged.tone, Tone::Bad);
+        let empty = verdict(&content(Command::Schedule, Totals::default()));
+        assert_eq!(
+            (empty.headline.as_str(), empty.tone),
+            ("There is nothing to schedule.", Tone::Good)
+        );
+    }
+}

@@ -29,6 +29,9 @@ Examples:
   # How many more replicas of each workload fit, and what runs out first
   divvy headroom -f dump/
 
+  # The same as a page for a browser
+  divvy headroom -f dump/ -o html > report.html
+
   # Of one workload, by its binding or its own name; if a cluster is drained
   divvy headroom -f dump/ shop/deployment/web --drain eu-1
 

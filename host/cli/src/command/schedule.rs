@@ -53,9 +53,11 @@ Examples:
   # What runs where during next week's maintenance, for plugins that read the time
   divvy schedule -f dump/ --time 2026-03-14T02:00:00Z
 
+  # As a page with charts for a browser, which needs no network
+  divvy schedule -f dump/ -o html > report.html
+
   # Each binding takes room from those after it, by priority; as JSON
   divvy schedule -f dump/ --assume -o json | jq '.[].result'
-  divvy schedule -f dump/ -o html > report.html
   divvy schedule -f dump/ -o jsonpath='{range [*]}{.binding}={.result}{\"\\n\"}{end}'
 
 In the table, CHANGE is relative to the binding's last result. FREE is how many more replicas fit \
