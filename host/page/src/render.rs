@@ -11,6 +11,11 @@ use crate::verdict::{Verdict, verdict};
 
 /// Apache ECharts, as its npm package has it: `assets/echarts`.
 const CHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
+/// What its licence wants to go with it, and that of the part that is D3's.
+const NOTICES: [&str; 2] = [
+    include_str!("../assets/echarts/NOTICE"),
+    include_str!("../assets/echarts/LICENSE-d3"),
+];
 const STYLE: &str = include_str!("../assets/page.css");
 /// The page's own scripts, in the order in which they depend on one another.
 const SCRIPTS: [&str; 10] = [
@@ -60,6 +65,7 @@ struct Page<'a> {
     policy: String,
     style: &'a str,
     charts: &'a str,
+    notices: String,
     script: &'a str,
     data: String,
 }
@@ -101,6 +107,7 @@ pub fn render(content: &Content) -> Result<String, PageError> {
         policy,
         style: STYLE,
         charts: CHARTS,
+        notices: NOTICES.join("\n\n"),
         script: &script,
         data: packed(&data).map_err(PageError::Data)?,
     };
@@ -160,7 +167,7 @@ mod tests {
     /// An inline script ends at the first closing tag, wherever it is.
     #[test]
     fn no_script_or_style_holds_a_tag_that_ends_it() {
-        for text in SCRIPTS.iter().chain([&CHARTS, &STYLE]) {
+        for text in SCRIPTS.iter().chain(&NOTICES).chain([&CHARTS, &STYLE]) {
             let text = text.to_ascii_lowercase();
             assert!(!text.contains("</script") && !text.contains("</style") && !text.contains("<!--"));
         }

@@ -66,7 +66,7 @@ pub(super) struct Prepared {
 
 /// Reads the manifests, decides both sides and prints the difference.
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
-    arguments.output.check_destination(console)?;
+    arguments.output.check_destination("diff", console)?;
     if arguments.output.is_page() && arguments.without_each.is_some() {
         let message = "`--without-each` has no page";
         let hint = "`--without NAME -o html` shows one of the losses";

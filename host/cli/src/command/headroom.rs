@@ -154,7 +154,7 @@ impl HypotheticalArguments {
 
 /// Reads the manifests, decides everything once, and then tries how far each chosen workload can grow.
 pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Exit, Failure> {
-    arguments.output.check_destination(console)?;
+    arguments.output.check_destination("headroom", console)?;
     let hypothetical = &arguments.hypothetical;
     let strategy = arguments.strategy.as_deref();
     let workload = hypothetical

@@ -139,12 +139,11 @@ impl Output {
         *self == Self::Html
     }
 
-    /// Refuses to print a page onto a terminal, before anything is read.
-    pub(super) fn check_destination(&self, console: &Console) -> Result<(), Failure> {
+    /// Refuses to print the page of a command onto a terminal, before anything is read.
+    pub(super) fn check_destination(&self, command: &str, console: &Console) -> Result<(), Failure> {
         if !self.is_page() || !console.is_terminal() {
             return Ok(());
         }
-        let command = std::env::args().nth(1).unwrap_or_default();
         let message = "standard output is a terminal, and `-o html` prints a file for a browser";
         let hint = format!("write it to a file: `divvy {command} … -o html > report.html`");
         Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))

@@ -107,7 +107,7 @@ pub(super) struct ScheduleArguments {
 /// end the run: the report shows its error, and the highest exit code of all bindings is returned.
 pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
     let has_page = arguments.output.is_page();
-    arguments.output.check_destination(console)?;
+    arguments.output.check_destination("schedule", console)?;
     let directories = arguments.profile.directories()?;
     let mut chosen = arguments.profile.read()?;
     if arguments.seed.is_some() {
