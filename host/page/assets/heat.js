@@ -75,6 +75,7 @@ const regionsSection = (data) => {
       },
       describe,
     }));
+    why.hidden = holder.querySelector(".grid") === null;
   };
   node.append(element("div", { class: "controls" }, modeChoice(mode, (value) => {
     mode = value;
@@ -169,6 +170,7 @@ const bindingsSection = (data) => {
       },
       describe: (row, column) => describeCell(data, why, rows[row], columns[column]),
     }));
+    why.hidden = holder.querySelector(".grid") === null;
   };
   node.append(
     element("div", { class: "controls" },

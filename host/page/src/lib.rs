@@ -8,7 +8,7 @@
 //! - [`flow`]: moves from cluster to cluster, attributed.
 //! - [`data`]: the content in columns, as the page's scripts read it.
 //! - [`verdict`]: the headline and its figures, which are in the page even if scripts are off.
-//! - [`render`]: the file.
+//! - [`render()`]: the file.
 //!
 //! This crate opens no file, writes to no terminal and decides nothing.
 

@@ -283,7 +283,7 @@ fn of_decisions(content: &Content) -> Verdict {
             harms => format!("{}.", harms.join(", and ")),
         },
         more,
-        tone: match (harms.is_empty(), overfull.is_some()) {
+        tone: match (harms.is_empty(), overfull.is_some() || content.bindings.is_empty()) {
             (true, false) => Tone::Good,
             (true, true) => Tone::Notable,
             (false, _) => Tone::Bad,
@@ -438,7 +438,7 @@ mod tests {
         let empty = verdict(&content(Command::Schedule, Totals::default()));
         assert_eq!(
             (empty.headline.as_str(), empty.tone),
-            ("There is nothing to schedule.", Tone::Good)
+            ("There is nothing to schedule.", Tone::Notable)
         );
     }
 }
