@@ -32,7 +32,7 @@ fn a_page_is_refused_onto_a_terminal_before_anything_is_read() {
 
 #[test]
 fn a_page_is_one_file_with_the_verdict_and_the_exit_code_of_the_table() {
-    let cases: [(&[&str], i32, &str); 3] = [
+    let cases: [(&[&str], i32, &str); 4] = [
         (
             &["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
             1,
@@ -43,7 +43,12 @@ fn a_page_is_one_file_with_the_verdict_and_the_exit_code_of_the_table() {
             0,
             "Everything is scheduled.",
         ),
-        (&["diff", "-f", "fleet.yaml", "-f", "dump.yaml"], 0, "Nothing is lost."),
+        (&["diff", "-f", "fleet.yaml", "-f", "dump.yaml"], 0, "Nothing moves."),
+        (
+            &["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--drain", "west-1"],
+            0,
+            "Nothing is lost.",
+        ),
     ];
     for (arguments, expected, verdict) in cases {
         let (table, ..) = run(arguments);

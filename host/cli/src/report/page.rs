@@ -21,7 +21,7 @@ use super::headroom::stopped_by;
 use super::text::counted;
 
 /// Pairs of a binding and a cluster up to which every cluster is explained; beyond it, those of the results.
-const EXPLAINED_MAX: usize = 1_000_000;
+const EXPLAINED_MAX: usize = 500_000;
 
 /// Reasons by key and kind of the binding.
 pub(crate) type ExplainedBindings = BTreeMap<(String, &'static str), Explained>;
