@@ -299,7 +299,7 @@ fn future(objects: &[Value], assumes: bool, threads: usize) -> Vec<String> {
         .expect("the built-in profile is valid");
     let options = Options {
         assumes,
-        explains: false,
+        explains: divvy_forecast::future::Explains::Nothing,
         threads: NonZeroUsize::new(threads).expect("at least one thread"),
         time: None,
     };

@@ -9,6 +9,7 @@ mod diff;
 mod headroom;
 mod inspect;
 mod new_plugins;
+mod page;
 mod plugins_and_profiles;
 mod profile_lists;
 mod replay;

@@ -19,7 +19,7 @@ use std::num::NonZeroUsize;
 
 use divvy_forecast::change::Changes;
 use divvy_forecast::forecast::{Comparison, compare};
-use divvy_forecast::future::{Future, Options, Side};
+use divvy_forecast::future::{Explains, Future, Options, Side};
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_scheduler::profile::ProfileSource;
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn side() -> Side {
 fn threads(count: usize) -> Options {
     Options {
         assumes: true,
-        explains: false,
+        explains: Explains::Nothing,
         threads: NonZeroUsize::new(count).expect("at least one thread"),
         time: None,
     }

@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 20] = [
+const CRATES: [(&str, &[&str]); 22] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -112,6 +112,7 @@ const CRATES: [(&str, &[&str]); 20] = [
     ("divvy-load", &["divvy-controller"]),
     // It carries the SDK's sources as files, and links nothing of them.
     ("divvy-scaffold", &[]),
+    ("divvy-page", &["divvy-forecast", "divvy-scheduler"]),
     (
         "divvy-cli",
         &[
@@ -126,10 +127,12 @@ const CRATES: [(&str, &[&str]); 20] = [
             "divvy-load",
             "divvy-manifests",
             "divvy-scaffold",
+            "divvy-page",
             "divvy-scheduler",
         ],
     ),
     ("divvy-tests", &[]),
+    ("divvy-page-tests", &[]),
     ("divvy-control-plane-tests", &["divvy-documents", "divvy-karmada"]),
     ("divvy-plugin", &["divvy-framework"]),
 ];

@@ -149,20 +149,30 @@ impl Placed<'_> {
             return row;
         };
         row.fits_now = found.fits_now;
-        let texts: Vec<&str> = found.reasons.iter().map(|reason| reason.text.as_str()).collect();
-        let reasons = texts.join("; ");
-        (row.standing, row.why) = match &found.rejected {
-            Some(note) if note.plugin.is_empty() => (Standing::Rejected, note.text.clone()),
-            Some(note) => (Standing::Rejected, format!("{} [{}]", note.text, note.plugin)),
-            None if found.candidate => (Standing::Candidate, reasons),
-            // A binding that failed before Select made no difference between its clusters.
-            None if self.message.is_empty() => (Standing::NotSelected, left_out(found)),
-            None => (Standing::NotSelected, self.message.clone()),
-        };
-        if row.standing == Standing::Candidate && row.why.is_empty() {
-            row.why.clone_from(&self.message);
-        }
+        (row.standing, row.why) = standing(found, &self.message);
         row
+    }
+}
+
+/// What became of a cluster when a binding was decided, and why. `message` says why the binding was not scheduled; it is empty if
+/// it was.
+pub fn standing(cluster: &ClusterExplanation, message: &str) -> (Standing, String) {
+    match &cluster.rejected {
+        Some(note) if note.plugin.is_empty() => (Standing::Rejected, note.text.clone()),
+        Some(note) => (Standing::Rejected, format!("{} [{}]", note.text, note.plugin)),
+        None if cluster.candidate => {
+            let texts: Vec<&str> = cluster.reasons.iter().map(|reason| reason.text.as_str()).collect();
+            let reasons = texts.join("; ");
+            let why = if reasons.is_empty() {
+                message.to_owned()
+            } else {
+                reasons
+            };
+            (Standing::Candidate, why)
+        }
+        // A binding that failed before Select made no difference between its clusters.
+        None if message.is_empty() => (Standing::NotSelected, left_out(cluster)),
+        None => (Standing::NotSelected, message.to_owned()),
     }
 }
 

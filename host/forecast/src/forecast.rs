@@ -199,7 +199,7 @@ pub fn is_unschedulable(error: &CycleError) -> bool {
 }
 
 /// True if the scheduler in charge could not schedule a binding.
-fn is_known_to_be_unschedulable(binding: &Binding) -> bool {
+pub fn is_known_to_be_unschedulable(binding: &Binding) -> bool {
     let mut conditions = binding.object.status.conditions.iter();
     conditions.any(|condition| condition.kind == SCHEDULED && condition.status == "False")
 }

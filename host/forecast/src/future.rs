@@ -46,13 +46,37 @@ impl Side {
     }
 }
 
+/// What is explained. It does not affect any result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Explains {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Every cluster of every decision, which takes half a kilobyte each.
+    Everything,
+    /// Of each decision the clusters that are in the last or in the new result.
+    Assigned,
+}
+
+impl Explains {
+    /// Removes what is not asked for from a decision.
+    fn trimmed(self, mut decision: Decision) -> Decision {
+        if let (Self::Assigned, Some(explanation)) = (self, decision.explanation.as_mut()) {
+            let clusters = &mut explanation.clusters;
+            clusters.retain(|cluster| cluster.replicas.is_some() || cluster.last.is_some());
+            clusters.shrink_to_fit();
+        }
+        decision
+    }
+}
+
 /// How both sides decide.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// True if each result takes its new replicas from the capacity that later ones see.
     pub assumes: bool,
-    /// True if decisions are explained. That does not affect any result.
-    pub explains: bool,
+    /// What of the decisions is explained.
+    pub explains: Explains,
     /// Threads for work that is independent. Their number does not affect any result.
     pub threads: NonZeroUsize,
     /// Time of all decisions, in milliseconds since 1970. Without one, a plugin that needs the time fails the decisions that
@@ -163,7 +187,7 @@ impl Future {
         let scheduler = || {
             Scheduler::new(Arc::clone(&side.profile))
                 .assuming(options.assumes)
-                .explaining(options.explains)
+                .explaining(options.explains != Explains::Nothing)
                 .deciding_at(options.time)
                 .knowing(placements.clone())
         };
@@ -178,7 +202,7 @@ impl Future {
                     if result(&decision, side).is_some_and(|targets| targets.is_empty()) {
                         scheduler.cleared(binding);
                     }
-                    decision
+                    options.explains.trimmed(decision)
                 })
                 .collect();
             ledger = scheduler.ledger().cloned();
@@ -187,7 +211,11 @@ impl Future {
         } else {
             parallel::map(&order, options.threads, || {
                 let (mut scheduler, fleet) = (scheduler(), &fleet);
-                move |&(index, _)| scheduler.schedule(&prepared[index].binding, fleet)
+                move |&(index, _)| {
+                    options
+                        .explains
+                        .trimmed(scheduler.schedule(&prepared[index].binding, fleet))
+                }
             })
         };
         for ((index, reason), decision) in order.into_iter().zip(decisions) {

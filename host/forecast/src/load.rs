@@ -108,8 +108,8 @@ fn resources(cluster: &Cluster, before: &Load, base: Option<&Load>, after: &Load
     rows.collect()
 }
 
-/// The fullest resource of the clusters that exist.
-pub(crate) fn tightest(rows: &[ClusterRow]) -> Option<Tightest> {
+/// The fullest resource of the clusters that exist; `None` if none of them reports any.
+pub fn tightest(rows: &[ClusterRow]) -> Option<Tightest> {
     let resources = rows.iter().filter(|row| row.exists).flat_map(|row| {
         let resources = row.resources.iter();
         resources.filter_map(move |(resource, use_of)| {

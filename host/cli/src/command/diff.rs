@@ -13,7 +13,7 @@ use divvy_forecast::document::{Document, FORMAT, FailureRow, FailuresDocument, S
 use divvy_forecast::eviction::evict;
 use divvy_forecast::failures::{Each, failures};
 use divvy_forecast::forecast::{compare, placed};
-use divvy_forecast::future::{Future, Options, Side};
+use divvy_forecast::future::{Explains, Future, Options, Side};
 use divvy_forecast::latent::latent;
 use divvy_forecast::notes;
 use divvy_forecast::situation::{ClusterEntry, Situation};
@@ -21,6 +21,7 @@ use divvy_forecast::violations::violations;
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests};
+use divvy_page::Explanations;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::plan::PlanResult;
 use divvy_scheduler::plugin::PluginDirectories;
@@ -41,7 +42,7 @@ use super::tables::check_clusters;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::text::listed;
-use crate::report::{cluster_views, forecast as report, style, warnings};
+use crate::report::{cluster_views, forecast as report, page, style, warnings};
 
 /// One side with the names that are printed.
 pub(super) struct Loaded {
@@ -52,7 +53,7 @@ pub(super) struct Loaded {
 /// The input of both sides, and what making it showed.
 pub(super) struct Prepared {
     /// As it was read.
-    original: Situation,
+    pub(super) original: Situation,
     /// Of the left side.
     base: Situation,
     /// Of the right side.
@@ -65,6 +66,12 @@ pub(super) struct Prepared {
 
 /// Reads the manifests, decides both sides and prints the difference.
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
+    arguments.output.check_destination("diff", console)?;
+    if arguments.output.is_page() && arguments.without_each.is_some() {
+        let message = "`--without-each` has no page";
+        let hint = "`--without NAME -o html` shows one of the losses";
+        return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
+    }
     let directories = arguments.profile.directories()?;
     let chosen = arguments.profile.read()?;
     let right = load(&chosen, arguments.strategy.as_deref(), &directories)?;
@@ -79,7 +86,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let prepared = prepare(&arguments.situation, &kinds, (&right, left.as_ref()), true, console)?;
     let options = Options {
         assumes: !arguments.situation.no_assume,
-        explains: arguments.situation.choosing.shows_clusters() || logging::gives_reasons(console),
+        explains: explains(arguments, &prepared, console),
         threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
         time: Some(arguments.situation.time.milliseconds()),
     };
@@ -120,6 +127,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let Forecast {
         mut document,
         views,
+        page,
         fault,
     } = forecast(arguments, prepared, &right, left.as_ref(), &clusters, options)?;
     let exit = exit(arguments, &document, console).max(fault);
@@ -127,7 +135,20 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         is_wide: arguments.output == Output::Wide,
         hidden: hide(&shown, &mut document),
     };
-    if let Some(views) = views {
+    if let Some(Page {
+        bindings,
+        hidden,
+        explanations,
+    }) = page
+    {
+        let mut content = page::of_difference(&document, bindings, hidden, explanations);
+        if !clusters.is_empty() {
+            content.retain_clusters(&clusters.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        if !choosing.quiet {
+            page::print(&content, console)?;
+        }
+    } else if let Some(views) = views {
         let names = || cluster_names(&views);
         print(&arguments.situation, &arguments.output, console, &views, names, |out| {
             cluster_views::write(&views, out, console.width())
@@ -146,6 +167,19 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     }
     tell_notes(&arguments.situation, &arguments.output, &document.notes, console);
     Ok(exit)
+}
+
+/// What of the decisions is explained: everything that is printed, as far as it fits into memory.
+fn explains(arguments: &DiffArguments, prepared: &Prepared, console: &Console) -> Explains {
+    let after = &prepared.after;
+    let is_small = page::explains_everything(after.bindings.len(), after.clusters.len());
+    match arguments.output.is_page() {
+        _ if logging::gives_reasons(console) => Explains::Everything,
+        true if is_small => Explains::Everything,
+        true => Explains::Assigned,
+        false if arguments.situation.choosing.shows_clusters() => Explains::Everything,
+        false => Explains::Nothing,
+    }
 }
 
 /// Takes bindings out of a document that are not shown. Returns how many of them change.
@@ -320,8 +354,18 @@ struct Forecast {
     document: Document,
     /// The views of the clusters that are shown.
     views: Option<ClusterViewsDocument>,
+    /// The bindings, if a page shows them.
+    page: Option<Page>,
     /// Exit code of errors in single bindings.
     fault: Exit,
+}
+
+/// All bindings in both states, for a page.
+struct Page {
+    bindings: Vec<divvy_page::Binding>,
+    /// Bindings that are not shown.
+    hidden: usize,
+    explanations: Explanations,
 }
 
 /// Decides both sides and compares them.
@@ -336,8 +380,13 @@ fn forecast(
     let Prepared { original, .. } = &prepared;
     let has_base = left.is_some() || !right.document.changes.is_empty();
     let left = left.unwrap_or(right);
+    // Nothing shows why the left side is as it is.
+    let unexplained = Options {
+        explains: Explains::Nothing,
+        ..options
+    };
     let (base, after) = std::thread::scope(|scope| {
-        let base = has_base.then(|| scope.spawn(|| Future::decide(&prepared.base, &left.side, options)));
+        let base = has_base.then(|| scope.spawn(|| Future::decide(&prepared.base, &left.side, unexplained)));
         let after = Future::decide(&prepared.after, &right.side, options);
         let base = base.map(|base| base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         (base, after)
@@ -358,14 +407,29 @@ fn forecast(
         .map(fault)
         .max()
         .unwrap_or_default();
-    let views = (!clusters.is_empty()).then(|| {
-        let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
-        let placed = placed(original, base.as_ref(), &after, &right.side.profile);
-        let placed: Vec<Placed<'_>> = placed
-            .into_iter()
+    let shown = || {
+        let placed = placed(original, base.as_ref(), &after, &right.side.profile).into_iter();
+        let shown: Vec<Placed<'_>> = placed
             .filter(|placed| prepared.shown.includes(placed.binding))
             .collect();
-        cluster_view::views(&names, &comparison.clusters, &placed)
+        shown
+    };
+    let is_page = arguments.output.is_page();
+    let views = (!clusters.is_empty() && !is_page).then(|| {
+        let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
+        cluster_view::views(&names, &comparison.clusters, &shown())
+    });
+    let page = is_page.then(|| {
+        let mut explanations = match options.explains {
+            Explains::Assigned => Explanations::of_assigned(),
+            Explains::Everything | Explains::Nothing => Explanations::default(),
+        };
+        let bindings = page::compared(&shown(), &comparison.bindings, &mut explanations);
+        Page {
+            hidden: after.entries.len() - bindings.len(),
+            bindings,
+            explanations,
+        }
     });
     let mut notes = prepared.notes;
     notes.extend(notes::growth_on_cordoned(&prepared.changes, &comparison.bindings));
@@ -385,7 +449,12 @@ fn forecast(
         violations,
         notes,
     };
-    Ok(Forecast { document, views, fault })
+    Ok(Forecast {
+        document,
+        views,
+        page,
+        fault,
+    })
 }
 
 /// Exit code of an error in a single binding. That it cannot be scheduled is counted elsewhere.

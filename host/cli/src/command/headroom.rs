@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use clap::Args;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::document::{FORMAT, SideDocument};
-use divvy_forecast::future::{Entry, Future, Options};
+use divvy_forecast::forecast::compare;
+use divvy_forecast::future::{Entry, Explains, Future, Options};
 use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
 use divvy_forecast::headroom::hypothetical::Hypothetical;
 use divvy_forecast::headroom::{Subject, headroom, is_measurable};
@@ -20,13 +21,16 @@ use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
-use crate::report::headroom as report;
 use crate::report::text::counted;
+use crate::report::{headroom as report, page};
 
 const EXAMPLES: &str = "\
 Examples:
   # How many more replicas of each workload fit, and what runs out first
   divvy headroom -f dump/
+
+  # The same as a page for a browser
+  divvy headroom -f dump/ -o html > report.html
 
   # Of one workload, by its binding or its own name; if a cluster is drained
   divvy headroom -f dump/ shop/deployment/web --drain eu-1
@@ -66,7 +70,7 @@ pub(super) struct HeadroomArguments {
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
     output: Output,
 }
 
@@ -150,6 +154,7 @@ impl HypotheticalArguments {
 
 /// Reads the manifests, decides everything once, and then tries how far each chosen workload can grow.
 pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Exit, Failure> {
+    arguments.output.check_destination("headroom", console)?;
     let hypothetical = &arguments.hypothetical;
     let strategy = arguments.strategy.as_deref();
     let workload = hypothetical
@@ -170,7 +175,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
     let prepared = diff::prepare(&arguments.situation, &kinds, sides, workload.is_none(), console)?;
     let options = Options {
         assumes: !arguments.situation.no_assume,
-        explains: false,
+        explains: Explains::Nothing,
         threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
         time: Some(arguments.situation.time.milliseconds()),
     };
@@ -206,6 +211,18 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         notes,
     };
     let document = arguments.of_clusters(document, &prepared.after)?;
+    if arguments.output.is_page() && !arguments.situation.choosing.quiet {
+        let sides = (&prepared.after, &future);
+        let clusters = compare(&prepared.original, None, sides, &growing.side.profile).clusters;
+        let mut content = page::of_headroom(&document, &subjects, clusters);
+        let choosing = &arguments.situation.choosing;
+        if choosing.shows_clusters() {
+            let clusters = prepared.after.clusters.values().map(|entry| &entry.object);
+            content.retain_clusters(&choosing.clusters(clusters)?);
+        }
+        page::print(&content, console)?;
+        return Ok(exit);
+    }
     let names = || {
         let rows = document.bindings.iter();
         rows.map(|row| binding_name(&row.kind, &row.binding)).collect()

@@ -10,7 +10,7 @@ use divvy_forecast::cluster_view::ClusterViewsDocument;
 use serde::Serialize;
 
 use crate::report::console::Console;
-use crate::report::errors::{Failure, headline};
+use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::jsonpath::JsonPath;
 use crate::report::text::printable;
 use crate::report::{structured, style};
@@ -27,11 +27,22 @@ pub(super) enum Output {
     Yaml,
     Name,
     JsonPath(Box<JsonPath>),
+    /// A page, which the commands that have one print themselves.
+    Html,
 }
 
 /// Parses `-o`.
 #[derive(Debug, Clone)]
-pub(super) struct OutputParser;
+pub(super) struct OutputParser {
+    has_page: bool,
+}
+
+impl OutputParser {
+    /// Of a command that has a page.
+    pub(super) const WITH_PAGE: Self = Self { has_page: true };
+    /// Of a command that has none.
+    pub(super) const WITHOUT_PAGE: Self = Self { has_page: false };
+}
 
 impl TypedValueParser for OutputParser {
     type Value = Output;
@@ -65,6 +76,7 @@ impl TypedValueParser for OutputParser {
             "json" => Ok(Output::Json),
             "yaml" => Ok(Output::Yaml),
             "name" => Ok(Output::Name),
+            "html" if self.has_page => Ok(Output::Html),
             other => match other.strip_prefix(JSONPATH) {
                 Some(template) => JsonPath::parse(template)
                     .map(|path| Output::JsonPath(Box::new(path)))
@@ -89,9 +101,14 @@ impl TypedValueParser for OutputParser {
                 "The data through a template as in kubectl: `jsonpath={[*].binding}`, `{range}`, `{\"\\n\"}`; filters as in RFC 9535",
             ),
         ];
+        let page = self.has_page.then_some((
+            "html",
+            "A page with charts, for a browser: one file that needs no network",
+        ));
         Some(Box::new(
             values
                 .into_iter()
+                .chain(page)
                 .map(|(name, help)| PossibleValue::new(name).help(help)),
         ))
     }
@@ -117,6 +134,21 @@ impl Output {
         matches!(self, Self::Table | Self::Wide)
     }
 
+    /// True for a page.
+    pub(super) fn is_page(&self) -> bool {
+        *self == Self::Html
+    }
+
+    /// Refuses to print the page of a command onto a terminal, before anything is read.
+    pub(super) fn check_destination(&self, command: &str, console: &Console) -> Result<(), Failure> {
+        if !self.is_page() || !console.is_terminal() {
+            return Ok(());
+        }
+        let message = "standard output is a terminal, and `-o html` prints a file for a browser";
+        let hint = format!("write it to a file: `divvy {command} … -o html > report.html`");
+        Err(Failure::usage(Diagnostic::new(message).with_hint(hint)))
+    }
+
     /// Prints a document in this format. `names` gives the lines of `-o name`.
     pub(super) fn print<D: Serialize>(
         &self,
@@ -125,9 +157,16 @@ impl Output {
         names: impl FnOnce() -> Vec<String>,
         table: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
+        if self.is_page() {
+            return Err(Failure::usage(
+                Diagnostic::new("this result has no page").with_hint("`-o json` prints the same for programs"),
+            ));
+        }
         let mut unmatched = Vec::new();
         console.print(|out: &mut dyn Write| match self {
             Self::Table | Self::Wide => table(out),
+            // Refused above.
+            Self::Html => Ok(()),
             Self::Json => structured::write_value(document, out),
             Self::Yaml => structured::write_yaml_value(document, out),
             Self::Name => names().iter().try_for_each(|name| writeln!(out, "{}", printable(name))),

@@ -78,7 +78,7 @@ pub(super) struct ReplayArguments {
     #[arg(long, short, conflicts_with = "output", help_heading = SHOWN)]
     quiet: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITHOUT_PAGE, default_value = "table")]
     output: Output,
 }
 

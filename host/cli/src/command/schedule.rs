@@ -10,9 +10,10 @@ use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::Binding;
 use divvy_manifests::Manifests;
+use divvy_page::Explanations;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{PlanInput, PlanResult};
-use divvy_scheduler::scheduler::{Profile, Scheduler, decide};
+use divvy_scheduler::scheduler::{Profile, Scheduler, decide_each};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
 use super::choosing::ChoosingArguments;
@@ -23,8 +24,9 @@ use super::tables::check_clusters;
 use super::time::TimeArguments;
 use super::{EXIT_CODES, Exit, logging, record};
 use crate::report::console::Console;
-use crate::report::entry::{ProfileSummary, Report};
+use crate::report::entry::{ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
+use crate::report::page::{self, ExplainedBindings};
 use crate::report::table::{self, TableOptions};
 use crate::report::{cluster_views, structured, style, warnings};
 
@@ -51,6 +53,9 @@ Examples:
 
   # What runs where during next week's maintenance, for plugins that read the time
   divvy schedule -f dump/ --time 2026-03-14T02:00:00Z
+
+  # As a page with charts for a browser, which needs no network
+  divvy schedule -f dump/ -o html > report.html
 
   # Each binding takes room from those after it, by priority; as JSON
   divvy schedule -f dump/ --assume -o json | jq '.[].result'
@@ -79,7 +84,7 @@ pub(super) struct ScheduleArguments {
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
     output: Output,
     /// Explain each result: rejections, scores, what fits, and the strategy's remarks
     #[arg(long)]
@@ -102,6 +107,8 @@ pub(super) struct ScheduleArguments {
 /// Any problem in the input ends the run with exit code 2 before anything is scheduled. A binding that fails does not
 /// end the run: the report shows its error, and the highest exit code of all bindings is returned.
 pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Exit, Failure> {
+    let has_page = arguments.output.is_page();
+    arguments.output.check_destination("schedule", console)?;
     let directories = arguments.profile.directories()?;
     let mut chosen = arguments.profile.read()?;
     if arguments.seed.is_some() {
@@ -119,7 +126,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let labels = choosing.labels(&manifests);
     let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
-        .explaining(arguments.explain || choosing.shows_clusters() || logging::gives_reasons(console))
+        .explaining(arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console))
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
     let plans = detected.bindings.iter().map(|binding| scheduler.plan(binding));
@@ -140,7 +147,16 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     check_clusters([&*profile], &known.collect())?;
     let fleet = fleet(&manifests, &profile);
     let started = Instant::now();
-    let decisions = decide(&mut scheduler, &detected.bindings, &fleet);
+    let (mut explanations, mut explained) = (Explanations::default(), ExplainedBindings::new());
+    let decisions = decide_each(&mut scheduler, &detected.bindings, &fleet, |index, decision| {
+        if let (true, Some(explanation)) = (has_page, &decision.explanation) {
+            let kind = detected.bindings[index].object.scope().kind();
+            let reasons = explanations.add(explanation, &message(&decision.outcome));
+            explained.insert((decision.binding.clone(), kind), reasons);
+            // The page has what it needs of it.
+            decision.explanation.take_if(|_| !logging::gives_reasons(console));
+        }
+    });
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
     decisions.iter().for_each(logging::decision);
     let mut report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
@@ -150,12 +166,20 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     }
     report.explains = arguments.explain;
     let exit = report.exit();
-    if choosing.shows_clusters() || arguments.output == Output::Wide {
+    if choosing.shows_clusters() || has_page || arguments.output == Output::Wide {
         report.clusters = totals(&report, &manifests);
     }
     report.retain(|binding| shown.includes(binding));
     if !choosing.quiet && !arguments.record.as_deref().is_some_and(record::is_standard_output) {
         match choosing.shows_clusters() {
+            _ if has_page => {
+                let explained = (explanations, explained);
+                let mut content = page::of_decisions(&report, &profile, arguments.assume, explained);
+                if choosing.shows_clusters() {
+                    content.retain_clusters(&clusters);
+                }
+                page::print(&content, console)?;
+            }
             true => print_views(&clusters, &report, arguments, console)?,
             false => print(&report, arguments, console)?,
         }

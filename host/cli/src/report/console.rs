@@ -29,6 +29,7 @@ pub(crate) struct Console {
     verbosity: u8,
     width: Option<usize>,
     has_bars: bool,
+    is_terminal: bool,
 }
 
 impl Console {
@@ -42,6 +43,7 @@ impl Console {
             verbosity,
             width: size.map(|(terminal_size::Width(width), _)| usize::from(width)),
             has_bars: stdout.is_terminal() || color == ColorChoice::Always,
+            is_terminal: stdout.is_terminal(),
         };
         reserve_output();
         console
@@ -60,6 +62,24 @@ impl Console {
     /// True if bars are drawn beside counts: on a terminal, or with `--color always`.
     pub(crate) fn has_bars(&self) -> bool {
         self.has_bars
+    }
+
+    /// True if standard output is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Writes a text to standard output without taking anything out of it, not even on a terminal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::print`].
+    pub(crate) fn print_as_it_is(&self, text: &str) -> Result<(), Failure> {
+        let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
+        match reserve_output().as_ref().and_then(|output| output.try_clone().ok()) {
+            Some(output) => Self::print_to(output, write),
+            None => Self::print_to(io::stdout().lock(), write),
+        }
     }
 
     /// Writes data to standard output.

@@ -194,11 +194,7 @@ impl<'a> Entry<'a> {
 
     /// Why the binding was skipped or failed; empty if it was scheduled.
     pub(crate) fn message(&self) -> String {
-        match &self.decision.outcome {
-            Outcome::Scheduled(_) => String::new(),
-            Outcome::Skipped(reason) => reason.clone(),
-            Outcome::Failed(error) => error.to_string(),
-        }
+        message(&self.decision.outcome)
     }
 
     /// Where an invalid binding was read, and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
@@ -228,6 +224,15 @@ impl<'a> Entry<'a> {
             Outcome::Failed(error) => error.hint(),
             _ => None,
         }
+    }
+}
+
+/// Why a binding was skipped or failed; empty if it was scheduled.
+pub(crate) fn message(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Scheduled(_) => String::new(),
+        Outcome::Skipped(reason) => reason.clone(),
+        Outcome::Failed(error) => error.to_string(),
     }
 }
 

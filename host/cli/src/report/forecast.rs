@@ -346,7 +346,7 @@ fn totals(totals: &Totals) -> String {
     text
 }
 
-fn sentence(movement: &Movement) -> String {
+pub(super) fn sentence(movement: &Movement) -> String {
     let parts = [
         (movement.moved, "moved"),
         (movement.added, "added"),
@@ -377,7 +377,11 @@ fn sentence(movement: &Movement) -> String {
 }
 
 /// What is not a change, but must not pass in silence.
-fn others(latent: &Latent, violations: &Violations, line: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn others(
+    latent: &Latent,
+    violations: &Violations,
+    line: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
     if latent.count > 0 {
         let hint = if latent.bindings.is_some() {
             ""

@@ -78,7 +78,7 @@ fn add(row: &HeadroomRow, grid: &mut Grid) {
 }
 
 /// What stops the next replica, in the words of the reason.
-fn stopped_by(row: &HeadroomRow) -> String {
+pub(crate) fn stopped_by(row: &HeadroomRow) -> String {
     let text = match (&row.stop, row.fits) {
         (None, _) if row.is_unbounded => {
             "nothing: the strategy ignores capacity, or no capacity is asked for".to_owned()

@@ -5,6 +5,7 @@
 //! - [`cluster_views`]: clusters instead of bindings.
 //! - [`structured`]: JSON and YAML. [`jsonpath`]: templates over it.
 //! - [`forecast`]: what moves, and the loss of each cluster. [`headroom`]: how far workloads can grow.
+//! - [`page`]: the same three as a page for a browser.
 //! - [`plugins`]: lists and descriptions of plugins.
 //! - [`errors`], [`warnings`]: messages on standard error.
 //! - [`console`]: the output streams.
@@ -20,6 +21,7 @@ pub(crate) mod grid;
 pub(crate) mod headroom;
 pub(crate) mod inspection;
 pub(crate) mod jsonpath;
+pub(crate) mod page;
 pub(crate) mod plugins;
 pub(crate) mod profile;
 mod schema;

@@ -14,6 +14,6 @@ mod unlisted;
 
 pub use error::RegistryError;
 pub use profile::{Profile, ProfileParts, Strategy};
-pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide};
+pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide, decide_each};
 pub use tables::UnusableTables;
 pub use unlisted::UnlistedPlugins;

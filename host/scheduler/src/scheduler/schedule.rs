@@ -415,6 +415,17 @@ fn requests(plan: &Plan) -> impl Iterator<Item = (&str, i64)> {
 /// With a ledger, bindings with a higher priority are scheduled first, and those with the same priority in the order of
 /// their names. A scheduler that needs the placements of other bindings and knows none takes those of `bindings`.
 pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnapshot) -> Vec<Decision> {
+    decide_each(scheduler, bindings, fleet, |_, _| ())
+}
+
+/// As [`decide`], and shows each decision to `each` when it has been made, with the index of its binding. What `each` takes out of
+/// it does not stay in memory: the explanations of thousands of decisions would not fit there.
+pub fn decide_each(
+    scheduler: &mut Scheduler,
+    bindings: &[Binding],
+    fleet: &FleetSnapshot,
+    mut each: impl FnMut(usize, &mut Decision),
+) -> Vec<Decision> {
     if scheduler.profile.needs_placements() && scheduler.placements.is_none() {
         scheduler.placements = Some(Arc::new(Placements::of(bindings)));
     }
@@ -424,7 +435,11 @@ pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnap
     }
     let mut decisions: Vec<(usize, Decision)> = order
         .into_iter()
-        .map(|index| (index, scheduler.schedule(&bindings[index], fleet)))
+        .map(|index| {
+            let mut decision = scheduler.schedule(&bindings[index], fleet);
+            each(index, &mut decision);
+            (index, decision)
+        })
         .collect();
     decisions.sort_by_key(|(index, _)| *index);
     decisions.into_iter().map(|(_, decision)| decision).collect()

@@ -28,6 +28,9 @@ Examples:
   divvy diff -f dump/ --drain eu-1 shop/deployment/web
   divvy diff -f dump/ --drain eu-1 --cluster eu-2
 
+  # The same as a page for a browser, which needs no network
+  divvy diff -f dump/ --drain eu-1 -o html > report.html
+
   # What another profile would decide otherwise
   divvy diff -f dump/ --base production.toml --profile next.toml --reschedule all
 
@@ -89,7 +92,7 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, conflicts_with = "without_each")]
     pub(super) exit_code: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser, default_value = "table")]
+    #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
     pub(super) output: Output,
 }
 

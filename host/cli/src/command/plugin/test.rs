@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use divvy_scheduler::plugin::PluginDirectories;
 use divvy_scheduler::plugin::loader::PluginFile;
 
 use super::golden::{self, Verdict};
 use super::library::{Project, age};
 use super::{Exit, diagnostic, directories, named_by_profile, plugin_names};
-use crate::command::CommandLine;
 use crate::command::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline, remark};

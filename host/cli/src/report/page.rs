@@ -1,0 +1,282 @@
+//! The page of `-o html`: what `divvy_page` shows, filled from the same figures as the table and the JSON.
+
+use std::collections::BTreeMap;
+
+use divvy_forecast::cluster_view::Placed;
+use divvy_forecast::document::{BindingRow, ClusterRow, Document, SideDocument, Totals};
+use divvy_forecast::forecast::{is_known_to_be_unschedulable, is_unschedulable};
+use divvy_forecast::headroom::Subject;
+use divvy_forecast::headroom::document::{HeadroomDocument, HeadroomRow};
+use divvy_forecast::movement::{Ending, Movement};
+use divvy_forecast::situation::{Assignment, assigned};
+use divvy_karmada::detector::Binding;
+use divvy_page::{Command, Content, Explained, Explanations, Growth};
+use divvy_scheduler::scheduler::{Outcome, Profile};
+
+use super::console::Console;
+use super::entry::{Entry, Report};
+use super::errors::{Diagnostic, Failure};
+use super::forecast::{others, sentence};
+use super::headroom::stopped_by;
+use super::text::counted;
+
+/// Pairs of a binding and a cluster up to which every cluster is explained; beyond it, those of the results.
+const EXPLAINED_MAX: usize = 500_000;
+
+/// Reasons by key and kind of the binding.
+pub(crate) type ExplainedBindings = BTreeMap<(String, &'static str), Explained>;
+
+/// True if decisions on so many bindings and clusters can be explained for every cluster.
+pub(crate) fn explains_everything(bindings: usize, clusters: usize) -> bool {
+    bindings.saturating_mul(clusters) <= EXPLAINED_MAX
+}
+
+/// Writes a page to standard output.
+///
+/// # Errors
+///
+/// A [`Failure`] with exit code 3 if the page cannot be made or written.
+pub(crate) fn print(content: &Content, console: &Console) -> Result<(), Failure> {
+    let page = divvy_page::render(content).map_err(|error| {
+        let diagnostic = Diagnostic::new(error.to_string());
+        Failure::internal(diagnostic.with_causes_of(&error))
+    })?;
+    console.print_as_it_is(&page)
+}
+
+/// What every page says about its making.
+fn content(command: Command, base: Option<SideDocument>, after: SideDocument, explanations: Explanations) -> Content {
+    let arguments = std::env::args_os().skip(1);
+    let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    Content {
+        command,
+        arguments: std::iter::once("divvy".to_owned()).chain(arguments).collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        base,
+        after,
+        assumes: true,
+        clusters: Vec::new(),
+        bindings: Vec::new(),
+        hidden: 0,
+        is_partial: false,
+        totals: Totals::default(),
+        growth: Vec::new(),
+        explanations,
+        notes: Vec::new(),
+    }
+}
+
+/// The page of `divvy schedule`.
+pub(crate) fn of_decisions(
+    report: &Report<'_>,
+    profile: &Profile,
+    assumes: bool,
+    (explanations, mut explained): (Explanations, ExplainedBindings),
+) -> Content {
+    let side = SideDocument {
+        profile: profile.name().to_owned(),
+        strategy: profile.plan_options().strategy_override.clone(),
+        changes: Vec::new(),
+    };
+    let mut totals = Totals::default();
+    let bindings = report.entries.iter().map(|entry| {
+        let binding = decided(entry, profile);
+        count(entry, &binding, &mut totals);
+        let key = (binding.key.clone(), entry.binding.object.scope().kind());
+        divvy_page::Binding {
+            explained: explained.remove(&key),
+            ..binding
+        }
+    });
+    let bindings = bindings.collect();
+    Content {
+        assumes,
+        clusters: report.clusters.clone(),
+        bindings,
+        hidden: report.hidden,
+        totals,
+        ..content(Command::Schedule, None, side, explanations)
+    }
+}
+
+fn decided(entry: &Entry<'_>, profile: &Profile) -> divvy_page::Binding {
+    let (from, to) = (assigned(entry.binding), entry.after());
+    let strategy = entry.decision.strategy();
+    let is_duplicated = profile.strategy(strategy).is_ok_and(|strategy| strategy.duplicates());
+    let ending = match &entry.decision.outcome {
+        Outcome::Scheduled(_) => Ending::Placed,
+        Outcome::Failed(_) => Ending::Failed,
+        Outcome::Skipped(_) => Ending::Skipped,
+    };
+    let fails = matches!(&entry.decision.outcome, Outcome::Failed(error) if is_unschedulable(error));
+    divvy_page::Binding {
+        key: entry.decision.binding.clone(),
+        kind: entry.binding.object.scope().kind().to_owned(),
+        strategy: strategy.to_owned(),
+        replicas: entry.decision.replicas,
+        result: entry.decision.outcome.word().to_owned(),
+        message: entry.message(),
+        newly_unschedulable: fails && !is_known_to_be_unschedulable(entry.binding),
+        movement: Movement::between(&from, &to, is_duplicated, ending),
+        from,
+        to,
+        explained: None,
+    }
+}
+
+fn count(entry: &Entry<'_>, binding: &divvy_page::Binding, totals: &mut Totals) {
+    let (fails, is_error) = match &entry.decision.outcome {
+        Outcome::Failed(error) => (is_unschedulable(error), !is_unschedulable(error)),
+        Outcome::Scheduled(_) | Outcome::Skipped(_) => (false, false),
+    };
+    totals.changed += usize::from(!binding.movement.is_nothing());
+    totals.replicas += binding.from.values().sum::<i64>();
+    totals.movement += binding.movement;
+    totals.unschedulable += usize::from(fails);
+    totals.newly_unschedulable += usize::from(binding.newly_unschedulable);
+    totals.errors += usize::from(is_error);
+}
+
+/// The bindings of the page of `divvy diff`. `rows` are those that change or fail.
+pub(crate) fn compared(
+    placed: &[Placed<'_>],
+    rows: &[BindingRow],
+    explanations: &mut Explanations,
+) -> Vec<divvy_page::Binding> {
+    let rows: BTreeMap<(&str, &str), &BindingRow> = rows
+        .iter()
+        .map(|row| ((row.binding.as_str(), row.kind.as_str()), row))
+        .collect();
+    let bindings = placed.iter().map(|placed| {
+        let (key, kind) = (placed.binding.key(), placed.binding.object.scope().kind());
+        let row = rows.get(&(key.as_str(), kind));
+        divvy_page::Binding {
+            kind: kind.to_owned(),
+            strategy: placed.strategy.clone(),
+            replicas: placed.binding.replicas(),
+            result: placed.result.to_owned(),
+            message: placed.message.clone(),
+            newly_unschedulable: row.is_some_and(|row| row.newly_unschedulable),
+            from: placed.base.unwrap_or(&placed.before).clone(),
+            to: placed.after.clone(),
+            movement: row.map(|row| row.movement).unwrap_or_default(),
+            explained: placed
+                .explanation
+                .map(|explanation| explanations.add(explanation, &placed.message)),
+            key,
+        }
+    });
+    let mut bindings: Vec<divvy_page::Binding> = bindings.collect();
+    bindings.sort_by(|left, right| (&left.key, &left.kind).cmp(&(&right.key, &right.kind)));
+    bindings
+}
+
+/// The page of `divvy diff`.
+pub(crate) fn of_difference(
+    document: &Document,
+    bindings: Vec<divvy_page::Binding>,
+    hidden: usize,
+    explanations: Explanations,
+) -> Content {
+    Content {
+        assumes: document.assumes,
+        clusters: document.clusters.clone(),
+        bindings,
+        hidden,
+        totals: document.totals,
+        notes: notes(document),
+        ..content(
+            Command::Diff,
+            document.base.clone(),
+            document.after.clone(),
+            explanations,
+        )
+    }
+}
+
+/// The notes of a forecast, and what its table prints below the totals.
+fn notes(document: &Document) -> Vec<String> {
+    let mut notes = document.notes.clone();
+    if let Some(pending) = document.pending.filter(|pending| pending.changed > 0) {
+        let movement = sentence(&pending.movement);
+        let count = counted(pending.changed, "binding");
+        notes.push(format!("pending without the changes: {movement} ({count})"));
+    }
+    // Only a writer fails, and there is none.
+    let _infallible = others(&document.latent, &document.violations, &mut |text| {
+        notes.push(text.to_owned());
+        Ok(())
+    });
+    notes
+}
+
+/// The page of `divvy headroom`. The subjects are those that were measured, in the order of the document.
+pub(crate) fn of_headroom(document: &HeadroomDocument, subjects: &[Subject<'_>], clusters: Vec<ClusterRow>) -> Content {
+    let present: BTreeMap<(String, &str), (&Binding, Assignment)> = subjects
+        .iter()
+        .map(|subject| {
+            let targets = subject.entry.map(|entry| entry.targets.clone());
+            let key = (subject.binding.key(), subject.binding.object.scope().kind());
+            (key, (subject.binding.as_ref(), targets.unwrap_or_default()))
+        })
+        .collect();
+    let mut explanations = Explanations::default();
+    let mut bindings: Vec<divvy_page::Binding> = document
+        .bindings
+        .iter()
+        .map(|row| {
+            let found = present.get(&(row.binding.clone(), row.kind.as_str()));
+            let from = found.map(|(_, targets)| targets.clone()).unwrap_or_default();
+            measured(row, from, &mut explanations)
+        })
+        .collect();
+    bindings.sort_by(|left, right| (&left.key, &left.kind).cmp(&(&right.key, &right.kind)));
+    let growth = document.bindings.iter().map(|row| Growth {
+        stopped_by: stopped_by(row),
+        row: row.clone(),
+    });
+    Content {
+        assumes: document.assumes,
+        clusters,
+        bindings,
+        growth: growth.collect(),
+        notes: document.notes.clone(),
+        ..content(Command::Headroom, None, document.after.clone(), explanations)
+    }
+}
+
+fn measured(row: &HeadroomRow, from: Assignment, explanations: &mut Explanations) -> divvy_page::Binding {
+    let to: Assignment = row
+        .clusters
+        .iter()
+        .map(|target| (target.name.clone(), target.replicas))
+        .collect();
+    let stop = row.stop.as_ref();
+    let count = stop.map_or(0, |stop| stop.replicas);
+    let mut explained = Explained::default();
+    for resource in stop.iter().flat_map(|stop| &stop.resources) {
+        let text = format!(
+            "{} is the scarcest resource here: {count} replicas in all do not fit",
+            resource.resource
+        );
+        for cluster in &resource.clusters {
+            explanations.remark(&mut explained, cluster, &text);
+        }
+    }
+    divvy_page::Binding {
+        key: row.binding.clone(),
+        kind: row.kind.clone(),
+        strategy: row.strategy.clone(),
+        replicas: row.replicas,
+        result: row.result.clone(),
+        message: match row.message.as_str() {
+            "" => format!("stopped by: {}", stopped_by(row)),
+            message => message.to_owned(),
+        },
+        newly_unschedulable: false,
+        from,
+        to,
+        movement: Movement::default(),
+        explained: Some(explained),
+    }
+}

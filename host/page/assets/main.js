@@ -1,0 +1,50 @@
+// Puts the page together: what is text first, then the charts.
+
+const status = document.getElementById("status");
+
+/** Opens the tables of charts for print, and closes them again. */
+const printTables = () => {
+  const opened = [];
+  addEventListener("beforeprint", () => {
+    document.querySelectorAll("details.twin:not([open])").forEach((details) => {
+      opened.push(details);
+      details.fill();
+      details.open = true;
+    });
+  });
+  addEventListener("afterprint", () => {
+    opened.splice(0).forEach((details) => {
+      details.open = false;
+    });
+  });
+};
+
+/** Lets the browser draw what there is. */
+const breath = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+
+const start = async () => {
+  if (typeof DecompressionStream === "undefined") {
+    status.textContent = "This browser cannot unpack the data: the page needs Chrome 80, Firefox 113, Safari 16.4 or newer.";
+    return;
+  }
+  const data = await unpack();
+  const sections = [
+    ...(data.command === "headroom" ? [growthSection] : []),
+    clustersSection, regionsSection, bindingsSection,
+    ...(data.command === "headroom" ? [] : [movesSection]),
+  ];
+  for (const make of sections) make(data);
+  status.hidden = true;
+  performance.mark("divvy-rows");
+  await breath();
+  await drawWaiting();
+  printTables();
+  performance.mark("divvy-ready");
+  document.documentElement.dataset.ready = "true";
+};
+
+start().catch((error) => {
+  status.hidden = false;
+  status.textContent = `The data of this page cannot be shown: ${error.message}`;
+  throw error;
+});

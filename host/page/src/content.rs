@@ -1,0 +1,133 @@
+//! What a page shows.
+
+use std::collections::BTreeSet;
+
+use divvy_forecast::document::{ClusterRow, SideDocument, Totals};
+use divvy_forecast::headroom::document::HeadroomRow;
+use divvy_forecast::movement::Movement;
+use divvy_forecast::situation::Assignment;
+
+use crate::explanations::{Explained, Explanations};
+
+/// The command whose result a page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// `divvy schedule`: from the last results to the decisions.
+    Schedule,
+    /// `divvy diff`: from one future to another.
+    Diff,
+    /// `divvy headroom`: from the present replicas of each binding to the most that schedule.
+    Headroom,
+}
+
+/// What a page shows: two states of every binding, and what is between them.
+#[derive(Debug)]
+pub struct Content {
+    /// The command.
+    pub command: Command,
+    /// Its arguments, as they were given, the program's name first.
+    pub arguments: Vec<String>,
+    /// Version of the program.
+    pub version: String,
+    /// The side that the first state comes from; `None` if it is the assigned clusters.
+    pub base: Option<SideDocument>,
+    /// The side that the second state comes from.
+    pub after: SideDocument,
+    /// True if each result takes its new replicas from the capacity that later ones see.
+    pub assumes: bool,
+    /// The clusters, by name.
+    pub clusters: Vec<ClusterRow>,
+    /// The bindings that are shown, by key.
+    pub bindings: Vec<Binding>,
+    /// Bindings that were decided and are not shown.
+    pub hidden: usize,
+    /// True if only some clusters are shown, so that no move can be followed.
+    pub is_partial: bool,
+    /// Sums over all bindings, as the JSON has them.
+    pub totals: Totals,
+    /// What each measured binding can grow to. Empty unless the command is `divvy headroom`.
+    pub growth: Vec<Growth>,
+    /// Reasons.
+    pub explanations: Explanations,
+    /// Remarks, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// One binding.
+#[derive(Debug, Clone, Default)]
+pub struct Binding {
+    /// `<namespace>/<name>`, or only the name.
+    pub key: String,
+    /// `ResourceBinding` or `ClusterResourceBinding`.
+    pub kind: String,
+    /// Strategy; empty if the binding is invalid.
+    pub strategy: String,
+    /// Replicas that are asked for.
+    pub replicas: i64,
+    /// Result, as in the JSON.
+    pub result: String,
+    /// Why it is not scheduled; empty otherwise.
+    pub message: String,
+    /// True if it cannot be scheduled in the second state, but can in the first.
+    pub newly_unschedulable: bool,
+    /// The first state.
+    pub from: Assignment,
+    /// The second state.
+    pub to: Assignment,
+    /// From the first state to the second.
+    pub movement: Movement,
+    /// Reasons, if it was decided and explained.
+    pub explained: Option<Explained>,
+}
+
+/// What a binding can grow to, and in one sentence what stops it.
+#[derive(Debug, Clone)]
+pub struct Growth {
+    /// As in the JSON.
+    pub row: HeadroomRow,
+    /// What stops the next replica.
+    pub stopped_by: String,
+}
+
+impl Binding {
+    /// Namespace; empty if the binding has none.
+    pub(crate) fn namespace(&self) -> &str {
+        self.key.split_once('/').map_or("", |(namespace, _)| namespace)
+    }
+}
+
+impl Content {
+    /// Shows only these clusters, and the bindings that have or get something there. The totals remain those of everything.
+    pub fn retain_clusters(&mut self, names: &[&str]) {
+        let chosen: BTreeSet<&str> = names.iter().copied().collect();
+        self.is_partial = true;
+        self.notes
+            .push(format!("only these clusters are shown: {}", names.join(", ")));
+        self.clusters.retain(|row| chosen.contains(row.name.as_str()));
+        let before = self.bindings.len();
+        self.bindings.retain_mut(|binding| {
+            binding.from.retain(|name, _| chosen.contains(name.as_str()));
+            binding.to.retain(|name, _| chosen.contains(name.as_str()));
+            !binding.from.is_empty() || !binding.to.is_empty()
+        });
+        self.hidden += before - self.bindings.len();
+    }
+
+    /// Words for the first and the second state.
+    pub(crate) fn states(&self) -> (&'static str, &'static str) {
+        match self.command {
+            Command::Schedule => ("Last result", "Decided"),
+            Command::Diff if self.base.is_some() => ("Before", "After"),
+            Command::Diff => ("Assigned", "Decided"),
+            Command::Headroom => ("Now", "At most"),
+        }
+    }
+
+    /// The first state of a cluster, in replicas.
+    pub(crate) fn first_replicas(&self, row: &ClusterRow) -> i64 {
+        match self.base {
+            Some(_) => row.base.unwrap_or(row.before),
+            None => row.before,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The file: a template filled with the verdict, the data and everything that shows them.
+
+use std::io;
+
+use askama::Template;
+
+use crate::content::{Command, Content};
+use crate::data::data;
+use crate::packed::{packed, policy_hash};
+use crate::verdict::{Verdict, verdict};
+
+/// Apache ECharts, as its npm package has it: `assets/echarts`.
+const CHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
+/// What its licence wants to go with it, and that of the part that is D3's.
+const NOTICES: [&str; 2] = [
+    include_str!("../assets/echarts/NOTICE"),
+    include_str!("../assets/echarts/LICENSE-d3"),
+];
+const STYLE: &str = include_str!("../assets/page.css");
+/// The page's own scripts, in the order in which they depend on one another.
+const SCRIPTS: [&str; 10] = [
+    include_str!("../assets/format.js"),
+    include_str!("../assets/data.js"),
+    include_str!("../assets/table.js"),
+    include_str!("../assets/grid.js"),
+    include_str!("../assets/charts.js"),
+    include_str!("../assets/clusters.js"),
+    include_str!("../assets/heat.js"),
+    include_str!("../assets/moves.js"),
+    include_str!("../assets/growth.js"),
+    include_str!("../assets/main.js"),
+];
+
+/// Why no page could be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// The data could not be packed.
+    #[error("the data of the page cannot be packed")]
+    Data(#[source] io::Error),
+    /// The template could not be filled.
+    #[error("the template of the page cannot be filled")]
+    Template(#[source] askama::Error),
+}
+
+/// One side, as texts.
+struct SideText {
+    label: &'static str,
+    profile: String,
+    strategy: String,
+    changes: String,
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    title: &'static str,
+    verdict: &'a Verdict,
+    command: String,
+    version: &'a str,
+    sides: Vec<SideText>,
+    assumes: bool,
+    is_headroom: bool,
+    notes: &'a [String],
+    omitted: Vec<String>,
+    policy: String,
+    style: &'a str,
+    charts: &'a str,
+    notices: String,
+    script: &'a str,
+    data: String,
+}
+
+/// Renders a content as one HTML file.
+///
+/// # Errors
+///
+/// A [`PageError`] if the data or the template cannot be written. Neither depends on the content's texts.
+pub fn render(content: &Content) -> Result<String, PageError> {
+    let (data, omitted) = data(content);
+    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
+    let verdict = verdict(content);
+    let policy = format!(
+        "default-src 'none'; script-src {} {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        policy_hash(CHARTS),
+        policy_hash(&script),
+        policy_hash(STYLE)
+    );
+    let page = Page {
+        title: match content.command {
+            Command::Schedule => "Where workloads run",
+            Command::Diff => "What moves",
+            Command::Headroom => "How far workloads can grow",
+        },
+        verdict: &verdict,
+        command: content
+            .arguments
+            .iter()
+            .map(|argument| quoted(argument))
+            .collect::<Vec<_>>()
+            .join(" "),
+        version: &content.version,
+        sides: sides(content),
+        assumes: content.assumes,
+        is_headroom: content.command == Command::Headroom,
+        notes: &content.notes,
+        omitted,
+        policy,
+        style: STYLE,
+        charts: CHARTS,
+        notices: NOTICES.join("\n\n"),
+        script: &script,
+        data: packed(&data).map_err(PageError::Data)?,
+    };
+    // The template drops the line break at its end.
+    let text = page.render().map_err(PageError::Template)?;
+    Ok(text + "\n")
+}
+
+fn sides(content: &Content) -> Vec<SideText> {
+    let side = |label, side: &divvy_forecast::document::SideDocument| SideText {
+        label,
+        profile: side.profile.clone(),
+        strategy: side.strategy.clone().unwrap_or_default(),
+        changes: side.changes.join(" "),
+    };
+    match &content.base {
+        Some(base) => vec![side("Before", base), side("After", &content.after)],
+        None => vec![side("Profile", &content.after)],
+    }
+}
+
+/// An argument as a shell would need it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@%+".contains(character);
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    #[test]
+    fn the_vendored_files_are_those_of_the_package() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/echarts");
+        let sums = std::fs::read_to_string(folder.join("SHA256")).unwrap();
+        let mut files = 0;
+        for line in sums.lines() {
+            let (sum, name) = line.split_once("  ").unwrap();
+            let digest = Sha256::digest(std::fs::read(folder.join(name)).unwrap());
+            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(digest, sum, "{name}");
+            files += 1;
+        }
+        assert_eq!(files, 4);
+        let version = std::fs::read_to_string(folder.join("VERSION")).unwrap();
+        assert!(
+            CHARTS.contains(&format!("\"{}\"", version.trim())),
+            "another version than VERSION"
+        );
+    }
+
+    /// An inline script ends at the first closing tag, wherever it is.
+    #[test]
+    fn no_script_or_style_holds_a_tag_that_ends_it() {
+        for text in SCRIPTS.iter().chain(&NOTICES).chain([&CHARTS, &STYLE]) {
+            let text = text.to_ascii_lowercase();
+            assert!(!text.contains("</script") && !text.contains("</style") && !text.contains("<!--"));
+        }
+    }
+
+    #[test]
+    fn arguments_are_quoted_as_a_shell_needs_them() {
+        let cases = [
+            ("--drain=eu-1", "--drain=eu-1"),
+            ("", "''"),
+            ("shop/*", "'shop/*'"),
+            ("it's", r"'it'\''s'"),
+        ];
+        for (argument, expected) in cases {
+            assert_eq!(quoted(argument), expected);
+        }
+    }
+}

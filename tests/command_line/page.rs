@@ -1,0 +1,92 @@
+//! `-o html`: what it prints, and where it is refused. What a browser makes of it is tested in `tests/page`.
+
+use std::process::Stdio;
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::{check, divvy, run};
+
+#[test]
+fn a_page_is_refused_onto_a_terminal_before_anything_is_read() {
+    for command in ["schedule", "diff", "headroom"] {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
+        grantpt(&terminal)
+            .and_then(|()| unlockpt(&terminal))
+            .expect("the terminal is ours");
+        let name = ptsname(&terminal, Vec::new()).expect("the terminal has a name");
+        let end = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("it can be opened");
+        let output = divvy(&[command, "-f", "missing.yaml", "-o", "html"])
+            .stdout(Stdio::from(end))
+            .stderr(Stdio::piped())
+            .output();
+        let output = output.expect("the binary can be started");
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let expected = format!(
+            "error: standard output is a terminal, and `-o html` prints a file for a browser\n  \
+             hint: write it to a file: `divvy {command} … -o html > report.html`\n"
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
+    }
+}
+
+#[test]
+fn a_page_is_one_file_with_the_verdict_and_the_exit_code_of_the_table() {
+    let cases: [(&[&str], i32, &str); 4] = [
+        (
+            &["schedule", "-f", "fleet.yaml", "-f", "unschedulable.yaml"],
+            1,
+            "cannot be scheduled.",
+        ),
+        (
+            &["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"],
+            0,
+            "Everything is scheduled.",
+        ),
+        (&["diff", "-f", "fleet.yaml", "-f", "dump.yaml"], 0, "Nothing moves."),
+        (
+            &["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "--drain", "west-1"],
+            0,
+            "Nothing is lost.",
+        ),
+    ];
+    for (arguments, expected, verdict) in cases {
+        let (table, ..) = run(arguments);
+        let (exit, page, errors) = run(&[arguments, &["-o", "html"]].concat());
+        assert_eq!(
+            (exit, table),
+            (Some(expected), Some(expected)),
+            "{arguments:?}: {errors}"
+        );
+        assert!(
+            page.starts_with("<!DOCTYPE html>\n") && page.ends_with("</html>\n"),
+            "{arguments:?}"
+        );
+        let title = page
+            .split_once("<title>")
+            .and_then(|(_, rest)| rest.split_once("</title>"));
+        let title = title.map(|(title, _)| title).unwrap_or_default();
+        assert!(title.contains(verdict), "{arguments:?}: {title}");
+    }
+}
+
+#[test]
+fn the_page_of_the_same_input_is_the_same() {
+    let arguments = ["diff", "-f", "fleet.yaml", "-f", "dump.yaml", "-o", "html"];
+    let (exit, page, errors) = run(&arguments);
+    assert_eq!(exit, Some(0), "{errors}");
+    assert!(page == run(&arguments).1, "two pages of one input differ");
+}
+
+#[test]
+fn a_result_without_a_page_is_refused() {
+    check(
+        &["diff", "-f", "dump.yaml", "--without-each", "cluster", "-o", "html"],
+        2,
+        "",
+        "error: `--without-each` has no page\n  hint: `--without NAME -o html` shows one of the losses\n",
+    );
+    let (exit, stdout, stderr) = run(&["replay", "recording.jsonl", "-o", "html"]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("invalid value 'html'"), "{stderr}");
+}
