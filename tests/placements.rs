@@ -346,3 +346,11 @@ fn a_result_that_is_removed_frees_its_clusters_for_the_peers() {
     let only_a = apart("w").placement("clusterAffinity", json!({ "clusterNames": ["a"] }));
     assert_eq!(future(&objects([nowhere, only_a]), true, 1), ["v: ", "w: a=2"]);
 }
+
+/// The first to be decided sees its peer on the cluster that both must leave, and is decided again when the peer has moved.
+#[test]
+fn a_forecast_decides_again_what_waits_for_a_peer() {
+    let mut all = objects([together("v").last([("a", 2)]), together("w").last([("a", 2)])]);
+    all[0]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+    assert_eq!(future(&all, true, 1), ["v: b=2", "w: b=2"]);
+}

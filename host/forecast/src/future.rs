@@ -194,17 +194,8 @@ impl Future {
         let mut ledger = None;
         let decisions: Vec<Decision> = if options.assumes {
             let mut scheduler = scheduler();
-            let decisions = order
-                .iter()
-                .map(|&(index, _)| {
-                    let binding = &prepared[index].binding;
-                    let decision = scheduler.schedule(binding, &fleet);
-                    if result(&decision, side).is_some_and(|targets| targets.is_empty()) {
-                        scheduler.cleared(binding);
-                    }
-                    options.explains.trimmed(decision)
-                })
-                .collect();
+            let bindings: Vec<&Binding> = order.iter().map(|&(index, _)| &*prepared[index].binding).collect();
+            let decisions = one_after_another(&bindings, &mut scheduler, &fleet, side, options.explains);
             ledger = scheduler.ledger().cloned();
             placements = scheduler.placements().cloned();
             decisions
@@ -230,6 +221,43 @@ impl Future {
             fleet,
             ledger,
             placements,
+        }
+    }
+}
+
+/// Decides bindings one after another, each with the results before it. One that failed is decided again whenever its
+/// peers are placed otherwise than it saw, because a live scheduler wakes it then. Each is placed once, so this ends.
+fn one_after_another(
+    bindings: &[&Binding],
+    scheduler: &mut Scheduler,
+    fleet: &FleetSnapshot,
+    side: &Side,
+    explains: Explains,
+) -> Vec<Decision> {
+    let decide = |scheduler: &mut Scheduler, binding: &Binding| {
+        let decision = scheduler.schedule(binding, fleet);
+        if result(&decision, side).is_some_and(|targets| targets.is_empty()) {
+            scheduler.cleared(binding);
+        }
+        explains.trimmed(decision)
+    };
+    let mut decisions: Vec<Decision> = bindings.iter().map(|binding| decide(scheduler, binding)).collect();
+    loop {
+        let mut is_settled = true;
+        for (decision, binding) in decisions.iter_mut().zip(bindings) {
+            let has_failed = matches!(decision.outcome, Outcome::Failed(_));
+            if !has_failed || decision.peers == scheduler.peers(binding) {
+                continue;
+            }
+            let mut binding = Binding::clone(binding);
+            if result(decision, side).is_some() {
+                binding.object.spec.clusters.clear();
+            }
+            *decision = decide(scheduler, &binding);
+            is_settled = false;
+        }
+        if is_settled {
+            return decisions;
         }
     }
 }

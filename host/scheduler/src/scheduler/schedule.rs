@@ -163,7 +163,7 @@ impl Scheduler {
     }
 
     /// What plugins see of other bindings; `None` if no plugin needs them or they are not known.
-    fn peers(&self, binding: &Binding) -> Option<Peers> {
+    pub fn peers(&self, binding: &Binding) -> Option<Peers> {
         let is_needed = self.profile.needs_placements();
         is_needed
             .then(|| Peers::of(binding, self.placements.as_deref()))
