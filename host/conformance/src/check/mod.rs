@@ -1,10 +1,10 @@
 //! The checks, one per contract.
 //!
-//! - [`loading`]: what a plugin says about itself, and what it does with bad configurations and preferences.
-//! - [`results`]: the rules of a result, as the host's own cycle finds them broken.
-//! - [`repeating`]: the same answer again: the next time, from another instance, on other threads, with kept values.
-//! - [`promises`]: what a plugin promises beyond the rules of a single result.
-//! - [`cost`]: time and memory.
+//! - `loading`: what a plugin says about itself, and what it does with bad configurations and preferences.
+//! - `results`: the rules of a result, as the host's own cycle finds them broken.
+//! - `repeating`: the same answer again: the next time, from another instance, on other threads, with kept values.
+//! - `promises`: what a plugin promises beyond the rules of a single result.
+//! - `cost`: time and memory.
 
 mod cost;
 mod loading;

@@ -172,7 +172,9 @@ fn altered(cluster: &Cluster) -> Cluster {
 }
 
 fn valid_until(subject: &Subject, case: &Case) -> Result<(), String> {
-    const YEAR: i64 = 365 * 86_400_000;
+    const MINUTE: i64 = 60_000;
+    const DAY: i64 = 1_440 * MINUTE;
+    const YEAR: i64 = 365 * DAY;
     let Ok(situation) = case.read(subject) else {
         return Ok(());
     };
@@ -191,7 +193,10 @@ fn valid_until(subject: &Subject, case: &Case) -> Result<(), String> {
         None => now.saturating_add(YEAR),
         Some(until) => until.saturating_sub(1),
     };
-    for later in [now.saturating_add(1), now / 2 + last / 2, last] {
+    // No step is a multiple of another, so that what repeats by the hour or the day shows as well.
+    let steps = [1, MINUTE, 61 * MINUTE, DAY + 121 * MINUTE, 8 * DAY + 1];
+    let later = steps.iter().map(|step| now.saturating_add(*step));
+    for later in later.chain([now / 2 + last / 2, last]) {
         if !(now..=last).contains(&later) {
             continue;
         }

@@ -1,6 +1,6 @@
 //! What a library's file says without being opened: its target, its records, and the descriptors behind its symbol.
 //!
-//! A descriptor is static data, but it refers to texts and tables by address. [`image`] lays the file out as the dynamic
+//! A descriptor is static data, but it refers to texts and tables by address. `image.rs` lays the file out as the dynamic
 //! linker would and applies the relocations, so that no code of the library runs.
 
 mod descriptors;

@@ -270,7 +270,7 @@ fn row(arguments: &VerifyArguments, program: &Program, check: &Check, after: &mu
             row.cases = case.map_or(0, |case| case + 1);
             let case = case.and_then(|case| failing::smallest_that_dies(program, check.name, case));
             let message = match last_line(&said) {
-                Some(line) => format!("{how}: {line}"),
+                Some(line) => format!("{how}; the last line that it wrote: {line}"),
                 None => how,
             };
             row.broken = Some(Broken { message, case });
