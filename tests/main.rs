@@ -39,6 +39,7 @@ mod controller;
 mod diff;
 mod discovery;
 mod extremes;
+mod frozen;
 mod inputs;
 mod loading;
 mod logging;

@@ -49,7 +49,7 @@ fn replay(folder: &Path, file: &Path) -> Result<usize, String> {
             (name.as_str(), fleet.snapshot())
         })
         .collect();
-    let mut runner = CaseRunner::new(profile);
+    let mut runner = CaseRunner::new(profile).with_tables(&recording.tables);
     let mut differing = 0;
     for case in &recording.cases {
         let fleet = fleets.get(case.fleet.as_str());
@@ -74,7 +74,7 @@ fn profile(folder: &Path, file: &Path, recording: &Recording) -> Result<Profile,
         .profile(Some(&header.profile_name))
         .map_err(|error| error.to_string())?;
     let directories = PluginDirectories::new([folder.to_owned()]);
-    registry::build(&configuration, &directories).map_err(|errors| {
+    registry::build_without_tables(&configuration, &directories).map_err(|errors| {
         let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
         messages.join("\n")
     })

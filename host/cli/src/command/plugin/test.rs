@@ -10,6 +10,7 @@ use divvy_scheduler::plugin::loader::PluginFile;
 
 use super::golden::{self, Verdict};
 use super::library::{Project, age};
+use super::verify::RUNS;
 use super::{Exit, diagnostic, directories, named_by_profile, plugin_names};
 use crate::command::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
@@ -41,6 +42,9 @@ pub(in crate::command) struct TestArguments {
     /// Write the decisions of the golden cases instead of comparing them; refused where `CI` is set
     #[arg(long)]
     update: bool,
+    /// Random cases of each check of `divvy plugin verify`
+    #[arg(long, value_name = "NUMBER", default_value_t = RUNS)]
+    runs: u64,
     #[command(flatten)]
     profile: ProfileArguments,
 }
@@ -91,7 +95,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
         failure.exit = Exit::Unschedulable;
         return Err(failure);
     }
-    verify(&built.path, &profile)
+    verify(&built.path, &profile, arguments.runs)
 }
 
 /// The profile that the arguments name; otherwise that in the plugin's folder, if it has one.
@@ -180,10 +184,11 @@ fn tell(case: &str, verdict: &Verdict, console: &Console) -> Result<(), Failure>
 }
 
 /// Runs `divvy plugin verify` on the library, and ends as it ends.
-fn verify(library: &Path, profile: &ProfileArguments) -> Result<Exit, Failure> {
+fn verify(library: &Path, profile: &ProfileArguments, runs: u64) -> Result<Exit, Failure> {
     let started = std::env::current_exe().and_then(|divvy| {
         let mut verify = Command::new(divvy);
         verify.args(["plugin", "verify"]).arg(library).args(profile.repeated());
+        verify.arg(format!("--runs={runs}"));
         verify.stdin(Stdio::null()).status()
     });
     let status = started.map_err(|error| {

@@ -61,7 +61,7 @@ pub(in crate::command) struct VerifyArguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     /// Random cases per check
-    #[arg(long, value_name = "NUMBER", default_value_t = 2000)]
+    #[arg(long, value_name = "NUMBER", default_value_t = RUNS)]
     runs: u64,
     /// Clusters of the largest case
     #[arg(long, value_name = "NUMBER", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
@@ -99,6 +99,9 @@ enum VerifyFormat {
     /// For programs
     Json,
 }
+
+/// Random cases per check, unless told otherwise.
+pub(super) const RUNS: u64 = 2000;
 
 /// Name of the row for what happens after a check has ended.
 const END: &str = "end";
