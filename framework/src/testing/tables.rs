@@ -9,7 +9,7 @@ use super::Scenario;
 use crate::plugin::{Failure, Needs};
 use crate::table::ColumnType;
 
-/// A table of a [`Scenario`](super::Scenario), with rows for clusters by name. A cluster that a column does not list has no
+/// A table of a [`Scenario`], with rows for clusters by name. A cluster that a column does not list has no
 /// cell in it.
 #[derive(Debug, Clone)]
 pub struct TableBuilder {

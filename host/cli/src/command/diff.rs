@@ -1,68 +1,35 @@
 //! `divvy diff`: what moves if clusters, workloads, policies or the profile change.
 
 mod arguments;
+mod prepare;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
-use divvy_forecast::change::{ChangeError, ResolvedChanges};
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::document::{Document, FORMAT, FailureRow, FailuresDocument, SideDocument};
-use divvy_forecast::eviction::evict;
 use divvy_forecast::failures::{Each, failures};
 use divvy_forecast::forecast::{compare, placed};
-use divvy_forecast::future::{Explains, Future, Options, Side};
+use divvy_forecast::future::{Explains, Future, Options};
 use divvy_forecast::latent::latent;
 use divvy_forecast::notes;
-use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_forecast::violations::violations;
-use divvy_karmada::detector::Detected;
-use divvy_karmada::workloads::WorkloadKinds;
-use divvy_manifests::{Input, Manifests};
 use divvy_page::Explanations;
 use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::plan::PlanResult;
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::scheduler::Scheduler;
 use serde::Serialize;
 
+use arguments::MovedLimit;
 pub(super) use arguments::{DiffArguments, SituationArguments};
-use arguments::{MissingClusters, MovedLimit};
+pub(super) use prepare::{Loaded, Prepared, load, prepare};
 
 use super::Exit;
 use super::choosing::Shown;
-use super::input::{read_files, workload_kinds};
+use super::input::workload_kinds;
 use super::logging;
 use super::output::{Output, binding_name, cluster_names};
-use super::schedule::check_strategy;
-use super::setup::ChosenProfile;
-use super::tables::check_clusters;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline};
-use crate::report::text::listed;
-use crate::report::{cluster_views, forecast as report, page, style, warnings};
-
-/// One side with the names that are printed.
-pub(super) struct Loaded {
-    pub(super) side: Side,
-    pub(super) document: SideDocument,
-}
-
-/// The input of both sides, and what making it showed.
-pub(super) struct Prepared {
-    /// As it was read.
-    pub(super) original: Situation,
-    /// Of the left side.
-    base: Situation,
-    /// Of the right side.
-    pub(super) after: Situation,
-    pub(super) notes: Vec<String>,
-    /// The bindings to show.
-    pub(super) shown: Shown,
-    changes: ResolvedChanges,
-}
+use crate::report::{cluster_views, forecast as report, page, style};
 
 /// Reads the manifests, decides both sides and prints the difference.
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
@@ -196,157 +163,6 @@ fn hide(shown: &Shown, document: &mut Document) -> usize {
         rows.retain(|row| shown.includes_name(&row.binding));
     }
     before - changed(document)
-}
-
-/// Loads the plugins of one side.
-pub(super) fn load(
-    chosen: &ChosenProfile,
-    strategy: Option<&str>,
-    directories: &PluginDirectories,
-) -> Result<Loaded, Failure> {
-    let profile = chosen.build(directories)?;
-    let strategy = strategy
-        .map(|strategy| check_strategy(strategy, &profile))
-        .transpose()?;
-    let profile = Arc::new(profile.overriding_strategy(strategy.clone()));
-    let document = SideDocument {
-        profile: profile.name().to_owned(),
-        strategy,
-        changes: Vec::new(),
-    };
-    Ok(Loaded {
-        side: Side::new(profile, &chosen.configuration),
-        document,
-    })
-}
-
-/// Reads the input, lays the overlays over it and makes the changes. Any problem, and a change that cannot be made, ends
-/// the run before anything is decided.
-pub(super) fn prepare(
-    arguments: &SituationArguments,
-    kinds: &WorkloadKinds,
-    (right, left): (&Loaded, Option<&Loaded>),
-    needs_bindings: bool,
-    console: &Console,
-) -> Result<Prepared, Failure> {
-    let needs_raw = |loaded: &Loaded| loaded.side.profile.needs_raw_clusters();
-    let keep_json = needs_raw(right) || left.is_some_and(needs_raw);
-    let mut manifests = arguments.input.read(kinds, keep_json)?;
-    let overlay = overlay(arguments, kinds, keep_json);
-    let mut overlaid = overlay.is_some().then(|| manifests.clone());
-    let mut labels = arguments.choosing.labels(&manifests);
-    let detected = manifests.detect(kinds.clone());
-    let mut scheduler = Scheduler::new(Arc::clone(&right.side.profile));
-    let plans: Vec<PlanResult> = detected
-        .bindings
-        .iter()
-        .map(|binding| scheduler.plan(binding))
-        .collect();
-    if !arguments.choosing.quiet {
-        warnings::tell(&manifests, &detected, &plans, console);
-    }
-    let mut problems = manifests.problems.clone();
-    problems.extend(overlay.iter().flat_map(|overlay| overlay.problems.clone()));
-    if !problems.is_empty() {
-        return Err(Failure::input(&problems));
-    }
-    if manifests.clusters.is_empty() || detected.bindings.is_empty() && needs_bindings {
-        let message = "there is nothing to compare: the input needs clusters and bindings, or workloads with policies";
-        return Err(Failure::usage(Diagnostic::new(message)));
-    }
-    let original = situation(&manifests, detected);
-    let missing = original.missing();
-    if !missing.is_empty() && arguments.missing_clusters == MissingClusters::Error {
-        return Err(missing_clusters(&missing));
-    }
-    let laid = match (&mut overlaid, &overlay) {
-        (Some(overlaid), Some(overlay)) => {
-            overlaid.overlay(overlay);
-            labels = arguments.choosing.labels(overlaid);
-            let detected = overlaid.detect(kinds.clone());
-            let mut laid = situation(overlaid, detected);
-            laid.changed.extend(
-                overlay
-                    .clusters
-                    .iter()
-                    .map(|cluster| cluster.object.metadata.name.clone()),
-            );
-            laid
-        }
-        _ => original.clone(),
-    };
-    let shown = arguments
-        .choosing
-        .shown(laid.bindings.iter().map(Arc::as_ref), &labels)?;
-    let changes = arguments.changes.changes().resolve(&laid, &original);
-    let changes = changes.map_err(|errors| refused(&errors))?;
-    let loses = |situation: Situation| match arguments.missing_clusters {
-        MissingClusters::Lost => situation.losing_missing(),
-        MissingClusters::Error => situation,
-    };
-    let mut base = loses(original.clone());
-    let (mut after, applied) = changes.apply(&loses(laid));
-    // A table may also be ahead of the clusters that exist today.
-    let known = original
-        .clusters
-        .keys()
-        .chain(after.clusters.keys())
-        .map(String::as_str);
-    let profiles = [Some(right), left].into_iter().flatten();
-    check_clusters(profiles.map(|loaded| &*loaded.side.profile), &known.collect())?;
-    let mut notes = notes::of_changes(&changes, &applied);
-    if arguments.evict_no_execute {
-        let tainted = notes::tainted(&base);
-        evict(&mut base, &tainted);
-        let tainted = notes::tainted(&after);
-        let departures = evict(&mut after, &tainted);
-        let others = tainted.difference(&changes.drained);
-        notes.extend(others.flat_map(|cluster| notes::remaining(cluster, &departures)));
-    } else {
-        notes.extend(notes::not_evicted(&after, &changes.drained));
-    }
-    Ok(Prepared {
-        original,
-        base,
-        after,
-        notes,
-        shown,
-        changes,
-    })
-}
-
-/// The overlays, read as one input; `None` if there are none.
-fn overlay(arguments: &SituationArguments, kinds: &WorkloadKinds, keep_json: bool) -> Option<Manifests> {
-    let paths = arguments.changes.overlay.iter();
-    let inputs: Vec<Input> = paths.map(|path| path.as_str().into()).collect();
-    (!inputs.is_empty()).then(|| read_files(&inputs, arguments.input.validate, kinds, keep_json))
-}
-
-fn situation(manifests: &Manifests, detected: Detected) -> Situation {
-    let clusters = manifests.clusters.iter().map(|located| ClusterEntry {
-        object: located.object.clone(),
-        json: located.json.clone(),
-    });
-    Situation::new(clusters, detected.bindings)
-}
-
-fn missing_clusters(missing: &BTreeMap<String, i64>) -> Failure {
-    let named: Vec<String> = missing
-        .iter()
-        .map(|(name, replicas)| format!("`{name}` ({replicas} replicas)"))
-        .collect();
-    let named = listed(named.iter().map(String::as_str), 10);
-    let message = format!("bindings are assigned to clusters that the input lacks: {named}");
-    let hint = "add the clusters to the input, or pass `--missing-clusters lost` if they are gone";
-    Failure::usage(Diagnostic::new(message).with_hint(hint))
-}
-
-fn refused(errors: &[ChangeError]) -> Failure {
-    let diagnostics = errors.iter().map(|error| Diagnostic {
-        hint: error.hint(),
-        ..Diagnostic::new(error.to_string())
-    });
-    Failure::of_all(diagnostics.collect())
 }
 
 /// Both futures, compared.

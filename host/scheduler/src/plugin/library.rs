@@ -244,7 +244,7 @@ impl PluginLibrary {
         &self.checksum
     }
 
-    /// True if the plugin answers a kind of calls, given as a value of [`kind`](divvy_framework::abi::sized::kind).
+    /// True if the plugin answers a kind of calls, given as a value of [`kind`].
     pub fn serves(&self, point: u32) -> bool {
         self.points.iter().any(|known| known.point == point)
     }

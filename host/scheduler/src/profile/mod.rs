@@ -35,6 +35,19 @@ pub struct ProfileSource {
     faults: Vec<Fault>,
 }
 
+/// A profile with everything it extends filled in, and where the entries of its lists are written.
+type Resolved = (ProfileConfiguration, Lists);
+
+/// What is wrong with one profile.
+struct Problem {
+    /// Key at fault, in the profile's table.
+    key: FieldPath,
+    reason: String,
+    hint: Option<String>,
+    /// True if it may follow from another problem in the file.
+    may_follow: bool,
+}
+
 /// Origin of the text of a profile.
 #[derive(Debug, Clone)]
 enum Origin {
@@ -135,74 +148,95 @@ impl ProfileSource {
     }
 
     /// Merges every profile with the one that it extends.
-    fn resolve(&self) -> (Vec<(ProfileConfiguration, Lists)>, Option<ProfileError>) {
+    fn resolve(&self) -> (Vec<Resolved>, Option<ProfileError>) {
         let mut faults = self.faults.clone();
         let tables: ProfileFile = decode_tree(&self.tree, &FieldPath::root(), &mut faults);
         let is_whole = faults.is_empty();
         if is_whole && tables.profile.is_empty() {
             return (Vec::new(), Some(ProfileError::Empty { file: self.name() }));
         }
-        let mut profiles: Vec<(ProfileConfiguration, Lists)> = Vec::new();
-        for (number, mut profile) in tables.profile.into_iter().enumerate() {
-            let mut refuse = |key: &FieldPath, reason: String, hint: Option<String>| {
-                let key = FieldPath::dotted("profile").index(number).join(key);
-                let fault = Fault::new(
-                    FieldPath::root(),
-                    self.tree.line_of(&key),
-                    Cause::InvalidValue { reason },
-                );
-                faults.push(Fault { hint, ..fault });
+        let mut profiles: Vec<Resolved> = Vec::new();
+        for (number, profile) in tables.profile.into_iter().enumerate() {
+            let mut problems = Vec::new();
+            let resolved = match self.merge(profile, &profiles, &mut problems) {
+                Ok(resolved) => resolved,
+                Err(error) => return (Vec::new(), Some(error)),
             };
-            let known: Vec<String> = profiles.iter().map(|(known, _)| known.name.clone()).collect();
-            if known.contains(&profile.name) {
-                let reason = format!("a second profile `{}`", profile.name);
-                refuse(&FieldPath::dotted("name"), reason, None);
+            // The profile that it extends may be one that could not be read.
+            let is_known = is_whole || !problems.iter().any(|problem| problem.may_follow);
+            problems.retain(|problem| is_whole || !problem.may_follow);
+            if is_known {
+                profiles.push(resolved);
             }
-            profile.resolve_paths(&self.folder());
-            let written = Lists::written_in(&profile, self.as_built_in().is_some());
-            let base = match profile.extends.take() {
-                None => None,
-                Some(base) => match self.extended(&base, &profiles) {
-                    Ok(Some(found)) => Some(found),
-                    Ok(None) => {
-                        // The profile that is meant may be one that could not be read.
-                        if is_whole {
-                            let built_in = BUILT_IN.iter().map(|built_in| built_in.name.to_owned());
-                            let known: Vec<String> = known.into_iter().chain(built_in).collect();
-                            let reason = format!("extends `{base}`, which is neither above it nor built in");
-                            refuse(&FieldPath::dotted("extends"), reason, names::hint(&base, &known));
-                            profiles.push((profile, written));
-                        }
-                        continue;
-                    }
-                    Err(error) => return (Vec::new(), Some(error)),
-                },
-            };
-            let (lists, invalid) = written.over(base.as_ref().map(|(_, lists)| lists));
-            for entry in invalid {
-                refuse(
-                    &FieldPath::dotted(entry.list).index(entry.index),
-                    entry.reason,
-                    entry.hint,
-                );
-            }
-            if let Some((base, _)) = base {
-                profile = profile.over(base);
-            }
-            lists.put_into(&mut profile);
-            profiles.push((profile, lists));
+            faults.extend(problems.into_iter().map(|problem| {
+                let key = FieldPath::dotted("profile").index(number).join(&problem.key);
+                let cause = Cause::InvalidValue { reason: problem.reason };
+                let fault = Fault::new(FieldPath::root(), self.tree.line_of(&key), cause);
+                Fault {
+                    hint: problem.hint,
+                    ..fault
+                }
+            }));
         }
         let error = (!faults.is_empty()).then(|| self.invalid(faults));
         (profiles, error)
     }
 
+    /// A profile merged with the one that it extends, which is one of those `above` or built in.
+    fn merge(
+        &self,
+        mut profile: ProfileConfiguration,
+        above: &[Resolved],
+        problems: &mut Vec<Problem>,
+    ) -> Result<Resolved, ProfileError> {
+        let known: Vec<String> = above.iter().map(|(known, _)| known.name.clone()).collect();
+        if known.contains(&profile.name) {
+            problems.push(Problem {
+                key: FieldPath::dotted("name"),
+                reason: format!("a second profile `{}`", profile.name),
+                hint: None,
+                may_follow: false,
+            });
+        }
+        profile.resolve_paths(&self.folder());
+        let written = Lists::written_in(&profile, self.as_built_in().is_some());
+        let base = match profile.extends.take() {
+            None => None,
+            Some(base) => match self.extended(&base, above)? {
+                Some(found) => Some(found),
+                None => {
+                    let built_in = BUILT_IN.iter().map(|built_in| built_in.name.to_owned());
+                    let known: Vec<String> = known.into_iter().chain(built_in).collect();
+                    problems.push(Problem {
+                        key: FieldPath::dotted("extends"),
+                        reason: format!("extends `{base}`, which is neither above it nor built in"),
+                        hint: names::hint(&base, &known),
+                        may_follow: true,
+                    });
+                    // What it inherits is not known; its own entries can be checked all the same.
+                    let (lists, _) = written.over(Some(&Lists::default()));
+                    lists.put_into(&mut profile);
+                    return Ok((profile, lists));
+                }
+            },
+        };
+        let (lists, invalid) = written.over(base.as_ref().map(|(_, lists)| lists));
+        problems.extend(invalid.into_iter().map(|entry| Problem {
+            key: FieldPath::dotted(entry.list).index(entry.index),
+            reason: entry.reason,
+            hint: entry.hint,
+            may_follow: false,
+        }));
+        if let Some((base, _)) = base {
+            profile = profile.over(base);
+        }
+        lists.put_into(&mut profile);
+        Ok((profile, lists))
+    }
+
     /// The profile of this name that a profile below those `above` may extend. It can extend only these and the built-in ones,
     /// which rules out cycles.
-    fn extended(
-        &self,
-        name: &str,
-        above: &[(ProfileConfiguration, Lists)],
-    ) -> Result<Option<(ProfileConfiguration, Lists)>, ProfileError> {
+    fn extended(&self, name: &str, above: &[Resolved]) -> Result<Option<Resolved>, ProfileError> {
         if let Some(found) = above.iter().find(|(known, _)| known.name == name) {
             return Ok(Some(found.clone()));
         }

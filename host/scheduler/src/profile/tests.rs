@@ -304,3 +304,12 @@ fn an_entry_is_found_where_it_is_written() {
         ("default", true, 0)
     );
 }
+
+#[test]
+fn marks_of_a_profile_that_extends_an_unknown_one_are_not_entries() {
+    let text = "[[profile]]\nname = 'mine'\nextends = 'defualt'\nfilters = ['...', '!x', 'own']\n";
+    let (profiles, error) = source(text).readable_profiles();
+    let error = error.expect("the profile is refused").to_string();
+    assert!(error.contains("extends `defualt`, which is neither"), "{error}");
+    assert_eq!(profiles[0].filters.as_deref(), Some(&["own".to_owned()][..]));
+}
