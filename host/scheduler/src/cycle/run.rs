@@ -193,6 +193,7 @@ impl Cycle {
         self.begin(input);
     }
 
+    #[inline]
     fn begin(&mut self, input: &CycleInput<'_>) {
         self.reset();
         self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
@@ -274,7 +275,8 @@ impl Cycle {
         let strategy = profile.strategy(&plan.strategy)?;
         // Moved out of `self`, so that the view can borrow them while the steps write to the rest.
         let resolution = std::mem::take(&mut self.resolution);
-        let record = std::mem::take(&mut self.placements);
+        let has_peers = known_peers(input).is_some();
+        let record = has_peers.then(|| std::mem::take(&mut self.placements));
         let texts = self.texts.take();
         let options = CycleOptions {
             seed: plan.seed,
@@ -286,25 +288,31 @@ impl Cycle {
         };
         let cells = profile.tables().map(|tables| tables.resolve(fleet.snapshot()));
         let mut view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
-        let placements = record.view();
-        let has_peers = known_peers(input).is_some();
-        if has_peers {
-            view.placements = Pointer::new(&placements);
+        let placements = record.as_ref().map(PlacementsRecord::view);
+        if let Some(placements) = &placements {
+            view.placements = Pointer::new(placements);
         }
         let policy = driver::policy_view(&group.record, &resolution);
+        let has_time = time.is_some() || !profile.needs_time();
+        let has_placements = has_peers || !profile.needs_placements();
+        let has_tables = cells.is_some() || !profile.needs_tables();
         let views = Views {
             cycle: &view,
             policy: &policy,
             record: &group.record,
             strategy: strategy.plugin().number(),
-            has_time: time.is_some() || !profile.needs_time(),
+            has_time,
             tables: profile.tables().zip(cells.as_deref()),
-            has_placements: has_peers || !profile.needs_placements(),
+            has_placements,
+            has_tables,
+            has_all: has_time && has_placements && has_tables,
             texts: texts.as_deref(),
         };
         let outcome = steps(self, &strategy, views, &resolution);
         self.resolution = resolution;
-        self.placements = record;
+        if let Some(record) = record {
+            self.placements = record;
+        }
         self.texts = texts;
         outcome.map_err(|error| error.located(plan))
     }

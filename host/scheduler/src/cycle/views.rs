@@ -22,12 +22,16 @@ pub(super) struct Views<'a> {
     pub(super) record: &'a BindingRecord,
     /// Number of the strategy's plugin.
     pub(super) strategy: u64,
-    /// True if the time of the decision is known.
+    /// True if the time of the decision is known, or no plugin needs it.
     pub(super) has_time: bool,
     /// The tables of the profile and their cells for the snapshot; `None` if no plugin reads any, or if they are not known.
     pub(super) tables: Option<(&'a ProvidedTables, &'a [ResolvedTables])>,
-    /// True if the placements of other bindings are known.
+    /// True if the placements of other bindings are known, or no plugin needs them.
     pub(super) has_placements: bool,
+    /// True if the tables are known, or no plugin reads any.
+    pub(super) has_tables: bool,
+    /// True if all of these are known: one look per call.
+    pub(super) has_all: bool,
     pub(super) texts: Option<&'a Texts>,
 }
 
@@ -42,6 +46,22 @@ impl<'a> Views<'a> {
     where
         'a: 'b,
     {
+        match self.tables {
+            None => Pointer::new(self.cycle),
+            Some(_) => self.cycle_with_tables(plugin, own),
+        }
+    }
+
+    /// Not inlined: most profiles have no tables.
+    #[inline(never)]
+    fn cycle_with_tables<'b>(
+        &self,
+        plugin: &PluginInstance,
+        own: &'b mut Option<CycleView<'a>>,
+    ) -> Pointer<'b, CycleView<'b>>
+    where
+        'a: 'b,
+    {
         match self.tables_of(plugin) {
             None => Pointer::new(self.cycle),
             Some((tables, cells)) => Pointer::new(own.insert(tables.seen_in(*self.cycle, cells))),
@@ -49,7 +69,6 @@ impl<'a> Views<'a> {
     }
 
     /// What a plugin reads of the profile's tables; `None` if it reads none.
-    #[inline]
     pub(super) fn tables_of(&self, plugin: &PluginInstance) -> Option<(&'a PluginTables, &'a ResolvedTables)> {
         let (provided, cells) = self.tables?;
         let (index, tables) = provided.of(plugin.number())?;
@@ -85,7 +104,15 @@ impl<'a> Views<'a> {
     /// Fails if a plugin needs a time, a table, or placements of other bindings that are not known.
     #[inline]
     pub(super) fn check_known(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
-        if self.tables.is_none()
+        match self.has_all {
+            true => Ok(()),
+            false => self.check_each(plugin),
+        }
+    }
+
+    #[cold]
+    fn check_each(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
+        if !self.has_tables
             && let Some(table) = plugin.library().tables().first()
         {
             return Err(CycleError::TableUnknown {
