@@ -196,3 +196,21 @@ fn nothing_of_the_library_runs() {
         "{stderr}"
     );
 }
+
+/// Reading a device may never end, and reading a pipe waits for a writer.
+#[test]
+fn only_regular_files_are_read() {
+    for command in ["inspect", "verify"] {
+        let (exit, stdout, stderr) = run(&["plugin", command, "/dev/zero"]);
+        assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+        let message = "error: `/dev/zero` is not a shared library: it is no regular file\n";
+        assert!(stderr.starts_with(message), "{stderr}");
+    }
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let huge = folder.path().join("huge.so");
+    let file = std::fs::File::create(&huge).expect("the file can be made");
+    file.set_len(2 << 30).expect("it can be sparse");
+    let (exit, _, stderr) = run(&["plugin", "inspect", huge.to_str().expect("it is UTF-8")]);
+    assert_eq!(exit, Some(2), "{stderr}");
+    assert!(stderr.contains("it has more than 1073741824 bytes"), "{stderr}");
+}

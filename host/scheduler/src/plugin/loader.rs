@@ -27,6 +27,9 @@ use sha2::{Digest, Sha256};
 use super::error::LoadError;
 use super::library::{PluginLibrary, read_table};
 
+/// Largest library that is read. For comparison, a debug build of a plugin has 23 MB.
+const LIBRARY_BYTES_MAX: u64 = 1 << 30;
+
 /// Conditions under which a library is opened.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoadOptions<'a> {
@@ -54,13 +57,24 @@ impl LibraryFile {
             path: path.to_owned(),
             source,
         })?;
-        let bytes = fs::read(&path).map_err(|source| match source.kind() {
+        let unreadable = |source: std::io::Error| match source.kind() {
             std::io::ErrorKind::NotFound => LoadError::FileMissing { path: path.clone() },
             _ => LoadError::FileUnreadable {
                 path: path.clone(),
                 source,
             },
-        })?;
+        };
+        // Reading a device or a pipe may never end. A folder is refused when it is read.
+        let metadata = fs::metadata(&path).map_err(unreadable)?;
+        let actual = match metadata.is_file() || metadata.is_dir() {
+            true if metadata.len() <= LIBRARY_BYTES_MAX => None,
+            true => Some(format!("it has more than {LIBRARY_BYTES_MAX} bytes")),
+            false => Some("it is no regular file".to_owned()),
+        };
+        if let Some(actual) = actual {
+            return Err(LoadError::NotALibrary { path, actual });
+        }
+        let bytes = fs::read(&path).map_err(unreadable)?;
         Ok(Self { path, bytes })
     }
 
