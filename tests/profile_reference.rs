@@ -5,10 +5,7 @@ use std::fmt::Write;
 use divvy_scheduler::profile::schema;
 use serde_json::{Map, Value};
 
-use crate::artifacts::repository;
-
-/// Set to write the files instead of comparing them.
-const WRITE: &str = "DIVVY_WRITE_SCHEMAS";
+use crate::generated;
 
 const HEAD: &str = "\
 # Keys of a profile
@@ -24,20 +21,8 @@ taken from the extended profile, tables are merged key by key, and in a list of 
 #[test]
 fn the_committed_page_and_schema_are_those_of_the_types() {
     let schema = schema();
-    let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
-    check("host/scheduler/schema/profile.json", &text);
-    check("host/scheduler/PROFILE.md", &page(&schema));
-}
-
-fn check(path: &str, text: &str) {
-    let file = repository().join(path);
-    if std::env::var_os(WRITE).is_some() {
-        let folder = file.parent().expect("it is in a folder");
-        std::fs::create_dir_all(folder).expect("the folder can be made");
-        std::fs::write(&file, text).expect("the file can be written");
-    }
-    let committed = std::fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(committed, text, "{path}: {WRITE}=1 writes it");
+    generated::check_schema("host/scheduler/schema/profile.json", &schema);
+    generated::check("host/scheduler/PROFILE.md", &page(&schema));
 }
 
 fn page(schema: &Value) -> String {
