@@ -40,14 +40,15 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
     }
     let directories = arguments.profile.directories()?;
-    let chosen = arguments.profile.read()?;
+    let without_plugins = arguments.profile.without_plugins();
+    let plain = without_plugins.read()?;
+    let chosen = arguments.profile.with_plugins(plain.clone())?;
     let right = load(&chosen, arguments.strategy.as_deref(), &directories)?;
     // Additional plugins are a change of the right side.
-    let without_plugins = arguments.profile.without_plugins();
     let left = match &arguments.base {
         Some(base) => Some(load(&without_plugins.with_profile(base).read()?, None, &directories)?),
         None if arguments.profile.plugins().is_empty() => None,
-        None => Some(load(&without_plugins.read()?, None, &directories)?),
+        None => Some(load(&plain, None, &directories)?),
     };
     let kinds = workload_kinds(&chosen.configuration);
     let prepared = prepare(&arguments.situation, &kinds, (&right, left.as_ref()), true, console)?;

@@ -20,6 +20,7 @@ pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, W
 pub use table::{ColumnConfiguration, KeyConfiguration, TableConfiguration};
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use divvy_documents::{Cause, Fault, FieldPath, Node, NodeValue, PathSegment, Source, decode_tree, names, toml};
 
@@ -33,6 +34,8 @@ pub struct ProfileSource {
     tree: Node,
     /// Errors that were found while the text was parsed.
     faults: Vec<Fault>,
+    /// The lists of each readable profile by its name, from the first time that a message asks where an entry is written.
+    lists: OnceLock<Vec<(String, Lists)>>,
 }
 
 /// A profile with everything it extends filled in, and where the entries of its lists are written.
@@ -75,7 +78,12 @@ impl ProfileSource {
 
     fn new(origin: Origin, text: &str) -> Self {
         let (tree, faults) = toml::parse(text);
-        Self { origin, tree, faults }
+        Self {
+            origin,
+            tree,
+            faults,
+            lists: OnceLock::new(),
+        }
     }
 
     /// Reads and parses the profile file at `path`.
@@ -142,8 +150,14 @@ impl ProfileSource {
     /// Where the entry at `index` of a profile's list is written: in the profile itself, or in one that it extends. The list is
     /// named by its key, such as `filters`; `None` if there is no such entry.
     pub fn origin(&self, profile: &str, list: &str, index: usize) -> Option<EntryOrigin> {
-        let (resolved, _) = self.resolve();
-        let (_, lists) = resolved.iter().find(|(known, _)| known.name == profile)?;
+        let lists = self.lists.get_or_init(|| {
+            let (resolved, _) = self.resolve();
+            resolved
+                .into_iter()
+                .map(|(profile, lists)| (profile.name, lists))
+                .collect()
+        });
+        let (_, lists) = lists.iter().find(|(known, _)| known == profile)?;
         lists.origin(list, index).cloned()
     }
 
