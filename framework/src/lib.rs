@@ -184,7 +184,7 @@
 //! | [time](cycle::Cycle::time) | `time` | `--time`, or the start of the command | the wall clock of the decision | as recorded, if a plugin of the profile declared the need or `--time` was given; otherwise the decision is an error |
 //! | [placements](cycle::Cycle::placements) | `placements` | last results of the bindings in the input; under `--assume`, and in `diff` and `headroom`, with the results so far | of the bindings on the control plane, and decisions that are not written yet | as recorded, if a plugin of the profile declared the need; otherwise the decision on a binding in a group is an error |
 //!
-//! What is not known is `None`, which is not the same as empty. Reading what is not declared is an error, in the test kit
+//! An unknown value is `None`, which is not the same as empty. Reading an undeclared input is an error, in the test kit
 //! as well. `divvy run` decides a binding again when its preferences change, but not for other annotations and labels of
 //! its policy alone: the next decision sees them.
 //!

@@ -20,7 +20,7 @@ struct Entry {
 #[derive(Debug, Default, PartialEq, Configuration)]
 #[serde(default)]
 struct Sample {
-    /// How the prefix is filled.
+    /// Fill order of the prefix.
     fill: Fill,
     limit: Option<u32>,
     entries: Vec<Entry>,

@@ -149,7 +149,7 @@ fn anything_may_have_changed_since_a_snapshot_of_another_store() {
     );
 }
 
-/// What an index over a row could keep: numbers that only this store understands, and contents.
+/// A stand-in for an index over a row: numbers that only this store understands, and contents.
 fn entry(snapshot: &Snapshot, row: u32) -> String {
     let (clusters, row) = (snapshot.clusters(), Row::from_index(row as usize));
     let cluster = clusters.get(row);
