@@ -10,7 +10,7 @@ use crate::case::Case;
 use crate::preferences;
 use crate::subject::Subject;
 
-/// What the cases for a plugin should contain.
+/// Features that the cases for a plugin should have.
 #[derive(Debug, Clone)]
 pub struct Shape {
     /// Strategies to ask for, with the lists that a policy can give them.

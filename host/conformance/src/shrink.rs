@@ -82,7 +82,7 @@ impl List {
     }
 }
 
-/// How a place is simplified.
+/// Ways to simplify a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// Keys and items are left out, numbers are halved.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::check::Outcome;
 
-/// What a child says.
+/// Message of a child.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "event")]
 pub enum Event {
@@ -70,12 +70,12 @@ pub struct Program {
     pub patience: Duration,
 }
 
-/// How a child ended.
+/// End of a child.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
     /// It did what it should.
     Done {
-        /// What it said last.
+        /// Its last message.
         last: Event,
         /// Time that it took.
         took: Duration,
@@ -84,7 +84,7 @@ pub enum End {
     Refused(String),
     /// It ended before it was done, or badly afterwards.
     Died {
-        /// How, in words.
+        /// The cause, in words.
         how: String,
         /// The case that it had begun last.
         case: Option<u64>,
@@ -172,7 +172,7 @@ impl Program {
     }
 }
 
-/// What a child says, line by line. Lines that are not events are left out.
+/// The messages of a child, line by line. Lines that are not events are left out.
 fn events(child: &mut Child) -> Receiver<Event> {
     let (send, receive) = mpsc::channel();
     if let Some(output) = child.stdout.take() {
@@ -209,7 +209,7 @@ fn said(child: &mut Child) -> Receiver<String> {
     receive
 }
 
-/// How a child died, in words.
+/// The cause of a child's death, in words.
 fn how(status: Option<ExitStatus>, is_done: bool, patience: Duration) -> String {
     let when = if is_done { " after the check had ended" } else { "" };
     let Some(status) = status else {

@@ -22,7 +22,7 @@ pub const HOLD_MAX: Duration = Duration::from_secs(300);
 /// Time after which a holding is given back although its cluster has not reported since the resource became healthy.
 const REPORT_MAX: Duration = Duration::from_secs(30);
 
-/// What decisions hold, by binding.
+/// Capacity that decisions hold, by binding.
 #[derive(Debug, Default)]
 pub struct Holdings {
     holdings: HashMap<Arc<BindingKey>, Holding>,
@@ -34,7 +34,7 @@ pub struct Holdings {
     shown_next: HashSet<String>,
 }
 
-/// What one binding holds.
+/// Capacity that one binding holds.
 #[derive(Debug, Clone)]
 pub struct Holding {
     requests: Vec<(String, i64)>,

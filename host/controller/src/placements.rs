@@ -13,7 +13,7 @@ use divvy_scheduler::placements::{Placements, Targets, targets_of};
 
 use crate::objects::BindingKey;
 
-/// What the control plane has of a binding: its groups, if it is in any, and its clusters.
+/// A binding on the control plane: its groups, if it is in any, and its clusters.
 pub type Observed = Option<(WorkloadAffinityGroups, Targets)>;
 
 /// Reads what a binding's peers see of it.
@@ -27,7 +27,7 @@ pub fn read_placement(binding: &ResourceBinding) -> Observed {
 #[derive(Debug, Default)]
 pub struct LivePlacements {
     index: Placements,
-    /// What the control plane has of the bindings whose decision is in flight.
+    /// The versions on the control plane of the bindings whose decision is in flight.
     in_flight: HashMap<Arc<BindingKey>, Observed>,
     /// Bindings whose peers changed since [`Self::take_affected`].
     affected: BTreeSet<BindingKey>,

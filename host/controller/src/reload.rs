@@ -30,7 +30,7 @@ pub trait ProfileLoader: Send + Sync {
     fn files(&self) -> Vec<PathBuf>;
 }
 
-/// How a new set of plugins did on the last decisions.
+/// Outcome of the last decisions with a new set of plugins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trial {
     /// Decisions that were repeated.
@@ -119,7 +119,7 @@ fn files(loader: &dyn ProfileLoader, current: &ActiveProfile) -> Vec<PathBuf> {
     loader.files().into_iter().chain(plugins).collect()
 }
 
-/// What tells a version of a file from another: where its links lead, its size, and its time.
+/// Identity of a version of a file: the target of its links, its size, and its time.
 type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
 
 fn fingerprints(files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {

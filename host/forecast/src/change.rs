@@ -48,7 +48,7 @@ pub struct ResolvedChanges {
     pub rescheduled: BTreeSet<usize>,
 }
 
-/// What applying changes did, beside the new situation.
+/// Effects of applied changes, beside the new situation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     /// Bindings on drained clusters, with what becomes of each.
@@ -116,7 +116,7 @@ pub enum ChangeError {
 }
 
 impl ChangeError {
-    /// How to mend it, if known.
+    /// A way to fix it, if known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoCluster { nearest, .. } => {

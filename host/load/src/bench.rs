@@ -29,7 +29,7 @@ const SETTLING: Duration = Duration::from_secs(1);
 /// Most bindings of a steady load, in seconds of its rate.
 const STEADY_SECONDS: f64 = 20.0;
 
-/// What is measured.
+/// Settings of the measurement.
 #[derive(Debug, Clone)]
 pub struct BenchOptions {
     /// The API server.

@@ -76,7 +76,7 @@ pub enum InvalidName {
 }
 
 impl InvalidName {
-    /// How to fix it, if there is an obvious way.
+    /// A way to fix it, if there is an obvious one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Form { nearest, .. } => nearest.as_ref().map(|nearest| format!("`{nearest}` would do")),

@@ -136,7 +136,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     Ok(exit)
 }
 
-/// What of the decisions is explained: everything that is printed, as far as it fits into memory.
+/// The decisions to explain: everything that is printed, as far as it fits into memory.
 fn explains(arguments: &DiffArguments, prepared: &Prepared, console: &Console) -> Explains {
     let after = &prepared.after;
     let is_small = page::explains_everything(after.bindings.len(), after.clusters.len());

@@ -218,7 +218,7 @@ impl<'a> Entry<'a> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// How to fix a failure, if known.
+    /// A way to fix a failure, if known.
     pub(crate) fn hint(&self) -> Option<&'a str> {
         match &self.decision.outcome {
             Outcome::Failed(error) => error.hint(),

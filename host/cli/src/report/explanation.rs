@@ -18,7 +18,7 @@ const NAMED_MAX: usize = 24;
 /// Indentation of the explanation of a cluster, in columns.
 const INDENT: usize = 6;
 
-/// What plugins say about a cluster, apart from its scores.
+/// Remarks of plugins about a cluster, apart from its scores.
 fn remarks_of(cluster: &ClusterExplanation) -> String {
     let texts: Vec<&str> = cluster.reasons.iter().map(|reason| reason.text.as_str()).collect();
     texts.join("; ")

@@ -44,7 +44,7 @@ pub(crate) fn print(content: &Content, console: &Console) -> Result<(), Failure>
     console.print_as_it_is(&page)
 }
 
-/// What every page says about its making.
+/// Facts about the making of a page.
 fn content(command: Command, base: Option<SideDocument>, after: SideDocument, explanations: Explanations) -> Content {
     let arguments = std::env::args_os().skip(1);
     let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());

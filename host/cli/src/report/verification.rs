@@ -38,14 +38,14 @@ pub(crate) struct Row {
     pub(crate) cases: u64,
     #[serde(rename = "milliseconds", serialize_with = "milliseconds")]
     pub(crate) took: Duration,
-    /// What was found, until its case is written.
+    /// Findings whose case is not written yet.
     #[serde(skip)]
     pub(crate) broken: Option<Broken>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     case: Option<FailingCase>,
-    /// What the plugin costs, if it was measured.
+    /// Cost of the plugin, if it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<Cost>,
     /// The most memory of the process that measured it, in bytes.

@@ -1,4 +1,4 @@
-//! What a plugin says about itself, and what it does with bad configurations and preferences.
+//! Checks of a plugin's description of itself, and of its answers to bad configurations and preferences.
 
 use divvy_framework::abi::sized::kind;
 use divvy_scheduler::cycle::CycleError;

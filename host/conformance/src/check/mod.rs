@@ -19,7 +19,7 @@ use crate::generate::{self, Shape};
 use crate::subject::Subject;
 use crate::{edges, shrink};
 
-/// How a check is made.
+/// Settings of a check.
 #[derive(Clone, Copy)]
 enum Method {
     /// Once.
@@ -46,14 +46,14 @@ pub struct Check {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Broken {
-    /// What is broken, with the figures.
+    /// The broken contract, with the figures.
     pub message: String,
     /// The smallest case that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<Case>,
 }
 
-/// What a plugin costs.
+/// Cost of a plugin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
@@ -72,12 +72,12 @@ pub struct Outcome {
     /// The contract is broken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<Broken>,
-    /// What the plugin costs, if the check measured it.
+    /// Cost of the plugin, if the check measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
-/// How thoroughly to check.
+/// Thoroughness of the checks.
 #[derive(Debug, Clone)]
 pub struct Effort {
     /// Seed of the random cases.

@@ -1,4 +1,4 @@
-//! What follows from the outcome of a write.
+//! Consequences of the outcome of a write.
 
 use std::sync::Arc;
 

@@ -71,9 +71,9 @@ pub struct ActiveProfile {
     pub profile: Arc<Profile>,
     /// Hash of the profile's text, with everything that it extends, and of the files of its plugins and tables.
     pub hash: String,
-    /// What happens to the previous result if no cluster fits.
+    /// Treatment of the previous result if no cluster fits.
     pub when_no_cluster_fits: WhenNoClusterFits,
-    /// What happens to satisfied bindings if clusters change.
+    /// Treatment of satisfied bindings if clusters change.
     pub when_clusters_change: WhenClustersChange,
 }
 
@@ -126,7 +126,7 @@ pub struct Engine {
     holdings: Holdings,
     /// Where bindings in workload affinity groups are placed; `None` if no plugin needs it.
     placements: Option<LivePlacements>,
-    /// What was taken lately, for answers of estimators; empty if none are asked.
+    /// Recently assigned replicas, for answers of estimators; empty if none are asked.
     takings: Takings,
     guard: LossGuard,
     cycle: Cycle,
@@ -152,7 +152,7 @@ pub struct Engine {
     shadow: Option<Shadow>,
 }
 
-/// What the engine asks for next.
+/// The next request of the engine.
 #[derive(Debug)]
 pub enum Task {
     /// Write a binding, then call [`Engine::complete`].

@@ -13,7 +13,7 @@ use crate::objects::BindingKey;
 use crate::placements::LivePlacements;
 
 impl Engine {
-    /// What plugins see of other bindings; `None` if no plugin needs them.
+    /// The peers that plugins see; `None` if no plugin needs them.
     pub(super) fn peers(&self, binding: &Binding) -> Option<Peers> {
         let placements = self.placements.as_ref()?;
         Peers::of(binding, Some(placements.index()))

@@ -50,7 +50,7 @@ impl Engine {
         })
     }
 
-    /// What is held on each cluster, as workloads that do not run there yet.
+    /// Replicas that are held on each cluster, as workloads that do not run there yet.
     fn assumed_workloads(&self) -> HashMap<&str, Vec<AssumedWorkload>> {
         let mut assumed: HashMap<&str, Vec<AssumedWorkload>> = HashMap::new();
         for (key, cluster, replicas) in self.holdings.held_replicas() {

@@ -113,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// How the replicas of a binding's results add up. A strategy that an annotation names overrides the placement.
+    /// The sum of a binding's results. A strategy that an annotation names overrides the placement.
     fn sum(&self, placement: &Placement, own: &Request, policy: &Request) -> Sum {
         Sum::under(&self.active.profile, placement, own, policy)
     }

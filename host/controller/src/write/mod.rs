@@ -79,7 +79,7 @@ impl StatusWanted {
     }
 }
 
-/// What became of a write. The default is one that had nothing to do.
+/// Outcome of a write. The default is that of a write with nothing to do.
 #[derive(Debug, Default)]
 pub struct Written {
     /// The binding as the last answer had it; `None` if nothing was written.

@@ -1,4 +1,4 @@
-//! What stops a number of replicas.
+//! Reasons that stop a number of replicas.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -45,7 +45,7 @@ pub(super) struct Cells {
     why: Vec<i64>,
 }
 
-/// What can grow, one entry per measured binding.
+/// Growth, one entry per measured binding.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GrowthColumns {

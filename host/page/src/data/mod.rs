@@ -165,7 +165,7 @@ fn renumbered(runs: &[crate::explanations::Run], explained: &[String], names: &N
     numbers
 }
 
-/// What the page leaves out, as sentences.
+/// Sentences about what the page leaves out.
 fn omissions(content: &Content, without_cells: usize) -> Vec<String> {
     let mut omitted = Vec::new();
     let counted = |count: usize| crate::number::counted(i64::try_from(count).unwrap_or(i64::MAX), "binding");

@@ -1,4 +1,4 @@
-//! What the calls of a cycle read, and the time until which their answers hold.
+//! Views that the calls of a cycle read, and the time until which their answers hold.
 
 use divvy_framework::abi::Pointer;
 use divvy_framework::abi::descriptor::feature;
@@ -12,7 +12,7 @@ use super::sink::Texts;
 use crate::plugin::{PluginInstance, TakeText};
 use crate::table::ProvidedTables;
 
-/// What the calls of one cycle read, and where their texts go.
+/// Views that the calls of one cycle read, and the sink of their texts.
 #[derive(Clone, Copy)]
 pub(super) struct Views<'a> {
     pub(super) cycle: &'a CycleView<'a>,
@@ -68,7 +68,7 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// What a plugin reads of the profile's tables; `None` if it reads none.
+    /// The tables that a plugin reads; `None` if it reads none.
     pub(super) fn tables_of(&self, plugin: &PluginInstance) -> Option<(&'a PluginTables, &'a ResolvedTables)> {
         let (provided, cells) = self.tables?;
         let (index, tables) = provided.of(plugin.number())?;
@@ -79,7 +79,7 @@ impl<'a> Views<'a> {
         Pointer::new(self.policy)
     }
 
-    /// What the policy says to a plugin, which is written into `own` unless it is said to the strategy.
+    /// The policy's part for a plugin, written into `own` unless the plugin is the strategy's.
     #[inline]
     pub(super) fn policy_of<'b>(
         &self,

@@ -1,4 +1,4 @@
-//! What one decision sees: the groups of a binding, and its peers.
+//! Placements that one decision sees: the groups of a binding, and its peers.
 
 use divvy_framework_driver::placements::PlacementsRecord;
 use divvy_karmada::api::{TargetCluster, WorkloadAffinityGroups};

@@ -57,7 +57,7 @@ pub trait CallObserver: Send + Sync {
 
 /// A plugin in this process: its instance, and the functions of its library.
 pub(super) struct InProcess {
-    /// What the plugin's constructor returned.
+    /// Handle that the plugin's constructor returned.
     pub(super) instance: *mut c_void,
     /// Answers its calls.
     pub(super) call: CallFunction,
@@ -113,7 +113,7 @@ callable!(
     AssignCall = ASSIGN, Assign;
 );
 
-/// What a value for a snapshot was made from: the snapshot, and the tables that the plugin saw.
+/// Sources of a snapshot's value: the snapshot, and the tables that the plugin saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ValueVersion {
     snapshot: SnapshotVersion,

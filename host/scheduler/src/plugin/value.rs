@@ -1,4 +1,4 @@
-//! What the host keeps for plugins: state for several calls of a cycle, and values for a snapshot or a binding.
+//! Values that the host keeps for plugins: state for several calls of a cycle, and values for a snapshot or a binding.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -61,14 +61,14 @@ impl<E: Entry> Entry for Written<E> {
     }
 }
 
-/// What is wrong with an entry of a list.
+/// Problem with an entry of a list.
 #[derive(Debug)]
 pub(super) struct InvalidEntry {
     /// Key of the list.
     pub(super) list: &'static str,
     /// Index in the list as it is written.
     pub(super) index: usize,
-    /// What is wrong.
+    /// The problem.
     pub(super) reason: String,
     /// Suggested fix, if one is known.
     pub(super) hint: Option<String>,

@@ -38,7 +38,7 @@ pub struct ProfileSource {
 /// A profile with everything it extends filled in, and where the entries of its lists are written.
 type Resolved = (ProfileConfiguration, Lists);
 
-/// What is wrong with one profile.
+/// Problems of one profile.
 struct Problem {
     /// Key at fault, in the profile's table.
     key: FieldPath,
@@ -132,7 +132,7 @@ impl ProfileSource {
         }
     }
 
-    /// What can be read of the file's profiles, and the error of [`Self::profiles`] if that is not all. The profiles must
+    /// The file's readable profiles, and the error of [`Self::profiles`] if that is not all of them. The profiles must
     /// not be used then, but problems in them are problems of the file.
     pub fn readable_profiles(&self) -> (Vec<ProfileConfiguration>, Option<ProfileError>) {
         let (resolved, error) = self.resolve();

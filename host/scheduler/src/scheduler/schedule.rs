@@ -162,7 +162,7 @@ impl Scheduler {
         }
     }
 
-    /// What plugins see of other bindings; `None` if no plugin needs them or they are not known.
+    /// The peers of the binding; `None` if no plugin needs them or they are not known.
     pub fn peers(&self, binding: &Binding) -> Option<Peers> {
         let is_needed = self.profile.needs_placements();
         is_needed
@@ -185,7 +185,7 @@ impl Scheduler {
         self
     }
 
-    /// What results have taken so far; `None` without a ledger.
+    /// Capacity that earlier results have taken; `None` without a ledger.
     pub fn ledger(&self) -> Option<&Ledger> {
         self.ledger.as_ref()
     }

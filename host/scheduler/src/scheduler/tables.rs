@@ -1,4 +1,4 @@
-//! What the plugins of a profile read of its tables: checked against the profile before any file is read.
+//! Tables that the plugins of a profile read, checked against the profile before any file is read.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct TableUses {
     plugins: Vec<PluginUse>,
 }
 
-/// What one plugin reads.
+/// Tables that one plugin reads.
 #[derive(Debug, Clone)]
 struct PluginUse {
     /// Number of the instance.

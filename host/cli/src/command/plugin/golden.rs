@@ -192,7 +192,7 @@ fn text(decision: &Decision, tested: &[String]) -> String {
     text
 }
 
-/// What a cluster gets, and what the plugins under test say about it.
+/// Replicas of a cluster, and remarks of the plugins under test about it.
 fn parts(cluster: &ClusterExplanation, replicas: Option<i64>, tested: &[String]) -> Vec<String> {
     let with = |what: String, reason: Option<&Reason>| match reason {
         Some(reason) => format!("{what} ({})", reason.text),

@@ -8,7 +8,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::{Answer, Election, Next, Request, Role, Term};
 use crate::lease::{LeaseName, LeaseOptions, LeaseTiming, Moment};
 
-/// What happens to a request on its way.
+/// Outcome of a request in transit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,

@@ -1,4 +1,4 @@
-//! What operators read and load, compared with what is exposed.
+//! The files that operators read and load, compared with what is exposed.
 
 use std::collections::BTreeSet;
 

@@ -115,7 +115,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 enum Stop {
     /// An error that is yet to be reported.
     Failure(Failure),
-    /// What a child refused, in its own words.
+    /// Refusal of a child, in its own words.
     Refused(String),
 }
 
