@@ -1,4 +1,4 @@
-//! What any plugin can see and say: preferences, metadata, priority, the time, and until when its answer holds. Through
+//! Inputs and answers of any plugin: preferences, metadata, priority, the time, and the deadline of an answer. Tested with
 //! libraries from outside the workspace.
 
 use divvy_scheduler::replay::{CaseRunner, Expectation, recorded_case, recorded_fleet, recorded_header};

@@ -84,7 +84,7 @@ fn described(schema: &Value) -> String {
     text.replace("[`", "`").replace("`]", "`").replace('|', "\\|")
 }
 
-/// What may be written, and the meaning of each word if only some are allowed.
+/// The allowed values of a property, and the meaning of each word if only some are allowed.
 fn form(schema: &Value, property: &Value) -> (String, String) {
     let options = property["anyOf"].as_array().or(property["oneOf"].as_array());
     let named = referred(property).or(options.into_iter().flatten().find_map(referred));

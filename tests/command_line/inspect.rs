@@ -18,7 +18,7 @@ fn inspect(arguments: &[&str]) -> (Option<i32>, Value) {
     (exit, report)
 }
 
-/// What the file says is what the opened library says.
+/// The file and the opened library give the same answers.
 #[test]
 fn the_file_says_what_the_library_says() {
     for folder in plugin_folders() {

@@ -74,7 +74,7 @@ fn a_broken_contract_is_shown_by_divvy_schedule() {
     assert!(stdout.contains(message), "{stdout}");
 }
 
-/// What ends the process is a finding, with the smallest case that the process does not survive.
+/// A plugin that ends the process is a finding, with the smallest case that the process does not survive.
 #[test]
 fn a_crash_an_exit_and_a_hang_are_findings() {
     for (fault, more, message) in [

@@ -17,7 +17,7 @@ use crate::users::SCHEDULERS_USERS;
 /// Seconds for which a lease is valid after it was renewed.
 const LEASE_SECONDS: i64 = 15;
 
-/// What the judge must know beside the log.
+/// Facts that the judge needs beside the log.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// Allocatable CPU of every cluster.

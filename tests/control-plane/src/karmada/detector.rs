@@ -1,6 +1,6 @@
 //! Bindings from workloads and policies.
 //!
-//! What a binding is comes from `divvy_karmada`'s detector; this adds what only a control plane has: the labels and annotations
+//! `divvy_karmada`'s detector makes the bindings; this adds what only a control plane has: the labels and annotations
 //! by which a binding belongs to its policy, changes to bindings that exist, and policies that wait for their workload.
 
 use std::collections::BTreeMap;

@@ -53,7 +53,7 @@ impl Incoming {
     }
 }
 
-/// What happens to a request that a fault hits.
+/// Effect of a fault on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// It is refused with this status, and never reaches the API server.
@@ -131,7 +131,7 @@ impl Effect {
     }
 }
 
-/// How often a fault hits.
+/// Number of requests that a fault hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frequency {
     /// Every request that it chooses.
