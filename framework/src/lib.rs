@@ -95,7 +95,7 @@
 //!
 //! # Modules
 //!
-//! - [`guide`]: a plugin in ten minutes, and pages on testing, shipping and evolution.
+//! - [`guide`]: a plugin in ten minutes, and pages about testing, shipping and evolution.
 //! - [`prelude`]: the common imports; most plugins need only `use divvy_framework::prelude::*;`.
 //! - [`plugin`]: the trait that every plugin implements, with its promises, needs and failures.
 //! - [`filter`], [`score`], [`select`], [`assign`]: the extension points, one trait each, in the order of the cycle.
@@ -188,9 +188,9 @@
 //! as well. `divvy run` decides a binding again when its preferences change, but not for other annotations and labels of
 //! its policy alone: the next decision sees them.
 //!
-//! A plugin says until when its answer holds with [`Cycle::valid_until`]. The earliest time of all plugins of a decision
-//! counts: `divvy schedule -o json` shows it, and `divvy run` decides the binding again then, with `divvy.io/applied-policy`
-//! as its memory across restarts.
+//! A plugin limits the time for which its answer holds with [`Cycle::valid_until`]. The earliest time of all plugins of
+//! a decision counts: `divvy schedule -o json` shows it, and `divvy run` decides the binding again then, with
+//! `divvy.io/applied-policy` as its memory across restarts.
 //!
 //! # Rules for plugins
 //!

@@ -1,4 +1,4 @@
-//! Division under bounds: each group of candidates gets at least and at most so many replicas.
+//! Division under bounds: each group of candidates has a least and a greatest number of replicas.
 //!
 //! First the quotas of the groups are worked out, then each quota is divided within its group by
 //! [dynamic weight](super::dynamic).

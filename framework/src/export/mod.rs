@@ -282,8 +282,8 @@ macro_rules! export_plugin {
 
         $crate::__certificate!();
 
-        // A second export would be an error of the linker about a symbol. This name is an error of the compiler wherever the
-        // second one is, and says what to write.
+        // A second export would only fail in the linker, with an error about a symbol. This name makes the compiler
+        // fail at the second one, with a message that says what to write.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! one_export_plugin_per_crate_lists_all_plugins_separated_by_semicolons {
