@@ -13,7 +13,7 @@ use crate::generate::{NOON, deployment_binding};
 use crate::schema::{self, Invalid};
 use crate::subject::Subject;
 
-/// The checks of what a plugin says and reads.
+/// The checks of a plugin's description and of the inputs that it reads.
 pub(super) fn checks() -> Vec<Check> {
     let once = |name, contract, check| Check {
         name,

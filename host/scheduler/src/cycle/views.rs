@@ -30,13 +30,14 @@ pub(super) struct Views<'a> {
     pub(super) has_placements: bool,
     /// True if the tables are known, or no plugin reads any.
     pub(super) has_tables: bool,
-    /// True if all of these are known: one look per call.
+    /// True if all of these are known. Checked once per call.
     pub(super) has_all: bool,
     pub(super) texts: Option<&'a Texts>,
 }
 
 impl<'a> Views<'a> {
-    /// The cycle as a plugin sees it: written into `own` if the plugin reads tables, because no other plugin sees those.
+    /// The cycle as a plugin sees it, written into `own` if the plugin reads tables, because no other plugin sees
+    /// those.
     #[inline]
     pub(super) fn cycle_of<'b>(
         &self,

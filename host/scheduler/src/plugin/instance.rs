@@ -290,7 +290,7 @@ impl PluginInstance {
         let (previous, changed) = match &*kept {
             Some((known, value)) if *known == version => return Ok(value.clone()),
             Some((known, value)) => {
-                // Of other tables, any cell may be another.
+                // If the tables are others, any cell may differ.
                 let changed = snapshot
                     .changed_since(known.snapshot)
                     .filter(|_| known.tables == tables);

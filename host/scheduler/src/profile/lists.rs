@@ -1,8 +1,8 @@
 //! The lists of plugins in a profile that extends another: what is inherited, removed, replaced and added.
 //!
-//! A list without [`INHERITED`] replaces the inherited one. With it, the inherited entries stand where it stands: `"!name"` removes
-//! one of them, and an entry that names one of them replaces it where it is. Every entry keeps its [`Origin`], so that a message
-//! can point to the line in which it is written.
+//! A list without [`INHERITED`] replaces the inherited one. With it, the inherited entries take its place: `"!name"`
+//! removes one of them, and an entry that names one of them replaces it in its position. Every entry keeps its
+//! [`Origin`], so that a message can point to the line in which it is written.
 
 use divvy_documents::names;
 
@@ -166,7 +166,8 @@ fn merged<E: Entry>(
         if entry.name() == INHERITED || removed(entry.name()).is_some() {
             continue;
         }
-        // Only the first entry of a name replaces: a second one stays beside it, and is reported as listed twice.
+        // Only the first entry of a name replaces the inherited one. A second one is kept, and is reported as listed
+        // twice.
         let is_replaceable =
             |known: &&mut Written<E>| known.name() == entry.name() && !known.origin.is_of_same_profile(&entry.origin);
         match inherited.iter_mut().find(is_replaceable) {

@@ -301,7 +301,7 @@ impl ProfileSource {
                         let written = FieldPath::dotted(list).index(origin.index).join(&below);
                         self.line(&origin.profile, &written)
                     }
-                    // Of a profile in another text: the list that inherits it is nearest.
+                    // It belongs to a profile in another text, so the list that inherits it is the nearest place.
                     Some(_) => self.line(profile, &FieldPath::dotted(list)),
                     None => self.line(profile, key),
                 }

@@ -418,8 +418,8 @@ pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnap
     decide_each(scheduler, bindings, fleet, |_, _| ())
 }
 
-/// As [`decide`], and shows each decision to `each` when it has been made, with the index of its binding. What `each` takes out of
-/// it does not stay in memory: the explanations of thousands of decisions would not fit there.
+/// As [`decide`], and shows each decision to `each` when it has been made, with the index of its binding. `each` can
+/// take explanations out of it, since those of thousands of decisions would not fit into memory.
 pub fn decide_each(
     scheduler: &mut Scheduler,
     bindings: &[Binding],

@@ -124,8 +124,8 @@ impl Inspection {
         })
     }
 
-    /// Why this host would refuse a plugin of the file under these conditions, as far as the file tells; `None` if it would be
-    /// opened. What only opening shows, such as a certificate that does not match, is not found.
+    /// Why this host would refuse a plugin of the file under these conditions, as far as the file shows; `None` if it
+    /// would be opened. Problems that only opening reveals, such as a certificate that does not match, are not found.
     pub fn refusal(&self, options: LoadOptions<'_>) -> Option<Refusal> {
         let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));
         let record = match checked {
