@@ -1,4 +1,4 @@
-//! Workload affinity on a control plane: decisions in flight, failed writes, and who is woken.
+//! Workload affinity on a control plane: decisions in flight, failed writes, and the bindings that are woken.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ fn a_binding_that_waits_for_a_cluster_is_woken_when_a_peer_leaves_it() {
     // Its backoff is over, so that it waits for nothing but an event.
     simulation.pass(Duration::from_secs(2));
     let writes = simulation.writes("w");
-    // What no peer sees wakes nobody.
+    // A change that no peer sees wakes no binding.
     simulation.patch("v", &json!({"metadata": {"annotations": {"some": "note"}}}));
     assert_eq!(simulation.writes("w"), writes);
     simulation.delete("v");
