@@ -17,7 +17,7 @@ fn bounded(
         within_groups(request, group_of, bounds, rounding, ties, &mut out, &mut scratch).map(|()| out)
     };
     let first = divide(-1);
-    // What an earlier call left behind does not matter.
+    // Contents that an earlier call left in the buffers do not matter.
     assert_eq!(first, divide(-2));
     first
 }
