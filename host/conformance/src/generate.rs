@@ -158,7 +158,7 @@ pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64) -> Value {
     object
 }
 
-/// A binding of a Deployment, with every combination that Karmada's API allows.
+/// A binding of a Deployment, with all fields that Karmada's API allows together.
 fn binding(random: &mut Generator, shape: &Shape, names: &[String], scale: i64) -> Value {
     let replicas = match random.below(12) {
         0 => 0,

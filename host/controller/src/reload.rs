@@ -25,8 +25,8 @@ pub trait ProfileLoader: Send + Sync {
     /// Every problem, as a text for the log.
     fn load(&self) -> Result<ActiveProfile, String>;
 
-    /// The profile's file, if it is not built in, and the files of the tables that it named when it was last read, even if it
-    /// was refused then: so a corrected table is noticed.
+    /// The profile's file, if it is not built in, and the files of the tables that it named when it was last read, even
+    /// if it was refused then, so that a corrected table is noticed.
     fn files(&self) -> Vec<PathBuf>;
 }
 

@@ -118,7 +118,7 @@ impl Estimators {
         join_all(targets.iter().map(|target| self.ask(target, request))).await
     }
 
-    /// True if estimators are to be told which workloads do not run yet.
+    /// True if requests list the workloads that do not run yet.
     pub fn wants_assumed_workloads(&self) -> bool {
         self.options.assumed_workloads
     }

@@ -170,7 +170,7 @@ pub fn standing(cluster: &ClusterExplanation, message: &str) -> (Standing, Strin
             };
             (Standing::Candidate, why)
         }
-        // A binding that failed before Select made no difference between its clusters.
+        // A binding that failed before Select did not distinguish its clusters.
         None if message.is_empty() => (Standing::NotSelected, left_out(cluster)),
         None => (Standing::NotSelected, message.to_owned()),
     }

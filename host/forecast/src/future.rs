@@ -46,7 +46,7 @@ impl Side {
     }
 }
 
-/// Decisions to explain. They do not affect any result.
+/// Scope of explanations. It does not affect any result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Explains {
     /// Nothing.
@@ -59,7 +59,7 @@ pub enum Explains {
 }
 
 impl Explains {
-    /// Removes what is not asked for from a decision.
+    /// Removes explanations outside the scope from a decision.
     fn trimmed(self, mut decision: Decision) -> Decision {
         if let (Self::Assigned, Some(explanation)) = (self, decision.explanation.as_mut()) {
             let clusters = &mut explanation.clusters;
@@ -75,7 +75,7 @@ impl Explains {
 pub struct Options {
     /// True if each result takes its new replicas from the capacity that later ones see.
     pub assumes: bool,
-    /// Decisions to explain.
+    /// Scope of explanations.
     pub explains: Explains,
     /// Threads for work that is independent. Their number does not affect any result.
     pub threads: NonZeroUsize,
@@ -226,7 +226,7 @@ impl Future {
 }
 
 /// Decides bindings one after another, each with the results before it. One that failed is decided again whenever its
-/// peers are placed otherwise than it saw, because a live scheduler wakes it then. Each is placed once, so this ends.
+/// peers are placed differently than it saw, because a live scheduler wakes it then. Each is placed once, so this ends.
 fn one_after_another(
     bindings: &[&Binding],
     scheduler: &mut Scheduler,

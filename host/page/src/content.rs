@@ -74,7 +74,7 @@ pub struct Binding {
     pub from: Assignment,
     /// The second state.
     pub to: Assignment,
-    /// From the first state to the second.
+    /// Movement from the first state to the second.
     pub movement: Movement,
     /// Reasons, if it was decided and explained.
     pub explained: Option<Explained>,

@@ -23,7 +23,7 @@ pub enum Tone {
 /// One figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
-    /// Name in the page's markup, by which tests find it.
+    /// Name in the page's markup, which tests use to find it.
     pub name: &'static str,
     /// The unit that is counted.
     pub label: &'static str,

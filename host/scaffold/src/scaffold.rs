@@ -1,4 +1,4 @@
-//! One new plugin: which template, under which name, built with which SDK.
+//! One new plugin: its template, its name, and its SDK.
 
 use std::fs;
 use std::path::{Path, PathBuf};

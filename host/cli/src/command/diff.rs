@@ -196,7 +196,7 @@ fn forecast(
     let Prepared { original, .. } = &prepared;
     let has_base = left.is_some() || !right.document.changes.is_empty();
     let left = left.unwrap_or(right);
-    // Nothing shows why the left side is as it is.
+    // No output shows the reasons of the left side.
     let unexplained = Options {
         explains: Explains::Nothing,
         ..options

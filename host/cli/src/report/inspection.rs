@@ -112,7 +112,7 @@ impl FromLibrary {
 }
 
 impl Inspected {
-    /// A library of whose plugins the one with this name is meant, or all.
+    /// Reports on the plugin of a library with this name, or on all of its plugins.
     pub(crate) fn new(
         file: &Inspection,
         name: Option<&str>,
@@ -168,7 +168,7 @@ fn described(file: &Inspection, name: &str) -> Option<Described> {
     })
 }
 
-/// Writes what is known as text.
+/// Writes the facts as text.
 ///
 /// # Errors
 ///

@@ -45,14 +45,14 @@ pub(crate) fn with_origins(source: &ProfileSource, profile: &ProfileConfiguratio
         ..profile.clone()
     };
     let rest = rest.to_toml();
-    // Tables come last in TOML, so the lists stand before the first of them.
+    // Tables come last in TOML, so the lists come before the first of them.
     match rest.find("\n\n[") {
         Some(end) => format!("{}\n{lists}{}", &rest[..end], &rest[end + 1..]),
         None => format!("{rest}{lists}"),
     }
 }
 
-/// A string of JSON is one of TOML, too.
+/// A JSON string is also a TOML string.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

@@ -115,7 +115,7 @@ pub struct Engine {
     snapshot: Option<FleetSnapshot>,
     /// Changes of the set of clusters.
     cluster_sets: u64,
-    /// Rows of tables that are for no cluster, as far as they were reported.
+    /// Rows of tables without a cluster, as far as they were reported.
     stray_rows: StrayRows,
     /// Time of the last look at what only time changes.
     ticked: Option<Instant>,
@@ -124,7 +124,7 @@ pub struct Engine {
     expiries: Expiries<Arc<BindingKey>>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     holdings: Holdings,
-    /// Where bindings in workload affinity groups are placed; `None` if no plugin needs it.
+    /// Placements of bindings in workload affinity groups; `None` if no plugin needs them.
     placements: Option<LivePlacements>,
     /// Recently assigned replicas, for answers of estimators; empty if none are asked.
     takings: Takings,
@@ -142,7 +142,7 @@ pub struct Engine {
     panel: Arc<Panel>,
     /// True if estimators are asked before decisions.
     asks_estimators: bool,
-    /// True if they are told what was assigned and does not run yet.
+    /// True if requests to them list replicas that were assigned and do not run yet.
     assumes_workloads: bool,
     /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
     estimating: HashMap<Arc<BindingKey>, bool>,
@@ -283,7 +283,7 @@ impl Engine {
         self
     }
 
-    /// Has estimators told what was assigned to their cluster and does not run there yet.
+    /// Lists replicas that were assigned to a cluster and do not run there yet in requests to its estimator.
     #[must_use]
     pub fn assuming_workloads(mut self, assumes: bool) -> Self {
         self.assumes_workloads = assumes;

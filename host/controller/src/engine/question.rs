@@ -1,4 +1,5 @@
-//! Questions to estimators: which clusters are asked before a decision, and what they are told of earlier ones.
+//! Questions to estimators: the clusters that are asked before a decision, and the earlier decisions that a question
+//! mentions.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -410,8 +410,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// The failure of a binding that asks for workload affinity which no filter enforces. Ignoring it would place replicas
-    /// where they must not be.
+    /// The failure of a binding with workload affinity that no filter enforces. Ignoring the affinity would place
+    /// replicas where they must not be.
     fn unenforced(&self, binding: &ResourceBinding, placement: &Placement) -> Option<Failure> {
         let profile = &self.active.profile;
         let groups = binding.spec.workload_affinity_groups.as_ref();

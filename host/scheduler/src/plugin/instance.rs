@@ -49,7 +49,7 @@ pub trait CallObserver: Send + Sync {
     fn begins(&self, plugin: &'static str, call: Call);
     /// The call that began last has ended: with a result, or with this error.
     fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>);
-    /// A filter rejected so many clusters of a binding that no filter before it had rejected.
+    /// A filter rejected this number of clusters that no earlier filter had rejected for the binding.
     fn rejected(&self, plugin: &'static str, clusters: usize) {
         let _ = (plugin, clusters);
     }

@@ -33,7 +33,7 @@ pub(in crate::command) struct Loaded {
     pub(in crate::command) document: SideDocument,
 }
 
-/// The input of both sides, and what making it showed.
+/// The input of both sides, and the findings of preparing it.
 pub(in crate::command) struct Prepared {
     /// As it was read.
     pub(in crate::command) original: Situation,
@@ -135,7 +135,7 @@ pub(in crate::command) fn prepare(
     };
     let mut base = loses(original.clone());
     let (mut after, applied) = changes.apply(&loses(laid));
-    // A table may also be ahead of the clusters that exist today.
+    // A table may also name clusters that do not exist yet.
     let known = original
         .clusters
         .keys()

@@ -1,4 +1,4 @@
-//! Building a plugin, and which file was built.
+//! Building a plugin, and finding the file that was built.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -182,7 +182,7 @@ fn run(command: &mut Command) -> Result<Vec<u8>, Failure> {
     ))))
 }
 
-/// A command as a person would write it.
+/// A command as a user would type it.
 fn written(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let parts = std::iter::once(program).chain(command.get_args());
