@@ -80,7 +80,7 @@ fn described(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
-    // Links of rustdoc lead nowhere on this page.
+    // Rustdoc's links do not work on this page.
     text.replace("[`", "`").replace("`]", "`").replace('|', "\\|")
 }
 

@@ -1,4 +1,4 @@
-//! `divvy plugin inspect`: what a library's file says, and whether this host would load it.
+//! `divvy plugin inspect`: facts from a library's file, and whether this host would load it.
 
 use std::path::{Path, PathBuf};
 
@@ -103,7 +103,7 @@ fn check_refused(path: &Path, reason: &str) -> Value {
     assert_eq!(report["verdict"]["loads"], false);
     let actual = report["verdict"]["reason"].as_str().expect("a reason");
     assert!(actual.contains(reason), "{actual}");
-    // The rest of what the file says is there as well, and nothing is loaded.
+    // The other facts from the file are there as well, and nothing is loaded.
     assert!(!report["sha256"].as_str().unwrap_or_default().is_empty());
     let (exit, asked) = inspect(&[&text, "--load"]);
     assert_eq!((exit, asked.get("lists")), (Some(1), None));

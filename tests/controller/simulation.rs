@@ -256,7 +256,7 @@ impl Simulation {
         }
     }
 
-    /// Raises versions after a change by someone else, and tells the scheduler.
+    /// Raises versions after a change by someone else, and notifies the scheduler.
     fn changed(&mut self, name: &str) {
         self.version += 1;
         let version = self.version;

@@ -165,7 +165,7 @@ impl Browser {
         problems.collect()
     }
 
-    /// Presses a key. `code` is its Windows virtual code, which Chromium wants.
+    /// Presses a key. `code` is its Windows virtual code, which Chromium expects.
     pub(crate) fn press(&mut self, key: &str, code: u32) {
         let text = if key == "Enter" { "\r" } else { "" };
         for kind in ["keyDown", "keyUp"] {

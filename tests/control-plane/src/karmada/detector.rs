@@ -128,7 +128,7 @@ impl Karmada {
         let mut patch = json!({});
         for field in OWN_FIELDS {
             let value = &binding["spec"][field];
-            // An absent suspension is nobody's: a test may have suspended scheduling.
+            // An absent suspension changes nothing: a test may have suspended scheduling.
             if *value != existing["spec"][field] && !(value.is_null() && field == "suspension") {
                 patch["spec"][field] = replaced(&existing["spec"][field], value);
             }

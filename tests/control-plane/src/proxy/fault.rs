@@ -136,9 +136,9 @@ impl Effect {
 pub enum Frequency {
     /// Every request that it chooses.
     Always,
-    /// The next so many of them.
+    /// This number of requests from now on.
     Next(usize),
-    /// One in so many, at random.
+    /// One in this number, at random.
     OneIn(u64),
 }
 

@@ -46,7 +46,7 @@ fn start(scenario: &mut Scenario, further: &[&str]) -> Result<(), Error> {
     scenario.start_scheduler_with(&configuration)
 }
 
-/// Deploys pods that request so many CPUs each, divided by room over all clusters.
+/// Deploys pods that request this number of CPUs each, divided by room over all clusters.
 async fn deploy(scenario: &Scenario, name: &str, replicas: u32, cpu: &str) -> Result<(), Error> {
     let placement = templates::divided_by_room(json!({}));
     let policy = templates::policy("default", name, ("apps/v1", "Deployment", name), placement);
