@@ -107,10 +107,12 @@ pub(super) struct GroupsScratch {
 /// ```
 /// use divvy_framework::division::{groups::Bounds, within_groups, Cycle, Request, Rounding, Scratch};
 ///
-/// // Two candidates in Europe, which must get at least half of the ten replicas, and one elsewhere with much more
-/// room. let bounds = [Bounds { least: 5, most: 10 }]; let request = Request::new(10, &[8, 2, 90], &[0; 3],
-/// Cycle::Fresh); let (mut out, mut scratch) = ([0; 3], Scratch::default()); within_groups(&request, &[0, 0, 1],
-/// &bounds, Rounding::FloorThenRank, |i| i as u64, &mut out, &mut scratch)?; assert_eq!(out, [4, 1, 5]);
+/// // Two candidates in Europe, which must get at least half of the ten replicas, and one elsewhere with more room.
+/// let bounds = [Bounds { least: 5, most: 10 }];
+/// let request = Request::new(10, &[8, 2, 90], &[0; 3], Cycle::Fresh);
+/// let (mut out, mut scratch) = ([0; 3], Scratch::default());
+/// within_groups(&request, &[0, 0, 1], &bounds, Rounding::FloorThenRank, |i| i as u64, &mut out, &mut scratch)?;
+/// assert_eq!(out, [4, 1, 5]);
 /// # Ok::<(), divvy_framework::division::groups::GroupsError>(())
 /// ```
 pub fn within_groups(
