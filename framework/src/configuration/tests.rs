@@ -20,7 +20,7 @@ struct Entry {
 #[derive(Debug, Default, PartialEq, Configuration)]
 #[serde(default)]
 struct Sample {
-    /// Fill order of the prefix.
+    /// How the prefix is filled.
     fill: Fill,
     limit: Option<u32>,
     entries: Vec<Entry>,
