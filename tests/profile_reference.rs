@@ -61,7 +61,7 @@ fn page(schema: &Value) -> String {
 
 fn section(page: &mut String, schema: &Value, heading: &str, table: &Value) {
     _ = write!(page, "\n## `{heading}`\n\n{}\n\n", described(table));
-    // Of several forms, the table is the one with keys.
+    // If there are several forms, the table is the one with keys.
     let forms = table["anyOf"].as_array().into_iter().flatten();
     let with_keys = forms.chain([table]).find(|form| form.get("properties").is_some());
     page.push_str("| key | value | meaning |\n|---|---|---|\n");

@@ -303,9 +303,9 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         Column::new(self.capacity)
     }
 
-    /// Tier of each cluster, 0 being the best; empty if there are no tiers. Tiers whose clusters are not in the call are
-    /// missing, so the numbers may have gaps and exceed that of the clusters. In Select, a limit on the number of clusters
-    /// must never exclude a better tier in favour of a worse one.
+    /// Tier of each cluster, 0 being the best; empty if there are no tiers. Tiers whose clusters are not in the call
+    /// are missing, so the numbers may have gaps and exceed the number of clusters. In Select, a limit on the number of
+    /// clusters must never exclude a better tier in favour of a worse one.
     pub fn tiers(&self) -> Column<'a, Candidate, u32> {
         Column::new(self.tiers)
     }

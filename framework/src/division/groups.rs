@@ -3,9 +3,9 @@
 //! First the quotas of the groups are worked out, then each quota is divided within its group by
 //! [dynamic weight](super::dynamic).
 //!
-//! * Steady: each group keeps what it has, as far as its bounds and its room allow. What is missing goes to the groups in
-//!   proportion to the room that is left below their upper bounds; what is too much is taken from them in proportion to what they have
-//!   above their lower bounds.
+//! * Steady: each group keeps what it has, as far as its bounds and its room allow. Missing replicas go to the groups in
+//!   proportion to the room that is left below their upper bounds; surplus replicas are taken from them in proportion to what
+//!   they have above their lower bounds.
 //! * Fresh: each group gets its least number, and the rest goes to the groups in proportion to the room below their upper bounds.
 //!
 //! Candidates in no group are a group of their own without bounds.

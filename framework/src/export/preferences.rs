@@ -34,7 +34,7 @@ impl PreferencesReader {
         }
     }
 
-    /// The reader of a plugin: that of the first extension point which reads preferences.
+    /// The reader of a plugin: that of the first extension point that reads preferences.
     pub(super) fn of_plugin(points: &[Self]) -> Self {
         let mut points = points.iter();
         points

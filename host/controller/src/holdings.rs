@@ -103,7 +103,7 @@ impl Holdings {
         };
         let clusters = result.iter().filter_map(|target| {
             let replicas = i64::from(target.replicas);
-            // What an earlier decision holds is still not reported, unless this one takes it away again.
+            // Capacity that an earlier decision holds is still not reported, unless this decision takes it away again.
             let held = held_before(&target.name) + replicas - replicas_in(last, &target.name);
             let held = held.clamp(0, replicas);
             (held > 0).then(|| HeldCluster {

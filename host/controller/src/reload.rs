@@ -126,8 +126,8 @@ fn fingerprints(files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
     files.iter().map(|file| (file.clone(), fingerprint(file))).collect()
 }
 
-/// The versions that were loaded: those that were seen before. A file that changed meanwhile is seen as changed next time.
-/// Of files that were not looked at before, the present version counts.
+/// The versions that were loaded: those that were seen before. A file that changed meanwhile is seen as changed next
+/// time. For files that were not read before, the present version counts.
 fn versions_loaded(seen: BTreeMap<PathBuf, Fingerprint>, files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
     let mut loaded = fingerprints(files);
     for (file, fingerprint) in seen {

@@ -54,7 +54,7 @@ pub enum Explains {
     Nothing,
     /// Every cluster of every decision, which takes half a kilobyte each.
     Everything,
-    /// Of each decision the clusters that are in the last or in the new result.
+    /// The clusters of each decision that are in the last or in the new result.
     Assigned,
 }
 

@@ -44,7 +44,7 @@ pub(super) fn with_plugins(
             let table = configuration.plugin.entry(name.clone()).or_default();
             *table = PluginTable {
                 path: Some(path),
-                // The checksum in the profile is that of the file it replaces.
+                // The checksum in the profile is that of the replaced file.
                 sha256: None,
                 ..table.clone()
             };

@@ -317,7 +317,7 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
     }
 }
 
-/// Prints a document, unless nothing is to be printed.
+/// Prints a document, unless the output is suppressed.
 pub(super) fn print(
     arguments: &SituationArguments,
     output: &Output,

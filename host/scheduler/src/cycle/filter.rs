@@ -23,7 +23,7 @@ impl Cycle {
         }
         let count = |codes: &[u32]| codes.iter().filter(|code| **code != 0).count();
         let mut rejected = 0;
-        // What each observed filter rejected.
+        // Clusters that each observed filter rejected.
         let mut rejections = Vec::new();
         // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
         for (number, plugin) in input.profile.filters().enumerate() {

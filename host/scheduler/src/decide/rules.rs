@@ -129,8 +129,8 @@ fn has_expired(standing: &Standing<'_>) -> bool {
 
 /// True if the applied placement differs (`placementChanged`, `pkg/scheduler/helper.go:36`).
 ///
-/// Of several affinity groups only the observed one is compared, and `workloadAffinity` is not compared; but without an
-/// observed group any difference counts. An annotation that cannot be read counts as unchanged.
+/// If there are several affinity groups, only the observed one is compared, and `workloadAffinity` is not compared; but
+/// without an observed group any difference counts. An annotation that cannot be read counts as unchanged.
 fn placement_changed(standing: &Standing<'_>) -> bool {
     let Some(applied) = standing.applied_placement.filter(|text| !text.is_empty()) else {
         return true;

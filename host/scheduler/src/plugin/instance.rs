@@ -269,8 +269,8 @@ impl PluginInstance {
         })
     }
 
-    /// The value for a snapshot, which is all that `cycle` has besides the tables with the number `tables`: the one that is
-    /// kept, or a new one made from it.
+    /// The value for a snapshot: the one that is kept, or a new one made from it. `cycle` has only the snapshot and the
+    /// tables with the number `tables`.
     ///
     /// # Errors
     ///

@@ -213,7 +213,7 @@ impl ProfileSource {
                         hint: names::hint(&base, &known),
                         may_follow: true,
                     });
-                    // What it inherits is not known; its own entries can be checked all the same.
+                    // Its inherited entries are not known, but its own entries can still be checked.
                     let (lists, _) = written.over(Some(&Lists::default()));
                     lists.put_into(&mut profile);
                     return Ok((profile, lists));

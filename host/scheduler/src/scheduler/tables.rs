@@ -98,7 +98,7 @@ impl TableUses {
         self.plugins.is_empty()
     }
 
-    /// Provides the plugins with tables, of which all that are read must be among `loaded`.
+    /// Provides the plugins with tables. `loaded` must have all tables that are read.
     pub(super) fn provide(&self, loaded: Vec<LoadedTable>) -> ProvidedTables {
         let read: Vec<LoadedTable> = loaded
             .into_iter()

@@ -35,11 +35,11 @@ pub(in crate::command) struct Loaded {
 
 /// The input of both sides, and the findings of preparing it.
 pub(in crate::command) struct Prepared {
-    /// As it was read.
+    /// Input as it was read.
     pub(in crate::command) original: Situation,
-    /// Of the left side.
+    /// Input of the left side.
     pub(super) base: Situation,
-    /// Of the right side.
+    /// Input of the right side.
     pub(in crate::command) after: Situation,
     pub(in crate::command) notes: Vec<String>,
     /// The bindings to show.

@@ -67,7 +67,7 @@ async fn every_metric_of_the_dashboard_exists() {
             used.insert(name.to_owned());
         }
     }
-    // Every metric is on the dashboard, so that none is exposed in vain.
+    // Every metric is on the dashboard, so that no exposed metric goes unused.
     for name in parsed.names() {
         assert!(
             used.iter().any(|known| known.starts_with(&name)),

@@ -1,4 +1,5 @@
-//! A parser of the OpenMetrics text format, as far as it is used here. It panics at whatever the format does not allow.
+//! A parser of the OpenMetrics text format, as far as it is used here. It panics at anything that the format does not
+//! allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
