@@ -73,7 +73,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure of the binding or its policy, which only a change to one of them removes.
+    /// A failure that only a change to the binding or its policy removes.
     pub fn of_binding(message: impl Into<String>) -> Self {
         Self {
             reason: ScheduledReason::SchedulerError,
