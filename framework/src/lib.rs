@@ -121,14 +121,14 @@
 //! | [`ConfiguredPlugin::new`] | once, when the profile is loaded | on an error or a panic, rejects the profile |
 //! | [`FilterPlugin::filter`] | for each filter, in the profile's order, over all clusters | excludes the rejected clusters; if none is left, reports `NoClusterFit` with a count per reason |
 //! | [`ScorePlugin::score`], then [`normalize`] | for each score plugin, over the feasible clusters | rejects scores outside 0..=100, multiplies the others by the profile's weight, adds them up |
-//! | [`SelectPlugin::select`] | for each selector, in the profile's order, over what the one before left of the feasible clusters | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
+//! | [`SelectPlugin::select`] | for each selector, in the profile's order, over the feasible clusters that the selector before it left | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
 //! | [`AssignPlugin::assign`] | for the plugin that serves the strategy, once per tier, over the candidates | checks sum, signs and promises; drops candidates with 0 replicas |
 //!
 //! A plugin that implements [`PreparePlugin`] prepares state for the binding when a call first asks for it. If it lists
-//! `Prepare` in [`export_plugin!`], the host has it prepare once before it calls Assign for each tier of a policy, and
-//! drops the state when the tiers are divided.
+//! `Prepare` in [`export_plugin!`], the host asks it to prepare once before it calls Assign for each tier of a policy,
+//! and drops the state when the tiers are divided.
 //!
-//! A plugin may also keep a [value] for each snapshot, or for each binding. The host has it make one before a call that
+//! A plugin may also keep a [value] for each snapshot, or for each binding. The host asks for one before a call that
 //! reads a new snapshot, or a new plan of the binding.
 //!
 //! A binding without replicas to divide (a ConfigMap, a DaemonSet) goes to every candidate, and Assign is not called.
@@ -164,16 +164,17 @@
 //!   [`Reason`](reason::Reason): a rule, what bound the share, what decided a remainder, and figures by name. The host
 //!   prints it, and hands it to programs as data.
 //! - **Rows and candidates** are types: a [`Row`](clusters::Row) of the snapshot does not index a column of a call, and a
-//!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for one past the end are ignored and
+//!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for an index past the end are ignored and
 //!   counted, except that a selection with one is an error; the test kit reports all of them as errors.
 //! - **Determinism.** The same snapshot, binding, profile, seed and time must give the same result. Break ties by
 //!   [`CallContext::tie_key`], take all other randomness from [`Cycle::random`], and the time from [`Cycle::time`].
 //!
-//! # What a plugin sees of policy and workload
+//! # Inputs from the policy and the workload
 //!
-//! A policy carries preferences for any plugin in the annotation `divvy.io/preferences.<name of the plugin>`, as JSON. The
-//! plugin names their type in the trait of its extension point, such as
-//! [`FilterPlugin<MyPreferences>`](filter::FilterPlugin). Everything else has to be declared with [`Needs`](plugin::Needs):
+//! A policy carries preferences for any plugin in the annotation `divvy.io/preferences.<name of the plugin>`, as JSON.
+//! The plugin names their type in the trait of its extension point, such as
+//! [`FilterPlugin<MyPreferences>`](filter::FilterPlugin). A plugin declares all other inputs with
+//! [`Needs`](plugin::Needs):
 //!
 //! | input | need | `divvy schedule`, `diff` | `divvy run` | a recording |
 //! |---|---|---|---|---|
