@@ -176,7 +176,7 @@ pub fn standing(cluster: &ClusterExplanation, message: &str) -> (Standing, Strin
     }
 }
 
-/// Why a selector left a cluster out, and which one.
+/// The selector that left a cluster out, and its reason.
 fn left_out(cluster: &ClusterExplanation) -> String {
     let Some(LeftOut { plugin, reason }) = &cluster.left_out else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Which bindings are shown. What is decided never depends on it.
+//! Selection of the bindings to show. Decisions never depend on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -197,7 +197,7 @@ impl<'a> Entry<'a> {
         message(&self.decision.outcome)
     }
 
-    /// Where an invalid binding was read, and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
+    /// Location of an invalid binding and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
     pub(crate) fn place(&self) -> Option<String> {
         let Outcome::Failed(CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. }) =
             &self.decision.outcome

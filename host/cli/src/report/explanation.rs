@@ -167,7 +167,7 @@ impl<'a, 'report> Account<'a, 'report> {
             return figures;
         };
         let reason = reason.as_ref().map_or("", |reason| reason.text.as_str());
-        // With one selector there is no question which.
+        // With a single selector there is nothing to distinguish.
         match (self.profile.selectors > 1, reason) {
             (false, "") => figures,
             (false, reason) => format!("{reason}; {figures}"),

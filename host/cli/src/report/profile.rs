@@ -57,8 +57,8 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Where an entry is written: in a built-in profile, or at `FILE:LINE`. `None` if the profile extends none, so that all entries are
-/// its own.
+/// Location of an entry: in a built-in profile, or at `FILE:LINE`. `None` if the profile extends none, so that all
+/// entries are its own.
 fn origin(source: &ProfileSource, profile: &str, list: &str, index: usize) -> Option<String> {
     source.extended_by(profile)?;
     let origin = source.origin(profile, list, index)?;

@@ -310,7 +310,7 @@ impl Engine {
     /// between its two patches left behind.
     fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
         let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
-        // Nothing is written in shadow mode, so there is no time of an own decision either.
+        // Nothing is written in shadow mode, so there is no time of a decision of its own either.
         self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
         let status = &candidate.binding.status;
         let is_scheduled = status

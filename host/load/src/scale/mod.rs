@@ -14,7 +14,7 @@ use self::server::{Contents, Server};
 use crate::LoadError;
 use crate::scheduler::{Scheduler, SchedulerOptions};
 
-/// Longest time for the scheduler to come to rest.
+/// Maximum time for the scheduler to become idle.
 const REST: Duration = Duration::from_secs(1800);
 
 /// Settings of the measurement.

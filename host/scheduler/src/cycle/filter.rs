@@ -28,7 +28,7 @@ impl Cycle {
         // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
         for (number, plugin) in input.profile.filters().enumerate() {
             views.calling(|| input.profile.filter_place(number));
-            // The SDK lets a plugin reject only. Any other library may write to the whole column.
+            // The SDK only lets a plugin reject. Any other library may write to the whole column.
             let may_change = !plugin.library().is_certified();
             if may_change {
                 self.row_buffer.clone_from(&self.codes);

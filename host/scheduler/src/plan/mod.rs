@@ -33,7 +33,7 @@ use tables::{NamedAffinity, binding_tables};
 pub struct Plan {
     /// Name of the strategy.
     pub strategy: String,
-    /// Where the strategy's name comes from.
+    /// Source of the strategy's name.
     pub source: StrategySource,
     /// Mistakes in the binding or its policy that were tolerated.
     pub warnings: Vec<Warning>,

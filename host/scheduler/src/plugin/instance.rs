@@ -72,7 +72,7 @@ unsafe impl Sync for InProcess {}
 
 impl Drop for InProcess {
     fn drop(&mut self) {
-        // SAFETY: the instance is the plugin's own, and is used nowhere else any more.
+        // SAFETY: the instance is the plugin's own, and is no longer used anywhere else.
         unsafe { (self.destroy)(self.instance) };
     }
 }

@@ -13,7 +13,7 @@ pub(super) const INHERITED: &str = "...";
 /// Start of an entry that removes an inherited one.
 const REMOVED: char = '!';
 
-/// Where an entry of a list is written.
+/// Location of an entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// Name of the profile.
@@ -116,7 +116,7 @@ impl Lists {
         profile.assign = entries(self.assign.as_deref());
     }
 
-    /// Where the entry at `index` of the list with this key is written.
+    /// The location of the entry at `index` of the list with this key.
     pub(super) fn origin(&self, list: &str, index: usize) -> Option<&Origin> {
         let names = match list {
             "filters" => &self.filters,

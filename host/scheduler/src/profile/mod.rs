@@ -139,8 +139,8 @@ impl ProfileSource {
         (resolved.into_iter().map(|(profile, _)| profile).collect(), error)
     }
 
-    /// Where the entry at `index` of a profile's list is written: in the profile itself, or in one that it extends. The list is
-    /// named by its key, such as `filters`; `None` if there is no such entry.
+    /// The location of the entry at `index` of a profile's list: in the profile itself, or in one that it extends. The
+    /// list is named by its key, such as `filters`; `None` if there is no such entry.
     pub fn origin(&self, profile: &str, list: &str, index: usize) -> Option<EntryOrigin> {
         let (resolved, _) = self.resolve();
         let (_, lists) = resolved.iter().find(|(known, _)| known.name == profile)?;

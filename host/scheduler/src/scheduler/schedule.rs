@@ -139,13 +139,13 @@ impl Scheduler {
         self.placements.as_ref()
     }
 
-    /// Notes that a binding has no clusters any more: no cluster fits it, and its result is removed. Does nothing without a
-    /// ledger.
+    /// Records that a binding no longer has clusters: no cluster fits it, and its result is removed. Does nothing
+    /// without a ledger.
     pub fn cleared(&mut self, binding: &Binding) {
         self.placed(binding, &[]);
     }
 
-    /// Notes the clusters of a result for the peers of its binding.
+    /// Records the clusters of a result for the peers of its binding.
     fn placed(&mut self, binding: &Binding, targets: &[(String, i64)]) {
         let Some(placements) = self.placements.as_mut().filter(|_| self.ledger.is_some()) else {
             return;

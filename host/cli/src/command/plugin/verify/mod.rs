@@ -111,7 +111,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     u64::try_from(quantity.value()).map_err(|_| "expected a positive size".to_owned())
 }
 
-/// Why there is no verification.
+/// Reason for which there is no verification.
 enum Stop {
     /// An error that is yet to be reported.
     Failure(Failure),
@@ -125,7 +125,7 @@ impl From<Failure> for Stop {
     }
 }
 
-/// Runs every check that applies in a child process and prints what came of it.
+/// Runs every check that applies in a child process and prints the outcomes.
 pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit, Failure> {
     if arguments.child.is_child() {
         return child::run(arguments, console);
