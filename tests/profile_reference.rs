@@ -46,7 +46,7 @@ fn page(schema: &Value) -> String {
 
 fn section(page: &mut String, schema: &Value, heading: &str, table: &Value) {
     _ = write!(page, "\n## `{heading}`\n\n{}\n\n", described(table));
-    // Of several forms, the table is the one with keys.
+    // If there are several forms, the table is the one with keys.
     let forms = table["anyOf"].as_array().into_iter().flatten();
     let with_keys = forms.chain([table]).find(|form| form.get("properties").is_some());
     page.push_str("| key | value | meaning |\n|---|---|---|\n");
@@ -65,11 +65,11 @@ fn described(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
-    // Links of rustdoc lead nowhere on this page.
+    // Rustdoc's links do not work on this page.
     text.replace("[`", "`").replace("`]", "`").replace('|', "\\|")
 }
 
-/// What may be written, and the meaning of each word if only some are allowed.
+/// The allowed values of a property, and the meaning of each word if only some are allowed.
 fn form(schema: &Value, property: &Value) -> (String, String) {
     let options = property["anyOf"].as_array().or(property["oneOf"].as_array());
     let named = referred(property).or(options.into_iter().flatten().find_map(referred));

@@ -137,7 +137,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     Ok(exit)
 }
 
-/// What of the decisions is explained: everything that is printed, as far as it fits into memory.
+/// The decisions to explain: everything that is printed, as far as it fits into memory.
 fn explains(arguments: &DiffArguments, prepared: &Prepared, console: &Console) -> Explains {
     let after = &prepared.after;
     let is_small = page::explains_everything(after.bindings.len(), after.clusters.len());
@@ -197,7 +197,7 @@ fn forecast(
     let Prepared { original, .. } = &prepared;
     let has_base = left.is_some() || !right.document.changes.is_empty();
     let left = left.unwrap_or(right);
-    // Nothing shows why the left side is as it is.
+    // No output shows the reasons of the left side.
     let unexplained = Options {
         explains: Explains::Nothing,
         ..options
@@ -318,7 +318,7 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
     }
 }
 
-/// Prints a document, unless nothing is to be printed.
+/// Prints a document, unless the output is suppressed.
 pub(super) fn print(
     arguments: &SituationArguments,
     output: &Output,

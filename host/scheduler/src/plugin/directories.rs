@@ -77,7 +77,7 @@ impl PluginDirectories {
         self.holding(&file_names(name)).next()
     }
 
-    /// Libraries of a plugin that are not used because [`Self::find`] comes upon another file first.
+    /// Libraries of a plugin that are not used because [`Self::find`] finds another file first.
     pub fn shadowed(&self, name: &str) -> Vec<PathBuf> {
         let names = file_names(name);
         // A directory may be listed twice, and a file may be a link to another.

@@ -185,7 +185,7 @@ impl Registry<'_> {
         is_second
     }
 
-    /// Where no directory holds any plugin, that is one problem and not one per plugin.
+    /// If no directory holds any plugin, that is one problem and not one per plugin.
     fn join_missing(&mut self) {
         let is_missing = |error: &RegistryError| matches!(error, RegistryError::NotFound { .. });
         let missing = self.errors.iter().filter(|error| is_missing(error)).count();
