@@ -1,4 +1,4 @@
-//! What the calls of a cycle read, and the time until which their answers hold.
+//! Views that the calls of a cycle read, and the time until which their answers hold.
 
 use divvy_framework::abi::Pointer;
 use divvy_framework::abi::descriptor::feature;
@@ -12,7 +12,7 @@ use super::sink::Texts;
 use crate::plugin::{PluginInstance, TakeText};
 use crate::table::ProvidedTables;
 
-/// What the calls of one cycle read, and where their texts go.
+/// Views that the calls of one cycle read, and the sink of their texts.
 #[derive(Clone, Copy)]
 pub(super) struct Views<'a> {
     pub(super) cycle: &'a CycleView<'a>,
@@ -30,7 +30,7 @@ pub(super) struct Views<'a> {
 }
 
 impl<'a> Views<'a> {
-    /// The cycle as a plugin sees it: written into `own` if the plugin reads tables, because no other plugin sees those.
+    /// The cycle as a plugin sees it, written into `own` if the plugin reads tables, because no other plugin sees those.
     #[inline]
     pub(super) fn cycle_of<'b>(
         &self,

@@ -149,7 +149,7 @@ impl Profile {
         Plan::new(input, &self.parts.declarations, &self.parts.plan_options)
     }
 
-    /// How to mend an invalid binding, if that takes a change of the profile: a strategy whose plugin is installed has to be listed.
+    /// Hint for an invalid binding that a change of the profile would fix: listing the strategy of an installed plugin.
     pub fn hint_at(&self, error: &InvalidBinding) -> Option<String> {
         let InvalidBinding::UnknownStrategy { strategy, .. } = error else {
             return None;
