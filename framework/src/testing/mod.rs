@@ -26,6 +26,7 @@ mod explanation;
 mod host;
 mod identity;
 mod inputs;
+mod last;
 mod metrics;
 mod peers;
 mod promises;
