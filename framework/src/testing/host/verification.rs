@@ -14,10 +14,7 @@ use super::whole_cycle::profile_argument;
 /// The library and the scheduler are those of a [`WholeCycle`](super::WholeCycle).
 ///
 /// ```no_run
-/// # fn
-/// # keeps_its_contracts() {
 /// divvy_framework::testing::Verification::new().passes();
-/// # }
 /// ```
 #[derive(Debug, Clone, Default)]
 #[must_use = "`passes` makes the checks"]
@@ -61,13 +58,13 @@ impl Verification {
         self
     }
 
-    /// Adds the bindings in manifests as further cases: a file or a folder.
-    pub fn cases(mut self, path: impl AsRef<Path>) -> Self {
-        self.cases.push(path.as_ref().to_owned());
+    /// Adds the bindings in a file of manifests as further cases.
+    pub fn cases(mut self, file: impl AsRef<Path>) -> Self {
+        self.cases.push(file.as_ref().to_owned());
         self
     }
 
-    /// Makes only this check, and others that are named in the same way.
+    /// Makes only this check, and those of further calls.
     pub fn check(mut self, name: &str) -> Self {
         self.checks.push(name.to_owned());
         self

@@ -20,16 +20,10 @@ const TIME: i64 = 946_684_800_000;
 /// ```no_run
 /// use divvy_framework::testing::Scenario;
 ///
-/// let decisions = Scenario::from_yaml("
-/// apiVersion: cluster.karmada.io/v1alpha1
-/// kind: Cluster
-/// metadata: { name: berlin }
-/// spec: { syncMode: Push }
-/// ")
-/// .and_files(["manifests/workload.yaml"])
-/// .decide()
-/// .unwrap();
-/// assert_eq!(decisions.binding("shop/web-deployment").shares(), [("berlin", 9)]);
+/// let decisions = Scenario::from_files(["manifests"]).decide().unwrap();
+/// let web = decisions.binding("shop/web-deployment");
+/// assert_eq!(web.shares(), [("berlin", 8), ("dallas", 1)]);
+/// assert_eq!(web.rejections(), []);
 /// ```
 #[derive(Debug, Clone)]
 #[must_use = "`decide` runs the scheduler"]
