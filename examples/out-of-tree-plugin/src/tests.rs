@@ -102,5 +102,5 @@ fn the_scheduler_fills_the_cheapest_clusters_of_a_fleet() {
 
 #[test]
 fn the_library_keeps_its_contracts() {
-    Verification::new().passes();
+    Verification::new().runs(200).passes();
 }
