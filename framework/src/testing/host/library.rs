@@ -118,7 +118,7 @@ pub(super) fn library_in(messages: &str, manifest: &Path) -> Option<PathBuf> {
             && is_library
             && path.is_some_and(|path| real(path.as_ref()) == manifest)
     });
-    let files = own.filter_map(|message| {
+    let mut files = own.filter_map(|message| {
         let files = message["filenames"].as_array()?;
         let mut files = files.iter().filter_map(Value::as_str).map(PathBuf::from);
         files.find(|file| {
@@ -126,5 +126,5 @@ pub(super) fn library_in(messages: &str, manifest: &Path) -> Option<PathBuf> {
                 .is_some_and(|found| found == std::env::consts::DLL_EXTENSION)
         })
     });
-    files.last()
+    files.next_back()
 }
