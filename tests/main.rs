@@ -25,6 +25,7 @@
 //! - [`diff`]: forecasts of changes, against the same changes made by hand.
 //! - [`conformance`]: all recorded decisions of Karmada's own algorithm.
 //! - [`verification`]: the conformance kit of `divvy plugin verify`.
+//! - [`whole_cycles`]: the test kit's runs of the real scheduler, in a crate outside the workspace.
 //! - [`walls`]: permitted dependencies between crates, and names that are restricted to certain files.
 
 mod artifacts;
@@ -58,3 +59,4 @@ mod tables;
 mod values;
 mod verification;
 mod walls;
+mod whole_cycles;

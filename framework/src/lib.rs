@@ -109,7 +109,7 @@
 //! - [`reason`]: why a cluster has its share or its score, or was left out, as data.
 //! - [`metrics`]: counters and histograms for the people who run the plugin.
 //! - [`random`]: seeded randomness; [`reuse`]: memory that outlives a call.
-//! - [`testing`]: builders for testing a plugin as plain Rust (feature `testing`).
+//! - [`testing`]: builders for testing a plugin as plain Rust, and runs of the real scheduler (feature `testing`).
 //!
 //! # The order of calls
 //!

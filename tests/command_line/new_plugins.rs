@@ -5,17 +5,21 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
 use super::divvy;
+use crate::artifacts::{plugin, workspace};
 
 /// Variables that cargo, make and a compiler need, beside those of the command itself.
 const PASSED_ON: [&str; 5] = ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
 fn run_with(arguments: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String, String) {
-    let mut command = divvy(arguments);
+    output(divvy(arguments), variables)
+}
+
+fn output(mut command: Command, variables: &[(&str, &str)]) -> (Option<i32>, String, String) {
     command.envs(
         PASSED_ON
             .iter()
@@ -105,7 +109,7 @@ impl New {
 
 /// Creates a plugin in Rust, tests it, and checks that testing changes none of its files.
 #[track_caller]
-fn rust(name: &str, point: &str, cases: &[&str]) {
+fn rust(name: &str, point: &str, cases: &[&str]) -> New {
     let new = New::create(name, &["--point", point]);
     let lock = new.read("Cargo.lock");
     new.passes(cases);
@@ -125,6 +129,7 @@ fn rust(name: &str, point: &str, cases: &[&str]) {
     ]);
     assert_eq!(exit, Some(0), "{stdout}{stderr}");
     assert!(stdout.contains("shop/web-deployment"), "{stdout}");
+    new
 }
 
 #[test]
@@ -137,6 +142,17 @@ fn a_new_filter_builds_and_passes_where_no_checkout_is() {
     rust("my-filter-2", "filter", &["another-region"]);
 }
 
+/// A test of the plugin runs the scheduler that runs the test, with the plugin as `divvy plugin test` builds it.
+const WHOLE_CYCLE: &str = r#"
+#[test]
+fn it_works_in_the_scheduler() {
+    let decisions = divvy_framework::testing::Scenario::from_files(["manifests"]).decide().unwrap();
+    let web = decisions.binding("shop/web-deployment");
+    assert_eq!(web.left_out(), [("madrid", "few-clusters")]);
+    divvy_framework::testing::Verification::new().runs(20).clusters(30).check("members").passes();
+}
+"#;
+
 #[test]
 fn a_new_score_builds_and_passes_where_no_checkout_is() {
     rust("score-whose-name-has-forty-letters-in-al", "score", &["gold-first"]);
@@ -144,7 +160,31 @@ fn a_new_score_builds_and_passes_where_no_checkout_is() {
 
 #[test]
 fn a_new_selector_builds_and_passes_where_no_checkout_is() {
-    rust("few-clusters", "select", &["two-clusters"]);
+    let new = rust("few-clusters", "select", &["two-clusters"]);
+    let tests = new.read("src/tests.rs");
+    new.write("src/tests.rs", &format!("{tests}{WHOLE_CYCLE}"));
+    let plugins = plugin("duplicated").parent().expect("a library is in a folder");
+    let plugins = plugins.to_str().expect("the path is UTF-8");
+    let mut command = Command::new(alone());
+    command
+        .args(["plugin", "test", new.path(), "--runs=20", "--plugin-directory", plugins])
+        .env_clear();
+    let (exit, stdout, stderr) = output(command, &[("DIVVY", "/nowhere/divvy")]);
+    assert_eq!(exit, Some(0), "{stdout}{stderr}");
+    assert!(
+        stderr.contains("test tests::it_works_in_the_scheduler ... ok"),
+        "{stdout}{stderr}"
+    );
+}
+
+/// The binary in a folder without plugins, as a link: only arguments and variables say where they are.
+fn alone() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone");
+    let program = folder.join("divvy");
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let _ = fs::remove_file(&program);
+    fs::hard_link(workspace().binary("divvy"), &program).expect("a file can be linked");
+    program
 }
 
 #[test]

@@ -95,6 +95,36 @@ fn an_additional_plugin_stands_before_the_selector_that_enforces_spread_constrai
     assert!(stdout.contains(list), "{stdout}");
 }
 
+/// The plugin stays where the profile lists it, also if it serves further extension points or comes in a file with others.
+#[test]
+fn a_plugin_of_the_profile_is_taken_from_the_file_and_stays_where_it_is() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    for (list, name, others) in [
+        ("filters = ['windows']", "windows", ["scores", "select"]),
+        ("assign = ['unfaithful']", "unfaithful", ["filters", "scores"]),
+    ] {
+        let path = profile(folder.path(), &format!("[[profile]]\nname = 'mine'\n{list}\n"));
+        let library = fixture(name).display().to_string();
+        let (exit, stdout, stderr) = run(&["profile", "show", &path, "--plugin", &library]);
+        assert_eq!(exit, Some(0), "{stderr}");
+        assert!(stdout.contains(&format!("path = \"{library}\"")), "{stdout}");
+        for other in others {
+            let line = stdout
+                .lines()
+                .position(|line| line.starts_with(&format!("{other} = [")));
+            assert_eq!(line, None, "{stdout}");
+        }
+    }
+    // Of several plugins that the profile does not use, none is meant.
+    let library = fixture("windows").display().to_string();
+    let (exit, _, stderr) = run(&["profile", "show", "--plugin", &library]);
+    assert_eq!(exit, Some(2));
+    assert!(
+        stderr.contains("holds several plugins: `windows`, `curious`"),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn a_library_that_another_hides_is_told() {
     let folder = tempfile::tempdir().expect("a folder can be made");

@@ -1,6 +1,7 @@
-//! Tests of the strategy as ordinary Rust code: no library is built and no host runs.
+//! Tests of the strategy: as ordinary Rust code, where no library is built and no scheduler runs; then of the library, in the
+//! scheduler, with the binary that `DIVVY` names.
 
-use divvy_framework::testing::{ClusterBuilder, Scenario, Value, json};
+use divvy_framework::testing::{ClusterBuilder, Scenario, Value, Verification, json};
 
 use super::*;
 
@@ -84,4 +85,22 @@ fn what_runs_stays_until_a_reschedule_is_asked_for() {
     assert_eq!(running(12).assign_checked(&plugin).unwrap(), [7, 3, 2]);
     assert_eq!(running(5).assign_checked(&plugin).unwrap(), [5, 0, 0]);
     assert_eq!(running(8).fresh(true).assign_checked(&plugin).unwrap(), [5, 3, 0]);
+}
+
+/// The whole cycle: the policy's strategy and preferences, the profile, the bundled filters, and the estimate of what fits.
+#[test]
+fn the_scheduler_fills_the_cheapest_clusters_of_a_fleet() {
+    let decisions = Scenario::from_files(["../fleet/clusters", "manifests"]).decide().unwrap();
+    let rendering = decisions.binding("studio/video-rendering-deployment");
+    assert_eq!(
+        rendering.shares(),
+        [("us-aws-virginia", 9), ("us-gcp-iowa", 22), ("us-onprem-dallas", 29)]
+    );
+    let prices = rendering.explanations("cheapest-first");
+    assert!(prices.contains(&("us-onprem-dallas", "price 0.021")), "{prices:?}");
+}
+
+#[test]
+fn the_library_keeps_its_contracts() {
+    Verification::new().runs(200).passes();
 }

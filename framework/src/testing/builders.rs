@@ -63,6 +63,13 @@ impl ClusterBuilder {
         });
     }
 
+    /// Sets `metadata.uid`.
+    #[must_use]
+    pub fn uid(self, uid: &str) -> Self {
+        let uid = uid.to_owned();
+        self.with(move |cluster| _ = cluster.uid(&uid))
+    }
+
     /// Sets `spec.region`.
     #[must_use]
     pub fn region(self, region: &str) -> Self {
@@ -82,6 +89,13 @@ impl ClusterBuilder {
     pub fn zone(self, zone: &str) -> Self {
         let zone = zone.to_owned();
         self.with(move |cluster| _ = cluster.zone(&zone))
+    }
+
+    /// Sets the deprecated `spec.zone`.
+    #[must_use]
+    pub fn deprecated_zone(self, zone: &str) -> Self {
+        let zone = zone.to_owned();
+        self.with(move |cluster| _ = cluster.deprecated_zone(&zone))
     }
 
     /// Adds a label.
@@ -105,6 +119,17 @@ impl ClusterBuilder {
         self.with(move |cluster| _ = cluster.taint(Taint::new(&key, &value, effect)))
     }
 
+    /// Adds a taint with the time at which it was added, in seconds since 1970.
+    #[must_use]
+    pub fn taint_since(self, key: &str, value: &str, effect: TaintEffect, seconds: i64) -> Self {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        self.with(move |cluster| {
+            let mut taint = Taint::new(&key, &value, effect);
+            taint.time_added = Some(seconds);
+            cluster.taint(taint);
+        })
+    }
+
     /// Adds an API enablement.
     #[must_use]
     pub fn api(self, group_version: &str, kind: &str) -> Self {
@@ -119,6 +144,13 @@ impl ClusterBuilder {
         self.with(move |cluster| _ = cluster.condition(Condition::new(&kind, status, "")))
     }
 
+    /// Adds a condition with its reason.
+    #[must_use]
+    pub fn condition_with_reason(self, kind: &str, status: ConditionStatus, reason: &str) -> Self {
+        let (kind, reason) = (kind.to_owned(), reason.to_owned());
+        self.with(move |cluster| _ = cluster.condition(Condition::new(&kind, status, &reason)))
+    }
+
     /// Marks the cluster as being deleted. The host rejects such a cluster before any filter sees it.
     #[must_use]
     pub fn deleting(self) -> Self {
@@ -128,14 +160,32 @@ impl ClusterBuilder {
     /// Adds a resource to the resource summary: `cpu` in thousandths, everything else in its own unit.
     #[must_use]
     pub fn resource(self, name: &str, allocatable: i64, allocated: i64) -> Self {
+        self.amounts(name, allocatable, allocated, None)
+    }
+
+    /// Adds a resource like [`Self::resource`], with the amount that is being allocated to pods which are not running yet.
+    #[must_use]
+    pub fn resource_with_allocating(self, name: &str, allocatable: i64, allocated: i64, allocating: i64) -> Self {
+        self.amounts(name, allocatable, allocated, Some(allocating))
+    }
+
+    fn amounts(self, name: &str, allocatable: i64, allocated: i64, allocating: Option<i64>) -> Self {
         let name = name.to_owned();
         self.with(move |cluster| {
             let mut resource = Resource::new(&name);
             resource.allocatable = Some(allocatable);
             resource.allocated = Some(allocated);
-            resource.remaining = Some(allocatable.saturating_sub(allocated));
+            resource.allocating = allocating;
+            let used = allocated.saturating_add(allocating.unwrap_or(0));
+            resource.remaining = Some(allocatable.saturating_sub(used));
             cluster.resource(resource);
         })
+    }
+
+    /// Gives the status a resource summary, even without a resource.
+    #[must_use]
+    pub fn resource_summary(self) -> Self {
+        self.with(|cluster| _ = cluster.resource_summary())
     }
 
     /// Adds a resource model: its grade, the number of nodes of that grade, and name, minimum and maximum of each resource.

@@ -16,7 +16,7 @@ use crate::select::SelectPlugin;
 
 /// Panics if a plugin answers differently to the same question, or because it is asked to explain.
 #[track_caller]
-fn check_same<T: PartialEq + Debug>(plugin: &str, what: &str, first: &T, second: &Result<T, Failure>) {
+pub(super) fn check_same<T: PartialEq + Debug>(plugin: &str, what: &str, first: &T, second: &Result<T, Failure>) {
     assert!(
         second.as_ref() == Ok(first),
         "plugin `{plugin}` answers differently {what}: {first:?}, then {second:?}"
@@ -37,6 +37,24 @@ impl Scenario {
         let names = self.cluster_names().into_iter().zip(codes);
         let feasible = names.filter(|(_, code)| *code == 0).map(|(name, _)| name);
         Ok((feasible.collect(), explanation))
+    }
+
+    /// Runs Filter like [`Self::feasible`]. The plugin must answer the same a second time, and without being asked for reasons.
+    ///
+    /// # Errors
+    ///
+    /// The plugin's [`Failure`].
+    ///
+    /// # Panics
+    ///
+    /// If the plugin answers differently.
+    #[track_caller]
+    pub fn feasible_checked<T: Preferences + 'static, P: FilterPlugin<T>>(
+        &self,
+        plugin: &P,
+    ) -> Result<Vec<String>, Failure> {
+        self.rejections_checked(plugin)?;
+        self.feasible(plugin)
     }
 
     /// Runs Filter and returns the name of each rejected cluster and the reason. The plugin must answer the same a

@@ -1,10 +1,11 @@
 //! The columns of the clusters of a call, as the host would pass them.
 
+use std::any::Any;
+use std::collections::BTreeMap;
+
 use divvy_framework_abi::arena::{ABSENT, NO_ROW};
 
 use super::{ClusterBuilder, Scenario};
-use std::any::Any;
-
 use crate::clusters::Row;
 use crate::cycle::{CallContext, Cycle};
 use crate::plugin::Plugin;
@@ -48,22 +49,16 @@ impl Scenario {
     /// The columns of the clusters with these numbers, as the host would pass them.
     pub(super) fn columns(&self, rows: &[Row]) -> Columns {
         let clusters = || rows.iter().filter_map(|row| self.clusters.get(row.index()));
-        // The host lists the last result in the order of the binding: here, that of the names.
-        let listed = |row: Row| {
-            let before = self.clusters.iter().take(row.index());
-            before.filter(|cluster| cluster.last != ABSENT).count() as u32
-        };
+        let targets = self.last_targets();
+        let listed: BTreeMap<&str, u32> = targets.iter().map(|(name, _)| *name).zip(0..).collect();
         let is_listed = self.clusters.iter().any(|cluster| cluster.last != ABSENT);
         let tiers: Vec<u32> = clusters().map(|cluster| cluster.tier).collect();
         Columns {
             scores: clusters().map(|cluster| cluster.score).collect(),
             last: clusters().map(|cluster| cluster.last.max(0)).collect(),
             last_index: if is_listed {
-                let index = |(cluster, &row): (&ClusterBuilder, &Row)| match cluster.last {
-                    ABSENT => NO_ROW,
-                    _ => listed(row),
-                };
-                clusters().zip(rows).map(index).collect()
+                let index = |cluster: &ClusterBuilder| listed.get(cluster.name.as_str()).copied();
+                clusters().map(|cluster| index(cluster).unwrap_or(NO_ROW)).collect()
             } else {
                 Vec::new()
             },

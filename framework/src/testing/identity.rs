@@ -1,13 +1,17 @@
-//! Names and requests of the binding.
+//! Names, strategy and requests of the binding.
 
 use super::Scenario;
 
-/// Names of the binding and its resource.
+/// Names of the binding, its resource and its strategy.
 #[derive(Debug, Clone)]
 pub(super) struct Names {
     pub(super) namespace: String,
     pub(super) binding: String,
     pub(super) resource: String,
+    /// `None` for that of the binding.
+    pub(super) resource_uid: Option<String>,
+    /// `None` for the first one that the plugin serves.
+    pub(super) strategy: Option<String>,
 }
 
 impl Default for Names {
@@ -16,13 +20,15 @@ impl Default for Names {
             namespace: "default".to_owned(),
             binding: "sample-deployment".to_owned(),
             resource: "sample".to_owned(),
+            resource_uid: None,
+            strategy: None,
         }
     }
 }
 
 impl Scenario {
-    /// Sets namespace and name of the binding. The resource is in the same namespace. `default` and `sample-deployment` by
-    /// default.
+    /// Sets namespace and name of the binding. The resource is in the same namespace; an empty one makes it a
+    /// ClusterResourceBinding. `default` and `sample-deployment` by default.
     #[must_use]
     pub fn named(mut self, namespace: &str, name: &str) -> Self {
         namespace.clone_into(&mut self.names.namespace);
@@ -34,6 +40,28 @@ impl Scenario {
     #[must_use]
     pub fn named_resource(mut self, name: &str) -> Self {
         name.clone_into(&mut self.names.resource);
+        self
+    }
+
+    /// Sets the UID of both the binding and its resource.
+    #[must_use]
+    pub fn uid(mut self, uid: &str) -> Self {
+        uid.clone_into(&mut self.uid);
+        self
+    }
+
+    /// Sets the UID of the resource, if it is another one than that of the binding.
+    #[must_use]
+    pub fn resource_uid(mut self, uid: &str) -> Self {
+        self.names.resource_uid = Some(uid.to_owned());
+        self
+    }
+
+    /// Sets the strategy that the policy selects. By default, the first one that the plugin serves at Assign, and none at the other
+    /// extension points.
+    #[must_use]
+    pub fn strategy(mut self, name: &str) -> Self {
+        self.names.strategy = Some(name.to_owned());
         self
     }
 

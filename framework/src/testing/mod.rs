@@ -1,10 +1,13 @@
-//! Tests plugins as plain Rust, with builders for clusters, a binding and preferences: no library and no host needed.
+//! Tests plugins: as plain Rust, with builders for clusters, a binding and preferences, and built, in the real scheduler.
 //!
 //! Requires the feature `testing`. A [`Scenario`] holds the binding and the clusters, including the results of earlier
 //! steps of a cycle (score, replicas that fit now, last replicas). It runs one step of one plugin with the same
 //! contexts as the host's calls. [`Scenario::rejections_checked`], [`Scenario::scores_checked`],
 //! [`Scenario::candidates_checked`] and [`Scenario::assign_checked`] hold a plugin to the host's rules, and a strategy to its
-//! promises.
+//! promises. Neither a library nor a scheduler is needed.
+//!
+//! [`Scenario::from_yaml`] decides manifests in whole cycles, with the bundled plugins around the library under test, and
+//! [`Verification`] makes the checks of `divvy plugin verify` on it. Both run the binary `divvy`.
 //!
 //! ```
 //! use divvy_framework::testing::{ClusterBuilder, Scenario};
@@ -20,8 +23,10 @@ mod builders;
 mod checked;
 mod columns;
 mod explanation;
+mod host;
 mod identity;
 mod inputs;
+mod last;
 mod metrics;
 mod peers;
 mod promises;
@@ -31,6 +36,7 @@ mod tables;
 
 pub use builders::{AffinityBuilder, ClusterBuilder};
 pub use explanation::Explanation;
+pub use host::{Decision, Decisions, HostError, Verification, WholeCycle};
 pub use metrics::{HistogramFigures, Metrics, measured};
 pub use peers::PeerBuilder;
 pub use scenario::Scenario;

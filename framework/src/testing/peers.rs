@@ -45,6 +45,13 @@ impl PeerBuilder {
         self.targets.push((cluster.to_owned(), replicas));
         self
     }
+
+    /// Adds clusters like [`Self::on`], with one replica each.
+    #[must_use]
+    pub fn on_each<T: AsRef<str>>(self, clusters: impl IntoIterator<Item = T>) -> Self {
+        let clusters = clusters.into_iter();
+        clusters.fold(self, |peer, cluster| peer.on(cluster.as_ref(), 1))
+    }
 }
 
 /// The groups of the scenario's binding, and its peers.
@@ -105,5 +112,11 @@ impl Scenario {
         peers.push(peer);
         peers.sort_by(|left, right| left.name.cmp(&right.name));
         self
+    }
+
+    /// Adds other bindings, as [`Self::peer`] does.
+    #[must_use]
+    pub fn peers(self, peers: impl IntoIterator<Item = PeerBuilder>) -> Self {
+        peers.into_iter().fold(self, Self::peer)
     }
 }

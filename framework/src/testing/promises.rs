@@ -7,6 +7,7 @@ use divvy_framework_abi::descriptor::feature;
 use divvy_framework_driver::rules::AssignRules;
 
 use super::Scenario;
+use super::checked::check_same;
 use crate::assign::AssignPlugin;
 use crate::configuration::Preferences;
 use crate::plugin::Failure;
@@ -41,8 +42,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Runs Assign like [`Self::assign`], and also checks the plugin's promises. Prefer this method in tests of
-    /// strategies.
+    /// Runs Assign like [`Self::assign`], and also checks the plugin's promises. The plugin must answer the same a second time and
+    /// when it explains. Prefer this method in tests of strategies.
     ///
     /// # Errors
     ///
@@ -50,13 +51,16 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If the result breaks a promise, with the message of [`Self::check_promises`].
+    /// If the result breaks a promise, with the message of [`Self::check_promises`], or if the plugin answers differently.
     #[track_caller]
     pub fn assign_checked<T: Preferences + 'static, P: AssignPlugin<T>>(
         &self,
         plugin: &P,
     ) -> Result<Vec<i64>, Failure> {
         let counts = self.assign(plugin)?;
+        check_same(P::NAME, "the second time", &counts, &self.assign(plugin));
+        let explained = self.assign_explained(plugin).map(|(counts, _)| counts);
+        check_same(P::NAME, "when it explains", &counts, &explained);
         if let Err(broken) = self.check_promises(plugin) {
             panic!("plugin `{}` breaks a promise: {broken}", P::NAME);
         }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 
-use divvy_framework_abi::arena::{ABSENT, NO_ROW};
+use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::service::Texts;
 use divvy_framework_abi::{Address, Function, Pointer};
 
@@ -14,6 +14,7 @@ use divvy_framework_driver::snapshot::SnapshotStore;
 use super::explanation::{Explanation, take_reason, take_text};
 use super::identity::Names;
 use super::inputs::ValidUntil;
+use super::last::LastResult;
 use super::peers::Peers;
 use super::{AffinityBuilder, ClusterBuilder, TableBuilder};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
@@ -35,7 +36,7 @@ pub struct Scenario {
     pub(super) fresh: bool,
     pub(super) duplicated: bool,
     seed: u64,
-    uid: String,
+    pub(super) uid: String,
     resource: (String, String),
     pub(super) names: Names,
     pub(super) preferences: String,
@@ -44,7 +45,7 @@ pub struct Scenario {
     /// The parts of the binding that are not stated above.
     pub(super) binding: BindingRecordBuilder,
     rules: usize,
-    lost: Vec<(String, i64)>,
+    pub(super) last: LastResult,
     pub(super) needed: Option<i64>,
     ignores_spread_constraints: bool,
     /// Needs of the plugin's configuration.
@@ -66,11 +67,18 @@ impl Scenario {
     /// Adds a cluster, replacing one with the same name. Clusters are numbered by name, whatever the order of these
     /// calls.
     #[must_use]
-    pub fn cluster(mut self, cluster: ClusterBuilder) -> Self {
+    pub fn cluster(mut self, mut cluster: ClusterBuilder) -> Self {
+        self.last.complete(&mut cluster);
         self.clusters.retain(|known| known.name != cluster.name);
         self.clusters.push(cluster);
         self.clusters.sort_by(|left, right| left.name.cmp(&right.name));
         self
+    }
+
+    /// Adds clusters, as [`Self::cluster`] does: `.clusters(["a", "b"].map(ClusterBuilder::new))`.
+    #[must_use]
+    pub fn clusters(self, clusters: impl IntoIterator<Item = ClusterBuilder>) -> Self {
+        clusters.into_iter().fold(self, Self::cluster)
     }
 
     /// Sets the replicas to divide. 0 by default.
@@ -105,13 +113,6 @@ impl Scenario {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
-        self
-    }
-
-    /// Sets the UID of both the binding and its resource.
-    #[must_use]
-    pub fn uid(mut self, uid: &str) -> Self {
-        uid.clone_into(&mut self.uid);
         self
     }
 
@@ -180,13 +181,6 @@ impl Scenario {
     #[must_use]
     pub fn eviction(mut self, cluster: &str) -> Self {
         self.binding.eviction(cluster);
-        self
-    }
-
-    /// Adds a cluster of the last result that is no longer in the snapshot.
-    #[must_use]
-    pub fn lost(mut self, cluster: &str, replicas: i64) -> Self {
-        self.lost.push((cluster.to_owned(), replicas));
         self
     }
 
@@ -333,7 +327,9 @@ impl Scenario {
         let columns = self.columns(rows);
         let all_rows = self.rows();
         let preferences: Option<T> = self.preferences_as()?;
-        self.run(explain, P::NEEDS, |cycle| {
+        // A strategy is called for a binding that asks for it.
+        let strategy = P::STRATEGIES.first().copied().unwrap_or_default();
+        self.run_for(strategy, explain, P::NEEDS, |cycle| {
             let mut replicas = vec![0; rows.len()];
             // Like the host, derive the indices from the cluster names that the placement lists.
             let affinities = cycle.binding().affinities();
@@ -378,12 +374,23 @@ impl Scenario {
         needs: Needs,
         step: impl FnOnce(Cycle<'_>) -> Result<T, Failure>,
     ) -> Result<(T, Explanation), Failure> {
+        self.run_for("", explain, needs, step)
+    }
+
+    /// Runs one step for a binding that asks for `strategy`, unless the scenario names another one.
+    fn run_for<T>(
+        &self,
+        strategy: &str,
+        explain: bool,
+        needs: Needs,
+        step: impl FnOnce(Cycle<'_>) -> Result<T, Failure>,
+    ) -> Result<(T, Explanation), Failure> {
         let mut store = SnapshotStore::new();
         for cluster in &self.clusters {
             cluster.write(&mut store);
         }
         let snapshot = store.snapshot();
-        let record = self.record();
+        let record = self.record(strategy);
         let mut resolution = Resolution::default();
         resolution.resolve(&snapshot, &record);
         let said = RefCell::new(Explanation::default());
@@ -417,24 +424,23 @@ impl Scenario {
         Ok((result, said))
     }
 
-    fn record(&self) -> BindingRecord {
+    fn record(&self, strategy: &str) -> BindingRecord {
         let mut builder = self.binding.clone();
+        let Names {
+            namespace,
+            binding,
+            resource,
+            resource_uid,
+            strategy: named,
+        } = &self.names;
+        let resource_uid = resource_uid.as_deref().unwrap_or(&self.uid);
         builder
-            .identity(&self.names.namespace, &self.names.binding, &self.uid)
-            .resource(
-                &self.resource.0,
-                &self.resource.1,
-                &self.names.namespace,
-                &self.names.resource,
-                &self.uid,
-            )
-            .strategy("", &self.preferences)
+            .identity(namespace, binding, &self.uid)
+            .resource(&self.resource.0, &self.resource.1, namespace, resource, resource_uid)
+            .strategy(named.as_deref().unwrap_or(strategy), &self.preferences)
             .replicas(self.replicas, self.workload.unwrap_or(true));
-        for cluster in self.clusters.iter().filter(|cluster| cluster.last != ABSENT) {
-            builder.last(&cluster.name, cluster.last);
-        }
-        for (cluster, replicas) in &self.lost {
-            builder.last(cluster, *replicas);
+        for (cluster, replicas) in self.last_targets() {
+            builder.last(cluster, replicas);
         }
         builder.build()
     }

@@ -1,6 +1,8 @@
 //! Tests of the test kit itself: the input that a plugin sees through it.
 
 mod checked;
+mod everything;
+mod explanations;
 mod inputs;
 mod tables;
 

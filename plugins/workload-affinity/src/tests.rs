@@ -7,20 +7,21 @@ use crate::WorkloadAffinity;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-fn fleet() -> Scenario {
-    let clusters = NAMES.map(ClusterBuilder::new);
-    let fleet = Scenario::new().affinity_group("app=shop");
-    clusters.into_iter().fold(fleet, Scenario::cluster)
+fn peer(name: &str) -> PeerBuilder {
+    PeerBuilder::in_affinity_group(name)
 }
 
-fn peer(name: &str, clusters: &[&str]) -> PeerBuilder {
-    let peer = PeerBuilder::in_affinity_group(name);
-    clusters.iter().fold(peer, |peer, cluster| peer.on(cluster, 1))
+fn fleet() -> Scenario {
+    let fleet = Scenario::new().affinity_group("app=shop");
+    fleet.clusters(NAMES.map(ClusterBuilder::new))
 }
 
 #[track_caller]
 fn check(scenario: &Scenario, feasible: &[&str]) {
-    assert_eq!(scenario.feasible(&WorkloadAffinity).expect("it filters"), feasible);
+    assert_eq!(
+        scenario.feasible_checked(&WorkloadAffinity).expect("it filters"),
+        feasible
+    );
 }
 
 #[test]
@@ -30,30 +31,30 @@ fn the_first_workload_of_a_group_goes_anywhere() {
 
 #[test]
 fn every_peer_must_be_on_a_cluster() {
-    let one = fleet().peer(peer("web", &["a", "b"]));
+    let one = fleet().peer(peer("web").on_each(["a", "b"]));
     check(&one, &["a", "b"]);
-    check(&one.clone().peer(peer("db", &["b", "c"])), &["b"]);
-    check(&one.peer(peer("db", &["c"])), &[]);
+    check(&one.clone().peer(peer("db").on_each(["b", "c"])), &["b"]);
+    check(&one.peer(peer("db").on_each(["c"])), &[]);
 }
 
 #[test]
 fn a_peer_without_clusters_does_not_count() {
-    check(&fleet().peer(peer("web", &[])).peer(peer("db", &["c"])), &["c"]);
+    check(&fleet().peer(peer("web")).peer(peer("db").on_each(["c"])), &["c"]);
 }
 
 #[test]
 fn a_peer_whose_clusters_are_gone_has_clusters() {
-    check(&fleet().peer(peer("web", &["gone"])), &[]);
-    check(&fleet().peer(peer("web", &["gone", "c"])), &["c"]);
+    check(&fleet().peer(peer("web").on_each(["gone"])), &[]);
+    check(&fleet().peer(peer("web").on_each(["gone", "c"])), &["c"]);
 }
 
 #[test]
 fn clusters_of_the_last_result_pass() {
     let scenario = fleet().cluster(ClusterBuilder::new("d").last(2));
-    check(&scenario.clone().peer(peer("web", &["a"])), &["a", "d"]);
+    check(&scenario.clone().peer(peer("web").on_each(["a"])), &["a", "d"]);
     // Even with 0 replicas.
     let scenario = scenario.cluster(ClusterBuilder::new("d").last(0));
-    check(&scenario.peer(peer("web", &["a"])), &["a", "d"]);
+    check(&scenario.peer(peer("web").on_each(["a"])), &["a", "d"]);
 }
 
 #[test]
@@ -67,8 +68,10 @@ fn other_groups_do_not_matter() {
 
 #[test]
 fn a_reason_names_a_peer_that_is_missing_and_the_group() {
-    let scenario = fleet().peer(peer("web", &["a", "b"])).peer(peer("db", &["b"]));
-    let (_, rejected) = scenario.filter(&WorkloadAffinity).expect("it filters");
+    let scenario = fleet()
+        .peer(peer("web").on_each(["a", "b"]))
+        .peer(peer("db").on_each(["b"]));
+    let rejected = scenario.rejections_checked(&WorkloadAffinity).expect("it filters");
     let reasons: Vec<(&str, &str)> = rejected
         .iter()
         .map(|(name, reason)| (name.as_str(), reason.as_str()))
@@ -85,19 +88,16 @@ proptest! {
     ) {
         // The fifth is gone.
         let names = ["a", "b", "c", "d", "gone"];
-        let mut scenario = fleet();
-        for (number, clusters) in peers.iter().enumerate() {
-            let clusters: Vec<&str> = clusters.iter().map(|&cluster| names[cluster]).collect();
-            scenario = scenario.peer(peer(&format!("peer-{number}"), &clusters));
-        }
-        for &listed in &last {
-            scenario = scenario.cluster(ClusterBuilder::new(names[listed]).last(1));
-        }
+        let placed_peers = peers.iter().enumerate().map(|(number, clusters)| {
+            peer(&format!("peer-{number}")).on_each(clusters.iter().map(|&cluster| names[cluster]))
+        });
+        let listed: Vec<(&str, i64)> = last.iter().map(|&cluster| (names[cluster], 1)).collect();
+        let scenario = fleet().last_result(&listed).peers(placed_peers);
         let placed = || peers.iter().filter(|clusters| !clusters.is_empty());
         let expected: Vec<&str> = (0..4)
             .filter(|cluster| last.contains(cluster) || placed().all(|clusters| clusters.contains(cluster)))
             .map(|cluster| names[cluster])
             .collect();
-        prop_assert_eq!(scenario.feasible(&WorkloadAffinity).unwrap(), expected);
+        prop_assert_eq!(scenario.feasible_checked(&WorkloadAffinity).unwrap(), expected);
     }
 }

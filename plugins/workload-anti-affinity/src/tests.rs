@@ -7,40 +7,41 @@ use crate::WorkloadAntiAffinity;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-fn fleet() -> Scenario {
-    let clusters = NAMES.map(ClusterBuilder::new);
-    let fleet = Scenario::new().anti_affinity_group("app=shop");
-    clusters.into_iter().fold(fleet, Scenario::cluster)
+fn peer(name: &str) -> PeerBuilder {
+    PeerBuilder::in_anti_affinity_group(name)
 }
 
-fn peer(name: &str, clusters: &[&str]) -> PeerBuilder {
-    let peer = PeerBuilder::in_anti_affinity_group(name);
-    clusters.iter().fold(peer, |peer, cluster| peer.on(cluster, 1))
+fn fleet() -> Scenario {
+    let fleet = Scenario::new().anti_affinity_group("app=shop");
+    fleet.clusters(NAMES.map(ClusterBuilder::new))
 }
 
 #[track_caller]
 fn check(scenario: &Scenario, feasible: &[&str]) {
-    assert_eq!(scenario.feasible(&WorkloadAntiAffinity).expect("it filters"), feasible);
+    assert_eq!(
+        scenario.feasible_checked(&WorkloadAntiAffinity).expect("it filters"),
+        feasible
+    );
 }
 
 #[test]
 fn without_peers_every_cluster_passes() {
     check(&fleet(), &NAMES);
-    check(&fleet().peer(peer("web", &[])), &NAMES);
-    check(&fleet().peer(peer("web", &["gone"])), &NAMES);
+    check(&fleet().peer(peer("web")), &NAMES);
+    check(&fleet().peer(peer("web").on_each(["gone"])), &NAMES);
 }
 
 #[test]
 fn no_peer_may_be_on_a_cluster() {
-    let one = fleet().peer(peer("web", &["a", "b"]));
+    let one = fleet().peer(peer("web").on_each(["a", "b"]));
     check(&one, &["c", "d"]);
-    check(&one.peer(peer("db", &["b", "c"])), &["d"]);
+    check(&one.peer(peer("db").on_each(["b", "c"])), &["d"]);
 }
 
 #[test]
 fn clusters_of_the_last_result_pass() {
     let scenario = fleet().cluster(ClusterBuilder::new("a").last(2));
-    check(&scenario.peer(peer("web", &["a", "b"])), &["a", "c", "d"]);
+    check(&scenario.peer(peer("web").on_each(["a", "b"])), &["a", "c", "d"]);
 }
 
 #[test]
@@ -54,8 +55,10 @@ fn other_groups_do_not_matter() {
 
 #[test]
 fn a_reason_names_a_peer_that_is_there_and_the_group() {
-    let scenario = fleet().peer(peer("web", &["a", "b"])).peer(peer("db", &["b"]));
-    let (_, rejected) = scenario.filter(&WorkloadAntiAffinity).expect("it filters");
+    let scenario = fleet()
+        .peer(peer("web").on_each(["a", "b"]))
+        .peer(peer("db").on_each(["b"]));
+    let rejected = scenario.rejections_checked(&WorkloadAntiAffinity).expect("it filters");
     let had = |name: &str| format!("cluster(s) had `{name}` of the anti-affinity group `app=shop`");
     assert_eq!(rejected, [("a".to_owned(), had("web")), ("b".to_owned(), had("db"))]);
 }
@@ -68,18 +71,15 @@ proptest! {
     ) {
         // The fifth is gone.
         let names = ["a", "b", "c", "d", "gone"];
-        let mut scenario = fleet();
-        for (number, clusters) in peers.iter().enumerate() {
-            let clusters: Vec<&str> = clusters.iter().map(|&cluster| names[cluster]).collect();
-            scenario = scenario.peer(peer(&format!("peer-{number}"), &clusters));
-        }
-        for &listed in &last {
-            scenario = scenario.cluster(ClusterBuilder::new(names[listed]).last(1));
-        }
+        let placed_peers = peers.iter().enumerate().map(|(number, clusters)| {
+            peer(&format!("peer-{number}")).on_each(clusters.iter().map(|&cluster| names[cluster]))
+        });
+        let listed: Vec<(&str, i64)> = last.iter().map(|&cluster| (names[cluster], 1)).collect();
+        let scenario = fleet().last_result(&listed).peers(placed_peers);
         let expected: Vec<&str> = (0..4)
             .filter(|cluster| last.contains(cluster) || peers.iter().all(|clusters| !clusters.contains(cluster)))
             .map(|cluster| names[cluster])
             .collect();
-        prop_assert_eq!(scenario.feasible(&WorkloadAntiAffinity).unwrap(), expected);
+        prop_assert_eq!(scenario.feasible_checked(&WorkloadAntiAffinity).unwrap(), expected);
     }
 }

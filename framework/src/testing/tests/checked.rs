@@ -1,4 +1,4 @@
-//! The kit holds Filter, Score and Select to the host's rules.
+//! The kit holds every extension point to the host's rules.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -77,6 +77,18 @@ impl SelectPlugin for Wrong {
     }
 }
 
+impl AssignPlugin for Wrong {
+    const STRATEGIES: &'static [&'static str] = &["Wrong"];
+    const PROMISES: Promises = Promises::NONE;
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        let strays = self.strays(context.wants_explanation());
+        let more = i64::from(self.fault == Fault::OutOfRange);
+        result.set(Candidate::from_index(usize::from(strays)), context.replicas() + more);
+        Ok(())
+    }
+}
+
 fn scenario() -> Scenario {
     Scenario::new()
         .cluster(ClusterBuilder::new("a"))
@@ -99,6 +111,8 @@ fn what_is_right_passes() {
     assert_eq!(scenario().rejections_checked(&right).unwrap(), [rejected]);
     assert_eq!(scenario().scores_checked(&right).unwrap(), [0, 5]);
     assert_eq!(scenario().candidates_checked(&right).unwrap(), ["b"]);
+    assert_eq!(scenario().feasible_checked(&right).unwrap(), ["b"]);
+    assert_eq!(scenario().replicas(3).assign_checked(&right).unwrap(), [3, 0]);
     let (feasible, explanation) = scenario().feasible_explained(&right).unwrap();
     assert_eq!(
         (feasible, explanation.reasons),
@@ -123,6 +137,9 @@ fn a_broken_rule_is_told_in_the_words_of_the_host() {
         let checked = panics(move || _ = scenario().candidates_checked(&Wrong::new(fault)));
         assert_eq!(checked.as_deref(), Some(message));
     }
+    let checked = panics(|| _ = scenario().replicas(3).assign_checked(&Wrong::new(Fault::OutOfRange)));
+    let message = "plugin `wrong` breaks a promise: plugin `wrong` divided 4 replicas, expected 3: [4, 0]";
+    assert_eq!(checked.as_deref(), Some(message));
 }
 
 #[test]
@@ -132,6 +149,8 @@ fn an_answer_that_changes_is_told() {
             panics(move || _ = scenario().rejections_checked(&Wrong::new(fault))),
             panics(move || _ = scenario().scores_checked(&Wrong::new(fault))),
             panics(move || _ = scenario().candidates_checked(&Wrong::new(fault))),
+            panics(move || _ = scenario().feasible_checked(&Wrong::new(fault))),
+            panics(move || _ = scenario().replicas(3).assign_checked(&Wrong::new(fault))),
         ];
         for message in checks {
             let message = message.expect("it panics");

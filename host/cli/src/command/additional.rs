@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use divvy_scheduler::plugin::loader::PluginFile;
 use divvy_scheduler::plugin::{PluginDirectories, PluginLibrary};
-use divvy_scheduler::profile::{PluginTable, ScoreEntry};
+use divvy_scheduler::profile::{PluginTable, ProfileConfiguration, ScoreEntry};
 
-use super::plugin::{diagnostic, not_found, open};
+use super::plugin::{diagnostic, not_found, open, plugin_names};
 use super::setup::ChosenProfile;
 use crate::report::errors::Failure;
 
@@ -16,9 +17,10 @@ pub(super) fn is_file(argument: &str) -> bool {
 
 /// The profile with these plugins, each a library's file or the name of a plugin that the directories hold.
 ///
-/// A plugin that the profile uses already is taken from the given file. Any other is appended to the list of every extension point
-/// that it serves: with weight 1 to the scores, before the selector that enforces spread constraints to the selectors, and to
-/// `assign` so that its strategies are its own. A plugin that is not found or cannot be loaded is an error with exit code 2.
+/// A plugin that the profile uses already stays where the profile lists it, and is taken from the given file. Any other is appended to
+/// the list of every extension point that it serves: with weight 1 to the scores, before the selector that enforces spread
+/// constraints to the selectors, and to `assign` so that its strategies are its own. Of a file with several plugins, those that the
+/// profile uses are taken. A plugin that is not found or cannot be loaded is an error with exit code 2.
 pub(super) fn with_plugins(
     chosen: ChosenProfile,
     plugins: &[String],
@@ -38,53 +40,81 @@ pub(super) fn with_plugins(
                 .find(argument)
                 .ok_or_else(|| not_found(argument, &directories))?,
         };
-        let library = open(&path, &configuration, None).map_err(|error| Failure::usage(diagnostic(&error)))?;
-        let name = library.name().to_owned();
-        if is_file {
-            let table = configuration.plugin.entry(name.clone()).or_default();
-            *table = PluginTable {
-                path: Some(path),
-                // The checksum in the profile is that of the replaced file.
-                sha256: None,
-                ..table.clone()
-            };
-        }
-        for point in library.extension_points() {
-            let add = |list: &mut Option<Vec<String>>| {
-                let list = list.get_or_insert_default();
-                if !list.contains(&name) {
-                    list.push(name.clone());
-                }
-            };
-            match point {
-                "Filter" => add(&mut configuration.filters),
-                "Score" => {
-                    let scores = configuration.scores.get_or_insert_default();
-                    if !scores.iter().any(|entry| entry.plugin == name) {
-                        let plugin = name.clone();
-                        scores.push(ScoreEntry { plugin, weight: 1 });
-                    }
-                }
-                "Select" => {
-                    let path = |selector: &str| {
-                        let table = configuration.plugin.get(selector);
-                        table
-                            .and_then(|table| table.path.clone())
-                            .or_else(|| directories.find(selector))
-                    };
-                    let select = configuration.select.clone().unwrap_or_default();
-                    configuration.select = Some(with_selector(select, &library, path));
-                }
-                _ => {
-                    add(&mut configuration.assign);
-                    for strategy in library.strategies() {
-                        configuration.strategies.insert(strategy.to_owned(), name.clone());
-                    }
-                }
+        let used = plugin_names(&configuration);
+        for name in chosen_in(&path, &used)? {
+            let library = open(&path, &configuration, name.as_deref());
+            let library = library.map_err(|error| Failure::usage(diagnostic(&error)))?;
+            if is_file {
+                let table = configuration.plugin.entry(library.name().to_owned()).or_default();
+                *table = PluginTable {
+                    path: Some(path.clone()),
+                    // The checksum in the profile is that of the replaced file.
+                    sha256: None,
+                    ..table.clone()
+                };
+            }
+            if !used.iter().any(|known| known == library.name()) {
+                add(&library, &mut configuration, &directories);
             }
         }
     }
     Ok(ChosenProfile { source, configuration })
+}
+
+/// The plugins of a file to use: of several, those that the profile uses; `None` for the only one.
+fn chosen_in(path: &Path, used: &[String]) -> Result<Vec<Option<String>>, Failure> {
+    let file = PluginFile::read(path).map_err(|error| Failure::usage(diagnostic(&error)))?;
+    let names = file.names();
+    let chosen: Vec<Option<String>> = names
+        .iter()
+        .filter(|name| used.contains(name))
+        .cloned()
+        .map(Some)
+        .collect();
+    // Of several that are not used none is meant: opening the file fails with their names.
+    match names.len() < 2 || chosen.is_empty() {
+        true => Ok(vec![None]),
+        false => Ok(chosen),
+    }
+}
+
+/// Adds a plugin to the list of every extension point that it serves.
+fn add(library: &PluginLibrary, configuration: &mut ProfileConfiguration, directories: &PluginDirectories) {
+    let name = library.name().to_owned();
+    for point in library.extension_points() {
+        let add = |list: &mut Option<Vec<String>>| {
+            let list = list.get_or_insert_default();
+            if !list.contains(&name) {
+                list.push(name.clone());
+            }
+        };
+        match point {
+            "Filter" => add(&mut configuration.filters),
+            "Score" => {
+                let scores = configuration.scores.get_or_insert_default();
+                if !scores.iter().any(|entry| entry.plugin == name) {
+                    let plugin = name.clone();
+                    scores.push(ScoreEntry { plugin, weight: 1 });
+                }
+            }
+            "Select" => {
+                let path = |selector: &str| {
+                    let table = configuration.plugin.get(selector);
+                    table
+                        .and_then(|table| table.path.clone())
+                        .or_else(|| directories.find(selector))
+                };
+                let select = configuration.select.clone().unwrap_or_default();
+                configuration.select = Some(with_selector(select, library, path));
+            }
+            _ => {
+                add(&mut configuration.assign);
+                for strategy in library.strategies() {
+                    configuration.strategies.insert(strategy.to_owned(), name.clone());
+                }
+            }
+        }
+    }
 }
 
 /// The selectors with one more. None may follow one that enforces spread constraints, and there can be only one of

@@ -147,6 +147,11 @@ impl ProfileArguments {
         profile.chain(directories).chain(plugins).collect()
     }
 
+    /// The folders of the command line.
+    pub(super) fn given_directories(&self) -> &[PathBuf] {
+        &self.plugin_directories
+    }
+
     /// Folders to search for plugins, those of the command line first. A folder of the command line that does not exist
     /// is an error with exit code 2.
     pub(super) fn directories(&self) -> Result<PluginDirectories, Failure> {

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use cargo_metadata::{Message, TargetKind};
+use divvy_scheduler::plugin::directories::PATH_VARIABLE;
 
 use crate::command::Exit;
 use crate::report::errors::{Diagnostic, Failure};
@@ -67,9 +68,19 @@ impl Project {
         })
     }
 
-    /// Runs the tests of the plugin's own language. Their output goes to standard error.
-    pub(super) fn test(&self) -> Result<(), Failure> {
+    /// Runs the tests of the plugin's own language. Their output goes to standard error. Tests that run the scheduler use this
+    /// program, with `directories` searched for plugins before the usual ones.
+    pub(super) fn test(&self, directories: &[PathBuf]) -> Result<(), Failure> {
         let mut command = self.command(&["test"]);
+        let program = std::env::current_exe().map_err(|error| {
+            Failure::internal(Diagnostic::new("this program does not know its own path").with_cause(error.to_string()))
+        })?;
+        command.env("DIVVY", program);
+        // The library that tests build is the one that is loaded afterwards.
+        command.env("DIVVY_PLUGIN_FEATURES", self.features.as_deref().unwrap_or_default());
+        if !directories.is_empty() {
+            command.env(PATH_VARIABLE, followed_by_usual(directories)?);
+        }
         let name = written(&command);
         let status = command.status().map_err(|error| cannot_start(&name, &error))?;
         if status.success() {
@@ -166,6 +177,19 @@ impl Project {
         command.stdin(Stdio::null());
         command
     }
+}
+
+/// The folders, then those of the environment variable, as a value of it.
+fn followed_by_usual(directories: &[PathBuf]) -> Result<OsString, Failure> {
+    let usual = std::env::var_os(PATH_VARIABLE).unwrap_or_default();
+    let given = directories
+        .iter()
+        .map(|directory| std::path::absolute(directory).unwrap_or_else(|_| directory.clone()));
+    let all = given.chain(std::env::split_paths(&usual).filter(|path| !path.as_os_str().is_empty()));
+    std::env::join_paths(all).map_err(|error| {
+        let message = "a folder of `--plugin-directory` cannot be handed on to the tests";
+        Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
+    })
 }
 
 /// Runs a command and returns its standard output. Its messages go to standard error.

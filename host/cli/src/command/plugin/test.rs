@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &TestArguments, console: &Console) -> Result<Exit, 
     }
     let project = Project::find(&arguments.folder, arguments.release, arguments.features.clone())?;
     let cases = golden::cases(&arguments.folder)?;
-    project.test()?;
+    project.test(arguments.profile.given_directories())?;
     let built = project.build()?;
     let file = PluginFile::read(&built.path).map_err(|error| Failure::usage(diagnostic(&error)))?;
     let tested = file.names();

@@ -1,0 +1,85 @@
+//! Why the scheduler gave no answer.
+
+use std::path::PathBuf;
+
+/// Why a whole cycle or a verification could not be run. `Debug` prints the same as `Display`, so that `unwrap` in a test shows a
+/// text that people read.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// There is no binary of the scheduler.
+    #[error(
+        "`{}` is not found, so there is no scheduler to run the plugin in\n  hint: {}",
+        program.display(),
+        if *is_named {
+            "the environment variable `DIVVY` names it: expected the path of the binary `divvy`"
+        } else {
+            "set the environment variable `DIVVY` to the path of the binary, or put `divvy` on the PATH; `divvy plugin test` sets it"
+        }
+    )]
+    BinaryMissing {
+        /// The program that was looked for.
+        program: PathBuf,
+        /// True if the environment variable `DIVVY` names it.
+        is_named: bool,
+    },
+    /// A program cannot be started.
+    #[error("`{}` cannot be started: {source}", program.display())]
+    NotStarted {
+        /// The binary of the scheduler, or cargo.
+        program: PathBuf,
+        /// The error of the system.
+        source: std::io::Error,
+    },
+    /// The test was not started by cargo, which says where the crate is.
+    #[error(
+        "the environment variable `CARGO_MANIFEST_DIR` is not set, so the crate of the plugin is not known\n  hint: run the \
+         tests with `cargo test`, or name the library with `library`"
+    )]
+    UnknownCrate,
+    /// The library cannot be built.
+    #[error("`{command}` failed: {status}\n{messages}")]
+    BuildFailed {
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// What it printed.
+        messages: String,
+    },
+    /// The crate builds no shared library.
+    #[error(
+        "{} builds no shared library\n  hint: write `[lib]` and, below it, `crate-type = [\"cdylib\"]` into it",
+        manifest.display()
+    )]
+    NoLibrary {
+        /// The manifest of the crate.
+        manifest: PathBuf,
+    },
+    /// The scheduler refuses the manifests, the profile, the plugin or an argument, in its own words.
+    #[error("`{command}` failed: {status}\n{message}")]
+    Refused {
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// What it printed.
+        message: String,
+    },
+    /// The scheduler's output is not what this version of the SDK reads.
+    #[error("the output of `{command}` cannot be read: {source}\n{output}")]
+    Unreadable {
+        /// The command.
+        command: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+        /// The output.
+        output: String,
+    },
+}
+
+impl std::fmt::Debug for HostError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, formatter)
+    }
+}
