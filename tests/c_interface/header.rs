@@ -36,6 +36,7 @@ fn prefix(module: &str) -> &'static str {
         "arena::flag" => "DIVVY_CLUSTER_",
         "arena::effect" => "DIVVY_EFFECT_",
         "arena::condition" => "DIVVY_CONDITION_",
+        "arena::group" => "DIVVY_GROUP_",
         "arena::column" => "DIVVY_COLUMN_",
         "row::toleration_operator" => "DIVVY_TOLERATION_",
         "row::spread_field" => "DIVVY_SPREAD_",

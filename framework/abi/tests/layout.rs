@@ -101,11 +101,12 @@ fn structs() -> String {
 }
 
 /// Modules of constants with their sources, from which the names and the documented types are read.
-const MODULES: [(&str, &str, &str); 22] = [
+const MODULES: [(&str, &str, &str); 23] = [
     ("sized", "kind", include_str!("../src/sized.rs")),
     ("arena", "flag", include_str!("../src/arena.rs")),
     ("arena", "effect", include_str!("../src/arena.rs")),
     ("arena", "condition", include_str!("../src/arena.rs")),
+    ("arena", "group", include_str!("../src/arena.rs")),
     ("arena", "column", include_str!("../src/arena.rs")),
     ("row", "toleration_operator", include_str!("../src/row.rs")),
     ("row", "spread_field", include_str!("../src/row.rs")),
@@ -168,6 +169,9 @@ const VALUES: &[(&str, &str, &str, u64)] = values! {
     arena::flag { DELETING, READY, COMPLETE_API_ENABLEMENTS, RESOURCE_SUMMARY }
     arena::effect { ANY, NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE, UNKNOWN }
     arena::condition { UNKNOWN, TRUE, FALSE }
+    arena::group {
+        NAMES, UID, FLAGS, LOCATION, LABELS, ANNOTATIONS, TAINTS, APIS, CONDITIONS, RESOURCES, MODELS, RAW, ALL, COUNT,
+    }
     arena::column {
         NAME, NAME_HASH, FLAGS, REGION, PROVIDER, ZONE, ZONE_SPANS, ZONES, LABEL_SPANS, LABEL_KEYS, LABEL_VALUES,
         ANNOTATION_SPANS, ANNOTATION_KEYS, ANNOTATION_VALUES, TAINT_SPANS, TAINT_KEYS, TAINT_VALUES, TAINT_EFFECTS,
@@ -208,8 +212,16 @@ fn column_type(documentation: &str) -> &str {
     documentation.split('`').nth(1).unwrap_or_default()
 }
 
+/// The name of a column's group.
+fn group_name(column: u64) -> &'static str {
+    let group = divvy_framework_abi::arena::GROUPS[column as usize];
+    let mut groups = VALUES.iter().filter(|value| value.1 == "group");
+    let found = groups.find(|value| value.3 == group);
+    found.expect("every column is in one group").2
+}
+
 fn all_constants() -> String {
-    let mut out = String::from("\n# Constants, and the types of columns.\n");
+    let mut out = String::from("\n# Constants, and the types and groups of columns.\n");
     for (file, module, source) in MODULES {
         writeln!(out, "\nmodule {file}::{module}").expect("writing to a string succeeds");
         for (name, documentation) in constants(source, module) {
@@ -220,7 +232,7 @@ fn all_constants() -> String {
                 .unwrap_or_else(|| panic!("{file}::{module}::{name} is not in VALUES"))
                 .3;
             let kind = match module {
-                "column" if name != "COUNT" => format!(" {}", column_type(&documentation)),
+                "column" if name != "COUNT" => format!(" {} {}", column_type(&documentation), group_name(value)),
                 _ => String::new(),
             };
             writeln!(out, "  {name} {value}{kind}").expect("writing to a string succeeds");
@@ -267,7 +279,7 @@ fn every_constant_is_listed() {
 /// The four columns of the driver's writer and the readers rely on these types.
 #[test]
 fn every_column_documents_its_type() {
-    let (_, _, source) = MODULES[4];
+    let (_, _, source) = MODULES[5];
     for (name, documentation) in constants(source, "column") {
         let documented = column_type(&documentation);
         let is_known = ["u8", "u32", "u64", "i64", "Span"].contains(&documented);
