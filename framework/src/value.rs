@@ -6,6 +6,8 @@
 //! `BindingValue` in [`export_plugin!`](crate::export_plugin) costs the host nothing.
 
 mod columns;
+#[cfg(all(test, feature = "testing"))]
+mod tests;
 
 pub use columns::ClusterColumns;
 pub(crate) use columns::make;

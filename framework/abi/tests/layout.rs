@@ -18,6 +18,7 @@ use divvy_framework_abi::row::{
 };
 use divvy_framework_abi::section::PluginRecord;
 use divvy_framework_abi::service::{ConstructCall, DescribeCall, Failure, Services};
+use divvy_framework_abi::signature::Signature;
 use divvy_framework_abi::sized::Head;
 use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::{CycleView, PlacementsView, PolicyView};
@@ -241,10 +242,62 @@ fn all_constants() -> String {
     out
 }
 
+/// Writes the types of functions, and refuses to compile one that is not there.
+macro_rules! functions {
+    ($($module:ident::$name:ident),+ $(,)?) => {
+        &[$((stringify!($name), <divvy_framework_abi::$module::$name as Signature>::TYPES),)+]
+    };
+}
+
+/// Every type of functions, with the types of its arguments and, at last, of its result.
+const FUNCTIONS: &[(&str, &[&str])] = functions![
+    call::CallFunction,
+    call::ReleaseFunction,
+    service::LogLevelFunction,
+    service::LogFunction,
+    service::CountFunction,
+    service::ObserveFunction,
+    service::TextFunction,
+    service::FailFunction,
+    service::ExplainFunction,
+    service::DocumentFunction,
+    service::ConstructFunction,
+    service::DestroyFunction,
+    service::DescribeFunction,
+];
+
+fn all_functions() -> String {
+    let mut out = String::from("\n# Functions: the types of the arguments, and of the result.\n\n");
+    for (name, types) in FUNCTIONS {
+        let (result, arguments) = types.split_last().expect("a function has a result");
+        writeln!(out, "function {name}({}) -> {result}", arguments.join(", ")).expect("writing to a string succeeds");
+    }
+    out
+}
+
+/// Every field that holds a function has one of these types.
+#[test]
+fn every_type_of_functions_is_listed() {
+    let sources = [
+        include_str!("../src/call.rs"),
+        include_str!("../src/descriptor.rs"),
+        include_str!("../src/reason.rs"),
+        include_str!("../src/service.rs"),
+        include_str!("../src/view.rs"),
+    ];
+    let fields = sources.iter().flat_map(|source| source.split(": Function<").skip(1));
+    let mut fields: Vec<&str> = fields.filter_map(|rest| rest.split('>').next()).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    let mut listed: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+    listed.sort_unstable();
+    assert_eq!(fields, listed);
+}
+
 /// The layout is written for targets with addresses of eight bytes; on others it is the same by construction.
 #[test]
 fn no_layout_and_no_number_changes() {
-    let actual = structs() + &all_constants();
+    let actual = structs() + &all_constants() + &all_functions();
     if std::env::var_os("UPDATE_LAYOUT").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/layout.txt");
         std::fs::write(path, &actual).expect("the golden file can be written");
