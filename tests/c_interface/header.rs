@@ -96,6 +96,7 @@ fn program(layout: &str) -> String {
     for line in layout.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let statement = match words.as_slice() {
+            ["#", ..] => format!("puts(\"{line}\");"),
             // The initialisation does not compile if the header's type is another.
             ["function", ..] => {
                 let (name, declared) = declaration(line);

@@ -319,9 +319,9 @@ fn only_a_change_of_declared_columns_makes_another_value() {
 #[test]
 fn reading_an_undeclared_column_is_an_error_of_the_plugin() {
     for (reads, expected) in [
-        ("Taints", "taints"),
-        ("Resources", "resources"),
-        ("Conditions", "conditions"),
+        ("taints", "taints"),
+        ("resources", "resources"),
+        ("conditions", "conditions"),
     ] {
         let mut decider = Decider::new(&host(&format!("configuration = {{ reads = '{reads}' }}\n")));
         decider.upsert(Contents::default().object("cluster-0"));

@@ -19,6 +19,7 @@ enum Reads {
     /// Taints, with an error of its own on the way.
     TaintsAndFails,
     Names,
+    Resources,
 }
 
 const DECLARED: [ClusterColumns; 3] = [
@@ -41,8 +42,9 @@ impl<const COLUMNS: usize> SnapshotValuePlugin for Reader<COLUMNS> {
         Ok(match self.reads {
             Reads::Labels => clusters
                 .iter()
-                .filter(|cluster| cluster.label("tier").is_some())
+                .filter(|cluster| cluster.label("a-text-of-no-cluster").is_none())
                 .count(),
+            Reads::Resources => usize::from(clusters.remaining("a-text-of-no-cluster").is_some()),
             Reads::Regions => clusters.rows().map(|row| clusters.regions()[row].index()).sum(),
             Reads::TaintsAndFails if clusters.any_tainted() => 0,
             Reads::TaintsAndFails => return Err(Failure::internal("no cluster is tainted")),
@@ -87,6 +89,7 @@ fn reading_a_column_that_is_not_declared_is_an_error() {
         (outcome::<1>(Reads::Labels), "labels"),
         (outcome::<0>(Reads::Regions), "location"),
         (outcome::<0>(Reads::TaintsAndFails), "taints"),
+        (outcome::<0>(Reads::Resources), "resources"),
     ] {
         let message = format!("reads columns for its snapshot value that `READS` does not declare: `{method}`");
         assert_eq!(outcome, Err(Failure::internal(message)));
