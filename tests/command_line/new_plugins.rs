@@ -103,7 +103,7 @@ impl New {
     }
 }
 
-/// Creates a plugin in Rust, tests it, and checks that nothing of it changes by that.
+/// Creates a plugin in Rust, tests it, and checks that testing changes none of its files.
 #[track_caller]
 fn rust(name: &str, point: &str, cases: &[&str]) {
     let new = New::create(name, &["--point", point]);

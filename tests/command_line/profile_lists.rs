@@ -44,7 +44,7 @@ assign = [
 "
     );
     assert!(stdout.contains(&expected), "{stdout}");
-    // What is shown is a profile again.
+    // The output is a profile again.
     let shown = profile(folder.path(), &stdout);
     let (exit, again, _) = run(&["profile", "show", &shown]);
     assert_eq!(exit, Some(0));

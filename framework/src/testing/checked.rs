@@ -39,8 +39,8 @@ impl Scenario {
         Ok((feasible.collect(), explanation))
     }
 
-    /// Runs Filter and returns name and reason of each rejected cluster. The plugin must answer the same a second time, and
-    /// without being asked for reasons.
+    /// Runs Filter and returns the name of each rejected cluster and the reason. The plugin must answer the same a
+    /// second time, and without being asked for reasons.
     ///
     /// # Errors
     ///

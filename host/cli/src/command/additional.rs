@@ -44,7 +44,7 @@ pub(super) fn with_plugins(
             let table = configuration.plugin.entry(name.clone()).or_default();
             *table = PluginTable {
                 path: Some(path),
-                // The checksum in the profile is that of the file it replaces.
+                // The checksum in the profile is that of the replaced file.
                 sha256: None,
                 ..table.clone()
             };
@@ -87,8 +87,9 @@ pub(super) fn with_plugins(
     Ok(ChosenProfile { source, configuration })
 }
 
-/// The selectors with one more. None may follow one that enforces spread constraints, and there can be only one of those: it is
-/// replaced by another, and stays behind any other. `path` finds the library of a selector.
+/// The selectors with one more. None may follow one that enforces spread constraints, and there can be only one of
+/// those: another one of its kind replaces it, and any other selector goes before it. `path` finds the library of a
+/// selector.
 fn with_selector(
     mut select: Vec<String>,
     added: &PluginLibrary,
@@ -100,7 +101,7 @@ fn with_selector(
     }
     let enforces = |known: &String| {
         let library = path(known).map(|path| PluginLibrary::load(&path, None));
-        // One that cannot be loaded is an error of the profile, which is reported when it is built.
+        // A plugin that cannot be loaded is an error of the profile, which is reported when the profile is built.
         library.is_some_and(|library| library.is_ok_and(|library| library.enforces_spread()))
     };
     match select.iter().position(enforces) {

@@ -49,7 +49,7 @@ pub trait CallObserver: Send + Sync {
     fn begins(&self, plugin: &'static str, call: Call);
     /// The call that began last has ended: with a result, or with this error.
     fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>);
-    /// A filter rejected so many clusters of a binding that no filter before it had rejected.
+    /// A filter rejected this number of clusters that no earlier filter had rejected for the binding.
     fn rejected(&self, plugin: &'static str, clusters: usize) {
         let _ = (plugin, clusters);
     }
@@ -57,7 +57,7 @@ pub trait CallObserver: Send + Sync {
 
 /// A plugin in this process: its instance, and the functions of its library.
 pub(super) struct InProcess {
-    /// What the plugin's constructor returned.
+    /// Handle that the plugin's constructor returned.
     pub(super) instance: *mut c_void,
     /// Answers its calls.
     pub(super) call: CallFunction,
@@ -72,7 +72,7 @@ unsafe impl Sync for InProcess {}
 
 impl Drop for InProcess {
     fn drop(&mut self) {
-        // SAFETY: the instance is the plugin's own, and is used nowhere else any more.
+        // SAFETY: the instance is the plugin's own, and is no longer used anywhere else.
         unsafe { (self.destroy)(self.instance) };
     }
 }
@@ -122,7 +122,7 @@ pub(crate) struct ValueTables {
     pub(crate) groups: u64,
 }
 
-/// What a value for a snapshot is right for: the snapshot, and the tables that the plugin saw.
+/// Sources for which a snapshot's value is right: the snapshot, and the tables that the plugin saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ValueVersion {
     snapshot: SnapshotVersion,
@@ -278,8 +278,8 @@ impl PluginInstance {
         })
     }
 
-    /// The value for a snapshot, which is all that `cycle` has besides `tables`: the one that is kept, if nothing that it was
-    /// made from has changed since, or a new one made from it.
+    /// The value for a snapshot: the kept value, unless something that it was made from has changed, or a new one, made from
+    /// it. `cycle` contains only the snapshot and these tables.
     ///
     /// # Errors
     ///
@@ -307,7 +307,7 @@ impl PluginInstance {
                 return Ok(value.clone());
             }
             Some((known, value)) => {
-                // Of other tables, any cell may be another.
+                // If the tables are others, any cell may differ.
                 let changed = snapshot
                     .changed_since(known.snapshot)
                     .filter(|_| known.tables == tables.number);
