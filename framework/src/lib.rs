@@ -294,6 +294,8 @@ pub mod prelude {
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};
     pub use crate::table::{Cells, Table, TableColumn, TableView};
-    pub use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
+    pub use crate::value::{
+        BindingValueContext, BindingValuePlugin, ClusterColumns, SnapshotValueContext, SnapshotValuePlugin,
+    };
     pub use divvy_framework_derive::{Configuration, Preferences};
 }

@@ -26,7 +26,7 @@ use crate::plugin::{Needs, PreparePlugin};
 use crate::prepare::{Boxed, Kept, PrepareContext, kept};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
-use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
+use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValuePlugin};
 
 /// The arguments of a call, on their way to the function that answers it.
 #[derive(Clone, Copy)]
@@ -209,11 +209,9 @@ pub unsafe fn snapshot_value<P: Dispatch + SnapshotValuePlugin>(
     let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     // SAFETY: the host passes null or what this function wrote in an earlier call, and keeps it meanwhile.
     let previous = unsafe { kept_at(call.previous) };
-    let context = SnapshotValueContext {
-        cycle,
-        changed_rows: (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice())),
-    };
-    let (value, release) = keep(plugin.snapshot_value(&context, kept(previous))?);
+    let changed_rows = (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice()));
+    let made = crate::value::make(plugin, cycle, changed_rows, kept(previous))?;
+    let (value, release) = keep(made);
     let written = arguments.call.cast::<SnapshotValueCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
     unsafe { (*written).value = value };

@@ -26,7 +26,9 @@ pub use calls::{
     Arguments, assign, binding_value, call, construct, describe, destroy, filter, prepare, score, select,
     snapshot_value,
 };
-pub use descriptors::{all_needs, filter_point, library, point, pointers, select_point, strategies};
+pub use descriptors::{
+    all_needs, filter_point, library, point, pointers, select_point, snapshot_value_point, strategies,
+};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
@@ -320,9 +322,10 @@ macro_rules! __point {
     ($plugin:ty, Prepare) => {
         $crate::__point!($plugin, Prepare, PREPARE)
     };
-    ($plugin:ty, SnapshotValue) => {
-        $crate::__point!($plugin, SnapshotValue, SNAPSHOT_VALUE)
-    };
+    ($plugin:ty, SnapshotValue) => {{
+        const POINT: $crate::export::PointDescriptor = $crate::export::snapshot_value_point::<$plugin>();
+        $crate::export::Pointer::new(&POINT)
+    }};
     ($plugin:ty, BindingValue) => {
         $crate::__point!($plugin, BindingValue, BINDING_VALUE)
     };

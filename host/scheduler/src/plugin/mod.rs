@@ -21,6 +21,7 @@ mod value;
 pub use directories::PluginDirectories;
 pub use divvy_framework_driver::metrics::{BOUNDS, HistogramFigures, MetricFigures, PluginMetrics};
 pub use error::{CallError, LoadError};
+pub(crate) use instance::ValueTables;
 pub use instance::{Call, CallObserver, PluginInstance};
 pub use library::PluginLibrary;
 pub use loader::LoadOptions;
