@@ -132,8 +132,9 @@ fn what_no_filter_enforces_is_refused_until_a_profile_does() {
         "{said}"
     );
     assert!(said.contains("profile `test`"), "{said}");
-    // It does not wait for an event.
+    // It waits for its backoff and for no event.
     assert_eq!(simulation.exchange(&lines()).refusal, None);
+    simulation.pass(Duration::from_secs(2));
     assert!(is_scheduled(&simulation, "v"));
     // A profile that enforces only one kind refuses the other.
     let only_affinity = filters_with(&["workload-affinity"]);
@@ -161,7 +162,7 @@ fn a_profile_that_begins_to_read_placements_knows_those_of_before() {
     let mut simulation = Simulation::new(&[cluster("a", 30), cluster("b", 20), cluster("c", 10)]);
     let grouped = json!({"spec": {"workloadAffinityGroups": {"antiAffinityGroup": "app=shop"}}});
     let lines_of_both = lines();
-    let mut with_filters = |simulation: &mut Simulation| {
+    let with_filters = |simulation: &mut Simulation| {
         assert_eq!(simulation.exchange(&lines_of_both).refusal, None);
     };
     simulation.create("v", {

@@ -13,10 +13,12 @@ use std::time::Duration;
 
 use divvy_controller::condition::ScheduledReason;
 use divvy_controller::engine::News;
+use divvy_controller::objects::Kind;
 use divvy_controller::serve::Unconfirmed;
 use divvy_controller::write::WriteOutcome;
 use serde_json::{Value, json};
 
+use crate::artifacts;
 use simulation::Simulation;
 
 fn cluster(name: &str, cpu: u32) -> Value {
@@ -426,8 +428,11 @@ fn a_changed_profile_is_tried_before_it_decides() {
 /// The JSON of clusters is kept only for plugins that read it, so it must be listed again first.
 #[test]
 fn a_profile_that_begins_to_read_the_json_of_clusters_sees_that_of_every_cluster() {
-    let lines = "filters = ['curious', 'cluster-affinity']\n\
-                 plugin = { curious = { configuration = { reads = 'DeclaredClusters' } } }";
+    let lines = &format!(
+        "filters = ['curious', 'cluster-affinity']\n\
+         plugin = {{ curious = {{ path = '{}', configuration = {{ reads = 'DeclaredClusters' }} }} }}",
+        artifacts::fixture("windows").display()
+    );
     let mut simulation = Simulation::new(&[cluster("a", 10), cluster("b", 10)]);
     let trial = simulation.exchange_with(lines, |simulation| {
         // Until then the old profile decides.
@@ -439,6 +444,25 @@ fn a_profile_that_begins_to_read_the_json_of_clusters_sees_that_of_every_cluster
     assert_eq!((trial.decisions, trial.refusal), (2, None));
     simulation.create("after", duplicated(json!({})));
     assert_eq!(simulation.result("after"), clusters(&[("a", 2), ("b", 2), ("c", 2)]));
+}
+
+#[test]
+fn a_relist_of_clusters_that_did_not_change_changes_nothing() {
+    let mut simulation = Simulation::new(&[cluster("a", 10), cluster("b", 10)]);
+    simulation.create("web", divided(30));
+    assert_eq!(simulation.condition("web").1, "Unschedulable");
+    simulation.create("everywhere", duplicated(json!({})));
+    let writes = simulation.writes("web");
+    simulation.relist(Kind::Cluster);
+    assert!(simulation.engine().missing_clusters().is_empty());
+    assert_eq!(simulation.writes("web"), writes);
+    // A change that only the list shows counts.
+    simulation.change_unseen(
+        "b",
+        &json!({"status": {"resourceSummary": {"allocatable": {"cpu": "40"}}}}),
+    );
+    simulation.relist(Kind::Cluster);
+    assert!(is_scheduled(&simulation, "web"));
 }
 
 #[test]

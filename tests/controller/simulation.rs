@@ -119,13 +119,26 @@ impl Simulation {
 
     fn apply_other(&mut self, kind: Kind, object: &Value) {
         let name = object["metadata"]["name"].as_str().expect("a name").to_owned();
-        self.others.insert((kind, name), object.clone());
+        let key = (kind, name);
+        self.version += 1;
+        self.others.insert(key.clone(), object.clone());
+        let object = self.others.get_mut(&key).expect("it was inserted");
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
         let object = Object::read(kind, fetched(object)).expect("an object of this kind");
         self.observe(Change::Applied(kind, object));
     }
 
+    /// Changes a cluster by a merge patch without telling the scheduler.
+    pub(super) fn change_unseen(&mut self, name: &str, patch: &Value) {
+        self.version += 1;
+        let key = (Kind::Cluster, name.to_owned());
+        let cluster = self.others.get_mut(&key).expect("a cluster");
+        merge(cluster, patch);
+        cluster["metadata"]["resourceVersion"] = json!(self.version.to_string());
+    }
+
     /// Lists a kind again, as after a watch that expired.
-    fn relist(&mut self, kind: Kind) {
+    pub(super) fn relist(&mut self, kind: Kind) {
         self.observe(Change::ListBegins(kind));
         let listed = self.others.iter().filter(|((of, _), _)| *of == kind);
         let listed: Vec<Value> = listed.map(|(_, object)| object.clone()).collect();

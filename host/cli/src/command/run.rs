@@ -41,7 +41,7 @@ karmada-scheduler's own, so that the two never decide at the same time; any othe
 A second process waits as a standby.
 
 A changed profile, table or plugin file is loaded, tried on the last decisions, and used from then on; one that \
-fails is refused, and the old one stays.
+fails is refused, and the old one stays. It is tried again when one of its files changes or a missing one appears.
 
 SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds, and the lease is \
 released.";

@@ -288,6 +288,10 @@ impl Engine {
     fn cluster_applied(&mut self, cluster: &Cluster, now: Instant) {
         let name = &cluster.metadata.name;
         let change = self.clusters.upsert(cluster);
+        // A relist names every cluster again, though few have changed. To write them all would double the memory for them.
+        if change.is_same && !self.relisting.contains_key(&Kind::Cluster) {
+            return;
+        }
         // The snapshot must be gone before the fleet changes, or the fleet would be copied.
         self.snapshot = None;
         self.fleet.upsert(cluster);
