@@ -430,7 +430,7 @@ fn a_changed_profile_is_tried_before_it_decides() {
 fn a_profile_that_begins_to_read_the_json_of_clusters_sees_that_of_every_cluster() {
     let lines = &format!(
         "filters = ['curious', 'cluster-affinity']\n\
-         plugin = {{ curious = {{ path = '{}', configuration = {{ reads = 'DeclaredClusters' }} }} }}",
+         plugin = {{ curious = {{ path = '{}', configuration = {{ reads = 'declared-clusters' }} }} }}",
         artifacts::fixture("windows").display()
     );
     let mut simulation = Simulation::new(&[cluster("a", 10), cluster("b", 10)]);
@@ -462,6 +462,7 @@ fn a_relist_of_clusters_that_did_not_change_changes_nothing() {
         &json!({"status": {"resourceSummary": {"allocatable": {"cpu": "40"}}}}),
     );
     simulation.relist(Kind::Cluster);
+    simulation.pass(Duration::from_secs(2));
     assert!(is_scheduled(&simulation, "web"));
 }
 

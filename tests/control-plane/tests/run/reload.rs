@@ -221,7 +221,7 @@ async fn a_changed_profile_may_read_what_was_not_kept_before() -> Result<(), Err
 
     let text = format!(
         "[[profile]]\nname = 'live'\nextends = 'karmada-alpha'\nfilters = ['...', 'curious']\n\
-         [profile.plugin.curious]\npath = '{}'\nconfiguration = {{ reads = 'DeclaredClusters' }}\n",
+         [profile.plugin.curious]\npath = '{}'\nconfiguration = {{ reads = 'declared-clusters' }}\n",
         fixture_plugin("windows")?.display()
     );
     std::fs::write(&file, text).map_err(Error::file(&file))?;
