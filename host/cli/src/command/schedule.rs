@@ -123,7 +123,8 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let kinds = workload_kinds(&chosen.configuration);
     let choosing = &arguments.choosing;
     let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
-    let labels = choosing.labels(&manifests);
+    let live = choosing.live_workloads(&arguments.input, &manifests, console)?;
+    let labels = choosing.labels(&manifests, &live);
     let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
         .explaining(arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console))

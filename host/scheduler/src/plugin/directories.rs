@@ -87,10 +87,18 @@ impl PluginDirectories {
         found.split_off(found.len().min(1))
     }
 
+    /// The files that [`Self::find`] looks for, in order, whether they exist or not.
+    pub fn candidates(&self, name: &str) -> Vec<PathBuf> {
+        self.named(&file_names(name)).collect()
+    }
+
     fn holding(&self, names: &[String]) -> impl Iterator<Item = PathBuf> {
+        self.named(names).filter(|path| path.is_file())
+    }
+
+    fn named(&self, names: &[String]) -> impl Iterator<Item = PathBuf> {
         let paths = self.directories.iter();
-        let paths = paths.flat_map(move |directory| names.iter().map(move |name| directory.join(name)));
-        paths.filter(|path| path.is_file())
+        paths.flat_map(move |directory| names.iter().map(move |name| directory.join(name)))
     }
 
     /// Lists the files that are named like plugin libraries, by plugin name.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
-use crate::fleet::{FleetSnapshot, Ledger};
+use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
 use crate::plan::{Plan, PlanResult, Plans};
 use crate::table::ProvidedTables;
@@ -227,13 +227,15 @@ impl Scheduler {
         fleet: &FleetSnapshot,
     ) {
         let plan = self.plan(binding);
-        let (Some(ledger), Ok(plan)) = (self.ledger.as_mut(), plan.as_ref()) else {
+        let (Some(ledger), Ok(_)) = (self.ledger.as_mut(), plan.as_ref()) else {
             return;
         };
+        let (footprint, last) = (Footprint::new(&binding.object.spec), &binding.object.spec.clusters);
         let clusters = fleet.snapshot().clusters();
         for (cluster, replicas) in targets {
             let Some(row) = clusters.row(cluster) else { continue };
-            ledger.release(row.index(), growth(binding, cluster, replicas), requests(plan));
+            let growth = footprint.growth(&assigned(cluster, replicas), last);
+            footprint.release(ledger, row.index(), &growth);
         }
     }
 
@@ -330,7 +332,7 @@ impl Scheduler {
             match result {
                 Ok(targets) => {
                     if let Some(ledger) = self.ledger.as_mut().filter(|_| books) {
-                        book(ledger, plan, binding, fleet, targets);
+                        book(ledger, binding, fleet, targets);
                     }
                     let named = targets
                         .iter()
@@ -390,24 +392,22 @@ fn naming_lists(mut error: CycleError, profile: &Profile, plan: &Plan) -> CycleE
     error
 }
 
-/// Books the replicas that a result adds to the last one.
-fn book(ledger: &mut Ledger, plan: &Plan, binding: &Binding, fleet: &FleetSnapshot, targets: &[Target]) {
+/// Books what a result adds to the last one.
+fn book(ledger: &mut Ledger, binding: &Binding, fleet: &FleetSnapshot, targets: &[Target]) {
+    let (footprint, last) = (Footprint::new(&binding.object.spec), &binding.object.spec.clusters);
     for target in targets {
-        let growth = growth(binding, fleet.name(target.row), target.replicas);
-        ledger.book(target.row as usize, growth, requests(plan));
+        let growth = footprint.growth(&assigned(fleet.name(target.row), target.replicas), last);
+        footprint.book(ledger, target.row as usize, &growth);
     }
 }
 
-/// Replicas that a result has on a cluster beyond the last one.
-fn growth(binding: &Binding, cluster: &str, replicas: i64) -> i64 {
-    let last = binding.last().find(|(name, _)| *name == cluster);
-    replicas - last.map_or(0, |(_, replicas)| replicas)
-}
-
-/// Requests of one replica.
-fn requests(plan: &Plan) -> impl Iterator<Item = (&str, i64)> {
-    let requests = plan.requests.iter();
-    requests.map(|(resource, quantity)| (resource.as_str(), *quantity))
+/// A cluster of a result. The cycle divides at most the binding's replicas, which are 32 bits wide.
+fn assigned(cluster: &str, replicas: i64) -> TargetCluster {
+    TargetCluster {
+        name: cluster.to_owned(),
+        replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
+        ..TargetCluster::default()
+    }
 }
 
 /// Schedules many bindings and returns the decisions in the order of the bindings.

@@ -83,7 +83,10 @@ pub(in crate::command) fn prepare(
     let mut manifests = arguments.input.read(kinds, keep_json)?;
     let overlay = overlay(arguments, kinds, keep_json);
     let mut overlaid = overlay.is_some().then(|| manifests.clone());
-    let mut labels = arguments.choosing.labels(&manifests);
+    let live = arguments
+        .choosing
+        .live_workloads(&arguments.input, &manifests, console)?;
+    let mut labels = arguments.choosing.labels(&manifests, &live);
     let detected = manifests.detect(kinds.clone());
     let mut scheduler = Scheduler::new(Arc::clone(&right.side.profile));
     let plans: Vec<PlanResult> = detected
@@ -111,7 +114,7 @@ pub(in crate::command) fn prepare(
     let laid = match (&mut overlaid, &overlay) {
         (Some(overlaid), Some(overlay)) => {
             overlaid.overlay(overlay);
-            labels = arguments.choosing.labels(overlaid);
+            labels = arguments.choosing.labels(overlaid, &live);
             let detected = overlaid.detect(kinds.clone());
             let mut laid = situation(overlaid, detected);
             laid.changed.extend(
