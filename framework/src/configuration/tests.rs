@@ -79,11 +79,11 @@ fn an_unknown_key_is_named_with_its_path_and_the_nearest_known_one() {
 fn a_wrong_type_is_named_with_both_types() {
     assert_eq!(
         refused(json!({ "limit": "3" })).0,
-        "limit: expected an integer from 0 to 4294967295, got the string \"3\""
+        "limit: expected a whole number from 0 to 4294967295, got the string \"3\""
     );
     assert_eq!(
         refused(json!({ "limit": -1 })).0,
-        "limit: expected an integer from 0 to 4294967295, got the number `-1`"
+        "limit: expected a whole number from 0 to 4294967295, got the number `-1`"
     );
     assert_eq!(
         refused(json!({ "entries": [{ "name": "a" }] })).0,

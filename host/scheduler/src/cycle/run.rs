@@ -15,6 +15,7 @@ use super::views::{ValidUntil, Views};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::placements::Peers;
 use crate::plan::{AffinityGroup, Plan};
+use crate::plugin::log;
 use crate::scheduler::{Profile, Strategy};
 
 /// A cluster in a result.
@@ -308,7 +309,8 @@ impl Cycle {
             has_all: has_time && has_placements && has_tables,
             texts: texts.as_deref(),
         };
-        let outcome = steps(self, &strategy, views, &resolution);
+        // What plugins log meanwhile names the binding.
+        let outcome = log::of_binding(&group.record, || steps(self, &strategy, views, &resolution));
         self.resolution = resolution;
         if let Some(record) = record {
             self.placements = record;
