@@ -285,7 +285,7 @@ pub mod __private {
 pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
     pub use crate::clusters::Row;
-    pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};
+    pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences, ValueError};
     pub use crate::cycle::{Candidate, Column};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
     pub use crate::plugin::{

@@ -138,6 +138,20 @@ fn a_constructor_that_fails() {
 }
 
 #[test]
+fn a_constructor_that_refuses_the_value_of_a_key() {
+    let lines = "assign = ['faulty']\nplugin.faulty.configuration.constructor = 'key'";
+    check(
+        lines,
+        &[(
+            "configuration of plugin `faulty`: patience: expected less than 10, got 12",
+            "9 is much already",
+        )],
+    );
+    let errors = Host::try_extending(lines).expect_err("the profile is refused");
+    assert_eq!(errors[0].key().as_deref(), Some("plugin.faulty.configuration.patience"));
+}
+
+#[test]
 fn a_constructor_that_panics() {
     check(
         "assign = ['faulty']\nplugin.faulty.configuration.constructor = 'panic'",

@@ -96,9 +96,16 @@ impl ValueError {
         }
     }
 
+    /// This error with a suggested remedy.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
     /// Suggested remedy, if one is known: for a wrong name, the nearest known name or all of them.
     pub fn hint(&self) -> Option<String> {
-        self.0.cause.hint()
+        self.0.hint.clone().or_else(|| self.0.cause.hint())
     }
 
     /// An error for a value that is not of the expected type.

@@ -97,6 +97,17 @@ fn a_wrong_type_is_named_with_both_types() {
 }
 
 #[test]
+fn a_check_of_the_plugins_own_can_have_a_hint() {
+    let error = ValueError::refused("limit", "expected at most 10, got 12").with_hint("10 is much already");
+    assert_eq!(error.to_string(), "limit: expected at most 10, got 12");
+    assert_eq!(error.hint().as_deref(), Some("10 is much already"));
+    let Failure::Preferences(error) = Failure::from(error) else {
+        panic!("it is a failure of preferences");
+    };
+    assert_eq!(error.key_path(), "limit");
+}
+
+#[test]
 fn the_schema_comes_from_the_same_definition() {
     let schema: serde_json::Value = serde_json::from_str(&Sample::schema()).expect("a schema is JSON");
     assert_eq!(schema["additionalProperties"], json!(false));

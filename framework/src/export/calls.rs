@@ -19,7 +19,7 @@ use super::preferences::preferences_at;
 use super::{Dispatch, Failed, Instance, PreferencesReader, panics};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::clusters::Row;
-use crate::configuration::{Configuration, Preferences};
+use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Needs, PreparePlugin};
@@ -425,7 +425,10 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
             let message = "its extension points read preferences of different types";
             return Err(Failed::new(failure::CONSTRUCTION, message));
         }
-        let plugin = P::new(configuration).map_err(|error| Failed::new(failure::CONSTRUCTION, error.to_string()))?;
+        let plugin = P::new(configuration).map_err(|error| match error.downcast_ref::<ValueError>() {
+            Some(refused) => Failed::value(failure::CONFIGURATION, refused),
+            None => Failed::new(failure::CONSTRUCTION, error.to_string()),
+        })?;
         let needs = plugin.needs();
         if needs.has(feature::TABLES) {
             // They are known before a plugin is constructed, so that a profile without them is refused with their names.
