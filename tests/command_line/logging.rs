@@ -71,6 +71,14 @@ fn the_backtrace_of_a_panic_is_printed_if_it_is_asked_for() {
             "{stderr}"
         );
         assert!(stderr.contains(frame), "{stderr}");
-        assert!(!stderr.contains("core::panicking"), "{stderr}");
+        for foreign in ["core::panicking", "std::panic", "divvy_scheduler::"] {
+            let log = stderr.split("panicked: prepare panicked").nth(1).unwrap_or_default();
+            let frames = log
+                .lines()
+                .take_while(|line| !line.contains("DEBUG"))
+                .collect::<Vec<_>>()
+                .join("\n");
+            assert!(!frames.contains(foreign), "{foreign}: {frames}");
+        }
     }
 }

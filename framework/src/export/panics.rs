@@ -142,18 +142,22 @@ fn own_frames(backtrace: &str) -> String {
         }
     }
     let is_named = |frame: &[&str], names: &[&str]| names.iter().any(|name| frame[0].contains(name));
+    // Not all of `std::panicking`: what catches a panic is there as well.
     let machinery = [
         "core::panicking::",
-        "std::panicking::",
         "rust_begin_unwind",
-        "__rustc::",
+        "panicking::begin_panic",
+        "panicking::panic_with_hook",
     ];
     let start = frames.iter().rposition(|frame| is_named(frame, &machinery));
-    let boundary = frames
+    let mut own = frames.split_off(start.map_or(0, |last| last + 1));
+    if own.is_empty() {
+        own = frames;
+    }
+    let boundary = own
         .iter()
-        .position(|frame| is_named(frame, &["export::panics::caught"]));
-    let start = start.map_or(0, |last| last + 1);
-    let own = frames.get(start..boundary.unwrap_or(frames.len())).unwrap_or(&frames);
+        .position(|frame| is_named(frame, &["divvy_framework::export::"]));
+    own.truncate(boundary.filter(|boundary| *boundary > 0).unwrap_or(own.len()));
     own.concat().join("\n")
 }
 
@@ -163,10 +167,10 @@ mod tests {
 
     #[test]
     fn a_backtrace_has_the_frames_of_the_plugin() {
-        let whole = "   0: std::backtrace::Backtrace::create\n   1: std::panicking::panic_with_hook\n   2: \
+        let whole = "   0: divvy_framework::export::panics::install_hook\n   1: std::panicking::panic_with_hook\n   2: \
                      core::panicking::panic_fmt\n             at /rustc/x.rs:1:2\n   3: mine::rule::divide\n             \
                      at ./src/rule.rs:7:5\n   4: <mine::Mine as AssignPlugin>::assign\n   5: \
-                     divvy_framework::export::panics::caught\n   6: main";
+                     divvy_framework::export::calls::assign\n   6: std::panicking::catch_unwind\n   7: main";
         let own = "   3: mine::rule::divide\n             at ./src/rule.rs:7:5\n   4: <mine::Mine as \
                    AssignPlugin>::assign";
         assert_eq!(own_frames(whole), own);
