@@ -8,6 +8,7 @@ mod choosing;
 mod diff;
 mod headroom;
 mod inspect;
+mod logging;
 mod new_plugins;
 mod page;
 mod plugins_and_profiles;

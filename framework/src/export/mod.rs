@@ -93,6 +93,15 @@ impl Failed {
         self.0.code
     }
 
+    /// The message with the place of the fault, in one line.
+    fn described(&self) -> String {
+        let Facts { message, path, .. } = &*self.0;
+        match path.as_str() {
+            "" => message.clone(),
+            path => format!("{message} (at {path})"),
+        }
+    }
+
     /// Adds the place of the fault: keys of a configuration or of preferences, or a line of code.
     fn at(mut self, path: String) -> Self {
         self.0.path = path;
@@ -234,6 +243,8 @@ pub fn texts_of_rule_lists<T: Preferences + 'static, P: AssignPlugin<T>>() -> Ve
 #[macro_export]
 macro_rules! export_plugin {
     ($($plugin:ty : $($point:ident),+ $(,)?);+ $(;)?) => {
+        $crate::__private::require_shared_library!();
+
         $(
             impl $crate::export::Dispatch for $plugin {
                 const VERSION: &'static str = env!("CARGO_PKG_VERSION");

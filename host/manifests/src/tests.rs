@@ -115,7 +115,7 @@ f.yaml: document 1, line 8: Cluster m1: spec.zones: expected a list, got the str
 f.yaml: document 1, line 15: Cluster m1: status.resourceSummary.allocatable.cpu: `10 cores` is not a quantity: unknown suffix, expected `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` or an exponent like `e3`
 f.yaml: document 1, line 16: Cluster m1: status.resourceSummary.allocatable.memory: expected a quantity like `500m` or `2Gi`, got a list
 f.yaml: document 1, line 11: Cluster m1: spec.taints[0].effect: expected one of `NoSchedule`, `PreferNoSchedule`, `NoExecute`, got `Never`
-f.yaml: document 2, line 23: Deployment default/web: spec.replicas: expected an integer of 32 bits, got the string "3"
+f.yaml: document 2, line 23: Deployment default/web: spec.replicas: expected a whole number from -2147483648 to 2147483647, got the string "3"
 f.yaml: document 2, line 28: Deployment default/web: spec.template.spec.containers[0].resources.requests.cpu: `lots` is not a quantity: it has no digits
 f.yaml: document 3, line 30: apiVersion: missing: expected `apiVersion`
 f.yaml: document 4, line 34: a: not valid YAML: while parsing a flow sequence, expected ',' or ']' (column 1)

@@ -81,7 +81,8 @@ struct GeneralArguments {
     color: ColorChoice,
     /// Print more: `-v` for progress, `-vv` for reasons, `-vvv` for everything
     ///
-    /// `DIVVY_LOG` sets the level of each target: `DIVVY_LOG=divvy_scheduler=debug,divvy::plugin=trace`.
+    /// The environment variable DIVVY_LOG sets the level of each target instead: `DIVVY_LOG=warn,divvy::plugin::average=debug`
+    /// prints warnings, and what the plugin `average` logs. The targets of all plugins begin with `divvy::plugin`.
     #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
     verbose: u8,
 }

@@ -72,7 +72,8 @@ pub(super) struct RunArguments {
     listen: SocketAddr,
     /// Form of the log
     ///
-    /// `-v` adds a line for each decision, `-vv` everything; `DIVVY_LOG` sets the level of each target.
+    /// `-v` adds a line for each decision, `-vv` everything. The environment variable DIVVY_LOG sets the level of each target
+    /// instead: `DIVVY_LOG=info,divvy::plugin::average=debug`.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
     /// Send a span for each decision and its steps to this OpenTelemetry collector, by OTLP over gRPC
