@@ -1,7 +1,9 @@
 //! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
 
+use std::convert::Infallible;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Args;
@@ -13,7 +15,7 @@ use divvy_manifests::Manifests;
 use divvy_page::Explanations;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{PlanInput, PlanResult};
-use divvy_scheduler::scheduler::{Profile, Scheduler, decide_each};
+use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, decide_each};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
 use super::choosing::ChoosingArguments;
@@ -24,11 +26,13 @@ use super::tables::check_clusters;
 use super::time::TimeArguments;
 use super::{EXIT_CODES, Exit, logging, record};
 use crate::report::console::Console;
-use crate::report::entry::{ProfileSummary, Report, message};
+use crate::report::entry::{Decided, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::page::{self, ExplainedBindings};
+use crate::report::structured::Form;
 use crate::report::table::{self, TableOptions};
-use crate::report::{cluster_views, structured, style, warnings};
+use crate::report::targets::Targets;
+use crate::report::{cluster_views, pipeline, structured, style, warnings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -148,9 +152,20 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let fleet = fleet(&manifests, &profile);
     let started = Instant::now();
     let (mut explanations, mut explained) = (Explanations::default(), ExplainedBindings::new());
-    let decisions = decide_each(&mut scheduler, &detected.bindings, &fleet, |index, decision| {
+    let deciding = Deciding {
+        scheduler,
+        bindings: &detected.bindings,
+        fleet: &fleet,
+        threads: if logging::gives_reasons(console) {
+            // The messages of one decision stay together.
+            NonZeroUsize::MIN
+        } else {
+            pipeline::threads()
+        },
+    };
+    let decisions = deciding.run(|binding, decision| {
         if let (true, Some(explanation)) = (has_page, &decision.explanation) {
-            let kind = detected.bindings[index].object.scope().kind();
+            let kind = binding.object.scope().kind();
             let reasons = explanations.add(explanation, &message(&decision.outcome));
             explained.insert((decision.binding.clone(), kind), reasons);
             // The page has what it needs of it.
@@ -158,7 +173,9 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         }
     });
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
-    decisions.iter().for_each(logging::decision);
+    decisions
+        .iter()
+        .for_each(|decided| logging::decision(&decided.decision));
     let mut report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
     // Before the report: a recording that cannot be written must not look like a run that succeeded.
     if let Some(file) = &arguments.record {
@@ -194,6 +211,54 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     }
     log_metrics(&profile);
     Ok(exit)
+}
+
+/// All bindings, to be decided against one snapshot.
+struct Deciding<'a> {
+    scheduler: Scheduler,
+    bindings: &'a [Binding],
+    fleet: &'a FleetSnapshot,
+    threads: NonZeroUsize,
+}
+
+impl Deciding<'_> {
+    /// Decides, on all threads where no result affects another, and shows each decision to `each` in the order in which they are
+    /// made by one thread. Returns them in the order of the bindings.
+    fn run(self, mut each: impl FnMut(&Binding, &mut Decision)) -> Vec<Decided> {
+        let Self {
+            mut scheduler,
+            bindings,
+            fleet,
+            threads,
+        } = self;
+        if scheduler.ledger().is_some() {
+            let mut targets = vec![None; bindings.len()];
+            let decisions = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
+                targets[index] = Some(Targets::take(decision, fleet));
+                each(&bindings[index], decision);
+            });
+            let decisions = decisions.into_iter().zip(targets);
+            return decisions
+                .map(|(decision, targets)| Decided {
+                    decision,
+                    targets: targets.unwrap_or_default(),
+                })
+                .collect();
+        }
+        let scheduler = Mutex::new(scheduler.knowing_placements_of(bindings));
+        let mut decided = Vec::with_capacity(bindings.len());
+        let worker = || {
+            // No thread panics while it holds the lock.
+            let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
+            move |binding: &Binding| Decided::new(scheduler.schedule(binding, fleet), fleet)
+        };
+        let Ok(()) = pipeline::in_order(bindings, threads, worker, |mut one: Decided| {
+            each(&bindings[decided.len()], &mut one.decision);
+            decided.push(one);
+            Ok::<(), Infallible>(())
+        });
+        decided
+    }
 }
 
 /// Logs what the plugins counted.
@@ -297,8 +362,18 @@ fn print(report: &Report<'_>, arguments: &ScheduleArguments, console: &Console) 
         wide: arguments.output == Output::Wide,
         explain: arguments.explain,
         bars: console.has_bars(),
+        colours: console.has_colours(),
         columns: console.width(),
     };
+    // Rows are made when they are written, on all cores: together they may be larger than the memory.
+    let form = match &arguments.output {
+        Output::Json => Some(Form::Json),
+        Output::Yaml => Some(Form::Yaml),
+        _ => None,
+    };
+    if let Some(form) = form {
+        return console.print_data(|out| structured::write_rows(report, form, out));
+    }
     let names = || {
         let entries = report.entries.iter();
         let names = entries.map(|entry| binding_name(entry.binding.object.scope().kind(), &entry.decision.binding));

@@ -28,7 +28,7 @@ pub(crate) fn write(document: &ClusterViewsDocument, out: &mut dyn Write, column
     Ok(())
 }
 
-fn bindings(view: &ClusterView) -> Grid {
+fn bindings(view: &ClusterView) -> Grid<'_> {
     let has_base = view.cluster.base.is_some();
     let mut titles = vec![Column::left("BINDING"), Column::left("STRATEGY"), Column::right("HAS")];
     if has_base {

@@ -45,7 +45,7 @@ pub(crate) fn write(
     grid.write(out, columns)
 }
 
-fn add(row: &HeadroomRow, grid: &mut Grid) {
+fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
     let headroom = row.headroom.map(|headroom| match headroom {
         ..0 => Cell::new(format!("−{}", headroom.unsigned_abs()), style::BAD),
         0 => Cell::new("0", style::NOTABLE),

@@ -11,7 +11,7 @@ use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
 use divvy_scheduler::strategy::{Declaration, Declarations};
 use serde_json::{Value, json};
 
-use super::entry::{ProfileSummary, Report};
+use super::entry::{Decided, ProfileSummary, Report};
 use super::errors::{Diagnostic, Failure};
 use super::grid::{Cell, Column, Grid};
 use super::table::{self, TableOptions};
@@ -60,7 +60,7 @@ items:
 struct Case {
     detected: Detected,
     fleet: FleetSnapshot,
-    decisions: Vec<Decision>,
+    decisions: Vec<Decided>,
 }
 
 /// The plan of a binding under two strategies that declare nothing.
@@ -85,10 +85,12 @@ impl Case {
         let detected = manifests.detect(WorkloadKinds::default());
         let mut fleet = Fleet::new(false);
         fleet.extend(manifests.clusters.iter().map(|cluster| &cluster.object));
-        let decisions = detected.bindings.iter().map(decision).collect();
+        let fleet = fleet.snapshot();
+        let decisions = detected.bindings.iter().map(decision);
+        let decisions = decisions.map(|decision| Decided::new(decision, &fleet)).collect();
         Self {
             detected,
-            fleet: fleet.snapshot(),
+            fleet,
             decisions,
         }
     }
@@ -222,7 +224,7 @@ fn an_explanation_names_filter_score_and_remark() {
         candidate("m1", Some(8), "has most room"),
         candidate("m2", None, "is full"),
     );
-    case.decisions[0].explanation = Some(Explanation {
+    case.decisions[0].decision.explanation = Some(Explanation {
         clusters: vec![first, second, rejected],
         notes: vec![note("select", "no constraint")],
     });
@@ -282,7 +284,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once() {
         }),
         ..candidate.clone()
     };
-    case.decisions[0].explanation = Some(Explanation {
+    case.decisions[0].decision.explanation = Some(Explanation {
         clusters: vec![candidate, left_out],
         notes: Vec::new(),
     });
@@ -328,7 +330,7 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
 fn the_highest_exit_code_counts() {
     let mut case = Case::new();
     assert_eq!(case.report().exit(), Exit::Unschedulable);
-    case.decisions[1].outcome = Outcome::Failed(CycleError::InvalidBinding {
+    case.decisions[1].decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
         message: "nonsense".to_owned(),
         hint: Some("write sense".to_owned()),
     });

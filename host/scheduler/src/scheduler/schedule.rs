@@ -134,6 +134,28 @@ impl Scheduler {
         self
     }
 
+    /// Decides with the placements of these bindings, unless others are known already or no plugin needs any.
+    #[must_use]
+    pub fn knowing_placements_of(mut self, bindings: &[Binding]) -> Self {
+        if self.profile.needs_placements() && self.placements.is_none() {
+            self.placements = Some(Arc::new(Placements::of(bindings)));
+        }
+        self
+    }
+
+    /// Another scheduler that decides in the same way, with plans and memory of its own: for another thread. It continues with
+    /// the ledger as it is now.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self {
+            explains: self.explains,
+            ledger: self.ledger.clone(),
+            time: self.time,
+            placements: self.placements.clone(),
+            ..Self::new(Arc::clone(&self.profile))
+        }
+    }
+
     /// The placements of other bindings: with a ledger, as the results so far have left them.
     pub fn placements(&self) -> Option<&Arc<Placements>> {
         self.placements.as_ref()
