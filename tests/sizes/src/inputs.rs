@@ -241,9 +241,6 @@ fn binding(number: usize, clusters: usize, is_served: bool) -> Value {
                 .map(|cluster| json!({"name": cluster_name(cluster), "replicas": replicas}))
                 .collect()
         }
-        (0, false) => (0..clusters)
-            .map(|cluster| json!({"name": cluster_name(cluster), "replicas": replicas}))
-            .collect(),
         1 => {
             let first = scattered(number + 7, clusters / 8);
             let at = |step: usize| (first + step) % (clusters / 8).max(1) * 8 + region;

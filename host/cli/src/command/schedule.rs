@@ -1,5 +1,6 @@
 //! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -11,10 +12,10 @@ use divvy_forecast::cluster_view::{self, Placed};
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::Binding;
-use divvy_manifests::Manifests;
+use divvy_manifests::{Manifests, Warning};
 use divvy_page::Explanations;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::plan::{PlanInput, PlanResult};
+use divvy_scheduler::plan::{Plan, PlanInput, PlanResult};
 use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, decide_each};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
@@ -29,6 +30,7 @@ use crate::report::console::Console;
 use crate::report::entry::{Decided, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::page::{self, ExplainedBindings};
+use crate::report::progress::Progress;
 use crate::report::structured::Form;
 use crate::report::table::{self, TableOptions};
 use crate::report::targets::Targets;
@@ -85,7 +87,7 @@ pub(super) struct ScheduleArguments {
     #[command(flatten)]
     time: TimeArguments,
     /// Divide every binding with this strategy, regardless of its policy
-    #[arg(long, value_name = "STRATEGY")]
+    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
@@ -130,14 +132,14 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let labels = choosing.labels(&manifests);
     let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
+        .keeping_no_plans()
         .explaining(arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console))
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
-    let plans = detected.bindings.iter().map(|binding| scheduler.plan(binding));
-    let plans: Vec<PlanResult> = plans.collect();
     // Plans need no cluster, so warnings about bindings come even if the input has problems.
     if !choosing.quiet {
-        warnings::tell(&manifests, &detected, &plans, console);
+        let warned = plan_warnings(&mut scheduler, detected.bindings.iter());
+        warnings::tell(&manifests, &detected, &warned, console);
     }
     if !manifests.problems.is_empty() {
         return Err(Failure::input(&manifests.problems));
@@ -162,8 +164,11 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         } else {
             pipeline::threads()
         },
+        keeps_plans: arguments.explain || arguments.record.is_some() || logging::gives_reasons(console),
     };
+    let progress = Progress::counting("deciding", detected.bindings.len());
     let decisions = deciding.run(|binding, decision| {
+        progress.advance();
         if let (true, Some(explanation)) = (has_page, &decision.explanation) {
             let kind = binding.object.scope().kind();
             let reasons = explanations.add(explanation, &message(&decision.outcome));
@@ -172,6 +177,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             decision.explanation.take_if(|_| !logging::gives_reasons(console));
         }
     });
+    drop(progress);
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
     decisions
         .iter()
@@ -219,6 +225,32 @@ struct Deciding<'a> {
     bindings: &'a [Binding],
     fleet: &'a FleetSnapshot,
     threads: NonZeroUsize,
+    /// True if more of the plans is read than the strategy.
+    keeps_plans: bool,
+}
+
+/// Plans of which only the strategy is left, one per strategy.
+#[derive(Default)]
+struct PlanSummaries(BTreeMap<String, PlanResult>);
+
+impl PlanSummaries {
+    /// Replaces the plan of a decision, which is larger than the rest of it. An error stays.
+    fn put_into(&mut self, decision: &mut Decision) {
+        let Ok(plan) = decision.plan.as_ref() else { return };
+        if !self.0.contains_key(&plan.strategy) {
+            let summary = Plan {
+                warnings: Vec::new(),
+                requests: Vec::new(),
+                preferences: Vec::new(),
+                groups: Vec::new(),
+                ..plan.clone()
+            };
+            self.0.insert(plan.strategy.clone(), Arc::new(Ok(summary)));
+        }
+        if let Some(summary) = self.0.get(&plan.strategy) {
+            decision.plan = Arc::clone(summary);
+        }
+    }
 }
 
 impl Deciding<'_> {
@@ -230,6 +262,7 @@ impl Deciding<'_> {
             bindings,
             fleet,
             threads,
+            keeps_plans,
         } = self;
         if scheduler.ledger().is_some() {
             let mut targets = vec![None; bindings.len()];
@@ -250,7 +283,14 @@ impl Deciding<'_> {
         let worker = || {
             // No thread panics while it holds the lock.
             let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
-            move |binding: &Binding| Decided::new(scheduler.schedule(binding, fleet), fleet)
+            let mut summaries = PlanSummaries::default();
+            move |binding: &Binding| {
+                let mut decision = scheduler.schedule(binding, fleet);
+                if !keeps_plans {
+                    summaries.put_into(&mut decision);
+                }
+                Decided::new(decision, fleet)
+            }
         };
         let Ok(()) = pipeline::in_order(bindings, threads, worker, |mut one: Decided| {
             each(&bindings[decided.len()], &mut one.decision);
@@ -259,6 +299,19 @@ impl Deciding<'_> {
         });
         decided
     }
+}
+
+/// The warnings about bindings, each with its binding. Their plans are not kept.
+pub(super) fn plan_warnings<'a>(
+    scheduler: &mut Scheduler,
+    bindings: impl Iterator<Item = &'a Binding>,
+) -> Vec<(&'a Binding, Warning)> {
+    let of_binding = bindings.flat_map(|binding| {
+        let plan = scheduler.plan(binding);
+        let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings).to_vec();
+        warnings.into_iter().map(move |warning| (binding, warning))
+    });
+    of_binding.collect()
 }
 
 /// Logs what the plugins counted.

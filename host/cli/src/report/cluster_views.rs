@@ -38,7 +38,7 @@ fn bindings(view: &ClusterView) -> Grid<'_> {
         Column::right("GETS"),
         Column::right("CHANGE"),
         Column::right("FIT"),
-        Column::left("WHY"),
+        Column::text("WHY"),
     ]);
     let mut grid = Grid::new(titles);
     for row in &view.bindings {

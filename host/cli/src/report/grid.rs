@@ -39,6 +39,8 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     /// Alignment of title and cells.
     pub(crate) align: Align,
+    /// True for free text, which is wrapped within the column if it is the last one.
+    is_text: bool,
 }
 
 /// Content and style of one cell.
@@ -102,6 +104,16 @@ impl Column {
         Self {
             title,
             align: Align::Left,
+            is_text: false,
+        }
+    }
+
+    /// A last column of free text. On a narrow terminal, its lines continue below, in the column or, if that is too narrow,
+    /// in lines of their own.
+    pub(crate) fn text(title: &'static str) -> Self {
+        Self {
+            is_text: true,
+            ..Self::left(title)
         }
     }
 
@@ -354,7 +366,7 @@ impl<'a> Grid<'a> {
         for line in &self.lines {
             match line {
                 Line::Blank => writeln!(out)?,
-                Line::Cells(cells) => self.write_cells(out, cells, widths)?,
+                Line::Cells(cells) => self.write_row(out, cells, widths, columns)?,
                 Line::Text { indent, text, style } => {
                     let style = if self.is_plain { style::PLAIN } else { *style };
                     write_text(out, columns, self.indent + indent, text, style)?;
@@ -384,11 +396,54 @@ impl<'a> Grid<'a> {
         let mut widths: Vec<usize> = widths.collect();
         // On a narrow terminal only the first column gives way: it holds names, which may have a line of their own.
         if let (Some(columns), Some((first, others))) = (columns, widths.split_first_mut()) {
+            // Free text takes what is left.
+            if let (Some(width), Some(Column { is_text: true, .. })) = (others.last_mut(), self.columns.last()) {
+                *width = (*width).min(TEXT_MINIMUM);
+            }
             let taken: usize = others.iter().filter(|width| **width > 0).map(|width| width + GAP).sum();
             let left = columns.saturating_sub(taken + self.indent);
             *first = (*first).min(left.max(FIRST_COLUMN_MINIMUM));
         }
         widths
+    }
+
+    /// Writes one row. Free text in the last column is wrapped at the width of the terminal.
+    fn write_row(
+        &self,
+        out: &mut dyn Write,
+        cells: &[Cell<'_>],
+        widths: &[usize],
+        columns: Option<usize>,
+    ) -> io::Result<()> {
+        let is_text = self.columns.last().is_some_and(|column| column.is_text) && cells.len() == self.columns.len();
+        let (Some(columns), Some((last, before)), true) = (columns, cells.split_last(), is_text) else {
+            return self.write_cells(out, cells, widths);
+        };
+        let taken = widths.iter().take(before.len()).filter(|width| **width > 0);
+        let start = self.indent + taken.map(|width| width + GAP).sum::<usize>();
+        let Content::Text(text) = &last.content else {
+            return self.write_cells(out, cells, widths);
+        };
+        if start + last.width() <= columns {
+            return self.write_cells(out, cells, widths);
+        }
+        let style = if self.is_plain { style::PLAIN } else { last.style };
+        if columns.saturating_sub(start) < TEXT_MINIMUM {
+            self.write_cells(out, before, widths)?;
+            return write_text(out, Some(columns), self.indent + 2 * HANG, text, style);
+        }
+        let lines = wrapped(text, Some(columns - start));
+        let (first, rest) = lines
+            .split_first()
+            .map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+        let mut row = before.to_vec();
+        row.push(Cell::new(first, last.style));
+        self.write_cells(out, &row, widths)?;
+        for line in rest {
+            spaces(out, start)?;
+            writeln!(out, "{style}{line}{style:#}")?;
+        }
+        Ok(())
     }
 
     /// Writes one row, on two lines if the name in the first column is too long for it.

@@ -29,7 +29,7 @@ pub(crate) fn write(
         Column::right("REPLICAS"),
         Column::right("MOST"),
         Column::right("HEADROOM"),
-        Column::left("STOPPED BY"),
+        Column::text("STOPPED BY"),
     ]);
     for row in &document.bindings {
         add(row, &mut grid);

@@ -26,6 +26,7 @@ pub(crate) mod page;
 pub(crate) mod pipeline;
 pub(crate) mod plugins;
 pub(crate) mod profile;
+pub(crate) mod progress;
 mod schema;
 pub(crate) mod structured;
 pub(crate) mod style;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::entry::{Decided, ProfileSummary, Report};
 use super::errors::{Diagnostic, Failure};
 use super::grid::{Cell, Column, Grid};
+use super::structured::Form;
 use super::table::{self, TableOptions};
 use super::text::{listed, printable, wrapped};
 use super::{account, structured, style, warnings};
@@ -393,6 +394,55 @@ much-too-long-a-name
     and on
 ";
     assert_eq!(rendered(|out| grid.write(out, Some(28))), expected);
+}
+
+#[test]
+fn free_text_in_the_last_column_is_wrapped_there() {
+    let mut grid = Grid::new(vec![
+        Column::left("NAME"),
+        Column::right("MOST"),
+        Column::text("STOPPED BY"),
+    ]);
+    let reason = "cpu in 4 of 4 candidates; 8 clusters rejected (cluster-affinity 6, taint-toleration 2)";
+    grid.cells(vec![Cell::plain("shop/web"), Cell::number(9), Cell::plain(reason)]);
+    grid.cells(vec![Cell::plain("shop/a"), Cell::number(-10), Cell::plain("short")]);
+    let expected = "\
+NAME      MOST  STOPPED BY
+shop/web     9  cpu in 4 of 4 candidates; 8 clusters
+                rejected (cluster-affinity 6,
+                taint-toleration 2)
+shop/a     -10  short
+";
+    assert_eq!(rendered(|out| grid.write(out, Some(54))), expected);
+    // Where the column would be too narrow, the text has lines of its own.
+    let expected = "\
+NAME      MOST  STOPPED BY
+shop/web     9
+    cpu in 4 of 4 candidates;
+      8 clusters rejected
+      (cluster-affinity 6,
+      taint-toleration 2)
+shop/a     -10  short
+";
+    assert_eq!(rendered(|out| grid.write(out, Some(30))), expected);
+    let whole = rendered(|out| grid.write(out, None));
+    assert!(whole.contains(&format!("shop/web     9  {reason}\n")), "{whole}");
+}
+
+#[test]
+fn rows_that_are_written_one_by_one_are_the_whole_document() {
+    let case = Case::new();
+    let report = case.report();
+    for form in [Form::Json, Form::Yaml] {
+        let whole = rendered(|out| match form {
+            Form::Json => structured::write_value(&structured::rows(&report), out),
+            Form::Yaml => structured::write_yaml_value(&structured::rows(&report), out),
+        });
+        assert_eq!(rendered(|out| structured::write_rows(&report, form, out)), whole);
+        let mut none = case.report();
+        none.retain(|_| false);
+        assert_eq!(rendered(|out| structured::write_rows(&none, form, out)), "[]\n");
+    }
 }
 
 #[test]
