@@ -246,6 +246,29 @@ fn the_same_object_twice_is_read_once() {
     }
 }
 
+/// Most of a workload is not kept, and yet a difference in it makes another object.
+#[test]
+fn an_object_that_differs_where_nothing_is_read_is_given_twice() {
+    let deployment = |image: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec:\n  \
+             template: {{spec: {{containers: [{{name: web, image: {image}}}]}}}}\n"
+        )
+    };
+    let read = |one: &str, other: &str| {
+        let text = format!("{}---\n{}", deployment(one), deployment(other));
+        read_text("f.yaml", &text, &ReadOptions::default())
+    };
+    let same = read("a:1", "a:1");
+    assert_eq!((same.problems.len(), same.resources.len()), (0, 1));
+    let other = read("a:1", "a:2");
+    let problems: Vec<String> = other.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        problems.len() == 1 && problems[0].contains("given twice"),
+        "{problems:?}"
+    );
+}
+
 #[test]
 fn keys_given_twice_and_missing_names_are_problems() {
     check_problems(

@@ -17,6 +17,7 @@ use divvy_scheduler::strategy::{
 
 use super::connection::{ConnectionArguments, connection_failure};
 use crate::report::errors::{Diagnostic, Failure};
+use crate::report::progress::Progress;
 
 /// Arguments that select the input.
 #[derive(Debug, Args)]
@@ -138,7 +139,9 @@ pub(super) fn read_files(
         annotations: ANNOTATIONS.map(str::to_owned).to_vec(),
         ..ReadOptions::default()
     };
+    let progress = Progress::start("reading");
     let read = divvy_manifests::read(inputs, &mut std::io::stdin().lock(), &options);
+    drop(progress);
     tracing::info!(
         clusters = read.clusters.len(),
         policies = read.policies.len(),

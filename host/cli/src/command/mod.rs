@@ -156,7 +156,12 @@ pub(crate) fn main() -> ExitCode {
 
 /// Prints help, the version or an error of usage. Output that cannot be written is an error, too.
 fn tell_usage(error: &clap::Error) -> ExitCode {
-    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    let printed = match error.use_stderr() {
+        true => error.print(),
+        false => Console::check_output()
+            .and_then(|()| error.print())
+            .and_then(|()| std::io::stdout().flush()),
+    };
     match printed {
         Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
             let failure = Failure::output(&fault);

@@ -35,7 +35,7 @@ pub(super) fn write(
 
 /// Adds the keys of a schema and of the schemas inside it, and counts them in `keys`. `prefix` is the path to the
 /// schema.
-fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: usize, keys: &mut usize) {
+fn add_keys(grid: &mut Grid<'_>, root: &Value, schema: &Value, prefix: &str, depth: usize, keys: &mut usize) {
     let schema = resolved(root, schema);
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return;

@@ -6,7 +6,7 @@ use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
-use crate::plan::{Plan, PlanResult, Plans};
+use crate::plan::{Plan, PlanInput, PlanResult, Plans};
 use crate::table::ProvidedTables;
 use divvy_documents::names;
 use divvy_karmada::api::TargetCluster;
@@ -89,7 +89,8 @@ impl Outcome {
 #[derive(Debug)]
 pub struct Scheduler {
     profile: Arc<Profile>,
-    plans: Plans,
+    /// `None` if no binding is decided twice.
+    plans: Option<Plans>,
     cycle: Cycle,
     explains: bool,
     ledger: Option<Ledger>,
@@ -102,7 +103,7 @@ impl Scheduler {
     pub fn new(profile: Arc<Profile>) -> Self {
         Self {
             profile,
-            plans: Plans::default(),
+            plans: Some(Plans::default()),
             cycle: Cycle::new(),
             explains: false,
             ledger: None,
@@ -115,6 +116,13 @@ impl Scheduler {
     #[must_use]
     pub fn explaining(mut self, explains: bool) -> Self {
         self.explains = explains;
+        self
+    }
+
+    /// Keeps no plans: for bindings that are decided once, whose plans would be the largest part of the memory.
+    #[must_use]
+    pub fn keeping_no_plans(mut self) -> Self {
+        self.plans = None;
         self
     }
 
@@ -132,6 +140,29 @@ impl Scheduler {
     pub fn knowing(mut self, placements: Option<Arc<Placements>>) -> Self {
         self.placements = placements.filter(|_| self.profile.needs_placements());
         self
+    }
+
+    /// Decides with the placements of these bindings, unless others are known already or no plugin needs any.
+    #[must_use]
+    pub fn knowing_placements_of(mut self, bindings: &[Binding]) -> Self {
+        if self.profile.needs_placements() && self.placements.is_none() {
+            self.placements = Some(Arc::new(Placements::of(bindings)));
+        }
+        self
+    }
+
+    /// Another scheduler that decides in the same way, with plans and memory of its own: for another thread. It continues with
+    /// the ledger as it is now.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self {
+            plans: self.plans.as_ref().map(|_| Plans::default()),
+            explains: self.explains,
+            ledger: self.ledger.clone(),
+            time: self.time,
+            placements: self.placements.clone(),
+            ..Self::new(Arc::clone(&self.profile))
+        }
     }
 
     /// The placements of other bindings: with a ledger, as the results so far have left them.
@@ -197,7 +228,10 @@ impl Scheduler {
 
     /// Returns the plan of a binding, which is rebuilt only if its input has changed.
     pub fn plan(&mut self, binding: &Binding) -> PlanResult {
-        self.plans.plan(&self.profile, binding)
+        match &mut self.plans {
+            Some(plans) => plans.plan(&self.profile, binding),
+            None => Arc::new(self.profile.plan(&PlanInput::new(binding))),
+        }
     }
 
     /// Schedules a binding against a snapshot. A failure becomes [`Outcome::Failed`]; later bindings are not affected.
