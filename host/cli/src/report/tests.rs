@@ -418,8 +418,9 @@ shop/a     -10  short
     let expected = "\
 NAME      MOST  STOPPED BY
 shop/web     9
-    cpu in 4 of 4 candidates;
-      8 clusters rejected
+    cpu in 4 of 4
+      candidates; 8 clusters
+      rejected
       (cluster-affinity 6,
       taint-toleration 2)
 shop/a     -10  short
