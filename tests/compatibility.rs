@@ -175,7 +175,7 @@ const NEWER_MINOR: [Edit; 33] = [
         from: "        ..CycleView::DEFAULT\n",
         to: "        appended: 1600,\n        ..CycleView::DEFAULT\n",
     },
-    // What an older host lacks reads as its default.
+    // A field that an older host lacks reads as its default.
     Edit {
         file: "src/export/calls.rs",
         from: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",

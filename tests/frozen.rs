@@ -59,7 +59,7 @@ fn host() -> &'static Path {
     &HOST
 }
 
-/// Prints a line that is seen although the test passes: only the macros' output is captured.
+/// Prints a line that is visible even if the test passes, because only the macros' output is captured.
 fn say(line: &str) {
     _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -92,7 +92,7 @@ fn check_needs(bytes: &[u8], path: &Path) {
         .get(18..20)
         .map(|machine| u16::from_le_bytes([machine[0], machine[1]]));
     assert_eq!(machine, Some(X86_64), "{}", path.display());
-    // Versions stand in the table of strings as `GLIBC_2.34`.
+    // The table of strings has versions as `GLIBC_2.34`.
     let texts = bytes
         .split(|byte| *byte == 0)
         .filter_map(|text| std::str::from_utf8(text).ok());

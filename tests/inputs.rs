@@ -1,4 +1,4 @@
-//! What any plugin can see and say: preferences, metadata, priority, the time, and until when its answer holds. Through
+//! Inputs and answers of any plugin: preferences, metadata, priority, the time, and the deadline of an answer. Tested with
 //! libraries from outside the workspace.
 
 use divvy_scheduler::replay::{CaseRunner, Expectation, recorded_case, recorded_fleet, recorded_header};
@@ -109,7 +109,7 @@ fn a_score_reads_labels_of_the_policy_and_annotations_of_the_workload() {
         assert_eq!(told(&decisions[0]), expected);
         assert_eq!(decisions[0].valid_until, Some(NOON + HOUR));
     }
-    // What is not known is not the same as what is empty.
+    // An unknown value is not the same as an empty one.
     let note = |decision: &Decision| {
         let explanation = decision.explanation.as_ref().expect("it was requested");
         let note = explanation.notes.iter().find(|note| note.plugin == "windows");

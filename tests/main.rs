@@ -41,6 +41,7 @@ mod diff;
 mod discovery;
 mod extremes;
 mod frozen;
+mod generated;
 mod inputs;
 mod loading;
 mod logging;

@@ -337,7 +337,7 @@ fn a_forecast_decides_one_after_another_and_equally_on_any_number_of_threads() {
     assert_eq!(future(&two, false, 1), ["v: a=2", "w: a=2"]);
 }
 
-/// In a forecast, a binding that no cluster fits loses its clusters, and is then in nobody's way.
+/// In a forecast, a binding that no cluster fits loses its clusters and no longer blocks its peers.
 #[test]
 fn a_result_that_is_removed_frees_its_clusters_for_the_peers() {
     let nowhere = apart("v")
@@ -347,7 +347,7 @@ fn a_result_that_is_removed_frees_its_clusters_for_the_peers() {
     assert_eq!(future(&objects([nowhere, only_a]), true, 1), ["v: ", "w: a=2"]);
 }
 
-/// The first to be decided sees its peer on the cluster that both must leave, and is decided again when the peer has moved.
+/// The first binding sees its peer on the cluster that both must leave, and is decided again after the peer has moved.
 #[test]
 fn a_forecast_decides_again_what_waits_for_a_peer() {
     let mut all = objects([together("v").last([("a", 2)]), together("w").last([("a", 2)])]);

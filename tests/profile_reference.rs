@@ -5,10 +5,7 @@ use std::fmt::Write;
 use divvy_scheduler::profile::schema;
 use serde_json::{Map, Value};
 
-use crate::artifacts::repository;
-
-/// Set to write the files instead of comparing them.
-const WRITE: &str = "DIVVY_WRITE_SCHEMAS";
+use crate::generated;
 
 const HEAD: &str = "\
 # Keys of a profile
@@ -24,20 +21,8 @@ taken from the extended profile, tables are merged key by key, and in a list of 
 #[test]
 fn the_committed_page_and_schema_are_those_of_the_types() {
     let schema = schema();
-    let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
-    check("host/scheduler/schema/profile.json", &text);
-    check("host/scheduler/PROFILE.md", &page(&schema));
-}
-
-fn check(path: &str, text: &str) {
-    let file = repository().join(path);
-    if std::env::var_os(WRITE).is_some() {
-        let folder = file.parent().expect("it is in a folder");
-        std::fs::create_dir_all(folder).expect("the folder can be made");
-        std::fs::write(&file, text).expect("the file can be written");
-    }
-    let committed = std::fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(committed, text, "{path}: {WRITE}=1 writes it");
+    generated::check_schema("host/scheduler/schema/profile.json", &schema);
+    generated::check("host/scheduler/PROFILE.md", &page(&schema));
 }
 
 fn page(schema: &Value) -> String {
@@ -61,7 +46,7 @@ fn page(schema: &Value) -> String {
 
 fn section(page: &mut String, schema: &Value, heading: &str, table: &Value) {
     _ = write!(page, "\n## `{heading}`\n\n{}\n\n", described(table));
-    // Of several forms, the table is the one with keys.
+    // If there are several forms, the table is the one with keys.
     let forms = table["anyOf"].as_array().into_iter().flatten();
     let with_keys = forms.chain([table]).find(|form| form.get("properties").is_some());
     page.push_str("| key | value | meaning |\n|---|---|---|\n");
@@ -80,11 +65,11 @@ fn described(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
-    // Links of rustdoc lead nowhere on this page.
+    // Rustdoc's links do not work on this page.
     text.replace("[`", "`").replace("`]", "`").replace('|', "\\|")
 }
 
-/// What may be written, and the meaning of each word if only some are allowed.
+/// The allowed values of a property, and the meaning of each word if only some are allowed.
 fn form(schema: &Value, property: &Value) -> (String, String) {
     let options = property["anyOf"].as_array().or(property["oneOf"].as_array());
     let named = referred(property).or(options.into_iter().flatten().find_map(referred));

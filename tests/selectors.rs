@@ -41,7 +41,7 @@ fn the_next_selector_sees_only_what_the_one_before_left() {
     // Of `f`, `d`, `b` the largest two: columns that were not narrowed down with the rows would give other figures.
     assert_eq!(told(&host, "Average", 8, json!([by("cluster", 1, 2)])), "d=4 f=4");
     assert_eq!(told(&host, "Aggregated", 9, json!([by("cluster", 1, 2)])), "d=6 f=3");
-    // Of the regions that hold 7 replicas, us has more clusters left.
+    // Among the regions that hold 7 replicas, us has more clusters left.
     assert_eq!(told(&host, "Aggregated", 7, json!([by("region", 1, 1)])), "b=3 f=4");
     let scarce = told(&host, "Average", 12, json!([by("cluster", 1, 2)]));
     assert_eq!(

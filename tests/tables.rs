@@ -131,7 +131,7 @@ fn what_is_not_declared_cannot_be_read() {
     }
 }
 
-/// A kept value is made anew with other tables, and kept up with the rows that changed otherwise.
+/// A kept value is made anew if the tables change, and otherwise updated with the changed rows.
 #[test]
 fn a_kept_value_follows_the_tables_and_the_clusters() {
     let folder = folder();
@@ -202,7 +202,7 @@ fn a_replay_gives_the_same_answer_without_the_files() {
     let text = lines.join("\n");
     assert_eq!(text.matches("leased, for now").count(), 1);
     fs::write(file.path(), &text).expect("the recording can be written");
-    // The files are gone, and what the profile builds without them decides nothing.
+    // The files are gone, and the profile without its tables decides nothing.
     folder.close().expect("the folder can be deleted");
     assert!(Host::new(&configuration, &PluginDirectories::default()).is_err());
     let profile = registry::build_without_tables(&configuration, &PluginDirectories::default()).expect("a profile");
@@ -220,7 +220,7 @@ fn a_replay_gives_the_same_answer_without_the_files() {
     let mut runner = CaseRunner::new(profile).with_tables(&recording.tables);
     let prepared = runner.prepare(&recording.cases[0]);
     assert_eq!(runner.try_decide(&prepared, &fleet), Ok((expect, String::new())));
-    // Another version of the table, in a recording that was put together from two.
+    // Another version of the table, in a recording that was made from two.
     let other = divvy_scheduler::table::TableSource::new("power.csv".into(), &POWER.replace("10.50", "99.00"));
     let mut later = recording.cases[0].clone();
     later.tables.insert("power".to_owned(), other.version.clone());

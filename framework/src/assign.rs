@@ -15,7 +15,7 @@ use crate::reuse::with_scratch;
 /// ```
 /// use divvy_framework::prelude::*;
 ///
-/// /// Gives everything to the candidate with most room.
+/// /// Gives everything to the candidate with the most room.
 /// #[derive(Default)]
 /// struct Roomiest;
 ///

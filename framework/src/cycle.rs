@@ -110,8 +110,8 @@ impl<'a> Cycle<'a> {
         Ok(Placements::new(view))
     }
 
-    /// Says that the answer of this call holds until a time, in milliseconds since 1970-01-01T00:00:00Z: a live scheduler
-    /// then decides the binding again. The earliest time of all plugins of a decision counts. Call it for a rejection as
+    /// Limits the answer of this call to a time, in milliseconds since 1970-01-01T00:00:00Z, at which a live scheduler
+    /// decides the binding again. The earliest time of all plugins of a decision counts. Call it for a rejection as
     /// well as for an acceptance, if time can reverse it. A time that has passed is taken as very soon.
     pub fn valid_until(&self, milliseconds: i64) {
         self.valid_until.set(self.valid_until.get().min(milliseconds));
@@ -303,9 +303,9 @@ impl<'a, P: Plugin> CallContext<'a, P> {
         Column::new(self.capacity)
     }
 
-    /// Tier of each cluster, 0 being the best; empty if there are no tiers. Tiers whose clusters are not in the call are
-    /// missing, so the numbers may have gaps and exceed that of the clusters. In Select, a limit on the number of clusters
-    /// must never exclude a better tier in favour of a worse one.
+    /// Tier of each cluster, 0 being the best; empty if there are no tiers. Tiers whose clusters are not in the call
+    /// are missing, so the numbers may have gaps and exceed the number of clusters. In Select, a limit on the number of
+    /// clusters must never exclude a better tier in favour of a worse one.
     pub fn tiers(&self) -> Column<'a, Candidate, u32> {
         Column::new(self.tiers)
     }

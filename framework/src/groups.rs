@@ -61,8 +61,35 @@ impl RuleGroups {
         Ok(())
     }
 
-    /// The group of each candidate: the index of its entry among [`AssignContext::rules`], or their number for a candidate that no
-    /// entry names.
+    /// Reads all entries as one group: 0 for each candidate that an entry names, and 1 for the others. Entries may have clusters in
+    /// common.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Preferences`], which names the entry, if it matches no cluster.
+    pub fn read_as_one<P: Plugin, Accepted>(
+        &mut self,
+        context: &AssignContext<'_, P, Accepted>,
+    ) -> Result<(), Failure> {
+        let Self { entry_of_row, group_of } = self;
+        entry_of_row.clear();
+        entry_of_row.resize(context.clusters().len(), 1);
+        for rule in context.rules() {
+            check_matches(rule, &context.clusters())?;
+            for row in rule.rows() {
+                if let Some(group) = entry_of_row.get_mut(row.index()) {
+                    *group = 0;
+                }
+            }
+        }
+        let groups = context.rows().iter().map(|(_, row)| entry_of_row.get(row.index()));
+        group_of.clear();
+        group_of.extend(groups.map(|group| group.map_or(1, |group| *group)));
+        Ok(())
+    }
+
+    /// The group of each candidate. After [`Self::read`], the index of its entry among [`AssignContext::rules`], or their number for
+    /// a candidate that no entry names.
     pub fn group_of(&self) -> &[u32] {
         &self.group_of
     }
@@ -73,7 +100,7 @@ impl RuleGroups {
 /// # Errors
 ///
 /// [`Failure::Preferences`] with the names that the entry gives if none of them exists.
-pub fn check_matches(rule: Rule<'_>, clusters: &Clusters<'_>) -> Result<(), Failure> {
+fn check_matches(rule: Rule<'_>, clusters: &Clusters<'_>) -> Result<(), Failure> {
     if !rule.rows().is_empty() {
         return Ok(());
     }

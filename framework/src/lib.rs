@@ -95,7 +95,7 @@
 //!
 //! # Modules
 //!
-//! - [`guide`]: a plugin in ten minutes, and pages on testing, shipping and evolution.
+//! - [`guide`]: a plugin in ten minutes, and pages about testing, shipping and evolution.
 //! - [`prelude`]: the common imports; most plugins need only `use divvy_framework::prelude::*;`.
 //! - [`plugin`]: the trait that every plugin implements, with its promises, needs and failures.
 //! - [`filter`], [`score`], [`select`], [`assign`]: the extension points, one trait each, in the order of the cycle.
@@ -121,14 +121,14 @@
 //! | [`ConfiguredPlugin::new`] | once, when the profile is loaded | on an error or a panic, rejects the profile |
 //! | [`FilterPlugin::filter`] | for each filter, in the profile's order, over all clusters | excludes the rejected clusters; if none is left, reports `NoClusterFit` with a count per reason |
 //! | [`ScorePlugin::score`], then [`normalize`] | for each score plugin, over the feasible clusters | rejects scores outside 0..=100, multiplies the others by the profile's weight, adds them up |
-//! | [`SelectPlugin::select`] | for each selector, in the profile's order, over what the one before left of the feasible clusters | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
+//! | [`SelectPlugin::select`] | for each selector, in the profile's order, over the feasible clusters that the selector before it left | rejects an index that is out of range or repeated; without a candidate, reports `Unschedulable` |
 //! | [`AssignPlugin::assign`] | for the plugin that serves the strategy, once per tier, over the candidates | checks sum, signs and promises; drops candidates with 0 replicas |
 //!
 //! A plugin that implements [`PreparePlugin`] prepares state for the binding when a call first asks for it. If it lists
-//! `Prepare` in [`export_plugin!`], the host has it prepare once before it calls Assign for each tier of a policy, and
-//! drops the state when the tiers are divided.
+//! `Prepare` in [`export_plugin!`], the host asks it to prepare once before it calls Assign for each tier of a policy,
+//! and drops the state when the tiers are divided.
 //!
-//! A plugin may also keep a [value] for each snapshot, or for each binding. The host has it make one before a call that
+//! A plugin may also keep a [value] for each snapshot, or for each binding. The host asks for one before a call that
 //! reads a new snapshot, or a new plan of the binding.
 //!
 //! A binding without replicas to divide (a ConfigMap, a DaemonSet) goes to every candidate, and Assign is not called.
@@ -164,16 +164,17 @@
 //!   [`Reason`](reason::Reason): a rule, what bound the share, what decided a remainder, and figures by name. The host
 //!   prints it, and hands it to programs as data.
 //! - **Rows and candidates** are types: a [`Row`](clusters::Row) of the snapshot does not index a column of a call, and a
-//!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for one past the end are ignored and
+//!   [`Candidate`](cycle::Candidate) does not index one of the snapshot. Results for an index past the end are ignored and
 //!   counted, except that a selection with one is an error; the test kit reports all of them as errors.
 //! - **Determinism.** The same snapshot, binding, profile, seed and time must give the same result. Break ties by
 //!   [`CallContext::tie_key`], take all other randomness from [`Cycle::random`], and the time from [`Cycle::time`].
 //!
-//! # What a plugin sees of policy and workload
+//! # Inputs from the policy and the workload
 //!
-//! A policy carries preferences for any plugin in the annotation `divvy.io/preferences.<name of the plugin>`, as JSON. The
-//! plugin names their type in the trait of its extension point, such as
-//! [`FilterPlugin<MyPreferences>`](filter::FilterPlugin). Everything else has to be declared with [`Needs`](plugin::Needs):
+//! A policy carries preferences for any plugin in the annotation `divvy.io/preferences.<name of the plugin>`, as JSON.
+//! The plugin names their type in the trait of its extension point, such as
+//! [`FilterPlugin<MyPreferences>`](filter::FilterPlugin). A plugin declares all other inputs with
+//! [`Needs`](plugin::Needs):
 //!
 //! | input | need | `divvy schedule`, `diff` | `divvy run` | a recording |
 //! |---|---|---|---|---|
@@ -184,13 +185,13 @@
 //! | [time](cycle::Cycle::time) | `time` | `--time`, or the start of the command | the wall clock of the decision | as recorded, if a plugin of the profile declared the need or `--time` was given; otherwise the decision is an error |
 //! | [placements](cycle::Cycle::placements) | `placements` | last results of the bindings in the input; under `--assume`, and in `diff` and `headroom`, with the results so far | of the bindings on the control plane, and decisions that are not written yet | as recorded, if a plugin of the profile declared the need; otherwise the decision on a binding in a group is an error |
 //!
-//! What is not known is `None`, which is not the same as empty. Reading what is not declared is an error, in the test kit
+//! An unknown value is `None`, which is not the same as empty. Reading an undeclared input is an error, in the test kit
 //! as well. `divvy run` decides a binding again when its preferences change, but not for other annotations and labels of
 //! its policy alone: the next decision sees them.
 //!
-//! A plugin says until when its answer holds with [`Cycle::valid_until`]. The earliest time of all plugins of a decision
-//! counts: `divvy schedule -o json` shows it, and `divvy run` decides the binding again then, with `divvy.io/applied-policy`
-//! as its memory across restarts.
+//! A plugin limits the time for which its answer holds with [`Cycle::valid_until`]. The earliest time of all plugins of
+//! a decision counts: `divvy schedule -o json` shows it, and `divvy run` decides the binding again then, with
+//! `divvy.io/applied-policy` as its memory across restarts.
 //!
 //! # Rules for plugins
 //!

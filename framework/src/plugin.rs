@@ -239,7 +239,7 @@ impl Needs {
         all
     }
 
-    /// The tables that are declared, those of several points one after the other.
+    /// The declared tables, including those of the combined needs.
     pub(crate) fn declared_tables(self) -> impl Iterator<Item = &'static Table> {
         self.tables.iter().chain(self.parts.iter().flat_map(|part| part.tables))
     }

@@ -124,7 +124,7 @@ pub(crate) fn typed<T: 'static>(preferences: Option<&dyn Any>) -> Result<Option<
 /// A state or value at an address that the host keeps.
 pub(crate) type Boxed = Box<dyn Any + Send + Sync>;
 
-/// What the host keeps for the plugin of a call, and what the call made because the host keeps none.
+/// Values that the host keeps for the plugin of a call, and those that the call made because the host keeps none.
 #[derive(Default)]
 pub(crate) struct Kept<'a> {
     pub(crate) prepared: Option<&'a Boxed>,
@@ -134,7 +134,7 @@ pub(crate) struct Kept<'a> {
     made: OnceCell<Box<Made>>,
 }
 
-/// What a call made for itself.
+/// Values that a call made for itself.
 #[derive(Default)]
 struct Made {
     prepared: OnceCell<Box<dyn Any>>,
@@ -167,7 +167,7 @@ fn drop_made(made: Made) {
     }
 }
 
-/// What the host keeps as the plugin's own type; `None` if the host keeps nothing.
+/// A kept value as the plugin's own type; `None` if the host keeps nothing.
 pub(crate) fn kept<T: 'static>(kept: Option<&Boxed>) -> Option<&T> {
     kept?.downcast_ref()
 }

@@ -1,4 +1,4 @@
-//! Workload affinity: what the commands say and decide with its filters, and without.
+//! Workload affinity: output and decisions of the commands with its filters and without.
 
 use super::{divvy, run};
 

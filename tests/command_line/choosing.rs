@@ -1,4 +1,4 @@
-//! What is shown: names, namespaces, labels, clusters, and output formats. What is decided never depends on it.
+//! Choosing what is shown: names, namespaces, labels, clusters and output formats. Decisions never depend on it.
 
 use std::fs;
 

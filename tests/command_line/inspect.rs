@@ -1,4 +1,4 @@
-//! `divvy plugin inspect`: what a library's file says, and whether this host would load it.
+//! `divvy plugin inspect`: facts from a library's file, and whether this host would load it.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ fn inspect(arguments: &[&str]) -> (Option<i32>, Value) {
     (exit, report)
 }
 
-/// What the file says is what the opened library says.
+/// The file and the opened library give the same answers.
 #[test]
 fn the_file_says_what_the_library_says() {
     for folder in plugin_folders() {
@@ -103,7 +103,7 @@ fn check_refused(path: &Path, reason: &str) -> Value {
     assert_eq!(report["verdict"]["loads"], false);
     let actual = report["verdict"]["reason"].as_str().expect("a reason");
     assert!(actual.contains(reason), "{actual}");
-    // The rest of what the file says is there as well, and nothing is loaded.
+    // The other facts from the file are there as well, and nothing is loaded.
     assert!(!report["sha256"].as_str().unwrap_or_default().is_empty());
     let (exit, asked) = inspect(&[&text, "--load"]);
     assert_eq!((exit, asked.get("lists")), (Some(1), None));

@@ -1,7 +1,8 @@
-//! `divvy plugin new` and `divvy plugin test`: plugins that are created outside the checkout build and pass their tests.
+//! `divvy plugin new` and `divvy plugin test`: plugins that are created outside the checkout build and pass their
+//! tests.
 //!
-//! Plugins in Rust are built without network, with the versions that their lock files name, in one target directory apart from the
-//! workspace's: a library there would be found as a bundled plugin.
+//! Plugins in Rust are built without network, with the versions that their lock files name, in one target directory
+//! apart from the workspace's: a library there would be found as a bundled plugin.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,7 +108,7 @@ impl New {
     }
 }
 
-/// Creates a plugin in Rust, tests it, and checks that nothing of it changes by that.
+/// Creates a plugin in Rust, tests it, and checks that testing changes none of its files.
 #[track_caller]
 fn rust(name: &str, point: &str, cases: &[&str]) -> New {
     let new = New::create(name, &["--point", point]);

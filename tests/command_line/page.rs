@@ -1,4 +1,4 @@
-//! `-o html`: what it prints, and where it is refused. What a browser makes of it is tested in `tests/page`.
+//! `-o html`: its output, and the cases in which it is refused. `tests/page` tests the page in a browser.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! Tables of a profile: what is wrong with them, who reads them, and replay without their files.
+//! Tables of a profile: their problems, their readers, and replay without their files.
 
 use std::fs;
 
@@ -211,7 +211,7 @@ fn every_problem_of_a_table_has_file_and_line() {
 fn rows_for_unknown_clusters_are_refused_before_anything_is_scheduled() {
     let tables = Tables::new();
     tables.write("power.csv", &format!("{POWER}\nwest-11,1,,\n"));
-    // The file is valid in itself, and regions without a cluster are no error.
+    // The file itself is valid, and regions without a cluster are not an error.
     tables.write("carbon.csv", &format!("{CARBON}north,1\n"));
     assert_eq!(tables.check().0, Some(0));
     let refused = "error: power.csv:6: no cluster is named `west-11`\n  hint: did you mean `west-1`?\n";

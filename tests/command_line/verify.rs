@@ -74,7 +74,7 @@ fn a_broken_contract_is_shown_by_divvy_schedule() {
     assert!(stdout.contains(message), "{stdout}");
 }
 
-/// What ends the process is a finding, with the smallest case that the process does not survive.
+/// A plugin that ends the process is a finding, with the smallest case that the process does not survive.
 #[test]
 fn a_crash_an_exit_and_a_hang_are_findings() {
     for (fault, more, message) in [
@@ -129,7 +129,7 @@ fn limits_of_time_and_memory_fail_the_check_of_costs() {
     }
 }
 
-/// A binding of one's own is a case, beside the random ones.
+/// A binding that the user provides is a case, beside the random ones.
 #[test]
 fn cases_of_ones_own_are_decided() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -181,7 +181,7 @@ fn the_reports_have_the_form_of_their_schemas() {
     ] {
         let (_, stdout, _) = run(&[&["plugin", "inspect", "-o", "json"], arguments].concat());
         if stdout.is_empty() {
-            // A machine with its C library elsewhere.
+            // A machine with its C library in another folder.
             continue;
         }
         let report: Value = serde_json::from_str(&stdout).expect("it is JSON");

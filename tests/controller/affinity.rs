@@ -1,4 +1,4 @@
-//! Workload affinity on a control plane: decisions in flight, failed writes, and who is woken.
+//! Workload affinity on a control plane: decisions in flight, failed writes, and the bindings that are woken.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ fn a_write_that_fails_takes_the_placement_back() {
     simulation.fail_next_write(WriteOutcome::Failed("unreachable".to_owned()));
     simulation.create("v", apart(2));
     assert_eq!(simulation.result("v"), clusters(&[]));
-    // `v` backs off, so its place is free.
+    // `v` backs off, so its cluster is free.
     simulation.create("w", apart(2));
     assert_eq!(simulation.result("w"), clusters(&[("a", 2)]));
     simulation.pass(Duration::from_secs(1));
@@ -74,10 +74,10 @@ fn a_binding_that_waits_for_a_cluster_is_woken_when_a_peer_leaves_it() {
         simulation.condition("w"),
         ("False".to_owned(), "NoClusterFit".to_owned())
     );
-    // Its backoff is over, so that it waits for nothing but an event.
+    // Its backoff is over, so it only waits for an event.
     simulation.pass(Duration::from_secs(2));
     let writes = simulation.writes("w");
-    // What no peer sees wakes nobody.
+    // A change that no peer sees wakes no binding.
     simulation.patch("v", &json!({"metadata": {"annotations": {"some": "note"}}}));
     assert_eq!(simulation.writes("w"), writes);
     simulation.delete("v");

@@ -256,7 +256,7 @@ impl Simulation {
         }
     }
 
-    /// Raises versions after a change by someone else, and tells the scheduler.
+    /// Raises versions after a change by someone else, and notifies the scheduler.
     fn changed(&mut self, name: &str) {
         self.version += 1;
         let version = self.version;
@@ -345,7 +345,7 @@ impl Simulation {
         written
     }
 
-    /// Tells the scheduler of its own write.
+    /// Reports the scheduler's own write back to it.
     fn echo(&mut self, name: &str) {
         self.version += 1;
         let version = self.version;

@@ -59,11 +59,11 @@ fn a_changed_table_is_tried_and_then_decides() {
     tables.write("power.csv", "name,price,note,full\na,30,,\nb,20,,\n");
     let trial = simulation.exchange(&tables.lines());
     assert_eq!((trial.decisions, trial.refusal), (1, None));
-    // Its hash says that something else decides.
+    // Its hash shows that the decisions come from another profile.
     assert_ne!(simulation.scraped("divvy_profile{"), information);
     simulation.create("after", one);
     assert_eq!(simulation.result("after"), clusters(&[("b", 1)]));
-    // What is satisfied stays where it is, as with any other profile.
+    // Satisfied bindings stay where they are, as with any other profile.
     assert_eq!(simulation.result("before"), clusters(&[("a", 1)]));
 }
 

@@ -86,7 +86,7 @@ fn what_others_take_is_not_free_and_what_the_binding_takes_itself_is() {
         for row in measured(&original, &future, threads(1)) {
             let entry = future.entries.iter().find(|entry| entry.binding.key() == row.binding);
             let fails = entry.is_none_or(|entry| entry.error().is_some());
-            // What the future leaves in place is within the headroom, even where others exceed what fits.
+            // Replicas that the future leaves in place are within the headroom, even where others exceed what fits.
             if let (false, Some(most)) = (fails, row.most) {
                 assert!(most >= row.replicas, "fleet {number}: {row:?}");
             }

@@ -66,7 +66,7 @@ fn changed(situation: &Situation, changes: &Changes) -> Situation {
         .0
 }
 
-/// The comparison of a situation with another that came of it.
+/// The comparison of a situation with another that was derived from it.
 fn comparison(original: &Situation, after: &Situation, options: Options) -> Comparison {
     let base = Future::decide(original, &side(), options);
     comparison_with(original, &base, after, options)

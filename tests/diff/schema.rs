@@ -4,9 +4,7 @@ use divvy_forecast::document::schemas;
 use serde_json::Value;
 
 use crate::artifacts::repository;
-
-/// Set to write the schemas instead of comparing them.
-const WRITE: &str = "DIVVY_WRITE_SCHEMAS";
+use crate::generated;
 
 /// The committed schema of a document of `divvy diff`.
 pub(crate) fn committed(name: &str) -> Value {
@@ -23,12 +21,7 @@ pub(crate) fn committed_at(path: &str) -> Value {
 #[test]
 fn the_committed_schemas_describe_the_documents() {
     for (name, schema) in schemas() {
-        if std::env::var_os(WRITE).is_some() {
-            let path = repository().join("host/forecast/schema").join(name);
-            let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
-            std::fs::write(&path, text + "\n").expect("the schema can be written");
-        }
-        assert_eq!(committed(name), schema, "{name}: {WRITE}=1 writes it");
+        generated::check_schema(&format!("host/forecast/schema/{name}"), &schema);
     }
 }
 

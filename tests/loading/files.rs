@@ -169,7 +169,7 @@ fn a_flag_that_must_be_known() {
     );
 }
 
-/// Whoever pins a name or trusts a version by the record gets the plugin of that name and version.
+/// A user who pins a name or trusts a version in the record gets the plugin of that name and version.
 #[test]
 fn a_record_that_contradicts_the_plugin() {
     let (_folder, file) = with_record(NAME, b"averagf");

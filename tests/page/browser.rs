@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-/// How long anything may take. The tests wait for conditions, and only a test that fails waits so long.
+/// Maximum wait of any step. The tests wait for conditions, so only a failing test waits this long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Arguments that keep the browser from anything but the file: no window, no sandbox (tests may run as root), no connections.
@@ -165,7 +165,7 @@ impl Browser {
         problems.collect()
     }
 
-    /// Presses a key. `code` is its Windows virtual code, which Chromium wants.
+    /// Presses a key. `code` is its Windows virtual code, which Chromium expects.
     pub(crate) fn press(&mut self, key: &str, code: u32) {
         let text = if key == "Enter" { "\r" } else { "" };
         for kind in ["keyDown", "keyUp"] {

@@ -1,4 +1,5 @@
-//! A thousand clusters and five thousand bindings: a small file, of which the browser makes only what is in the window.
+//! A thousand clusters and five thousand bindings: a small file, of which the browser draws only the part in the
+//! window.
 
 use serde_json::{Value, json};
 

@@ -57,7 +57,7 @@ fn a_page_opens_without_an_error_or_a_request() {
     }
 }
 
-/// What the page asks for is what its policy allows: nothing. The policy has no exception for inline code.
+/// The page loads nothing, and its policy allows nothing. The policy makes no exception for inline code.
 #[test]
 fn the_policy_allows_nothing_but_the_scripts_and_styles_of_the_file() {
     let (mut browser, _folder, _) = opened(&commands()[1]);

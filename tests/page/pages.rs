@@ -68,7 +68,7 @@ pub(crate) fn divvy(arguments: &[&str]) -> Output {
     command.output().expect("the binary can be started")
 }
 
-/// What `divvy` writes with `-o json`.
+/// The JSON that `divvy` writes with `-o json`.
 pub(crate) fn json(arguments: &[&str]) -> Value {
     let output = divvy(&[arguments, &["-o", "json"]].concat());
     let text = String::from_utf8_lossy(&output.stdout);

@@ -40,7 +40,7 @@ fn unfaithful(fault: &str) -> Subject {
     )
 }
 
-/// The checks that apply, with what they found.
+/// The checks that apply, with their findings.
 fn checked(subject: &Subject) -> Vec<(&'static str, Option<Broken>)> {
     let applying = check::all().into_iter().filter(|check| check.applies(subject));
     applying
@@ -65,7 +65,7 @@ fn bundled_plugins_keep_every_contract() {
     }
 }
 
-/// Their other configurations are contracts as well.
+/// The plugins keep the contracts in their other configurations as well.
 #[test]
 fn bundled_plugins_keep_every_contract_as_karmada_decides() {
     for plugin in ["dynamic-weight", "static-weight", "cluster-locality"] {
@@ -145,7 +145,7 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
     ] {
         let mut found = findings(&unfaithful(fault));
         if fault == "determinism" {
-            // All that compares two decisions finds it, but the first says what it is.
+            // Every check that compares two decisions finds it, but the first names the cause.
             found.truncate(1);
         }
         let [(check, broken)] = found.as_slice() else {
@@ -165,7 +165,7 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// When two calls meet depends on the machine, but they meet.
+/// The moment in which two calls overlap depends on the machine, but they do overlap.
 #[test]
 fn a_plugin_that_minds_other_threads_is_caught() {
     let broken = only_finding(&unfaithful("threads"), "threads");

@@ -110,7 +110,7 @@ const CRATES: [(&str, &[&str]); 22] = [
         ],
     ),
     ("divvy-load", &["divvy-controller"]),
-    // It carries the SDK's sources as files, and links nothing of them.
+    // It carries the SDK's sources as files, and links none of them.
     ("divvy-scaffold", &[]),
     ("divvy-page", &["divvy-forecast", "divvy-scheduler"]),
     (

@@ -82,7 +82,7 @@ fn the_cycle_uses_no_input_or_output_no_clock_and_no_randomness() {
 fn libraries_print_nothing() {
     let mut sources = files(&["framework", "host", "plugins"], &[".rs"]);
     sources.retain(|file| !file.path.contains("/benches/") && !file.path.contains("/examples/"));
-    // A build script speaks to Cargo in this way.
+    // A build script communicates with Cargo in this way.
     sources.retain(|file| !file.path.starts_with("host/scaffold/build/"));
     // The modules of the command print the output for users.
     sources.retain(|file| file.path != "host/cli/src/main.rs" && !file.path.starts_with("host/cli/src/command"));

@@ -587,7 +587,7 @@ typedef struct divvy_table_column_row {
     uint32_t scale;
 } divvy_table_column_row;
 
-/* Values of `divvy_table_column_row.cell_type`, and what a cell then is. */
+/* Values of `divvy_table_column_row.cell_type`, each with the meaning of a cell. */
 /* An integer. */
 #define DIVVY_CELL_INTEGER 1u
 /* A decimal, multiplied by ten to the power of its scale. */
@@ -1214,7 +1214,7 @@ typedef struct divvy_prepare_call {
 } divvy_prepare_call;
 
 /* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
- * that declare this kind get it. The cycle has the snapshot and the plugin's tables: nothing of a binding. The host
+ * that declare this kind get it. The cycle has the snapshot and the plugin's tables, but nothing of a binding. The host
  * drops the value when it has the next one, or when the instance is dropped. */
 typedef struct divvy_snapshot_value_call {
     /* Size of the struct in bytes, as its creator knows it. */

@@ -189,6 +189,22 @@ pub mod column {
     pub const COUNT: usize = 50;
 }
 
+/// The texts of an arena's symbols.
+#[derive(Clone, Copy)]
+struct Texts<'a> {
+    offsets: &'a [u64],
+    bytes: &'a [u8],
+}
+
+impl<'a> Texts<'a> {
+    /// The text of a symbol; `None` if the arena does not have it.
+    #[inline]
+    fn get(&self, symbol: u32) -> Option<&'a [u8]> {
+        let [start, end] = *self.offsets.get(symbol as usize..)?.first_chunk()?;
+        self.bytes.get(start as usize..end as usize)
+    }
+}
+
 /// A read-only view of an arena.
 #[derive(Debug, Clone, Copy)]
 pub struct Arena<'a> {
@@ -263,13 +279,25 @@ impl<'a> Arena<'a> {
 
     #[inline]
     fn text_bytes(&self, symbol: u32) -> &'a [u8] {
-        let offsets = self.column::<u64>(column::SYMBOL_OFFSETS);
-        let index = symbol as usize;
-        let (Some(&start), Some(&end)) = (offsets.get(index), offsets.get(index + 1)) else {
-            return &[];
-        };
-        let text = self.column::<u8>(column::SYMBOL_TEXT);
-        text.get(start as usize..end as usize).unwrap_or(&[])
+        self.texts().get(symbol).unwrap_or(&[])
+    }
+
+    #[inline]
+    fn texts(&self) -> Texts<'a> {
+        Texts {
+            offsets: self.column(column::SYMBOL_OFFSETS),
+            bytes: self.column(column::SYMBOL_TEXT),
+        }
+    }
+
+    /// The first place at which a list of symbols has the one of this text. For short lists: comparing a few texts takes fewer steps
+    /// than looking up the symbol.
+    #[inline]
+    pub fn position_of_text(&self, symbols: &[u32], text: &str) -> Option<usize> {
+        let texts = self.texts();
+        symbols
+            .iter()
+            .position(|&symbol| texts.get(symbol) == Some(text.as_bytes()))
     }
 
     /// The symbol of a text with a known hash; `None` if the text does not occur in the snapshot.

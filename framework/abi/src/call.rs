@@ -122,8 +122,8 @@ call! {
 
 call! {
     /// Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
-    /// that declare this kind get it. The cycle has the snapshot and the plugin's tables: nothing of a binding. The host drops
-    /// the value when it has the next one, or when the instance is dropped.
+    /// that declare this kind get it. The cycle has the snapshot and the plugin's tables, but nothing of a binding. The
+    /// host drops the value when it has the next one, or when the instance is dropped.
     SnapshotValueCall(SnapshotValueCallRef, kind::SNAPSHOT_VALUE) {
         /// The value for an earlier snapshot; null if there is none. It stays valid during the call.
         previous: Address = Address::NULL,

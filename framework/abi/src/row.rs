@@ -242,7 +242,7 @@ pub struct TableColumnRow {
     pub scale: u32,
 }
 
-/// Values of [`TableColumnRow::cell_type`], and what a cell then is.
+/// Values of [`TableColumnRow::cell_type`], each with the meaning of a cell.
 pub mod cell_type {
     /// An integer.
     pub const INTEGER: u32 = 1;

@@ -201,7 +201,7 @@ impl Services {
     }
 }
 
-/// Where the texts of one call go: the host's function and its sink. It cannot be sent to another thread.
+/// Destination of the texts of one call: the host's function and its sink. It cannot be sent to another thread.
 #[derive(Clone, Copy)]
 pub struct Texts<'a> {
     function: Option<TextFunction>,

@@ -90,7 +90,7 @@ impl PlacementsRecord {
         }));
     }
 
-    /// What plugins read.
+    /// The view that plugins read.
     pub fn view(&self) -> PlacementsView<'_> {
         PlacementsView {
             pool: Str::new(&self.pool),

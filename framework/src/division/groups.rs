@@ -1,11 +1,11 @@
-//! Division under bounds: each group of candidates gets at least and at most so many replicas.
+//! Division under bounds: each group of candidates has a least and a greatest number of replicas.
 //!
 //! First the quotas of the groups are worked out, then each quota is divided within its group by
 //! [dynamic weight](super::dynamic).
 //!
-//! * Steady: each group keeps what it has, as far as its bounds and its room allow. What is missing goes to the groups in
-//!   proportion to the room that is left below their upper bounds; what is too much is taken from them in proportion to what they have
-//!   above their lower bounds.
+//! * Steady: each group keeps what it has, as far as its bounds and its room allow. Missing replicas go to the groups in
+//!   proportion to the room that is left below their upper bounds; surplus replicas are taken from them in proportion to what
+//!   they have above their lower bounds.
 //! * Fresh: each group gets its least number, and the rest goes to the groups in proportion to the room below their upper bounds.
 //!
 //! Candidates in no group are a group of their own without bounds.
@@ -84,7 +84,7 @@ pub enum GroupsError {
 #[derive(Debug, Default)]
 pub(super) struct GroupsScratch {
     members: TierMembers,
-    /// One entry per group: replicas to have, most replicas, and what the rest is divided by.
+    /// One entry per group: its quota, its upper bound, and its weight for the rest.
     quotas: Vec<i64>,
     ceilings: Vec<i64>,
     weights: Vec<i64>,
@@ -107,7 +107,7 @@ pub(super) struct GroupsScratch {
 /// ```
 /// use divvy_framework::division::{groups::Bounds, within_groups, Cycle, Request, Rounding, Scratch};
 ///
-/// // Two candidates in Europe, which is to have at least half of the ten replicas, and one elsewhere with much more room.
+/// // Two candidates in Europe, which must get at least half of the ten replicas, and one elsewhere with more room.
 /// let bounds = [Bounds { least: 5, most: 10 }];
 /// let request = Request::new(10, &[8, 2, 90], &[0; 3], Cycle::Fresh);
 /// let (mut out, mut scratch) = ([0; 3], Scratch::default());

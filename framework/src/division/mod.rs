@@ -8,7 +8,8 @@
 //!   [`Rounding`]: the choice among them.
 //! * [`level_fill`]: even division under capacities. [`even_change`]: an even change from the last result.
 //! * [`dynamic`] and [`aggregate`]: shares in proportion to room, over all candidates or over as few as possible.
-//! * [`tiers`]: quotas of tiers that are served one after another. [`groups`]: least and most replicas of groups of candidates.
+//! * [`tiers`]: quotas of tiers that are served one after another. [`groups`]: minimum and maximum replicas for groups
+//!   of candidates.
 //! * [`explanation`]: the reason for a candidate's share, in words.
 //! * [`ranking`]: the first few of an order, without sorting the rest.
 //!

@@ -33,7 +33,7 @@ use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext
 pub struct Arguments<'a> {
     call: *mut Head,
     services: &'a Services,
-    /// What the instance needs with its configuration.
+    /// Needs of the instance with its configuration.
     needs: u64,
 }
 
@@ -79,7 +79,7 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: 
     Cycle::new(view, policy, texts, needs.and(arguments.needs), valid_until)
 }
 
-/// What the host keeps at an address.
+/// The value that the host keeps at an address.
 ///
 /// # Safety
 ///
@@ -89,7 +89,7 @@ unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
     unsafe { address.get().cast_const().cast::<Boxed>().as_ref() }
 }
 
-/// What the host keeps for the plugin of a call.
+/// The values that the host keeps for the plugin of a call.
 ///
 /// # Safety
 ///

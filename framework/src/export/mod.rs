@@ -64,7 +64,7 @@ pub const RECORD_FLAGS: u32 = if cfg!(feature = "certificate") {
 #[derive(Debug)]
 pub struct Failed(Box<Facts>);
 
-/// What the host learns of a failed call.
+/// The facts of a failed call that the host receives.
 #[derive(Debug)]
 struct Facts {
     code: u32,
@@ -159,7 +159,7 @@ impl From<Failure> for Failed {
 pub struct Instance<P> {
     plugin: P,
     services: Services,
-    /// What it needs with its configuration.
+    /// Its needs with its configuration.
     needs: u64,
 }
 
@@ -169,7 +169,7 @@ pub trait Dispatch: ConfiguredPlugin {
     const VERSION: &'static str;
     /// The kinds of calls that the plugin answers.
     const POINTS: &'static [Pointer<'static, PointDescriptor>];
-    /// What it needs at any of them.
+    /// Its needs at any of them.
     const NEEDS: Needs;
     /// Its strategies; empty unless it serves Assign.
     const STRATEGIES: &'static [Pointer<'static, StrategyDescriptor>] = &[];
@@ -194,17 +194,17 @@ pub trait Dispatch: ConfiguredPlugin {
     ///
     /// # Errors
     ///
-    /// What the call comes to if it does not succeed.
+    /// The failure of the call, for the host.
     ///
     /// # Safety
     ///
     /// The arguments are those of a call by the host, for this instance.
     unsafe fn answer(&self, kind: u32, arguments: Arguments<'_>) -> Result<(), Failed>;
 
-    /// How the preferences are read at each extension point.
+    /// Readers of the preferences, one per extension point.
     const PREFERENCES: &'static [PreferencesReader] = &[];
 
-    /// How the plugin's preferences are read.
+    /// The reader of the plugin's preferences.
     fn preferences() -> PreferencesReader {
         PreferencesReader::of_plugin(Self::PREFERENCES)
     }
@@ -282,8 +282,8 @@ macro_rules! export_plugin {
 
         $crate::__certificate!();
 
-        // A second export would be an error of the linker about a symbol. This name is an error of the compiler wherever the
-        // second one is, and says what to write.
+        // A second export would only fail in the linker, with an error about a symbol. This name makes the compiler
+        // fail at the second one, with a message that says what to write.
         #[doc(hidden)]
         #[macro_export]
         macro_rules! one_export_plugin_per_crate_lists_all_plugins_separated_by_semicolons {
@@ -361,7 +361,7 @@ macro_rules! __point {
     }};
 }
 
-/// What a plugin needs at an extension point.
+/// Needs of a plugin at an extension point.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __needs {
@@ -382,7 +382,7 @@ macro_rules! __needs {
     };
 }
 
-/// How preferences are read at an extension point.
+/// Reader of the preferences at an extension point.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __preferences {

@@ -1,4 +1,4 @@
-//! How a plugin's preferences are read, without their type.
+//! Reading a plugin's preferences without their type.
 
 use std::any::{Any, TypeId};
 
@@ -14,7 +14,7 @@ use crate::select::SelectPlugin;
 /// Preferences without their type; `None` if the policy carries none.
 type AnyPreferences = Option<Box<dyn Any>>;
 
-/// How preferences of one type are read.
+/// Reader of preferences of one type.
 #[derive(Debug, Clone, Copy)]
 pub struct PreferencesReader {
     read: fn(&str) -> Result<AnyPreferences, Failure>,
@@ -34,7 +34,7 @@ impl PreferencesReader {
         }
     }
 
-    /// The reader of a plugin: that of the first extension point which reads preferences.
+    /// The reader of a plugin: that of the first extension point that reads preferences.
     pub(super) fn of_plugin(points: &[Self]) -> Self {
         let mut points = points.iter();
         points

@@ -1,4 +1,4 @@
-//! What a plugin says about its decision, as the kit collects it.
+//! Explanations that the kit collects from a plugin.
 
 use std::cell::RefCell;
 use std::ffi::c_void;

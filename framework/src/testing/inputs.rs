@@ -1,4 +1,4 @@
-//! What the policy says to a plugin, what it sees only if it declares that need, and until when its answer holds.
+//! Inputs that the kit offers only if a plugin declares them, the preferences of the policy, and the deadline of an answer.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

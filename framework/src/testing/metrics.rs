@@ -1,4 +1,4 @@
-//! What a plugin counts, as the kit collects it.
+//! Metrics that the kit collects from a plugin.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};

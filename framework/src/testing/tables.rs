@@ -46,8 +46,8 @@ impl TableBuilder {
         self.with(name, ColumnType::Integer, cells, |cell| CellBuilder::Number(*cell))
     }
 
-    /// Adds a column of decimals with `scale` digits after the decimal point. The cells are multiplied by ten to the power
-    /// of it: with scale 4, 1200 is 0.12.
+    /// Adds a column of decimals with `scale` digits after the decimal point. The cells are multiplied by ten to the
+    /// power of `scale`: with scale 4, 1200 is 0.12.
     #[must_use]
     pub fn decimals(self, name: &str, scale: u32, cells: &[(&str, i64)]) -> Self {
         self.with(name, ColumnType::Decimal { scale }, cells, |cell| {

@@ -27,7 +27,7 @@ pub use policy::{Policy, Rule};
 #[derive(Clone, Copy)]
 pub struct Binding<'a> {
     view: &'a CycleView<'a>,
-    /// What the plugin declared to need, as bits of [`divvy_framework_abi::descriptor::feature`].
+    /// Needs that the plugin declared, as bits of [`divvy_framework_abi::descriptor::feature`].
     needs: u64,
 }
 
@@ -318,7 +318,7 @@ pub struct LastTarget<'a> {
 pub struct Toleration<'a> {
     /// Taint key that is tolerated; empty for every key.
     pub key: &'a str,
-    /// How `value` is compared.
+    /// Operator that compares `value`.
     pub operator: TolerationOperator,
     /// Taint value that is tolerated, for `Equal`.
     pub value: &'a str,

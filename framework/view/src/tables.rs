@@ -10,7 +10,7 @@ use divvy_framework_abi::view::CycleView;
 
 use crate::clusters::Row;
 
-/// Most digits after the decimal point of a [`ColumnType::Decimal`]: as many as 64 bits can hold.
+/// Maximum digits after the decimal point of a [`ColumnType::Decimal`]: as many as 64 bits can hold.
 pub const SCALE_MAX: u32 = 18;
 
 /// The type of a column's cells.

@@ -89,7 +89,7 @@ pub(crate) fn fleet_of(clusters: &[Cluster], subject: &Subject) -> FleetSnapshot
     fleet.snapshot()
 }
 
-/// Cases of a person's own: one per binding in these manifests.
+/// Cases that the user provides: one per binding in these manifests.
 ///
 /// # Errors
 ///

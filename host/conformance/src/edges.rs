@@ -27,7 +27,7 @@ pub fn cases(shape: &Shape, largest: u64) -> Vec<Case> {
         zero["spec"]["replicaRequirements"] = json!({ "resourceRequest": { "cpu": "1" } });
         zero["spec"]["clusters"] = json!([{ "name": "member00000", "replicas": 3 }]);
         cases.push(case(clusters(&[5, 9]), zero));
-        // The last result is all there is: larger than the total, and partly on clusters that are gone.
+        // Only a last result: larger than the total, and partly on clusters that are gone.
         let mut last = binding(strategy, 2);
         last["spec"]["clusters"] = json!([
             { "name": "member00001", "replicas": highest },

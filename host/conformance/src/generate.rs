@@ -10,10 +10,10 @@ use crate::case::Case;
 use crate::preferences;
 use crate::subject::Subject;
 
-/// What the cases for a plugin should contain.
+/// Features that the cases for a plugin should have.
 #[derive(Debug, Clone)]
 pub struct Shape {
-    /// Strategies to ask for, with the lists that a policy can give them.
+    /// Strategies to request, with the lists that a policy can give them.
     pub(crate) strategies: Vec<AskedStrategy>,
     /// Preferences for the plugin outside of a strategy.
     pub(crate) own: Option<preferences::Own>,
@@ -21,7 +21,7 @@ pub struct Shape {
     pub(crate) has_constraints: bool,
 }
 
-/// A strategy to ask for.
+/// A strategy to request.
 #[derive(Debug, Clone)]
 pub(crate) struct AskedStrategy {
     pub(crate) name: String,
@@ -158,7 +158,7 @@ pub(crate) fn cluster(random: &mut Generator, name: &str, scale: i64) -> Value {
     object
 }
 
-/// A binding of a Deployment, with everything that Karmada's API allows beside one another.
+/// A binding of a Deployment, with all fields that Karmada's API allows together.
 fn binding(random: &mut Generator, shape: &Shape, names: &[String], scale: i64) -> Value {
     let replicas = match random.below(12) {
         0 => 0,
@@ -253,7 +253,7 @@ fn affinity(random: &mut Generator, names: &[String]) -> Value {
     }
 }
 
-/// One or two constraints, of which Karmada asks that one is by cluster if there are others.
+/// One or two constraints. Karmada requires one by cluster if there are others.
 fn constraints(random: &mut Generator) -> Value {
     let mut limits = |mut constraint: Value| {
         let minimum = 1 + random.below(3);

@@ -5,7 +5,7 @@
 //! - [`Case`]: clusters and a binding as manifests, which `divvy schedule` reads as well.
 //! - [`generate`] and [`edges`]: random cases, each from a seed and its number, and those at the ends of every range.
 //! - [`shrink`]: the smallest case that still fails.
-//! - [`supervise`]: runs a check in a child process, which may crash, hang or leave.
+//! - [`supervise`]: runs a check in a child process, which may crash, hang or exit.
 //!
 //! The rules are not repeated here: a whole cycle of the scheduler decides each case, and its errors are the findings. Only
 //! what a single cycle cannot show is compared here: one cycle with another.

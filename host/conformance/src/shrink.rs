@@ -1,7 +1,7 @@
 //! The smallest case that still fails: clusters are left out first, then parts of the manifests, then numbers become smaller.
 //!
-//! A case is shrunk as manifests rather than as the random choices behind it, so that edge cases and cases of a person's own
-//! shrink as well, in this process or with a child process for each attempt.
+//! A case is shrunk as manifests rather than as the random choices behind it, so that edge cases and cases that the
+//! user provides shrink as well, in this process or with a child process for each attempt.
 
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ pub fn smallest(case: &Case, attempts: usize, mut fails: impl FnMut(&Case) -> bo
             }
             part /= 2;
         }
-        // Of the rest, one part at a time. The objects come first: they say more than one cluster of many.
+        // Of the rest, one part at a time. The objects come first, because they matter more than one of many clusters.
         let passes = [
             (List::Objects, Way::Boldly),
             (List::Clusters, Way::Boldly),
@@ -82,7 +82,7 @@ impl List {
     }
 }
 
-/// How a place is simplified.
+/// Ways to simplify a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// Keys and items are left out, numbers are halved.
@@ -93,18 +93,18 @@ enum Way {
 
 /// Result of a simplification.
 enum Step {
-    /// The place was simplified.
+    /// The value was simplified.
     Taken,
-    /// There is nothing to simplify at this place.
+    /// The value cannot be simplified further.
     Skipped,
-    /// There is no such place.
+    /// There is no such value.
     Done,
 }
 
 /// Keys without which an object is not one of Karmada's.
 const KEPT: [&str; 4] = ["apiVersion", "kind", "name", "resource"];
 
-/// Simplifies the place with this number in pre-order.
+/// Simplifies the value with this number in pre-order.
 fn simplified(objects: &mut [Value], number: usize, way: Way) -> Step {
     let mut left = number;
     for object in objects {

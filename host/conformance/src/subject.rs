@@ -163,7 +163,7 @@ impl Subject {
         plugins.find(|plugin| self.is_own(plugin)).map(read)
     }
 
-    /// The plugin as its library says, with the profile; the checks that apply are not listed yet.
+    /// The plugin as its library describes it, with the profile; the checks that apply are not listed yet.
     pub fn describe(&self) -> Loaded {
         let library = self.with_instance(|instance| instance.library().clone());
         let of = |read: fn(&PluginLibrary) -> &str| library.as_ref().map_or("", read).to_owned();

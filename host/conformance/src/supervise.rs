@@ -1,7 +1,7 @@
-//! A check in a child process, which may crash, hang or leave.
+//! A check in a child process, which may crash, hang or exit.
 //!
-//! The child is this program with other arguments. It says what it does on its standard output, one JSON object per line; its
-//! program keeps that stream for itself, so that what a plugin prints ends up in its standard error.
+//! The child is this program with other arguments. It reports its progress on its standard output, one JSON object per
+//! line; its program keeps that stream for itself, so that what a plugin prints ends up in its standard error.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::check::Outcome;
 
-/// What a child says.
+/// Message of a child.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "event")]
 pub enum Event {
@@ -29,19 +29,19 @@ pub enum Event {
         /// Number of the case, from 0.
         case: u64,
     },
-    /// A case that was asked for.
+    /// The requested case.
     Case(Case),
     /// The check has ended.
     #[serde(rename_all = "camelCase")]
     Done {
         /// Its result.
         outcome: Outcome,
-        /// The most memory that the child had, in bytes; 0 if it is not known.
+        /// Peak memory of the child, in bytes; 0 if it is not known.
         peak_bytes: u64,
     },
 }
 
-/// The plugin under test, as its library says.
+/// The plugin under test, as its library describes it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Loaded {
@@ -66,25 +66,25 @@ pub struct Program {
     pub path: PathBuf,
     /// Arguments of every child.
     pub arguments: Vec<OsString>,
-    /// Silence after which a child hangs.
+    /// Silence after which a child counts as hanging.
     pub patience: Duration,
 }
 
-/// How a child ended.
+/// End of a child.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
-    /// It did what it should.
+    /// It finished its step.
     Done {
-        /// What it said last.
+        /// Its last message.
         last: Event,
         /// Time that it took.
         took: Duration,
     },
     /// It refused its arguments or the plugin, with exit code 2 and this text.
     Refused(String),
-    /// It ended before it was done, or badly afterwards.
+    /// It ended before it was done, or failed afterwards.
     Died {
-        /// How, in words.
+        /// The cause, in words.
         how: String,
         /// The case that it had begun last.
         case: Option<u64>,
@@ -140,7 +140,7 @@ impl Program {
             false => self.wait(&mut child),
         };
         if status.is_none() {
-            // A child that has just ended by itself cannot be killed, which is no failure.
+            // Killing a child that has just ended by itself fails, which does not matter.
             let _ended = child.kill();
             let _status = child.wait();
         }
@@ -172,7 +172,7 @@ impl Program {
     }
 }
 
-/// What a child says, line by line. Lines that are not events are left out.
+/// The messages of a child, line by line. Lines that are not events are left out.
 fn events(child: &mut Child) -> Receiver<Event> {
     let (send, receive) = mpsc::channel();
     if let Some(output) = child.stdout.take() {
@@ -209,7 +209,7 @@ fn said(child: &mut Child) -> Receiver<String> {
     receive
 }
 
-/// How a child died, in words.
+/// The cause of a child's death, in words.
 fn how(status: Option<ExitStatus>, is_done: bool, patience: Duration) -> String {
     let when = if is_done { " after the check had ended" } else { "" };
     let Some(status) = status else {

@@ -20,7 +20,7 @@ pub const WATCH_SECONDS: u32 = 60;
 /// Silence after which a watching connection is given up.
 const READ_TIMEOUT: Duration = Duration::from_secs(WATCH_SECONDS as u64 + 10);
 
-/// Where the API server is and as whom to speak to it.
+/// Address of the API server, and the user for requests to it.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionOptions {
     /// Kubeconfig file; `None` for `KUBECONFIG`, `~/.kube/config`, or the pod's service account.

@@ -52,12 +52,12 @@ pub enum Cause {
     MissingClusters,
 }
 
-/// When a failed binding is tried again.
+/// Condition for trying a failed binding again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     /// After a growing wait.
     Backoff,
-    /// When something happens that may remove the cause.
+    /// After an event that may remove the cause.
     After(Cause),
 }
 
@@ -68,12 +68,12 @@ pub struct Failure {
     pub reason: ScheduledReason,
     /// Message of the condition and of the event.
     pub message: String,
-    /// When it is tried again.
+    /// Condition for trying it again.
     pub retry: Retry,
 }
 
 impl Failure {
-    /// A failure of the binding or its policy, which only a change to one of them removes.
+    /// A failure that only a change to the binding or its policy removes.
     pub fn of_binding(message: impl Into<String>) -> Self {
         Self {
             reason: ScheduledReason::SchedulerError,

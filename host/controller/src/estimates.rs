@@ -36,7 +36,7 @@ pub struct AskedCluster {
     pub name: String,
     /// True for the sync mode `Pull`.
     pub pull: bool,
-    /// What was assigned to it and does not run there yet; empty unless estimators are told.
+    /// Replicas that were assigned to it and do not run there yet; empty unless estimators get them.
     pub assumed: Vec<AssumedWorkload>,
 }
 

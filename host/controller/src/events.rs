@@ -143,7 +143,7 @@ fn subjects(announcement: &Announcement) -> Vec<Subject> {
         .collect()
 }
 
-/// What is done with an event.
+/// Action on an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Action {
     /// A new event of this name.
@@ -171,7 +171,7 @@ struct Known {
 }
 
 impl Correlator {
-    /// What to do with an event; `None` to drop it.
+    /// The action on an event; `None` to drop it.
     fn judge(&mut self, subject: &Subject, announcement: &Announcement, now: Instant) -> Option<Action> {
         if self.known.len() >= self.known_max.max(REMEMBERED_MAX) {
             self.known

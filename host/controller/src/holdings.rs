@@ -22,7 +22,7 @@ pub const HOLD_MAX: Duration = Duration::from_secs(300);
 /// Time after which a holding is given back although its cluster has not reported since the resource became healthy.
 const REPORT_MAX: Duration = Duration::from_secs(30);
 
-/// What decisions hold, by binding.
+/// Capacity that decisions hold, by binding.
 #[derive(Debug, Default)]
 pub struct Holdings {
     holdings: HashMap<Arc<BindingKey>, Holding>,
@@ -34,7 +34,7 @@ pub struct Holdings {
     shown_next: HashSet<String>,
 }
 
-/// What one binding holds.
+/// Capacity that one binding holds.
 #[derive(Debug, Clone)]
 pub struct Holding {
     requests: Vec<(String, i64)>,
@@ -103,7 +103,7 @@ impl Holdings {
         };
         let clusters = result.iter().filter_map(|target| {
             let replicas = i64::from(target.replicas);
-            // What an earlier decision holds is still not reported, unless this one takes it away again.
+            // Capacity that an earlier decision holds is still not reported, unless this decision takes it away again.
             let held = held_before(&target.name) + replicas - replicas_in(last, &target.name);
             let held = held.clamp(0, replicas);
             (held > 0).then(|| HeldCluster {

@@ -86,7 +86,7 @@ fn as_list(kind: Kind, items: Value) -> String {
     for item in items.as_array_mut().into_iter().flatten() {
         item["apiVersion"] = json!(format!("{}/{}", kind.group(), kind.version()));
         item["kind"] = json!(kind.kind());
-        // What other controllers wrote down for themselves is large and decides nothing.
+        // Data that other controllers keep for themselves is large and irrelevant to decisions.
         if let Some(metadata) = item["metadata"].as_object_mut() {
             metadata.remove("managedFields");
         }

@@ -1,4 +1,4 @@
-//! What the scheduler shows to probes, Prometheus and operators, shared between the thread that decides and the server.
+//! State that the scheduler shows to probes, Prometheus and operators, shared between the deciding thread and the server.
 //!
 //! The thread that decides publishes; readers never wait for it. Each lock is held for a copy at most.
 
@@ -27,7 +27,7 @@ pub struct Published {
     pub missing_clusters: Vec<String>,
 }
 
-/// What the scheduler shows.
+/// State that the scheduler shows.
 pub struct Panel {
     /// Metrics of this process.
     pub metrics: Arc<Metrics>,

@@ -1,9 +1,8 @@
-//! Placements of bindings in workload affinity groups: as the control plane has them, and as decisions in flight will leave
-//! them.
+//! Placements of bindings in workload affinity groups: on the control plane, and after the decisions in flight.
 //!
-//! A decision places its binding at once, so that the next decision sees it. When it is written, it stays; when the write
-//! fails, the binding is again where the control plane has it. Versions that arrive meanwhile are kept aside. Kept only for
-//! profiles with a plugin that needs it.
+//! A decision places its binding at once, so that the next decision sees it. A successful write keeps it there; a
+//! failed one puts the binding back to where the control plane has it. Versions that arrive meanwhile are kept aside.
+//! Placements are kept only for profiles with a plugin that needs them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,10 +12,10 @@ use divvy_scheduler::placements::{Placements, Targets, targets_of};
 
 use crate::objects::BindingKey;
 
-/// What the control plane has of a binding: its groups, if it is in any, and its clusters.
+/// A binding on the control plane: its groups, if it is in any, and its clusters.
 pub type Observed = Option<(WorkloadAffinityGroups, Targets)>;
 
-/// Reads what a binding's peers see of it.
+/// Reads the part of a binding that its peers see.
 pub fn read_placement(binding: &ResourceBinding) -> Observed {
     let groups = binding.spec.workload_affinity_groups.as_ref();
     let groups = groups.filter(|groups| !groups.is_empty() && binding.scope() == BindingScope::Namespaced)?;
@@ -27,14 +26,14 @@ pub fn read_placement(binding: &ResourceBinding) -> Observed {
 #[derive(Debug, Default)]
 pub struct LivePlacements {
     index: Placements,
-    /// What the control plane has of the bindings whose decision is in flight.
+    /// The versions on the control plane of the bindings whose decision is in flight.
     in_flight: HashMap<Arc<BindingKey>, Observed>,
     /// Bindings whose peers changed since [`Self::take_affected`].
     affected: BTreeSet<BindingKey>,
 }
 
 impl LivePlacements {
-    /// Takes in a version of a binding, as [`read_placement`] reads it.
+    /// Records a version of a binding, as [`read_placement`] reads it.
     pub fn observe(&mut self, key: &BindingKey, observed: Observed) {
         match self.in_flight.get_mut(key) {
             Some(aside) => *aside = observed,

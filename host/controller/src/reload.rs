@@ -25,12 +25,12 @@ pub trait ProfileLoader: Send + Sync {
     /// Every problem, as a text for the log.
     fn load(&self) -> Result<ActiveProfile, String>;
 
-    /// The profile's file, if it is not built in, and the files of the tables that it named when it was last read, even if it
-    /// was refused then: so a corrected table is noticed.
+    /// The profile's file, if it is not built in, and the files of the tables that it named when it was last read, even
+    /// if it was refused then, so that a corrected table is noticed.
     fn files(&self) -> Vec<PathBuf>;
 }
 
-/// How a new set of plugins did on the last decisions.
+/// Outcome of the last decisions with a new set of plugins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trial {
     /// Decisions that were repeated.
@@ -119,15 +119,15 @@ fn files(loader: &dyn ProfileLoader, current: &ActiveProfile) -> Vec<PathBuf> {
     loader.files().into_iter().chain(plugins).collect()
 }
 
-/// What tells a version of a file from another: where its links lead, its size, and its time.
+/// Identity of a version of a file: the target of its links, its size, and its time.
 type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
 
 fn fingerprints(files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
     files.iter().map(|file| (file.clone(), fingerprint(file))).collect()
 }
 
-/// The versions that were loaded: those that were seen before. A file that changed meanwhile is seen as changed next time.
-/// Of files that were not looked at before, the present version counts.
+/// The versions that were loaded: those that were seen before. A file that changed meanwhile is seen as changed next
+/// time. For files that were not read before, the present version counts.
 fn versions_loaded(seen: BTreeMap<PathBuf, Fingerprint>, files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
     let mut loaded = fingerprints(files);
     for (file, fingerprint) in seen {

@@ -1,4 +1,4 @@
-//! What decisions took lately and an estimator's answer does not contain.
+//! Replicas that decisions assigned recently and an estimator's answer does not contain.
 //!
 //! An estimator counts what is on its cluster's nodes when it is asked. By the time of the decision, other decisions have
 //! taken some of that: a few with an answer from now, many with one that is a minute old and stands in for a missing
@@ -19,7 +19,7 @@ use crate::objects::BindingKey;
 /// Time for which takings are remembered. Older answers lack what was taken before.
 const REMEMBERED: Duration = Duration::from_secs(300);
 
-/// What decisions took, in the order of the decisions.
+/// Replicas that decisions assigned, in the order of the decisions.
 #[derive(Debug, Default)]
 pub struct Takings {
     entries: VecDeque<Taking>,
@@ -82,7 +82,7 @@ impl Takings {
         self.entries.clear();
     }
 
-    /// What each cluster was given since its answer was asked for.
+    /// The replicas that each cluster was given after its answer was requested.
     pub fn since(&self, answers: &Answers) -> Taken {
         let mut taken = Taken::default();
         let Some(earliest) = answers.fits.values().map(|answer| answer.asked).min() else {

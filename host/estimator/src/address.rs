@@ -26,7 +26,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// How a cluster's name becomes an address. The default is Karmada's.
+/// Rule that makes an address of a cluster's name. The default is Karmada's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addressing {
     /// Prefix of the estimators' Services; a hyphen and the cluster's name follow.

@@ -24,7 +24,7 @@ const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
 /// Calls that wait in a channel for their turn. Connections multiplex, so there are few.
 const WAITING_CALLS_MAX: usize = 64;
 
-/// How calls reach the estimators.
+/// Settings for connections to the estimators.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Transport {
     /// Without encryption, Karmada's default.
@@ -37,13 +37,13 @@ pub enum Transport {
 /// Files and checks of TLS connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tls {
-    /// How the estimators' certificates are checked.
+    /// Check of the estimators' certificates.
     pub verification: Verification,
     /// The certificate that the scheduler presents, if estimators require one.
     pub client: Option<ClientCertificate>,
 }
 
-/// How a server's certificate is checked.
+/// Check of a server's certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verification {
     /// It must be signed by one of the authorities in this PEM file and name the host that is connected to.

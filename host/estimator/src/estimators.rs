@@ -29,7 +29,7 @@ pub struct EstimatorOptions {
     /// Last answers kept per cluster, one per distinct request. One takes about 100 bytes; the encoded request is shared
     /// by all clusters.
     pub last_known_max: usize,
-    /// When to stop asking an estimator that fails.
+    /// Conditions under which an estimator that fails is no longer asked.
     pub breaker: BreakerOptions,
     /// True if clusters of sync mode `Pull` have no estimator that can be reached from here.
     pub exclude_pull_clusters: bool,
@@ -118,7 +118,7 @@ impl Estimators {
         join_all(targets.iter().map(|target| self.ask(target, request))).await
     }
 
-    /// True if estimators are to be told which workloads do not run yet.
+    /// True if requests list the workloads that do not run yet.
     pub fn wants_assumed_workloads(&self) -> bool {
         self.options.assumed_workloads
     }

@@ -48,7 +48,7 @@ pub struct ResolvedChanges {
     pub rescheduled: BTreeSet<usize>,
 }
 
-/// What applying changes did, beside the new situation.
+/// Effects of applied changes, beside the new situation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     /// Bindings on drained clusters, with what becomes of each.
@@ -81,7 +81,7 @@ pub enum ChangeError {
         /// True if only bindings with replicas count.
         replicas: bool,
     },
-    /// A cluster is to be removed and changed.
+    /// The changes remove a cluster and also change it.
     #[error("`--without` removes the cluster `{cluster}`, which `{flag}` changes")]
     RemovedAndChanged {
         /// The cluster.
@@ -89,7 +89,7 @@ pub enum ChangeError {
         /// The flag that changes it.
         flag: &'static str,
     },
-    /// A binding is to have two different numbers of replicas.
+    /// The changes give a binding two different numbers of replicas.
     #[error("`{binding}` would have {first} replicas by `{first_change}`, and {second} by `{second_change}`")]
     TwoCounts {
         /// Key of the binding.
@@ -116,7 +116,7 @@ pub enum ChangeError {
 }
 
 impl ChangeError {
-    /// How to mend it, if known.
+    /// A way to fix it, if known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoCluster { nearest, .. } => {
@@ -139,7 +139,7 @@ impl ChangeError {
 }
 
 impl Changes {
-    /// True if nothing is to be changed.
+    /// True if there are no changes.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

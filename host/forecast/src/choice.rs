@@ -1,4 +1,4 @@
-//! Which clusters and which bindings a change is about.
+//! Clusters and bindings that a change affects.
 
 use std::fmt;
 use std::str::FromStr;

@@ -170,13 +170,13 @@ pub fn standing(cluster: &ClusterExplanation, message: &str) -> (Standing, Strin
             };
             (Standing::Candidate, why)
         }
-        // A binding that failed before Select made no difference between its clusters.
+        // A binding that failed before Select did not distinguish its clusters.
         None if message.is_empty() => (Standing::NotSelected, left_out(cluster)),
         None => (Standing::NotSelected, message.to_owned()),
     }
 }
 
-/// Why a selector left a cluster out, and which one.
+/// The selector that left a cluster out, and its reason.
 fn left_out(cluster: &ClusterExplanation) -> String {
     let Some(LeftOut { plugin, reason }) = &cluster.left_out else {
         return String::new();

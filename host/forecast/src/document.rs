@@ -278,7 +278,7 @@ pub struct Tightest {
 /// JSON Schemas of the documents that `divvy diff` and `divvy headroom` write, by the name of their file.
 #[cfg(feature = "schema")]
 pub fn schemas() -> [(&'static str, serde_json::Value); 4] {
-    // Of what is written, so that fields which are left out if empty are not required.
+    // Taken from the serialised form, so that fields that are left out if empty are not required.
     let generator = || {
         schemars::generate::SchemaSettings::draft2020_12()
             .for_serialize()

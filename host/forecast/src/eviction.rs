@@ -39,7 +39,7 @@ pub struct Departure {
     pub cluster: String,
     /// Replicas assigned there.
     pub replicas: i64,
-    /// What the taints do.
+    /// Effect of the taints.
     pub effect: Effect,
 }
 

@@ -15,7 +15,7 @@ use crate::movement::Movement;
 use crate::parallel;
 use crate::situation::{ClusterEntry, Situation};
 
-/// What is lost at once.
+/// Size of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Each {
     /// A single cluster.

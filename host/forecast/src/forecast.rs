@@ -18,7 +18,7 @@ use crate::situation::{Assignment, Situation, assigned, identity};
 /// Type of the condition that a scheduler writes.
 const SCHEDULED: &str = "Scheduled";
 
-/// What differs between the states.
+/// Differences between the states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// Bindings whose clusters are not the same in all states, or that cannot be scheduled.

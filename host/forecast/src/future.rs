@@ -29,9 +29,9 @@ use crate::situation::{Assignment, Situation, assigned};
 pub struct Side {
     /// The profile with its plugins.
     pub profile: Arc<Profile>,
-    /// What becomes of the result of a binding that no cluster fits.
+    /// Treatment of the result of a binding that no cluster fits.
     pub when_no_cluster_fits: WhenNoClusterFits,
-    /// What becomes of a satisfied binding if labels or taints of a cluster change.
+    /// Treatment of a satisfied binding if labels or taints of a cluster change.
     pub when_clusters_change: WhenClustersChange,
 }
 
@@ -46,7 +46,7 @@ impl Side {
     }
 }
 
-/// What is explained. It does not affect any result.
+/// Scope of explanations. It does not affect any result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Explains {
     /// Nothing.
@@ -54,12 +54,12 @@ pub enum Explains {
     Nothing,
     /// Every cluster of every decision, which takes half a kilobyte each.
     Everything,
-    /// Of each decision the clusters that are in the last or in the new result.
+    /// The clusters of each decision that are in the last or in the new result.
     Assigned,
 }
 
 impl Explains {
-    /// Removes what is not asked for from a decision.
+    /// Removes explanations outside the scope from a decision.
     fn trimmed(self, mut decision: Decision) -> Decision {
         if let (Self::Assigned, Some(explanation)) = (self, decision.explanation.as_mut()) {
             let clusters = &mut explanation.clusters;
@@ -70,12 +70,12 @@ impl Explains {
     }
 }
 
-/// How both sides decide.
+/// Settings with which both sides decide.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// True if each result takes its new replicas from the capacity that later ones see.
     pub assumes: bool,
-    /// What of the decisions is explained.
+    /// Scope of explanations.
     pub explains: Explains,
     /// Threads for work that is independent. Their number does not affect any result.
     pub threads: NonZeroUsize,
@@ -84,7 +84,7 @@ pub struct Options {
     pub time: Option<i64>,
 }
 
-/// What a live scheduler does with a binding.
+/// Action of a live scheduler on a binding.
 #[derive(Debug, Clone)]
 pub enum Fate {
     /// Nothing, for this reason: the binding is not scheduled at all.
@@ -101,11 +101,11 @@ pub struct Entry {
     /// The binding as it is decided: without the annotations that decisions leave, and with the policy's request that is
     /// in force.
     pub binding: Arc<Binding>,
-    /// What is done with it.
+    /// Action on the binding.
     pub fate: Fate,
     /// Its clusters on this side.
     pub targets: Assignment,
-    /// How the replicas of its results add up.
+    /// Relation between the replicas of its results and its own.
     pub sum: Sum,
 }
 
@@ -226,7 +226,7 @@ impl Future {
 }
 
 /// Decides bindings one after another, each with the results before it. One that failed is decided again whenever its
-/// peers are placed otherwise than it saw, because a live scheduler wakes it then. Each is placed once, so this ends.
+/// peers are placed differently than it saw, because a live scheduler wakes it then. Each is placed once, so this ends.
 fn one_after_another(
     bindings: &[&Binding],
     scheduler: &mut Scheduler,

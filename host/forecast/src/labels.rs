@@ -22,7 +22,7 @@ struct Requirement {
     test: Test,
 }
 
-/// What the value of a label must be.
+/// Condition on the value of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Test {
     Exists,

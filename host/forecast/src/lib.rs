@@ -1,4 +1,4 @@
-//! What moves if a fleet or its workloads change, before anything is changed.
+//! Forecasts: the moves that a change of a fleet or its workloads would cause, before anything is changed.
 //!
 //! Each binding has three states: *before*, the assigned clusters; *base*, what a live scheduler makes of them without the
 //! changes; *after*, what it makes of them with the changes. Both futures start from *before* and from the same free

@@ -1,4 +1,4 @@
-//! What an operator should know beside the figures, as sentences.
+//! Notes for an operator beside the figures, as sentences.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub fn growth_on_cordoned(changes: &ResolvedChanges, rows: &[BindingRow]) -> Vec
     changes.cordoned.iter().filter_map(of_cluster).collect()
 }
 
-/// What a drain does not evict, or not yet, and reschedules that Karmada ignores.
+/// Notes on workloads that a drain does not evict, or not yet, and on reschedules that Karmada ignores.
 pub fn of_changes(changes: &ResolvedChanges, applied: &Applied) -> Vec<String> {
     let mut notes = Vec::new();
     for cluster in &changes.drained {

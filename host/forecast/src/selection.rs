@@ -1,4 +1,4 @@
-//! Which bindings are shown. What is decided never depends on it.
+//! Selection of the bindings to show. Decisions never depend on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ pub enum SelectionError {
 }
 
 impl SelectionError {
-    /// How to mend it, if known.
+    /// A way to fix it, if known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoBinding { nearest, .. } => did_you_mean(nearest).or_else(|| {

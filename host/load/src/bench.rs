@@ -29,7 +29,7 @@ const SETTLING: Duration = Duration::from_secs(1);
 /// Most bindings of a steady load, in seconds of its rate.
 const STEADY_SECONDS: f64 = 20.0;
 
-/// What is measured.
+/// Settings of the measurement.
 #[derive(Debug, Clone)]
 pub struct BenchOptions {
     /// The API server.
@@ -306,7 +306,7 @@ impl Bench {
         let observer = Observer::start(clients.watching.clone());
         let mut scheduler = Scheduler::start(&self.scheduler_options(true, Duration::ZERO))?;
         scheduler.wait_until_ready(PATIENCE).await?;
-        // What starting costs is no part of a steady load, and would delay its first bindings.
+        // The cost of starting is not a part of the steady load, and would delay its first bindings.
         scheduler.wait_until_idle(PATIENCE).await?;
         let before = scheduler.usage()?;
         let sent = self.create_steadily(rate, bindings, None).await?;

@@ -1,4 +1,4 @@
-//! Why a measurement could not be made.
+//! Errors of measurements.
 
 use std::path::PathBuf;
 use std::time::Duration;

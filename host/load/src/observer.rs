@@ -83,7 +83,7 @@ impl Observer {
         }
     }
 
-    /// When each binding was seen to be scheduled, by name.
+    /// Time at which each binding was first seen scheduled, by name.
     pub fn times(&self) -> HashMap<String, Instant> {
         locked(&self.seen).clone()
     }

@@ -15,7 +15,7 @@ const LAST_WORDS: u64 = 2_000;
 /// Time between two looks at a process that starts or settles.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// How the scheduler is started.
+/// Command line and environment of the scheduler.
 #[derive(Debug, Clone)]
 pub struct SchedulerOptions {
     /// The program `divvy`.

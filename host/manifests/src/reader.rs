@@ -419,7 +419,8 @@ impl<'options> Reader<'options> {
         self.keep(located, (group, name), source, |manifests| &mut manifests.resources);
     }
 
-    /// Adds an object to its list unless the very same one is there already. Another object of its name is reported.
+    /// Adds an object to its list unless an identical one is there already. A different object of the same name is
+    /// reported.
     ///
     /// An object with problems is `None`. It is registered all the same, so that a duplicate is reported in the same run.
     fn keep<T: PartialEq>(

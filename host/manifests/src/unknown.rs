@@ -56,7 +56,7 @@ impl Reader<'_> {
         self.faults(faults, Some(&name), place);
     }
 
-    /// Reports unknown fields and annotations as the options have it: as faults, or at once as warnings.
+    /// Reports unknown fields and annotations as the options require: as faults, or immediately as warnings.
     pub(super) fn unknown(
         &mut self,
         found: Vec<Fault>,

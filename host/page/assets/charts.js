@@ -14,11 +14,11 @@ const patterns = {
   grid: () => ({ symbol: "rect", dashArrayX: [[1, 4]], dashArrayY: [1, 4], color: colour("pattern") }),
 };
 
-/** What begins when the library is there. @type {(() => void)[]} */
+/** Functions to run when the library is loaded. @type {(() => void)[]} */
 const waiting = [];
 
 /** A chart. It is drawn when the library is there: the rows of the page do not wait for it.
- * @param {HTMLElement} node @param {() => Object} option @param {string} label What it shows, in a sentence. */
+ * @param {HTMLElement} node @param {() => Object} option @param {string} label A sentence that describes the chart. */
 const chart = (node, option, label) => {
   node.classList.add("chart");
   node.setAttribute("role", "img");

@@ -52,7 +52,7 @@ const clustersSection = (data) => {
     const rows = bars();
     holder.style.height = `${Math.max(150, rows.length * 38 + 64)}px`;
     remark.textContent = cut > 0 ? `The ${SINGLE_MAX} fullest clusters are drawn; the table has the other ${plain(cut)} as well.` : "";
-    // Nothing is drawn for nothing, not even a border.
+    // A length of zero is not drawn, not even as a border.
     const part = (read) => rows.map((row) => (row.isTitle || read(row) === 0 ? "-" : read(row)));
     const series = (name, stack, read, fill, decal, border) => ({
       name, type: "bar", stack, barWidth: 11, barGap: "25%", data: part(read),
@@ -147,7 +147,7 @@ const clustersSection = (data) => {
   const holder = element("div");
   const tables = element("div");
   node.append(controls, holder, remark, tables);
-  // The room is kept before the chart is drawn, so that nothing below it jumps.
+  // The space is reserved before the chart is drawn, so that nothing below it jumps.
   holder.style.height = `${Math.max(150, bars().length * 38 + 64)}px`;
   const drawing = chart(holder, options,
     `Bars of ${counted(everyone.length, "cluster")} by region: used, given, given up and free, before and after. The table below has the same figures.`);

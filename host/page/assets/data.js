@@ -1,7 +1,7 @@
 // The data: unpacked by the browser itself, then indexed by binding.
 
 /**
- * @typedef {Object} Data Columns; `src/data.rs` writes them. Names are indexes into lists, and −1 stands for an absent count.
+ * @typedef {Object} Data Columns; `src/data/mod.rs` writes them. Names are indexes into lists, and −1 stands for an absent count.
  * @property {"schedule" | "diff" | "headroom"} command
  * @property {[string, string]} states Words for the two states.
  * @property {[string, string]} clusterStates The same for clusters.
@@ -55,7 +55,7 @@ const cellOf = (data, binding, cluster) => {
   return -1;
 };
 
-/** Why a binding has what it has on a cluster. @param {Data} data */
+/** The reason for the replicas of a binding on a cluster. @param {Data} data */
 const reasonOf = (data, binding, cluster) => {
   const { bindings, cells, texts } = data;
   const cell = cellOf(data, binding, cluster);

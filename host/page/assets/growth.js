@@ -1,4 +1,4 @@
-// What can grow: the tightest workloads as bars, all of them as a table.
+// Growth: the tightest workloads as bars, all of them as a table.
 
 /** Bars that are drawn. */
 const TIGHTEST_MAX = 30;

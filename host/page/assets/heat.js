@@ -99,7 +99,7 @@ const modeChoice = (mode, chosen) => {
   return choice("Show", options, chosen);
 };
 
-/** Up to so many bindings and clusters the order is that of their names. */
+/** Up to this number of bindings and clusters, they are ordered by name. */
 const ORDERED_MAX = 40;
 
 /** Indexes of the regions, by name. @param {Data} data */
@@ -127,7 +127,7 @@ const bindingsSection = (data) => {
   for (let cell = 0; cell < cells.binding.length; cell += 1) {
     const [from, to] = [replicasOf(cells.from[cell]), replicasOf(cells.to[cell])];
     most = { change: Math.max(most.change, Math.abs(to - from)), amount: Math.max(most.amount, to) };
-    // What changes weighs more than what stays, however large.
+    // A change weighs more than any unchanged count, however large.
     const size = Math.abs(to - from) + Math.max(from, to) / 1e9;
     weight.rows[cells.binding[cell]] += size;
     weight.columns[cells.cluster[cell]] += size;

@@ -16,7 +16,7 @@ const movesSection = (data) => {
     "a decision says how many replicas each cluster has, not which replica went where. Within each binding, losses are matched to gains in proportion."));
   const nameOf = (place) => (typeof place === "string" ? GOALS[place] : regionName(data, place));
   const links = flows.regions.map(([from, to, count]) => ({ from: nameOf(from), to: nameOf(to), count }));
-  // A name may be on both sides; an invisible mark tells the nodes apart.
+  // A name may be on both sides; an invisible mark distinguishes the nodes.
   const left = (name) => `${name}\u200b`;
   const right = (name) => `\u200b${name}`;
   const holder = element("div");

@@ -5,14 +5,14 @@ const ROWS = 25;
 /**
  * @typedef {Object} Column
  * @property {string} title
- * @property {(row: any) => string | number} value What it sorts by.
- * @property {(row: any) => string} [text] What it shows, if that is not the value.
+ * @property {(row: any) => string | number} value The value to sort by.
+ * @property {(row: any) => string} [text] The displayed text, if it is not the value.
  * @property {boolean} [numeric] True for numbers: right-aligned, and sorted from the largest.
  * @property {(row: any) => string} [tone] `gain`, `loss` or nothing.
  * @property {boolean} [long] True for sentences, which wrap.
  */
 
-/** A table. @param {string} caption @param {Column[]} columns @param {any[]} rows @param {string} [empty] What to say without rows. */
+/** A table. @param {string} caption @param {Column[]} columns @param {any[]} rows @param {string} [empty] Text for a table without rows. */
 const table = (caption, columns, rows, empty = "Nothing to show.") => {
   if (rows.length === 0) return element("p", { class: "empty" }, empty);
   let sorted = rows;

@@ -1,4 +1,4 @@
-//! What a page shows.
+//! Content of a page.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub enum Command {
     Headroom,
 }
 
-/// What a page shows: two states of every binding, and what is between them.
+/// Content of a page: two states of every binding, and the changes between them.
 #[derive(Debug)]
 pub struct Content {
     /// The command.
@@ -45,7 +45,7 @@ pub struct Content {
     pub is_partial: bool,
     /// Sums over all bindings, as the JSON has them.
     pub totals: Totals,
-    /// What each measured binding can grow to. Empty unless the command is `divvy headroom`.
+    /// Growth of each measured binding. Empty unless the command is `divvy headroom`.
     pub growth: Vec<Growth>,
     /// Reasons.
     pub explanations: Explanations,
@@ -74,13 +74,13 @@ pub struct Binding {
     pub from: Assignment,
     /// The second state.
     pub to: Assignment,
-    /// From the first state to the second.
+    /// Movement from the first state to the second.
     pub movement: Movement,
     /// Reasons, if it was decided and explained.
     pub explained: Option<Explained>,
 }
 
-/// What a binding can grow to, and in one sentence what stops it.
+/// The largest size of a binding, and a sentence that names what stops it.
 #[derive(Debug, Clone)]
 pub struct Growth {
     /// As in the JSON.

@@ -10,7 +10,7 @@ use divvy_scheduler::cycle::{ClusterExplanation, Explanation};
 
 use crate::texts::Texts;
 
-/// Runs that are kept of all bindings together. Beyond them, only clusters with replicas are explained.
+/// Maximum runs that are kept for all bindings together. Beyond them, only clusters with replicas are explained.
 const RUNS_MAX: usize = 400_000;
 
 /// The reasons of one binding.
@@ -52,13 +52,13 @@ impl Explanations {
         }
     }
 
-    /// Adds what is to be said about one cluster of a binding.
+    /// Adds the reason of one cluster of a binding.
     pub fn remark(&mut self, explained: &mut Explained, cluster: &str, text: &str) {
         let text = self.texts.number(text);
         explained.with_replicas.insert(cluster.to_owned(), text);
     }
 
-    /// Takes in the explanation of a decision. `message` says why it failed, if it did.
+    /// Adds the explanation of a decision. `message` says why the decision failed, if it did.
     ///
     /// All explanations must be about the same clusters, as those of one fleet are.
     pub fn add(&mut self, explanation: &Explanation, message: &str) -> Explained {
@@ -112,7 +112,7 @@ impl Explanations {
         Some(number)
     }
 
-    /// Number of bindings of which only clusters with replicas are explained.
+    /// Number of bindings for which only clusters with replicas are explained.
     pub fn left_out(&self) -> usize {
         self.left_out
     }

@@ -1,14 +1,14 @@
 //! Moves from cluster to cluster.
 //!
-//! A decision says how many replicas each cluster has, never which replica went where. So moves are *attributed*: within one
-//! binding, losses are matched to gains in proportion. What is attributed adds up exactly: to the replicas that the binding moves,
-//! and to no more than any cluster loses or gains.
+//! A decision says how many replicas each cluster has, never which replica went where. So moves are *attributed*:
+//! within one binding, losses are matched to gains in proportion. The attributed moves add up exactly to the replicas
+//! that the binding moves, and exceed no cluster's loss or gain.
 
 /// Attributes moves within one binding.
 ///
-/// `changes` has one change of replicas per cluster, and `moved` says how many replicas change places. Returns each pair of
-/// indexes, from a cluster that loses to one that gains, with its replicas; no pair has 0. The sum is the smallest of `moved`, all
-/// losses and all gains.
+/// `changes` has one change of replicas per cluster, and `moved` is the number of replicas that move. Returns each pair
+/// of indexes, from a cluster that loses to one that gains, with its replicas; no pair has 0. The sum is the smallest
+/// of `moved`, all losses and all gains.
 pub fn attribute(changes: &[i64], moved: i64) -> Vec<(usize, usize, i64)> {
     let of_sign = |sign: i64| -> (Vec<usize>, Vec<i64>) {
         let chosen = changes.iter().enumerate().filter(|(_, change)| change.signum() == sign);
@@ -68,7 +68,7 @@ mod tests {
             attribute(&[-4, -2, 3, 3], 6),
             [(0, 2, 2), (0, 3, 2), (1, 2, 1), (1, 3, 1)]
         );
-        // What nothing gains is no move: 4 of 6 go.
+        // A loss that no cluster gains is not a move: 4 of 6 move.
         assert_eq!(attribute(&[-4, -2, 4], 4), [(0, 2, 3), (1, 2, 1)]);
         assert_eq!(attribute(&[5, 0, -3], 0), []);
         assert_eq!(attribute(&[], 3), []);

@@ -3,7 +3,7 @@
 //! The file needs no network and asks for none: a Content Security Policy allows its own scripts and styles, by their hashes, and
 //! nothing else. The data are gzipped JSON, which the browser unpacks, so that a large fleet makes a small file.
 //!
-//! - [`content`]: what a page shows. A caller fills it from a forecast or from decisions.
+//! - [`content`]: the content of a page. A caller fills it from a forecast or from decisions.
 //! - [`explanations`]: reasons per cluster, kept in little memory while decisions are made.
 //! - [`flow`]: moves from cluster to cluster, attributed.
 //! - [`data`]: the content in columns, as the page's scripts read it.

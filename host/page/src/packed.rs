@@ -17,7 +17,7 @@ pub(crate) fn packed(value: &impl Serialize) -> io::Result<String> {
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
-/// The source expression by which a Content Security Policy allows an inline script or style.
+/// The source expression with which a Content Security Policy allows an inline script or style.
 pub(crate) fn policy_hash(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }

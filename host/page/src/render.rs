@@ -11,7 +11,7 @@ use crate::verdict::{Verdict, verdict};
 
 /// Apache ECharts, as its npm package has it: `assets/echarts`.
 const CHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
-/// What its licence wants to go with it, and that of the part that is D3's.
+/// The licence notices that ECharts requires, its own and that of the part taken from D3.
 const NOTICES: [&str; 2] = [
     include_str!("../assets/echarts/NOTICE"),
     include_str!("../assets/echarts/LICENSE-d3"),

@@ -7,7 +7,7 @@ use divvy_forecast::load::tightest;
 use crate::content::{Command, Content};
 use crate::number::{counted, plain, signed};
 
-/// How a verdict or a figure is meant.
+/// Tone of a verdict or a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// Something is lost, or does not fit.
@@ -23,26 +23,26 @@ pub enum Tone {
 /// One figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
-    /// Name in the page's markup, by which tests find it.
+    /// Name in the page's markup, which tests use to find it.
     pub name: &'static str,
-    /// What it counts.
+    /// The unit that is counted.
     pub label: &'static str,
     /// The number, as it is shown.
     pub value: String,
     /// More about it; may be empty.
     pub detail: String,
-    /// How it is meant.
+    /// Tone of the figure.
     pub tone: Tone,
 }
 
-/// What a reader should know first.
+/// The first thing that a reader should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// One sentence.
     pub headline: String,
     /// The sentence after it; may be empty.
     pub more: String,
-    /// How the headline is meant.
+    /// Tone of the headline.
     pub tone: Tone,
     /// The figures, the most important first.
     pub figures: Vec<Figure>,

@@ -25,7 +25,7 @@ const CRATES: [&str; 6] = [
     "framework/view",
 ];
 
-/// What a package contains beside its manifest. Benches and integration tests need crates that a plugin does not build.
+/// Contents of a package beside its manifest. Benches and integration tests need crates that a plugin does not build.
 const PACKAGED: [&str; 3] = ["src", "include", "guide"];
 
 /// A plugin outside the workspace. Its lock file names the versions that the tests use, for exactly the dependencies that a new

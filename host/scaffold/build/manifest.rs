@@ -1,11 +1,11 @@
-//! The manifest of an SDK crate as it is outside the workspace: nothing inherited, and no section that needs files or crates
-//! which are not packed.
+//! The manifest of an SDK crate outside the workspace: it inherits nothing, and has no section that needs files or
+//! crates that are not packed.
 
 use std::error::Error;
 
 use toml::{Table, Value};
 
-/// A manifest that stands on its own.
+/// A self-contained manifest.
 pub(crate) struct Packaged {
     pub(crate) name: String,
     pub(crate) text: String,
@@ -63,7 +63,7 @@ fn is_inherited(value: &Value) -> bool {
     value.get("workspace").and_then(Value::as_bool) == Some(true)
 }
 
-/// A dependency as the workspace states it, with what the crate adds. All packages are in one folder.
+/// A dependency as the workspace states it, with the crate's additions. All packages are in one folder.
 fn merged(name: &str, shared: &Value, own: &Value) -> Value {
     let mut all = match shared {
         Value::Table(shared) => shared.clone(),

@@ -1,8 +1,8 @@
 //! New plugins: templates for each extension point in Rust and C, and the sources of the SDK that a plugin in Rust is built with.
 //!
-//! The binary carries both, so that a new plugin builds where no checkout of Divvy exists. The templates are ordinary files under
-//! `templates/`, in which the plugin is called `plugin-name`; nothing else is filled in but the SDK's place and the profile's
-//! list. This crate prints nothing and runs no command.
+//! The binary carries both, so that a new plugin builds where no checkout of Divvy exists. The templates are ordinary
+//! files under `templates/`, in which the plugin is called `plugin-name`; nothing else is filled in but the path of the
+//! SDK and the list in the profile. This crate prints nothing and runs no command.
 
 mod archive;
 mod error;

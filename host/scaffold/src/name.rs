@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-/// Longest name. The host reserves 64 bytes for it, and the lines of the templates are laid out for this length.
+/// Maximum length of a name. The host reserves 64 bytes for it, and the lines of the templates are laid out for this
+/// length.
 const LENGTH_MAXIMUM: usize = 40;
 
 /// Names of types that the templates use: a plugin called `result` could not name the type `Result` any more.
@@ -56,7 +57,7 @@ pub enum InvalidName {
     Form {
         /// The text.
         name: String,
-        /// A valid name that is near.
+        /// A similar name that is valid.
         nearest: Option<String>,
     },
     /// It is too long.
@@ -76,7 +77,7 @@ pub enum InvalidName {
 }
 
 impl InvalidName {
-    /// How to fix it, if there is an obvious way.
+    /// A way to fix it, if there is an obvious one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Form { nearest, .. } => nearest.as_ref().map(|nearest| format!("`{nearest}` would do")),
@@ -201,7 +202,7 @@ mod tests {
                 "{name}"
             );
         }
-        // Keywords of Rust and C are the name of no item: `match` becomes `Match`.
+        // Keywords of Rust and C never become the name of an item: `match` becomes `Match`.
         for name in ["match", "int", "crate"] {
             assert!(name.parse::<PluginName>().is_ok(), "{name}");
         }

@@ -1,4 +1,4 @@
-//! One new plugin: which template, under which name, built with which SDK.
+//! One new plugin: its template, its name, and its SDK.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub struct Scaffold {
     pub language: Language,
     /// The SDK that it is built with.
     pub sdk: Sdk,
-    /// What the built-in profile lists at that point. A list of a profile replaces the one that it extends.
+    /// Entries of the built-in profile at that point. A list of a profile replaces the one that it extends.
     pub listed: Vec<ProfileEntry>,
 }
 

@@ -45,7 +45,7 @@ fn every_file_has_the_name_of_the_plugin_and_none_the_placeholder() {
     }
 }
 
-/// What an author reads and does not write must stay short.
+/// The files that an author reads and does not write must stay short.
 #[test]
 fn at_most_forty_lines_come_before_the_rule() {
     for point in POINTS {

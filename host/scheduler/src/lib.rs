@@ -41,7 +41,7 @@
 //!
 //! - [`fleet`]: turns clusters into snapshots and estimates how many replicas fit.
 //! - [`strategy`]: finds a binding's strategy and normalizes its preferences.
-//! - [`placements`]: where other bindings are placed, for plugins that ask.
+//! - [`placements`]: placements of other bindings, for plugins that declare the need.
 //! - [`plan`]: everything about a binding that is computed once.
 //! - [`profile`]: the TOML that selects and configures the plugins.
 //! - [`plugin`]: finds, checks, opens and calls plugin libraries.

@@ -2,8 +2,8 @@
 
 use divvy_framework::division::groups::Bounds;
 
-/// The bounds of a group that is to have at least `minimum` and at most `maximum` percent of `replicas`: the floor of the least share,
-/// and the ceiling of the most. Percentages are from 0 to 100. `None` if the minimum is above the maximum.
+/// The bounds of a group that gets at least `minimum` and at most `maximum` percent of `replicas`: the minimum rounded
+/// down, and the maximum rounded up. Percentages are from 0 to 100. `None` if the minimum is above the maximum.
 #[must_use]
 pub fn bounds(replicas: i64, minimum: i64, maximum: i64) -> Option<Bounds> {
     let hundredths = |percent| i128::from(replicas) * i128::from(percent);

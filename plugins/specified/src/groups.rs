@@ -7,7 +7,7 @@
 
 use divvy_framework::binding::Rule;
 use divvy_framework::division::tiers::TierMembers;
-use divvy_framework::groups::{RuleGroups, check_matches};
+use divvy_framework::groups::RuleGroups;
 use divvy_framework::prelude::*;
 
 use crate::Specified;
@@ -38,7 +38,8 @@ impl Groups {
         // Without counts, all entries belong to a single group, and clusters may appear in several entries.
         if context.rules().all(|rule| rule.value("replicas").is_none()) {
             counts.push(context.replicas());
-            return Ok(members.rebuild_from_tiers(&single_group(context)?, 2)?);
+            groups.read_as_one(context)?;
+            return Ok(members.rebuild_from_tiers(groups.group_of(), 2)?);
         }
         for rule in context.rules() {
             match rule.value("replicas") {
@@ -83,21 +84,6 @@ impl Groups {
             other => Failure::internal(other.to_string()),
         }
     }
-}
-
-/// Group 0 for each candidate that an entry names, and 1 for the others.
-fn single_group(context: &AssignContext<'_, Specified>) -> Result<Vec<u32>, Failure> {
-    let mut is_named = vec![false; context.clusters().len()];
-    for rule in context.rules() {
-        check_matches(rule, &context.clusters())?;
-        for row in rule.rows() {
-            if let Some(is_named) = is_named.get_mut(row.index()) {
-                *is_named = true;
-            }
-        }
-    }
-    let group = |row: Row| u32::from(!is_named.get(row.index()).is_some_and(|is_named| *is_named));
-    Ok(context.rows().iter().map(|(_, row)| group(row)).collect())
 }
 
 fn refused(rule: Rule<'_>, message: &str) -> Failure {

@@ -1,7 +1,7 @@
 //! Spread constraints of a placement, converted to a plan for Select.
 //!
-//! Of several constraints by the same field, the last one counts, as in Karmada. The applicable rule is determined here
-//! once per binding, without looking at clusters.
+//! If several constraints are by the same field, the last one counts, as in Karmada. The applicable rule is determined
+//! here once per binding, without looking at clusters.
 
 use divvy_framework::binding::{SpreadConstraint, SpreadField};
 use divvy_framework::clusters::{Clusters, Row, Symbol};

@@ -1,4 +1,4 @@
-//! The rule: a cluster has every peer of the affinity group that is placed anywhere.
+//! The rule: a cluster passes if it has every placed peer of the affinity group.
 //!
 //! The peers are counted per cluster once, so that the cost is one step per cluster of each peer and one per cluster of the
 //! fleet, however many peers there are.

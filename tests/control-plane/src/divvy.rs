@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::process::{Input, Process};
 use crate::{Error, source_folder};
 
-/// What `divvy run` is started with.
+/// Settings with which `divvy run` is started.
 #[derive(Debug, Clone)]
 pub struct Configuration {
     /// The kubeconfig, which also names the user.

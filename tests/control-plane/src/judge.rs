@@ -1,6 +1,6 @@
 //! Rules that hold whatever fails, judged by the audit log.
 //!
-//! - A binding is moved at most once for each change that somebody else made to it.
+//! - A binding is moved at most once for each change that another writer made to it.
 //! - No cluster is ever given more than it has.
 //! - No scheduler writes a binding without holding the lease.
 
@@ -17,7 +17,7 @@ use crate::users::SCHEDULERS_USERS;
 /// Seconds for which a lease is valid after it was renewed.
 const LEASE_SECONDS: i64 = 15;
 
-/// What the judge must know beside the log.
+/// Facts that the judge needs beside the log.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// Allocatable CPU of every cluster.
@@ -29,7 +29,7 @@ pub struct Rules {
 /// The state of the world after each write of the log.
 #[derive(Default)]
 struct World {
-    /// For every binding, the generation that somebody else wrote last, and the moves since.
+    /// For every binding, the generation that another writer wrote last, and the moves since.
     asked: BTreeMap<String, (i64, usize)>,
     /// For every binding, its result and the CPU of one replica.
     results: BTreeMap<String, (BTreeMap<String, i64>, i128)>,

@@ -127,7 +127,7 @@ struct Usage {
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) words: Vec<u64>,
-    /// When the rows last changed. Plugins do not see it: the host picks out the rows that matter to them.
+    /// History of the changes of rows. Plugins do not see it: the host picks out the rows that matter to them.
     pub(super) changes: Changes,
 }
 

@@ -115,3 +115,33 @@ fn equal_sets_of_apis_are_kept_once() {
     );
     assert_eq!(clusters.api_set_count(), 2, "the empty set and the shared one");
 }
+
+#[test]
+fn resources_are_found_by_name_whether_there_are_few_or_many() {
+    for count in [1, 8, 9, 40] {
+        let mut store = SnapshotStore::new();
+        let names: Vec<String> = (0..count).map(|number| format!("vendor.io/r{number}")).collect();
+        store.upsert("a", |cluster| {
+            cluster.label("vendor.io/other", "");
+            for (name, amount) in names.iter().zip(1..) {
+                let mut resource = Resource::new(name);
+                resource.remaining = Some(amount);
+                cluster.resource(resource);
+            }
+        });
+        // The slot that the resource of a removed cluster leaves is no resource's.
+        store.upsert("b", |cluster| {
+            cluster.resource(Resource::new("vendor.io/gone"));
+        });
+        store.remove("b");
+        let snapshot = store.snapshot();
+        let clusters = snapshot.clusters();
+        let remaining = |name: &str| clusters.remaining(name).map(|column| column[Row::from_index(0)]);
+        for (name, amount) in names.iter().zip(1..) {
+            assert_eq!(remaining(name), Some(amount), "{name} of {count}");
+        }
+        for absent in ["", "vendor.io/other", "vendor.io/r", "vendor.io/r40", "cpu"] {
+            assert_eq!(remaining(absent), None, "{absent} among {count}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::fmt;
 use divvy_framework_view::clusters::Cluster;
 use divvy_framework_view::tables::ColumnType;
 
-/// What the keys of a table's rows are.
+/// Kind of the keys of a table's rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TableKey {
     /// Names of clusters.
@@ -91,7 +91,7 @@ impl TableContents {
         }
     }
 
-    /// What the keys of the rows are.
+    /// The kind of the rows' keys.
     pub fn key(&self) -> &TableKey {
         &self.key
     }

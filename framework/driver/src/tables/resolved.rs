@@ -21,7 +21,7 @@ pub struct PluginTables {
     pool: String,
 }
 
-/// Where the cells of a declared column come from.
+/// Source of the cells of a declared column.
 #[derive(Debug)]
 struct ColumnSource {
     contents: Arc<TableContents>,
@@ -93,7 +93,7 @@ impl PluginTables {
     /// Writes the cells of some rows.
     fn fill(&self, snapshot: &Snapshot, rows: &[u32], resolved: &mut ResolvedTables) {
         let clusters = snapshot.clusters();
-        // Rows of the table that the columns before this one are of: most columns share theirs with the one before.
+        // Rows of the previous column's table: most columns share theirs with the one before.
         let mut found: (Option<&Arc<TableContents>>, Vec<Option<u32>>) = (None, Vec::new());
         for (number, source) in self.sources.iter().enumerate() {
             if found.0.is_none_or(|known| !Arc::ptr_eq(known, &source.contents)) {
@@ -126,7 +126,7 @@ impl PluginTables {
 }
 
 impl ResolvedTables {
-    /// The version of the snapshot whose rows the cells are of.
+    /// The version of the snapshot to which the cells belong.
     pub fn snapshot(&self) -> SnapshotVersion {
         self.snapshot
     }

@@ -17,7 +17,7 @@ fn bounded(
         within_groups(request, group_of, bounds, rounding, ties, &mut out, &mut scratch).map(|()| out)
     };
     let first = divide(-1);
-    // What an earlier call left behind does not matter.
+    // Contents that an earlier call left in the buffers do not matter.
     assert_eq!(first, divide(-2));
     first
 }
@@ -44,7 +44,7 @@ fn named_bounds() {
     check(10, [6, 6, 9, 9], none, Steady, Ok([3, 2, 1, 4]));
     // Upper bounds hold wherever there is room.
     check(13, [90, 90, 90, 3], none, Fresh, Ok([4, 3, 3, 3]));
-    // What fits the bounds stays.
+    // Replicas within the bounds stay.
     check(10, [6, 6, 9, 9], [5, 0, 2, 3], Steady, Ok([5, 0, 2, 3]));
     // Too few in the first group: they come from the others, in proportion to what these have.
     check(10, [6, 6, 9, 9], [2, 0, 2, 6], Steady, Ok([4, 1, 2, 3]));

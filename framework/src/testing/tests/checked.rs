@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Scenario};
 
-/// What a plugin does wrong.
+/// Faults of the plugins under test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,

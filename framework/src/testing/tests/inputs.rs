@@ -13,7 +13,7 @@ struct OnePreferences {
     cluster: String,
 }
 
-/// Means the cluster that its preferences name, wherever it is called.
+/// Picks the cluster that its preferences name, at every extension point.
 #[derive(Default)]
 struct One;
 

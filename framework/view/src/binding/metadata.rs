@@ -1,4 +1,4 @@
-//! What is known of the objects that a binding comes from: its policy and its workload.
+//! Metadata of the objects that a binding comes from: its policy and its workload.
 
 use divvy_framework_abi::descriptor::feature;
 use divvy_framework_abi::row::PairRow;

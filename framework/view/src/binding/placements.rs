@@ -1,4 +1,4 @@
-//! Where other bindings are placed: those with which a binding shares a workload affinity group.
+//! Placements of other bindings: those that share a workload affinity group with the binding.
 
 use divvy_framework_abi::arena::NO_ROW;
 use divvy_framework_abi::row::{PeerRow, peer_group};
@@ -60,12 +60,12 @@ impl<'a> Placements<'a> {
         Self { view }
     }
 
-    /// Name of the group to whose workloads the binding is drawn, `<label key>=<label value>`; `None` if it is in none.
+    /// Name of the binding's affinity group, `<label key>=<label value>`; `None` if it has none.
     pub fn affinity_group(&self) -> Option<&'a str> {
         self.group(self.view.affinity_group)
     }
 
-    /// Name of the group from whose workloads the binding is kept apart; `None` if it is in none.
+    /// Name of the binding's anti-affinity group; `None` if it has none.
     pub fn anti_affinity_group(&self) -> Option<&'a str> {
         self.group(self.view.anti_affinity_group)
     }
@@ -74,8 +74,8 @@ impl<'a> Placements<'a> {
         Some(name.read(self.view.pool.as_str())).filter(|name| !name.is_empty())
     }
 
-    /// The other bindings in these groups, by name, each once. They have the namespace of the binding, for groups do not
-    /// reach beyond one; a ClusterResourceBinding has no peers.
+    /// The other bindings in these groups, by name, each once. They have the namespace of the binding, because a group
+    /// never spans namespaces; a ClusterResourceBinding has no peers.
     pub fn peers(&self) -> impl ExactSizeIterator<Item = Peer<'a>> + Clone + use<'a> {
         let view = self.view;
         view.peers.as_slice().iter().map(move |row| Peer { view, row })

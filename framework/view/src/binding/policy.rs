@@ -1,4 +1,4 @@
-//! What a policy says to the plugin that is called: preferences, and to the strategy's plugin the entries of its lists.
+//! The policy's part for the called plugin: preferences and, for the strategy's plugin, the entries of its lists.
 
 use divvy_framework_abi::row::RuleRow;
 use divvy_framework_abi::view::{CycleView, PolicyView};
@@ -6,7 +6,7 @@ use divvy_framework_abi::view::{CycleView, PolicyView};
 use super::{Affinity, Binding};
 use crate::clusters::Row;
 
-/// What a policy says to the plugin that is called.
+/// Preferences and rules of a policy for the called plugin.
 #[derive(Clone, Copy)]
 pub struct Policy<'a> {
     binding: Binding<'a>,
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Policy<'_> {
 }
 
 impl<'a> Policy<'a> {
-    /// What the policy says. For hosts; plugins receive it through their context.
+    /// The policy's part of a view. For hosts; plugins receive it through their context.
     #[doc(hidden)]
     #[inline]
     pub fn new(view: &'a CycleView<'a>, policy: &'a PolicyView<'a>) -> Self {

@@ -17,6 +17,9 @@ pub use taints::{TaintColumns, TaintSymbols};
 
 use divvy_framework_abi::arena::{Arena, column};
 
+/// Number of resources up to which comparing their names takes fewer steps than hashing the one that is looked for.
+const FEW_RESOURCES: usize = 8;
+
 /// An interned text of a snapshot: equal texts have equal symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
@@ -226,8 +229,11 @@ impl<'a> Clusters<'a> {
 
     #[inline]
     fn resource_index(&self, name: &str) -> Option<usize> {
-        let symbol = self.arena.symbol(name)?;
         let names: &[u32] = self.arena.column(column::RESOURCE_NAMES);
+        if names.len() <= FEW_RESOURCES {
+            return self.arena.position_of_text(names, name);
+        }
+        let symbol = self.arena.symbol(name)?;
         names.iter().position(|&known| known == symbol)
     }
 

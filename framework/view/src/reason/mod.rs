@@ -178,14 +178,14 @@ impl Reason {
         self
     }
 
-    /// Says what keeps the share from being larger, or the cluster from being chosen.
+    /// Sets the bound that keeps the share from being larger, or the cluster from being chosen.
     #[must_use]
     pub fn bound(mut self, bound: Bound) -> Self {
         self.bound = Some(bound);
         self
     }
 
-    /// Says whether the cluster got one of the replicas that rounding leaves over, and what decided it.
+    /// Records whether the cluster got one of the replicas that rounding leaves over, and what decided it.
     #[must_use]
     pub fn remainder(mut self, is_served: bool, decided_by: Decider) -> Self {
         self.remainder = Some((is_served, decided_by));
@@ -204,7 +204,7 @@ impl Reason {
         self.cause
     }
 
-    /// What keeps the share from being larger, or the cluster from being chosen.
+    /// The bound that keeps the share from being larger, or the cluster from being chosen.
     pub fn bound_by(&self) -> Option<Bound> {
         self.bound
     }

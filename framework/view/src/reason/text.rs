@@ -99,7 +99,7 @@ impl Reason {
         Some(format!("{known}: {share} {manner} over {clusters} clusters"))
     }
 
-    /// What a rule over few clusters knows of a cluster: the last replicas, what fits, or the capacity.
+    /// The figures of a rule over few clusters: the last replicas, what fits, or the capacity.
     fn known_of_room(&self) -> Option<String> {
         match (self.value("keeps"), self.value("fitsNow")) {
             (Some(kept), Some(fits)) => Some(format!("keeps {kept}, fits {fits}")),

@@ -17,10 +17,11 @@ pub(super) fn is_file(argument: &str) -> bool {
 
 /// The profile with these plugins, each a library's file or the name of a plugin that the directories hold.
 ///
-/// A plugin that the profile uses already stays where the profile lists it, and is taken from the given file. Any other is appended to
-/// the list of every extension point that it serves: with weight 1 to the scores, before the selector that enforces spread
-/// constraints to the selectors, and to `assign` so that its strategies are its own. Of a file with several plugins, those that the
-/// profile uses are taken. A plugin that is not found or cannot be loaded is an error with exit code 2.
+/// A plugin that the profile uses already stays where the profile lists it, and is taken from the given file. Any other
+/// is appended to the list of every extension point that it serves: with weight 1 to the scores, before the selector
+/// that enforces spread constraints to the selectors, and to `assign` so that its strategies are its own. Of a file
+/// with several plugins, those that the profile uses are taken. A plugin that is not found or cannot be loaded is an
+/// error with exit code 2.
 pub(super) fn with_plugins(
     chosen: ChosenProfile,
     plugins: &[String],
@@ -48,7 +49,7 @@ pub(super) fn with_plugins(
                 let table = configuration.plugin.entry(library.name().to_owned()).or_default();
                 *table = PluginTable {
                     path: Some(path.clone()),
-                    // The checksum in the profile is that of the file it replaces.
+                    // The checksum in the profile is that of the replaced file.
                     sha256: None,
                     ..table.clone()
                 };
@@ -117,8 +118,9 @@ fn add(library: &PluginLibrary, configuration: &mut ProfileConfiguration, direct
     }
 }
 
-/// The selectors with one more. None may follow one that enforces spread constraints, and there can be only one of those: it is
-/// replaced by another, and stays behind any other. `path` finds the library of a selector.
+/// The selectors with one more. None may follow one that enforces spread constraints, and there can be only one of
+/// those: another one of its kind replaces it, and any other selector goes before it. `path` finds the library of a
+/// selector.
 fn with_selector(
     mut select: Vec<String>,
     added: &PluginLibrary,
@@ -130,7 +132,7 @@ fn with_selector(
     }
     let enforces = |known: &String| {
         let library = path(known).map(|path| PluginLibrary::load(&path, None));
-        // One that cannot be loaded is an error of the profile, which is reported when it is built.
+        // A plugin that cannot be loaded is an error of the profile, which is reported when the profile is built.
         library.is_some_and(|library| library.is_ok_and(|library| library.enforces_spread()))
     };
     match select.iter().position(enforces) {

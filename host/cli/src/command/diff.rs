@@ -40,14 +40,15 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
     }
     let directories = arguments.profile.directories()?;
-    let chosen = arguments.profile.read()?;
+    let without_plugins = arguments.profile.without_plugins();
+    let plain = without_plugins.read()?;
+    let chosen = arguments.profile.with_plugins(plain.clone())?;
     let right = load(&chosen, arguments.strategy.as_deref(), &directories)?;
     // Additional plugins are a change of the right side.
-    let without_plugins = arguments.profile.without_plugins();
     let left = match &arguments.base {
         Some(base) => Some(load(&without_plugins.with_profile(base).read()?, None, &directories)?),
         None if arguments.profile.plugins().is_empty() => None,
-        None => Some(load(&without_plugins.read()?, None, &directories)?),
+        None => Some(load(&plain, None, &directories)?),
     };
     let kinds = workload_kinds(&chosen.configuration);
     let prepared = prepare(&arguments.situation, &kinds, (&right, left.as_ref()), true, console)?;
@@ -136,7 +137,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     Ok(exit)
 }
 
-/// What of the decisions is explained: everything that is printed, as far as it fits into memory.
+/// The decisions to explain: everything that is printed, as far as it fits into memory.
 fn explains(arguments: &DiffArguments, prepared: &Prepared, console: &Console) -> Explains {
     let after = &prepared.after;
     let is_small = page::explains_everything(after.bindings.len(), after.clusters.len());
@@ -196,7 +197,7 @@ fn forecast(
     let Prepared { original, .. } = &prepared;
     let has_base = left.is_some() || !right.document.changes.is_empty();
     let left = left.unwrap_or(right);
-    // Nothing shows why the left side is as it is.
+    // No output shows the reasons of the left side.
     let unexplained = Options {
         explains: Explains::Nothing,
         ..options
@@ -317,7 +318,7 @@ fn exit(arguments: &DiffArguments, document: &Document, console: &Console) -> Ex
     }
 }
 
-/// Prints a document, unless nothing is to be printed.
+/// Prints a document, unless the output is suppressed.
 pub(super) fn print(
     arguments: &SituationArguments,
     output: &Output,

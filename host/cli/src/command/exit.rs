@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Exit {
     /// 0: everything was scheduled or skipped.

@@ -164,7 +164,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
     let directories = arguments.profile.directories()?;
     let chosen = arguments.profile.read()?;
     let loaded = diff::load(&chosen, None, &directories)?;
-    // What exists is decided as it is; only the growing workload has another strategy.
+    // Existing workloads are decided unchanged; only the growing workload has another strategy.
     let growing = match strategy {
         Some(strategy) => Some(diff::load(&chosen, Some(strategy), &directories)?),
         None => None,

@@ -38,9 +38,9 @@ pub(super) struct OutputParser {
 }
 
 impl OutputParser {
-    /// Of a command that has a page.
+    /// Format of a command that has a page.
     pub(super) const WITH_PAGE: Self = Self { has_page: true };
-    /// Of a command that has none.
+    /// Format of a command that has none.
     pub(super) const WITHOUT_PAGE: Self = Self { has_page: false };
 }
 

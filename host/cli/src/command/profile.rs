@@ -207,7 +207,7 @@ fn tell_shadowed(chosen: &ChosenProfile, profile: &Profile, directories: &Plugin
     }
 }
 
-/// What the tables of a profile are for, and which plugins read them.
+/// The tables of a profile: the keys of their rows, and the plugins that read them.
 fn table_lines(chosen: &ChosenProfile, profile: &Profile) -> Vec<String> {
     let loaded = profile.tables().map_or(&[][..], |tables| tables.tables());
     let tables = chosen.configuration.table.iter().map(|(name, configuration)| {

@@ -111,7 +111,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// What was found of the patterns, so that one that matches nothing is an error.
+/// Patterns that matched so far, so that one that matches nothing is an error.
 #[derive(Debug, Default)]
 struct Matched {
     cases: BTreeSet<usize>,

@@ -231,7 +231,7 @@ mod tests {
         profile: ProfileArguments,
     }
 
-    /// A table that was refused is looked at again when it changes.
+    /// A table that was refused is read again when it changes.
     #[test]
     fn the_files_of_a_profile_include_its_tables_even_if_it_cannot_be_loaded() {
         let folder = tempfile::tempdir().unwrap();

@@ -153,7 +153,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             let kind = detected.bindings[index].object.scope().kind();
             let reasons = explanations.add(explanation, &message(&decision.outcome));
             explained.insert((decision.binding.clone(), kind), reasons);
-            // The page has what it needs of it.
+            // The page has taken what it needs from it.
             decision.explanation.take_if(|_| !logging::gives_reasons(console));
         }
     });

@@ -30,7 +30,7 @@ pub(super) struct ProfileArguments {
 }
 
 /// A profile and the file it comes from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ChosenProfile {
     /// The file, or the built-in text.
     pub(super) source: ProfileSource,

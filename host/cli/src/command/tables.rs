@@ -6,8 +6,8 @@ use divvy_scheduler::scheduler::Profile;
 
 use crate::report::errors::{Diagnostic, Failure};
 
-/// Refuses rows for clusters that do not exist, with exit code 2: such a row is a misspelt name, or the table of another
-/// fleet. Only tables that plugins read are checked.
+/// Refuses rows for clusters that do not exist, with exit code 2: such a row has a misspelt name or belongs to the
+/// table of another fleet. Only tables that plugins read are checked.
 pub(super) fn check_clusters<'a>(
     profiles: impl IntoIterator<Item = &'a Profile>,
     clusters: &BTreeSet<&str>,

@@ -69,7 +69,7 @@ impl Console {
         self.is_terminal
     }
 
-    /// Writes a text to standard output without taking anything out of it, not even on a terminal.
+    /// Writes a text to standard output unchanged, even on a terminal.
     ///
     /// # Errors
     ///

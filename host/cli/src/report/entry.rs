@@ -197,7 +197,7 @@ impl<'a> Entry<'a> {
         message(&self.decision.outcome)
     }
 
-    /// Where an invalid binding was read, and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
+    /// Location of an invalid binding and its policy: `in web.yaml:5; policy PropagationPolicy shop/web`.
     pub(crate) fn place(&self) -> Option<String> {
         let Outcome::Failed(CycleError::InvalidBinding { .. } | CycleError::InvalidPreferences { .. }) =
             &self.decision.outcome
@@ -218,7 +218,7 @@ impl<'a> Entry<'a> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// How to fix a failure, if known.
+    /// A way to fix a failure, if known.
     pub(crate) fn hint(&self) -> Option<&'a str> {
         match &self.decision.outcome {
             Outcome::Failed(error) => error.hint(),

@@ -21,7 +21,7 @@ pub(crate) struct Diagnostic {
     pub(crate) message: String,
     /// The object with the problem, if the message does not name it.
     pub(crate) object: Option<String>,
-    /// How to fix it.
+    /// A way to fix it.
     pub(crate) hint: Option<String>,
     /// Underlying errors, the outermost first.
     pub(crate) causes: Vec<String>,

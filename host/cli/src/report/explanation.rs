@@ -18,7 +18,7 @@ const NAMED_MAX: usize = 24;
 /// Indentation of the explanation of a cluster, in columns.
 const INDENT: usize = 6;
 
-/// What plugins say about a cluster, apart from its scores.
+/// Remarks of plugins about a cluster, apart from its scores.
 fn remarks_of(cluster: &ClusterExplanation) -> String {
     let texts: Vec<&str> = cluster.reasons.iter().map(|reason| reason.text.as_str()).collect();
     texts.join("; ")
@@ -160,14 +160,14 @@ impl<'a, 'report> Account<'a, 'report> {
         parts.join(", ")
     }
 
-    /// Why a cluster was left out, as far as its selector says, and its figures.
+    /// Why a cluster was left out, if its selector says so, and its figures.
     fn left_out(&self, cluster: &ClusterExplanation) -> String {
         let figures = self.figures(cluster, |_| false);
         let Some(LeftOut { plugin, reason }) = &cluster.left_out else {
             return figures;
         };
         let reason = reason.as_ref().map_or("", |reason| reason.text.as_str());
-        // With one selector there is no question which.
+        // With a single selector there is nothing to distinguish.
         match (self.profile.selectors > 1, reason) {
             (false, "") => figures,
             (false, reason) => format!("{reason}; {figures}"),

@@ -1,4 +1,4 @@
-//! What moves, as a table: one line per changed binding, then the load of each changed cluster, then the sums.
+//! Moves as a table: one line per changed binding, then the load of each changed cluster, then the sums.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use super::grid::{Cell, Column, Grid};
 use super::style;
 use super::text::{counted, printable, wrapped};
 
-/// What is shown of a forecast.
+/// Parts of a forecast that are shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Options {
     /// True to show counts before and after instead of changes, and every cluster.
@@ -376,7 +376,7 @@ pub(super) fn sentence(movement: &Movement) -> String {
     texts.join(", ")
 }
 
-/// What is not a change, but must not pass in silence.
+/// Remarks about what did not change but must be mentioned.
 pub(super) fn others(
     latent: &Latent,
     violations: &Violations,

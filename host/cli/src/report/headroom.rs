@@ -1,4 +1,4 @@
-//! How far workloads can grow, as a table: one line per binding.
+//! Growth of workloads as a table: one line per binding.
 
 use std::io::{self, Write};
 
@@ -77,7 +77,7 @@ fn add(row: &HeadroomRow, grid: &mut Grid) {
     }
 }
 
-/// What stops the next replica, in the words of the reason.
+/// The reason that stops the next replica, in words.
 pub(crate) fn stopped_by(row: &HeadroomRow) -> String {
     let text = match (&row.stop, row.fits) {
         (None, _) if row.is_unbounded => {

@@ -14,7 +14,7 @@ use super::plugins::TableDescription;
 use super::style;
 use super::text::printable;
 
-/// What is known of a library. `host/cli/schema/inspect.json` describes its form in JSON.
+/// Facts about a library. `host/cli/schema/inspect.json` describes their form in JSON.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Inspected {
@@ -26,7 +26,7 @@ pub(crate) struct Inspected {
     oldest_glibc: Option<String>,
     plugins: Vec<InspectedPlugin>,
     verdict: Verdict,
-    /// What only the library can say, if it was loaded.
+    /// Facts that only the loaded library can give.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     from_library: Option<FromLibrary>,
 }
@@ -52,7 +52,7 @@ struct InspectedPlugin {
     problem: Option<String>,
 }
 
-/// What a descriptor says.
+/// Facts from a descriptor.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Described {
@@ -65,7 +65,7 @@ struct Described {
     keeps: Vec<&'static str>,
 }
 
-/// Whether this host would load the library.
+/// Verdict of this host: true if it would load the library, otherwise the reason.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Verdict {
@@ -76,7 +76,7 @@ struct Verdict {
     hint: Option<String>,
 }
 
-/// What only the library can say.
+/// Facts that only the loaded library can give.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FromLibrary {
@@ -92,7 +92,7 @@ pub(crate) struct FromLibrary {
 }
 
 impl FromLibrary {
-    /// What a library says.
+    /// The facts from a loaded library.
     pub(crate) fn of(library: &PluginLibrary) -> Self {
         let schema = |text: String| serde_json::from_str(&text).unwrap_or(Value::Null);
         let lists = library.rule_lists().iter();
@@ -112,7 +112,7 @@ impl FromLibrary {
 }
 
 impl Inspected {
-    /// A library of whose plugins the one with this name is meant, or all.
+    /// Reports on the plugin of a library with this name, or on all of its plugins.
     pub(crate) fn new(
         file: &Inspection,
         name: Option<&str>,
@@ -168,7 +168,7 @@ fn described(file: &Inspection, name: &str) -> Option<Described> {
     })
 }
 
-/// Writes what is known as text.
+/// Writes the facts as text.
 ///
 /// # Errors
 ///

@@ -20,13 +20,13 @@ use super::forecast::{others, sentence};
 use super::headroom::stopped_by;
 use super::text::counted;
 
-/// Pairs of a binding and a cluster up to which every cluster is explained; beyond it, those of the results.
+/// Maximum pairs of a binding and a cluster for which every cluster is explained; beyond it, only those of the results.
 const EXPLAINED_MAX: usize = 500_000;
 
 /// Reasons by key and kind of the binding.
 pub(crate) type ExplainedBindings = BTreeMap<(String, &'static str), Explained>;
 
-/// True if decisions on so many bindings and clusters can be explained for every cluster.
+/// True if decisions on this number of bindings and clusters can be explained for every cluster.
 pub(crate) fn explains_everything(bindings: usize, clusters: usize) -> bool {
     bindings.saturating_mul(clusters) <= EXPLAINED_MAX
 }
@@ -44,7 +44,7 @@ pub(crate) fn print(content: &Content, console: &Console) -> Result<(), Failure>
     console.print_as_it_is(&page)
 }
 
-/// What every page says about its making.
+/// Facts about the making of a page.
 fn content(command: Command, base: Option<SideDocument>, after: SideDocument, explanations: Explanations) -> Content {
     let arguments = std::env::args_os().skip(1);
     let arguments = arguments.map(|argument| argument.to_string_lossy().into_owned());
@@ -202,7 +202,7 @@ fn notes(document: &Document) -> Vec<String> {
         let count = counted(pending.changed, "binding");
         notes.push(format!("pending without the changes: {movement} ({count})"));
     }
-    // Only a writer fails, and there is none.
+    // Only a writer could fail, and there is none.
     let _infallible = others(&document.latent, &document.violations, &mut |text| {
         notes.push(text.to_owned());
         Ok(())

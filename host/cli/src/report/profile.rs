@@ -45,20 +45,20 @@ pub(crate) fn with_origins(source: &ProfileSource, profile: &ProfileConfiguratio
         ..profile.clone()
     };
     let rest = rest.to_toml();
-    // Tables come last in TOML, so the lists stand before the first of them.
+    // Tables come last in TOML, so the lists come before the first of them.
     match rest.find("\n\n[") {
         Some(end) => format!("{}\n{lists}{}", &rest[..end], &rest[end + 1..]),
         None => format!("{rest}{lists}"),
     }
 }
 
-/// A string of JSON is one of TOML, too.
+/// A JSON string is also a TOML string.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Where an entry is written: in a built-in profile, or at `FILE:LINE`. `None` if the profile extends none, so that all entries are
-/// its own.
+/// Location of an entry: in a built-in profile, or at `FILE:LINE`. `None` if the profile extends none, so that all
+/// entries are its own.
 fn origin(source: &ProfileSource, profile: &str, list: &str, index: usize) -> Option<String> {
     source.extended_by(profile)?;
     let origin = source.origin(profile, list, index)?;

@@ -109,7 +109,7 @@ impl Case {
     }
 }
 
-/// What is decided about one of the bindings.
+/// The decision about one of the bindings.
 fn decision(input: &Binding) -> Decision {
     let scheduled = |targets: &[(&str, i64)]| {
         let owned = |(name, replicas): &(&str, i64)| ((*name).to_owned(), *replicas);

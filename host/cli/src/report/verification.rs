@@ -27,7 +27,7 @@ pub(crate) struct Verification {
     pub(crate) rows: Vec<Row>,
 }
 
-/// A check and what came of it.
+/// A check with its outcome.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Row {
@@ -38,17 +38,17 @@ pub(crate) struct Row {
     pub(crate) cases: u64,
     #[serde(rename = "milliseconds", serialize_with = "milliseconds")]
     pub(crate) took: Duration,
-    /// What was found, until its case is written.
+    /// Findings whose case is not written yet.
     #[serde(skip)]
     pub(crate) broken: Option<Broken>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     case: Option<FailingCase>,
-    /// What the plugin costs, if it was measured.
+    /// Cost of the plugin, if it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<Cost>,
-    /// The most memory of the process that measured it, in bytes.
+    /// Peak memory of the process that measured it, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) peak_bytes: Option<u64>,
 }
@@ -105,7 +105,7 @@ impl Row {
         }
     }
 
-    /// Notes what is broken, and the case that shows it.
+    /// Records the broken contract and the case that shows it.
     pub(crate) fn fail(&mut self, message: String, case: Option<FailingCase>) {
         self.passed = false;
         self.message = Some(message);
@@ -185,7 +185,7 @@ fn described(cost: &Cost, peak_bytes: u64) -> String {
     )
 }
 
-/// Writes what was found, and the verdict.
+/// Writes the findings and the verdict.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a plugin says about itself, and what it does with bad configurations and preferences.
+//! Checks of a plugin's description of itself, and of its answers to bad configurations and preferences.
 
 use divvy_framework::abi::sized::kind;
 use divvy_scheduler::cycle::CycleError;
@@ -13,7 +13,7 @@ use crate::generate::{NOON, deployment_binding};
 use crate::schema::{self, Invalid};
 use crate::subject::Subject;
 
-/// The checks of what a plugin says and reads.
+/// The checks of a plugin's description and of the inputs that it reads.
 pub(super) fn checks() -> Vec<Check> {
     let once = |name, contract, check| Check {
         name,

@@ -1,9 +1,10 @@
 //! The checks, one per contract.
 //!
-//! - `loading`: what a plugin says about itself, and what it does with bad configurations and preferences.
+//! - `loading`: the plugin's description of itself, and its answers to bad configurations and preferences.
 //! - `results`: the rules of a result, as the host's own cycle finds them broken.
-//! - `repeating`: the same answer again: the next time, from another instance, on other threads, with kept values.
-//! - `promises`: what a plugin promises beyond the rules of a single result.
+//! - `repeating`: the same answer again, at the next call, from another instance, on other threads and with kept
+//!   values.
+//! - `promises`: the plugin's promises beyond the rules of a single result.
 //! - `cost`: time and memory.
 
 mod cost;
@@ -19,7 +20,7 @@ use crate::generate::{self, Shape};
 use crate::subject::Subject;
 use crate::{edges, shrink};
 
-/// How a check is made.
+/// Settings of a check.
 #[derive(Clone, Copy)]
 enum Method {
     /// Once.
@@ -46,14 +47,14 @@ pub struct Check {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Broken {
-    /// What is broken, with the figures.
+    /// The broken contract, with the figures.
     pub message: String,
     /// The smallest case that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<Case>,
 }
 
-/// What a plugin costs.
+/// Cost of a plugin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
@@ -72,12 +73,12 @@ pub struct Outcome {
     /// The contract is broken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<Broken>,
-    /// What the plugin costs, if the check measured it.
+    /// Cost of the plugin, if the check measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
-/// How thoroughly to check.
+/// Thoroughness of the checks.
 #[derive(Debug, Clone)]
 pub struct Effort {
     /// Seed of the random cases.
@@ -86,7 +87,7 @@ pub struct Effort {
     pub runs: u64,
     /// Clusters of the largest case.
     pub largest: u64,
-    /// Cases of a person's own.
+    /// Cases that the user provides.
     pub own: Vec<Case>,
 }
 
@@ -116,7 +117,7 @@ impl Check {
     }
 }
 
-/// The cases of a check: those of a person's own, the edges, then random ones.
+/// The cases of a check: those that the user provides, the edge cases, then random ones.
 pub fn cases(shape: &Shape, effort: &Effort) -> impl Iterator<Item = Case> {
     let edges = edges::cases(shape, effort.largest);
     let (seed, shape) = (effort.seed, shape.clone());

@@ -1,4 +1,5 @@
-//! The same answer again: the next time, from another instance, explained, with kept values, on other threads, later.
+//! The same answer again: at the next call, from another instance, explained, with kept values, on other threads,
+//! later.
 
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ fn determinism(subject: &Subject, case: &Case) -> Result<(), String> {
     if is_another(&first, &second) {
         return Err(differs("the same binding is decided differently", &first, &second));
     }
-    // The twin is called once per case and has another past, so what is carried from one case to the next shows.
+    // The twin is called once per case and has another history, which reveals state that is carried from one case to
+    // the next.
     let twin = subject.twin()?;
     let mut scheduler = Scheduler::new(twin)
         .deciding_at(Some(situation.time))
@@ -107,7 +109,7 @@ fn explanations(subject: &Subject, case: &Case) -> Result<(), String> {
     }
 }
 
-/// Up to how many clusters each change is decided on its own.
+/// Maximum number of clusters for which each change is decided on its own.
 const STEPS: usize = 60;
 
 fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
@@ -119,7 +121,7 @@ fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
         .deciding_at(Some(situation.time))
         .knowing(Some(Arc::clone(&situation.placements)));
     let mut fleet = Fleet::new(subject.profile().needs_raw_clusters());
-    // A past in which every cluster was different and there was one more.
+    // An earlier state in which every cluster was different and there was one more.
     for cluster in &situation.clusters {
         fleet.upsert(&altered(cluster));
     }
@@ -193,7 +195,7 @@ fn valid_until(subject: &Subject, case: &Case) -> Result<(), String> {
         None => now.saturating_add(YEAR),
         Some(until) => until.saturating_sub(1),
     };
-    // No step is a multiple of another, so that what repeats by the hour or the day shows as well.
+    // No step is a multiple of another, so that an answer that repeats every hour or day is found as well.
     let steps = [1, MINUTE, 61 * MINUTE, DAY + 121 * MINUTE, 8 * DAY + 1];
     let later = steps.iter().map(|step| now.saturating_add(*step));
     for later in later.chain([now / 2 + last / 2, last]) {
@@ -226,7 +228,7 @@ fn threads(subject: &Subject, cases: &[Case]) -> Result<(), Broken> {
         .map(|(_, situation)| told(&subject.decide_situation(situation)))
         .collect();
     let profile = subject.profile();
-    // Each thread begins elsewhere, so that they meet in different cases.
+    // Each thread begins at another case, so that the threads meet in different cases.
     let decide_all = |thread: usize| {
         let count = situations.len();
         (0..count)
@@ -251,7 +253,7 @@ fn threads(subject: &Subject, cases: &[Case]) -> Result<(), Broken> {
                 scope.spawn(move || decide_all(thread))
             })
             .collect();
-        // A thread of the host does not panic; what a plugin does is caught in its library.
+        // A thread of the host does not panic, because a plugin's panic is caught in its library.
         let results: Vec<Option<Broken>> = handles.into_iter().filter_map(|handle| handle.join().ok()).collect();
         results.into_iter().flatten().next()
     });

@@ -1,4 +1,4 @@
-//! The rules of a result. A whole cycle decides each case, and the host finds what is wrong with it.
+//! The rules of a result. A whole cycle decides each case, and the host finds violations.
 
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::cycle::verify::Violation;
@@ -109,7 +109,7 @@ fn per_case(
 
 /// The error of a case that is the fault of the plugin under test; `None` if there is none, or another plugin's.
 pub(super) fn fault(subject: &Subject, case: &Case) -> Option<CycleError> {
-    // What cannot be read cannot break anything: the shrinking tries such cases.
+    // A case that cannot be read breaks nothing. Shrinking tries such cases.
     let decision = subject.decide(case).ok()?;
     let Outcome::Failed(error) = decision.outcome else {
         return None;

@@ -66,7 +66,7 @@ impl Candidate {
         }
     }
 
-    /// The patch of the specification for a result; `None` if everything is as it is to be.
+    /// The patch of the specification for a result; `None` if nothing has to change.
     pub(super) fn specification(
         &self,
         result: &[TargetCluster],

@@ -1,4 +1,4 @@
-//! What follows from the outcome of a write.
+//! Consequences of the outcome of a write.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ impl Engine {
     /// Stores the binding as the API server answered, so that the watch need not repeat it first.
     fn store(&mut self, key: &Arc<BindingKey>, latest: crate::objects::Fetched, moment: &Moment) {
         let kind = Kind::binding(key.scope);
-        // The entry must not look in flight any more, but its own generation must not wake it either: it is known.
+        // The entry must no longer look in flight, but its own generation must not wake it either, because it is known.
         match Object::read(kind, latest) {
             Ok(Object::Binding(document)) => {
                 let generation = document.object.metadata.generation;

@@ -71,7 +71,7 @@ impl Engine {
         trial
     }
 
-    /// What the new profile needs that only a restart can give.
+    /// The need of the new profile that only a restart can meet.
     fn mismatch(&self, new: &Profile) -> Option<String> {
         let old = &self.active.profile;
         if new.scheduler_name() != old.scheduler_name() {

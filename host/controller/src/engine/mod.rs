@@ -71,9 +71,9 @@ pub struct ActiveProfile {
     pub profile: Arc<Profile>,
     /// Hash of the profile's text, with everything that it extends, and of the files of its plugins and tables.
     pub hash: String,
-    /// What happens to the previous result if no cluster fits.
+    /// Treatment of the previous result if no cluster fits.
     pub when_no_cluster_fits: WhenNoClusterFits,
-    /// What happens to satisfied bindings if clusters change.
+    /// Treatment of satisfied bindings if clusters change.
     pub when_clusters_change: WhenClustersChange,
 }
 
@@ -115,7 +115,7 @@ pub struct Engine {
     snapshot: Option<FleetSnapshot>,
     /// Changes of the set of clusters.
     cluster_sets: u64,
-    /// Rows of tables that are for no cluster, as far as they were reported.
+    /// Rows of tables without a cluster, as far as they were reported.
     stray_rows: StrayRows,
     /// Time of the last look at what only time changes.
     ticked: Option<Instant>,
@@ -124,9 +124,9 @@ pub struct Engine {
     expiries: Expiries<Arc<BindingKey>>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
     holdings: Holdings,
-    /// Where bindings in workload affinity groups are placed; `None` if no plugin needs it.
+    /// Placements of bindings in workload affinity groups; `None` if no plugin needs them.
     placements: Option<LivePlacements>,
-    /// What was taken lately, for answers of estimators; empty if none are asked.
+    /// Recently assigned replicas, for answers of estimators; empty if none are asked.
     takings: Takings,
     guard: LossGuard,
     cycle: Cycle,
@@ -142,7 +142,7 @@ pub struct Engine {
     panel: Arc<Panel>,
     /// True if estimators are asked before decisions.
     asks_estimators: bool,
-    /// True if they are told what was assigned and does not run yet.
+    /// True if requests to them list replicas that were assigned and do not run yet.
     assumes_workloads: bool,
     /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
     estimating: HashMap<Arc<BindingKey>, bool>,
@@ -152,7 +152,7 @@ pub struct Engine {
     shadow: Option<Shadow>,
 }
 
-/// What the engine asks for next.
+/// The next request of the engine.
 #[derive(Debug)]
 pub enum Task {
     /// Write a binding, then call [`Engine::complete`].
@@ -283,7 +283,7 @@ impl Engine {
         self
     }
 
-    /// Has estimators told what was assigned to their cluster and does not run there yet.
+    /// Lists replicas that were assigned to a cluster and do not run there yet in requests to its estimator.
     #[must_use]
     pub fn assuming_workloads(mut self, assumes: bool) -> Self {
         self.assumes_workloads = assumes;

@@ -255,7 +255,7 @@ impl Engine {
         }
         // Estimates are fetched for the newest state when they come back.
         let is_in_flight = self.in_flight.contains_key(&key);
-        // Of a binding that is being written, a new generation may be the write itself: its answer decides.
+        // While a binding is being written, a new generation may be the write itself: its answer decides.
         if change.is_new || change.metadata || change.generation && !is_in_flight {
             let event = match change.is_new {
                 true => IncomingEvent::BindingAdd,

@@ -1,4 +1,4 @@
-//! Placements of other bindings: what a decision sees of them, and which bindings a change of them wakes.
+//! Placements of other bindings: the part that a decision sees, and the bindings that a change wakes.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::objects::BindingKey;
 use crate::placements::LivePlacements;
 
 impl Engine {
-    /// What plugins see of other bindings; `None` if no plugin needs them.
+    /// The peers that plugins see; `None` if no plugin needs them.
     pub(super) fn peers(&self, binding: &Binding) -> Option<Peers> {
         let placements = self.placements.as_ref()?;
         Peers::of(binding, Some(placements.index()))
@@ -24,7 +24,7 @@ impl Engine {
         self.change_placements(now, |placements| placements.assume(key, result));
     }
 
-    /// Changes placements, and wakes the bindings that fail for want of another placement of a peer. Does nothing if no
+    /// Changes placements, and wakes the bindings that fail because of the placement of a peer. Does nothing if no
     /// plugin needs placements.
     pub(super) fn change_placements(&mut self, now: Instant, change: impl FnOnce(&mut LivePlacements)) {
         let Some(placements) = &mut self.placements else { return };
@@ -35,7 +35,7 @@ impl Engine {
         }
         for key in &affected {
             if let Some(in_flight) = self.in_flight.get_mut(key) {
-                // Its failure is being written, which the change may have made obsolete.
+                // Its failure is being written, but the change may have made it obsolete.
                 in_flight.is_outdated |= in_flight.failure.is_some();
             } else if let Some(key) = self.bindings.shared_key(key) {
                 let helps = |cause| matches!(cause, Cause::Filters | Cause::Capacity);

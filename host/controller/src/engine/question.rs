@@ -1,4 +1,5 @@
-//! Questions to estimators: which clusters are asked before a decision, and what they are told of earlier ones.
+//! Questions to estimators: the clusters that are asked before a decision, and the earlier decisions that a question
+//! mentions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ impl Engine {
         })
     }
 
-    /// What is held on each cluster, as workloads that do not run there yet.
+    /// Replicas that are held on each cluster, as workloads that do not run there yet.
     fn assumed_workloads(&self) -> HashMap<&str, Vec<AssumedWorkload>> {
         let mut assumed: HashMap<&str, Vec<AssumedWorkload>> = HashMap::new();
         for (key, cluster, replicas) in self.holdings.held_replicas() {

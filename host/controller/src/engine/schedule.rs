@@ -113,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// How the replicas of a binding's results add up. A strategy that an annotation names overrides the placement.
+    /// The sum of a binding's results. A strategy that an annotation names overrides the placement.
     fn sum(&self, placement: &Placement, own: &Request, policy: &Request) -> Sum {
         Sum::under(&self.active.profile, placement, own, policy)
     }
@@ -310,7 +310,7 @@ impl Engine {
     /// between its two patches left behind.
     fn satisfied(&mut self, candidate: &Candidate, moment: &Moment) -> Option<WriteJob> {
         let valid_until = candidate.applied.as_ref().and_then(|applied| applied.valid_until);
-        // Nothing is written in shadow mode, so there is no time of an own decision either.
+        // Nothing is written in shadow mode, so there is no time of a decision of its own either.
         self.holds_until(&candidate.key, valid_until.filter(|_| self.shadow.is_none()), moment);
         let status = &candidate.binding.status;
         let is_scheduled = status
@@ -410,8 +410,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// The failure of a binding that asks for workload affinity which no filter enforces. Ignoring it would place replicas
-    /// where they must not be.
+    /// The failure of a binding with workload affinity that no filter enforces. Ignoring the affinity would place
+    /// replicas where they must not be.
     fn unenforced(&self, binding: &ResourceBinding, placement: &Placement) -> Option<Failure> {
         let profile = &self.active.profile;
         let groups = binding.spec.workload_affinity_groups.as_ref();

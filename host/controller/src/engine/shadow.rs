@@ -39,11 +39,11 @@ struct Waiting {
     strategy: String,
     requests: Vec<(String, i64)>,
     explanation: Value,
-    /// What the binding held before the decision; `None` if the decision failed.
+    /// Holding of the binding before the decision; `None` if the decision failed.
     holding: Option<Option<Holding>>,
 }
 
-/// What a scheduler's write changes.
+/// Changes by a scheduler's write.
 #[derive(Debug, PartialEq)]
 struct Mark {
     clusters: Vec<TargetCluster>,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::scheduler::Profile;
 
-/// What was reported so far.
+/// Rows that were reported so far.
 #[derive(Debug, Default)]
 pub(super) struct StrayRows {
     /// The tables' versions and the set of clusters that were compared last.

@@ -1,4 +1,4 @@
-//! What is held, and what gives it back.
+//! Held capacity, and the events that give it back.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

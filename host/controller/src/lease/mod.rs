@@ -5,7 +5,7 @@
 //! one fails. Times in the record are for people: only the moment at which a contender *saw* a change counts, by its own
 //! clock, so clocks may differ between machines.
 //!
-//! - [`Elector`]: contends for the lease, renews it, releases it. The only part that talks to an API server, by way of
+//! - [`Elector`]: contends for the lease, renews it, releases it. The only part that talks to an API server, through
 //!   [`LeaseApi`].
 //! - [`Fence`]: whether a write may start now. It closes by itself when renewals fail or the process was paused.
 //! - [`Election`]: the algorithm as a state machine, without a clock or a network.

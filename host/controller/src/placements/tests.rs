@@ -1,4 +1,4 @@
-//! The life of a placement: in flight, written, taken back, gone; and whom a change affects.
+//! The life of a placement: in flight, written, taken back, gone; and the bindings that a change affects.
 
 use divvy_karmada::detector::Binding;
 use serde_json::json;

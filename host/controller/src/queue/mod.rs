@@ -1,4 +1,4 @@
-//! The queue of bindings that wait for a decision, as kube-scheduler has it.
+//! The queue of bindings that wait for a decision, modelled on kube-scheduler's.
 //!
 //! A binding is in one of three parts. *Active* ones are decided next, the highest priority first, then in the order of
 //! their arrival. *Backing off* are those whose last attempt failed for a reason that time can heal; the wait doubles

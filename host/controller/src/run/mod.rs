@@ -214,7 +214,7 @@ async fn overdue(stop: &CancellationToken) {
     tokio::time::sleep(SHUTDOWN_MAX).await;
 }
 
-/// Contends for the lease in the background, and tells the engine of each change.
+/// Contends for the lease in the background, and reports each change to the engine.
 fn contend(
     clients: &Clients,
     lease: LeaseOptions,

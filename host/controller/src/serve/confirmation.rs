@@ -23,7 +23,7 @@ pub struct Confirmation {
     pub outcome: oneshot::Sender<Result<(), Unconfirmed>>,
 }
 
-/// Where confirmations go.
+/// Destination of confirmations.
 pub type Confirmations = mpsc::Sender<Confirmation>;
 
 /// The reason why a confirmation changed nothing.

@@ -108,7 +108,7 @@ pub enum Unexplained {
     },
 }
 
-/// What a scheduler shows. Called by the threads of the server, several at a time.
+/// Pages of a scheduler. Called by the threads of the server, several at a time.
 ///
 /// No method may wait for a decision: read what was published.
 pub trait Insight: Send + Sync + 'static {

@@ -65,7 +65,7 @@ pub struct BindingStore {
     epochs: [u64; 2],
 }
 
-/// What a new version of a binding differs in from the stored one.
+/// Differences between a new version of a binding and the stored one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BindingChange {
     /// It is new, or another object of the same name.

@@ -1,4 +1,4 @@
-//! What the scheduler has to notice about clusters: which changes concern which bindings.
+//! Changes of clusters that the scheduler has to notice, and the bindings that they concern.
 //!
 //! The clusters themselves are in the fleet's columns. Here each leaves its properties, a hash of what filters read, and
 //! its free resources, so that the next version can be compared with it.
@@ -33,7 +33,7 @@ struct Entry {
     epoch: u64,
 }
 
-/// What a new version of a cluster differs in from the stored one.
+/// Differences between a new version of a cluster and the stored one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClusterChange {
     /// The cluster before the change, if it was known.

@@ -19,7 +19,7 @@ pub struct SharedPlacement {
 pub struct Shared {
     texts: HashMap<Arc<str>, ()>,
     placements: HashMap<Arc<str>, Arc<SharedPlacement>>,
-    /// Entries after which those that nothing uses any more are dropped.
+    /// Number of entries above which unused ones are dropped.
     limit: usize,
 }
 

@@ -174,7 +174,7 @@ impl Writer {
     /// controller wrote its own part.
     async fn write_status(&self, job: &WriteJob, wanted: &StatusWanted, written: &mut Written) -> WriteOutcome {
         let mut current = written.latest.clone().unwrap_or_else(|| job.base.clone());
-        // What this decision observed stays so, even if the specification moves on meanwhile.
+        // The observed generation stays that of this decision, even if the specification changes meanwhile.
         let generation = current.metadata.generation;
         let mut failure = String::new();
         for attempt in 0..ATTEMPTS {

@@ -1,6 +1,6 @@
 //! Writing a decision to its binding: one patch of the specification, one of the status.
 //!
-//! - [`WriteJob`]: what is to be written, made by the engine.
+//! - [`WriteJob`]: the content of a write, made by the engine.
 //! - [`patch`]: the bodies of both patches, as pure functions of the job and the object they meet.
 //! - [`execute`]: the requests, their preconditions, and what follows from each answer.
 //!
@@ -33,7 +33,7 @@ pub struct WriteJob {
     pub term: Term,
     /// Change to the specification; `None` if it stays.
     pub specification: Option<SpecificationPatch>,
-    /// The status that the binding is to have.
+    /// The status that the binding gets.
     pub status: StatusWanted,
 }
 
@@ -48,7 +48,7 @@ pub struct SpecificationPatch {
     pub applied_policy: Option<Option<String>>,
 }
 
-/// Status that a binding is to have after a write.
+/// Status of a binding after a write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusWanted {
     /// The condition `Scheduled`; `None` leaves it.
@@ -79,7 +79,7 @@ impl StatusWanted {
     }
 }
 
-/// What became of a write. The default is one that had nothing to do.
+/// Outcome of a write. The default is that of a write with nothing to do.
 #[derive(Debug, Default)]
 pub struct Written {
     /// The binding as the last answer had it; `None` if nothing was written.

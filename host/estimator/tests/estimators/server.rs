@@ -58,7 +58,7 @@ pub(crate) struct Garbled {
     pub(crate) text: String,
 }
 
-/// How the estimator answers.
+/// Behaviour of the estimator.
 #[derive(Debug, Clone)]
 pub(crate) enum Behaviour {
     Count(i32),
@@ -75,7 +75,7 @@ struct Shared {
     behaviour: Behaviour,
     /// Clusters and methods of the calls so far.
     calls: Vec<(String, String)>,
-    /// What the last call about replicas said is assumed.
+    /// Assumed workloads of the last call about replicas.
     assumed: Vec<Assumed>,
 }
 

@@ -42,7 +42,7 @@ pub enum HypotheticalError {
     SeveralBindings {
         /// The pattern.
         pattern: String,
-        /// How many match.
+        /// Number of matches.
         count: usize,
         /// The first two.
         first: [String; 2],
@@ -62,7 +62,7 @@ pub enum HypotheticalError {
 }
 
 impl HypotheticalError {
-    /// How to mend it, if known.
+    /// A way to fix it, if known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoBinding { nearest, .. } => crate::selection::did_you_mean(nearest),

@@ -1,4 +1,4 @@
-//! How far a binding can grow: the largest number of replicas that still schedules, and what stops the next one.
+//! Growth of a binding: the largest number of replicas that still schedules, and what stops the next one.
 //!
 //! The question is asked of one binding at a time, when everything else has been decided and has taken its room: the
 //! others keep what they get. Every answer is decided: the count that is reported schedules, and the one after it does not
@@ -29,7 +29,7 @@ use search::{Found, REPLICAS_MAX, Try, largest};
 pub struct Subject<'a> {
     /// The binding, with the replicas from which the search starts.
     pub binding: Arc<Binding>,
-    /// What the future holds of it; `None` for a binding that is not in the situation.
+    /// Its entry in the future; `None` for a binding that is not in the situation.
     pub entry: Option<&'a Entry>,
 }
 
@@ -75,7 +75,7 @@ struct Measurement<'a> {
     fleet: &'a FleetSnapshot,
     scheduler: Scheduler,
     decisions: usize,
-    /// What the future holds of the binding; `None` for a hypothetical one, which has no replicas yet.
+    /// The binding's entry in the future; `None` for a hypothetical one, which has no replicas yet.
     entry: Option<&'a Entry>,
     /// True if the future was decided by the binding's own strategy, and this measures another.
     is_overridden: bool,
@@ -200,7 +200,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// What stops a count that was refused.
+    /// The reason for which a count was refused.
     fn stop(&mut self, count: i32) -> HeadroomStop {
         let decision = self.decide(count, true);
         stop::of(count, &decision, self.binding, self.fleet, self.scheduler.ledger())

@@ -91,7 +91,7 @@ fn between(mut low: i32, mut high: i32, mut suggestion: Option<i64>, attempt: &m
         let suggested = suggestion
             .take()
             .and_then(|count| i32::try_from(count).ok())
-            // If the accepted count is what was suggested, the one after it is all that is left to try.
+            // If the suggested count was accepted, only the next one is left to try.
             .map(|count| count.max(low + 1))
             .filter(|count| *count < high);
         let middle = low + (high - low) / 2;

@@ -1,4 +1,4 @@
-//! What stops a number of replicas.
+//! Reasons that stop a number of replicas.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(super) fn of(
     let nothing = Explanation::default();
     let explanation = decision.explanation.as_ref().unwrap_or(&nothing);
     let feasible = || explanation.clusters.iter().filter(|cluster| cluster.rejected.is_none());
-    // If none could be selected, all that could have been are to be looked at.
+    // If none was selected, all feasible clusters count.
     let has_candidates = explanation.clusters.iter().any(|cluster| cluster.candidate);
     let candidates = || feasible().filter(|cluster| cluster.candidate || !has_candidates);
     let mut stop = HeadroomStop {

@@ -108,12 +108,12 @@ pub struct ResourceBindingSpec {
     /// Priority in the scheduling queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_priority: Option<SchedulePriority>,
-    /// The groups of workloads that the binding is drawn to and kept apart from.
+    /// The binding's affinity and anti-affinity groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload_affinity_groups: Option<WorkloadAffinityGroups>,
 }
 
-/// The workload affinity groups of a binding, each as `<label key>=<label value>`. They reach no further than a namespace.
+/// The workload affinity groups of a binding, each as `<label key>=<label value>`. They never span namespaces.
 /// Karmada's detector derives them from [`Placement::workload_affinity`] and the labels of the workload.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -27,7 +27,7 @@ pub struct Placement {
     /// Bounds on the number of groups of clusters.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub spread_constraints: Vec<SpreadConstraint>,
-    /// How to divide replicas. If absent, they are duplicated.
+    /// Division of the replicas. If absent, they are duplicated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica_scheduling: Option<ReplicaSchedulingStrategy>,
     /// Priorities of clusters, for any strategy (`priority-aggregated.md`, alternatives): lists by key, as written.
@@ -51,7 +51,7 @@ pub struct WorkloadAffinity {
     pub anti_affinity: Option<WorkloadAffinityTerm>,
 }
 
-/// How workloads are grouped. Karmada has two types with the same field, one for each kind of group.
+/// Grouping of workloads. Karmada has two types with the same field, one for each kind of group.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

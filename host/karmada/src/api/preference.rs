@@ -1,4 +1,4 @@
-//! How a placement divides replicas: `replicaScheduling` with Karmada's preferences, and objects of any strategy.
+//! Division of replicas by a placement: `replicaScheduling` with Karmada's preferences, and objects of any strategy.
 //!
 //! Karmada defines one list (weights). Any other object under `replicaScheduling` is kept as written; each strategy's
 //! plugin declares which of its lists it reads. One type covers the entries of all lists, including the mistakes in the
@@ -25,14 +25,14 @@ divvy_framework_view::words! {
     }
 }
 
-/// How replicas are assigned to clusters.
+/// Assignment of replicas to clusters.
 #[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplicaSchedulingStrategy {
     /// Duplicated or divided; absent means divided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replica_scheduling_type: Option<Word<ReplicaSchedulingType>>,
-    /// How to divide: Karmada's `Weighted` or `Aggregated`, or the name of any strategy.
+    /// Way to divide: Karmada's `Weighted` or `Aggregated`, or the name of any strategy.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub replica_division_preference: String,
     /// Weights, for `Weighted`.

@@ -18,7 +18,7 @@ pub struct SelectorRequirement {
     /// Key of the label, or name of the field (`provider`, `region`, `zone`).
     #[serde(deserialize_with = "nullable")]
     pub key: String,
-    /// How to compare the value.
+    /// Operator that compares the value.
     #[serde(deserialize_with = "nullable")]
     pub operator: Word<SelectorOperator>,
     /// Values to compare with.

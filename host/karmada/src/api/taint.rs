@@ -36,7 +36,7 @@ pub struct Toleration {
     /// The key; an empty one with the operator `Exists` tolerates every taint.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub key: String,
-    /// How to compare the value; absent means `Equal`.
+    /// Operator that compares the value; absent means `Equal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<Word<TolerationOperator>>,
     /// The value to compare with, for `Equal`.

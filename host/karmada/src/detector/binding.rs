@@ -40,7 +40,7 @@ pub enum Pending {
     },
     /// The workload's replicas request something else.
     Requirements,
-    /// By its labels, the workload is in other affinity groups.
+    /// The labels of the workload put it into other affinity groups.
     WorkloadAffinityGroups,
 }
 

@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(groups(Some("app"), None), named("app=shop", ""));
         assert_eq!(groups(None, Some("app")), named("", "app=shop"));
         assert_eq!(groups(Some("app"), Some("zone")), named("app=shop", "zone=a"));
-        // An empty value is a value.
+        // An empty value counts as a value.
         assert_eq!(groups(Some("tier"), Some("missing")), named("tier=", ""));
         assert_eq!(groups(Some("missing"), None), None);
         assert_eq!(groups(None, None), None);

@@ -89,7 +89,7 @@ fn apply_groups(workload: &Resource, had_placement: bool, spec: &mut ResourceBin
         return;
     }
     spec.workload_affinity_groups = groups;
-    // Another placement, which is reported by itself, may be the reason.
+    // The cause may be another placement, which is reported separately.
     if had_placement && !pending.contains(&Pending::Placement) {
         pending.push(Pending::WorkloadAffinityGroups);
     }

@@ -1,4 +1,4 @@
-//! Which policy claims a resource.
+//! Claims of resources by policies.
 //!
 //! A policy that has already claimed the resource comes first, according to the annotations (or the permanent
 //! identifier) that Karmada leaves on the resource and its binding. Otherwise a `PropagationPolicy` in its namespace

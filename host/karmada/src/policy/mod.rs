@@ -1,4 +1,4 @@
-//! Which policy claims a resource, the name of its binding, and the defaults of the API server.
+//! Claims of resources by policies, names of bindings, and the defaults of the API server.
 //!
 //! Everything here is a pure function of objects in memory. Karmada's detector does the same against a live API server
 //! (`pkg/detector`). Preemption is left out: offline, an existing claim is never revoked.

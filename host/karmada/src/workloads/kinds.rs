@@ -39,7 +39,7 @@ pub enum ResourceInterpreter {
     Karmada,
 }
 
-/// How to find the replicas of a kind.
+/// Source of the replicas of a kind.
 #[derive(Debug, Clone)]
 enum Count {
     /// The number at a path; 1 if it is absent.

@@ -138,7 +138,7 @@ impl PodTemplate {
         });
         let priority_class_name = spec.priority_class_name.clone().unwrap_or_default();
         let node_claim = spec.node_claim();
-        // As in bindings of Karmada's: without requests and claims, there are no requirements.
+        // As in Karmada's bindings: without requests and claims, there are no requirements.
         let requires_nothing = resource_request.is_empty() && node_claim.is_none() && priority_class_name.is_empty();
         (!requires_nothing).then(|| ReplicaRequirements {
             resource_request,

@@ -1,4 +1,4 @@
-//! How large the scheduler grows and how fast it decides, without an API server that limits it.
+//! Memory and speed of the scheduler without an API server that limits it.
 //!
 //! `divvy run` is started against an API server in memory, which serves realistic bindings and clusters over HTTP. Its memory
 //! is measured once it is idle, and again after every watch has expired and everything was listed anew. Bindings that wait
@@ -14,10 +14,10 @@ use self::server::{Contents, Server};
 use crate::LoadError;
 use crate::scheduler::{Scheduler, SchedulerOptions};
 
-/// Longest time for the scheduler to come to rest.
+/// Maximum time for the scheduler to become idle.
 const REST: Duration = Duration::from_secs(1800);
 
-/// What is measured.
+/// Settings of the measurement.
 #[derive(Debug, Clone)]
 pub struct ScaleOptions {
     /// The scheduler; its arguments select the profile and the plugins alone.

@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 use crate::LoadError;
 use crate::objects::{binding, cluster, policy, settled_binding};
 
-/// What the server holds.
+/// Objects that the server holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Contents {
     /// Bindings that are scheduled.

@@ -165,7 +165,7 @@ fn annotations_of_workloads_are_checked_too() {
     assert_eq!(problems(&read(workload, Validation::Auto)), expected);
 }
 
-/// Which plugins there are is for the plan to say.
+/// Only the plan knows which plugins exist.
 #[test]
 fn a_name_that_ends_in_a_dot_stands_for_all_that_begin_with_it() {
     let options = ReadOptions {

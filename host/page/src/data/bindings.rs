@@ -1,4 +1,4 @@
-//! Bindings, their counts per cluster, and what they can grow to.
+//! Bindings, their counts per cluster, and their growth.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,8 @@ use super::{Names, index_of};
 use crate::content::{Binding, Content};
 use crate::texts::Texts;
 
-/// Counts of a binding on a cluster that a page holds. Beyond them bindings keep their totals and lose their cells.
+/// Maximum number of cells of a page, each the count of a binding on a cluster. Beyond it, bindings keep their totals
+/// and lose their cells.
 const CELLS_MAX: usize = 600_000;
 
 /// One entry per binding, sorted by key.
@@ -30,22 +31,22 @@ pub(super) struct Bindings {
     removed: Vec<i64>,
     lost: Vec<i64>,
     stranded: Vec<i64>,
-    /// Index of the reasons of clusters without replicas; −1 without.
+    /// Index of the reasons of clusters without replicas; −1 if there are none.
     reasons: Vec<i64>,
 }
 
-/// One entry per binding and cluster that has replicas in either state. −1 if it is not listed in a state.
+/// One entry per binding and cluster with replicas in either state. −1 if the cluster is not listed in a state.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Cells {
     binding: Vec<usize>,
     cluster: Vec<usize>,
     from: Vec<i64>,
     to: Vec<i64>,
-    /// Text; −1 without.
+    /// Text; −1 if there is none.
     why: Vec<i64>,
 }
 
-/// What can grow, one entry per measured binding.
+/// Growth, one entry per measured binding.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GrowthColumns {
@@ -103,7 +104,7 @@ pub(super) fn bindings(content: &Content, names: &Names<'_>, texts: &mut Texts) 
     (columns, cells, without)
 }
 
-/// The bindings whose cells are kept, so that there are at most so many. Those that change come first.
+/// The bindings whose cells are kept, up to the limit on cells. Those that change come first.
 fn with_cells(bindings: &[Binding], most: usize) -> Vec<bool> {
     let mut order: Vec<(usize, &Binding)> = bindings.iter().enumerate().collect();
     order.sort_by_key(|(_, binding)| binding.from == binding.to);

@@ -8,7 +8,7 @@ use super::{Names, index_of};
 use crate::content::{Command, Content};
 use crate::flow::attribute;
 
-/// Pairs of clusters that are named.
+/// Maximum pairs of clusters that are named.
 const PAIRS_MAX: usize = 20;
 
 #[derive(Debug, Default, Serialize)]
@@ -32,7 +32,7 @@ pub(super) struct Flows {
     all_pairs: usize,
 }
 
-/// Where a replica comes from or goes to.
+/// Source or destination of a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub(super) enum Place {

@@ -1,6 +1,6 @@
 #include "rule.h"
 
-/* The cluster with most room among those that have no share yet; `clusters` if there is none. */
+/* The cluster with the most room among those that have no share yet; `clusters` if there is none. */
 static uint64_t roomiest(const int64_t *room, const int64_t *shares, uint64_t clusters)
 {
     uint64_t best = clusters;

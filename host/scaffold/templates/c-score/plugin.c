@@ -1,5 +1,5 @@
 /*
- * plugin-name: a score that prefers clusters with much room. rule.c is where it decides.
+ * plugin-name: a score that prefers clusters with a lot of room. rule.c is where it decides.
  */
 #include <string.h>
 

@@ -86,6 +86,9 @@ pub enum CycleError {
     Violation(#[from] Violation),
 }
 
+/// Kind of the errors that are somebody's fault, unlike a lack of room.
+const ERROR: &str = "Error";
+
 impl CycleError {
     /// Converts the error of a plugin call. Only faults of the plugin become [`Self::Plugin`].
     pub(super) fn of_call(error: CallError) -> Self {
@@ -123,7 +126,7 @@ impl CycleError {
             | Self::UnusableTables(_)
             | Self::PlacementsUnknown { .. }
             | Self::Plugin(_)
-            | Self::Violation(_) => "Error",
+            | Self::Violation(_) => ERROR,
         }
     }
 
@@ -137,15 +140,7 @@ impl CycleError {
 
     /// True if the binding, its policy or the caller is at fault, and has to change something.
     pub fn is_input_fault(&self) -> bool {
-        matches!(
-            self,
-            Self::InvalidBinding { .. }
-                | Self::InvalidPreferences { .. }
-                | Self::TimeUnknown { .. }
-                | Self::TableUnknown { .. }
-                | Self::UnusableTables(_)
-                | Self::PlacementsUnknown { .. }
-        )
+        self.kind() == ERROR && !self.is_plugin_fault()
     }
 
     /// This error with the location of the preferences that a plugin refuses.

@@ -23,12 +23,12 @@ impl Cycle {
         }
         let count = |codes: &[u32]| codes.iter().filter(|code| **code != 0).count();
         let mut rejected = 0;
-        // What each observed filter rejected.
+        // Clusters that each observed filter rejected.
         let mut rejections = Vec::new();
         // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
         for (number, plugin) in input.profile.filters().enumerate() {
             views.calling(|| input.profile.filter_place(number));
-            // The SDK lets a plugin reject only. Any other library may write to the whole column.
+            // The SDK only lets a plugin reject. Any other library may write to the whole column.
             let may_change = !plugin.library().is_certified();
             if may_change {
                 self.row_buffer.clone_from(&self.codes);

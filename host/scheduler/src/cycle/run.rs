@@ -2,6 +2,7 @@
 
 use divvy_framework::abi::Pointer;
 use divvy_framework::abi::arena::NO_ROW;
+use divvy_framework::abi::descriptor::feature;
 use divvy_framework_driver::cycle::{self as driver, CycleOptions, Resolution};
 use divvy_framework_driver::placements::PlacementsRecord;
 use divvy_framework_view::clusters::Row;
@@ -46,6 +47,9 @@ pub struct CycleInput<'a> {
     pub peers: Option<&'a Peers>,
 }
 
+/// Inputs that a caller may not know.
+const INPUTS: u64 = feature::TIME | feature::PLACEMENTS | feature::TABLES;
+
 /// Clusters per target up to which one pass over all rows sorts the targets faster than comparisons do.
 const DENSE: usize = 16;
 
@@ -56,8 +60,8 @@ const NO_TARGET: i64 = -1;
 #[derive(Debug, Default)]
 pub struct Cycle {
     pub(super) resolution: Resolution,
-    /// Placements of other bindings; filled only if a plugin needs them.
-    placements: PlacementsRecord,
+    /// Placements of other bindings; made only if a plugin needs them.
+    placements: Option<Box<PlacementsRecord>>,
     /// Texts from plugins; present only while they are being collected.
     texts: Option<Box<Texts>>,
     /// One code per cluster of the snapshot: 0 while the cluster is feasible, otherwise the code of its rejection.
@@ -198,8 +202,9 @@ impl Cycle {
         self.reset();
         self.resolution.resolve(input.fleet.snapshot(), &input.group.record);
         if let Some(peers) = known_peers(input) {
-            peers.write(&mut self.placements);
-            self.placements.resolve(input.fleet.snapshot());
+            let placements = self.placements.get_or_insert_default();
+            peers.write(placements);
+            placements.resolve(input.fleet.snapshot());
         }
     }
 
@@ -275,8 +280,7 @@ impl Cycle {
         let strategy = profile.strategy(&plan.strategy)?;
         // Moved out of `self`, so that the view can borrow them while the steps write to the rest.
         let resolution = std::mem::take(&mut self.resolution);
-        let has_peers = known_peers(input).is_some();
-        let record = has_peers.then(|| std::mem::take(&mut self.placements));
+        let record = known_peers(input).and_then(|_| self.placements.take());
         let texts = self.texts.take();
         let options = CycleOptions {
             seed: plan.seed,
@@ -287,30 +291,31 @@ impl Cycle {
             time: time.filter(|_| profile.needs_time()),
         };
         let cells = profile.tables().map(|tables| tables.resolve(fleet.snapshot()));
+        let known = [
+            (time.is_some(), feature::TIME),
+            (record.is_some(), feature::PLACEMENTS),
+            (cells.is_some(), feature::TABLES),
+        ];
+        let known = known.iter().filter(|(is_known, _)| *is_known);
+        let unknown = profile.needs() & INPUTS & !known.fold(0, |all, (_, input)| all | input);
         let mut view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
-        let placements = record.as_ref().map(PlacementsRecord::view);
+        let placements = record.as_deref().map(PlacementsRecord::view);
         if let Some(placements) = &placements {
             view.placements = Pointer::new(placements);
         }
         let policy = driver::policy_view(&group.record, &resolution);
-        let has_time = time.is_some() || !profile.needs_time();
-        let has_placements = has_peers || !profile.needs_placements();
-        let has_tables = cells.is_some() || !profile.needs_tables();
         let views = Views {
             cycle: &view,
             policy: &policy,
             record: &group.record,
             strategy: strategy.plugin().number(),
-            has_time,
             tables: profile.tables().zip(cells.as_deref()),
-            has_placements,
-            has_tables,
-            has_all: has_time && has_placements && has_tables,
+            unknown,
             texts: texts.as_deref(),
         };
         let outcome = steps(self, &strategy, views, &resolution);
         self.resolution = resolution;
-        if let Some(record) = record {
+        if record.is_some() {
             self.placements = record;
         }
         self.texts = texts;

@@ -1,4 +1,4 @@
-//! What the calls of a cycle read, and the time until which their answers hold.
+//! Views that the calls of a cycle read, and the time until which their answers hold.
 
 use divvy_framework::abi::Pointer;
 use divvy_framework::abi::descriptor::feature;
@@ -12,7 +12,7 @@ use super::sink::Texts;
 use crate::plugin::{PluginInstance, TakeText};
 use crate::table::ProvidedTables;
 
-/// What the calls of one cycle read, and where their texts go.
+/// Views that the calls of one cycle read, and the sink of their texts.
 #[derive(Clone, Copy)]
 pub(super) struct Views<'a> {
     pub(super) cycle: &'a CycleView<'a>,
@@ -22,21 +22,15 @@ pub(super) struct Views<'a> {
     pub(super) record: &'a BindingRecord,
     /// Number of the strategy's plugin.
     pub(super) strategy: u64,
-    /// True if the time of the decision is known, or no plugin needs it.
-    pub(super) has_time: bool,
     /// The tables of the profile and their cells for the snapshot; `None` if no plugin reads any, or if they are not known.
     pub(super) tables: Option<(&'a ProvidedTables, &'a [ResolvedTables])>,
-    /// True if the placements of other bindings are known, or no plugin needs them.
-    pub(super) has_placements: bool,
-    /// True if the tables are known, or no plugin reads any.
-    pub(super) has_tables: bool,
-    /// True if all of these are known: one look per call.
-    pub(super) has_all: bool,
+    /// Inputs that a plugin needs and that are not known, as bits of [`feature`].
+    pub(super) unknown: u64,
     pub(super) texts: Option<&'a Texts>,
 }
 
 impl<'a> Views<'a> {
-    /// The cycle as a plugin sees it: written into `own` if the plugin reads tables, because no other plugin sees those.
+    /// The cycle as a plugin sees it, written into `own` if the plugin reads tables, because no other plugin sees those.
     #[inline]
     pub(super) fn cycle_of<'b>(
         &self,
@@ -68,7 +62,7 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// What a plugin reads of the profile's tables; `None` if it reads none.
+    /// Tables and cells that a plugin reads; `None` if it reads none.
     pub(super) fn tables_of(&self, plugin: &PluginInstance) -> Option<(&'a PluginTables, &'a ResolvedTables)> {
         let (provided, cells) = self.tables?;
         let (index, tables) = provided.of(plugin.number())?;
@@ -79,7 +73,7 @@ impl<'a> Views<'a> {
         Pointer::new(self.policy)
     }
 
-    /// What the policy says to a plugin, which is written into `own` unless it is said to the strategy.
+    /// Preferences of the policy for a plugin, written into `own` unless they are the strategy's.
     #[inline]
     pub(super) fn policy_of<'b>(
         &self,
@@ -104,15 +98,16 @@ impl<'a> Views<'a> {
     /// Fails if a plugin needs a time, a table, or placements of other bindings that are not known.
     #[inline]
     pub(super) fn check_known(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
-        match self.has_all {
-            true => Ok(()),
-            false => self.check_each(plugin),
+        match self.unknown {
+            0 => Ok(()),
+            _ => self.check_each(plugin),
         }
     }
 
     #[cold]
     fn check_each(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
-        if !self.has_tables
+        let lacks = |input| self.unknown & input != 0;
+        if lacks(feature::TABLES)
             && let Some(table) = plugin.library().tables().first()
         {
             return Err(CycleError::TableUnknown {
@@ -120,12 +115,12 @@ impl<'a> Views<'a> {
                 table: table.name.clone(),
             });
         }
-        if !self.has_time && plugin.needs(feature::TIME) {
+        if lacks(feature::TIME) && plugin.needs(feature::TIME) {
             return Err(CycleError::TimeUnknown {
                 plugin: plugin.name().to_owned(),
             });
         }
-        if !self.has_placements && plugin.needs(feature::PLACEMENTS) {
+        if lacks(feature::PLACEMENTS) && plugin.needs(feature::PLACEMENTS) {
             return Err(CycleError::PlacementsUnknown {
                 plugin: plugin.name().to_owned(),
             });

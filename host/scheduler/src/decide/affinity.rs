@@ -20,8 +20,8 @@ pub struct ClusterProperties {
 
 /// True if a change of a cluster concerns a binding: its affinity matches the cluster.
 ///
-/// Of several affinity groups only the one in use counts, which is the first if none is recorded. A placement without an
-/// affinity is concerned by every cluster.
+/// If there are several affinity groups, only the one in use counts, which is the first if none is recorded. A
+/// placement without an affinity is concerned by every cluster.
 pub fn concerns(placement: &Placement, observed_group: &str, cluster: &ClusterProperties) -> bool {
     let groups = &placement.cluster_affinities;
     let group = groups
@@ -92,7 +92,7 @@ fn field_matches(requirement: &SelectorRequirement, cluster: &ClusterProperties)
         Some(SelectorOperator::NotIn) => !listed(value),
         Some(SelectorOperator::Exists) => !value.is_empty(),
         Some(SelectorOperator::DoesNotExist) => value.is_empty(),
-        // Waking a binding in vain costs little; not waking it would lose a change.
+        // Waking a binding needlessly costs little; not waking it would lose a change.
         _ => true,
     }
 }

@@ -1,4 +1,4 @@
-//! Which bindings are this scheduler's, and when one of them is decided again.
+//! The bindings of this scheduler, and the conditions under which one of them is decided again.
 //!
 //! Everything here is a pure function of objects; the rules are those of karmada-scheduler, each with its source.
 //!

@@ -1,4 +1,4 @@
-//! What a policy and a binding ask for beside the placement, and the annotation that remembers it.
+//! Requests of a policy and a binding beside the placement, and the annotation that remembers them.
 //!
 //! Strategy and preferences are annotations, which raise no generation and are not part of the applied placement. So
 //! what a decision was made by is kept on the binding, in one annotation of Divvy's own, and compared like the applied
@@ -37,7 +37,7 @@ pub struct Request {
     pub replicas: Option<i64>,
 }
 
-/// What a decision was made by, as kept in `divvy.io/applied-policy`.
+/// The request that a decision answered, as kept in `divvy.io/applied-policy`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AppliedPolicy {

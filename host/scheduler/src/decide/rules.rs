@@ -29,7 +29,7 @@ pub enum Reason {
     ResultExpired,
 }
 
-/// How the replicas of a result add up.
+/// Relation between the replicas of a result and those of the binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sum {
     /// Together they are the binding's replicas.
@@ -51,11 +51,11 @@ pub struct Standing<'a> {
     pub placement_text: &'a str,
     /// The annotation `policy.karmada.io/applied-placement`.
     pub applied_placement: Option<&'a str>,
-    /// How the replicas of a result add up.
+    /// Relation between the replicas of a result and those of the binding.
     pub sum: Sum,
     /// The policy's request that is in force.
     pub policy: &'a Request,
-    /// What the last decision was made by.
+    /// The request that the last decision answered.
     pub applied: Option<&'a AppliedPolicy>,
     /// True if a reschedule was requested that no decision has answered.
     pub is_reschedule_pending: bool,
@@ -66,7 +66,7 @@ pub struct Standing<'a> {
 }
 
 impl Sum {
-    /// How the results of a binding add up, by its placement alone.
+    /// The sum of a binding's results, by its placement alone.
     pub fn of_placement(placement: &Placement) -> Self {
         match &placement.replica_scheduling {
             None => Self::Unknown,
@@ -77,7 +77,7 @@ impl Sum {
         }
     }
 
-    /// How the results of a binding add up under a profile. A strategy that an annotation names, the binding's before the
+    /// The sum of a binding's results under a profile. A strategy that an annotation names, the binding's before the
     /// policy's, overrides the placement.
     pub fn under(profile: &Profile, placement: &Placement, own: &Request, policy: &Request) -> Self {
         let named = own.strategy.as_deref().or(policy.strategy.as_deref()).map(str::trim);
@@ -129,8 +129,8 @@ fn has_expired(standing: &Standing<'_>) -> bool {
 
 /// True if the applied placement differs (`placementChanged`, `pkg/scheduler/helper.go:36`).
 ///
-/// Of several affinity groups only the observed one is compared, and `workloadAffinity` is not compared; but without an
-/// observed group any difference counts. An annotation that cannot be read counts as unchanged.
+/// If there are several affinity groups, only the observed one is compared, and `workloadAffinity` is not compared; but
+/// without an observed group any difference counts. An annotation that cannot be read counts as unchanged.
 fn placement_changed(standing: &Standing<'_>) -> bool {
     let Some(applied) = standing.applied_placement.filter(|text| !text.is_empty()) else {
         return true;

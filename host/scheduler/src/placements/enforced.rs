@@ -14,8 +14,8 @@ pub struct Enforced {
 impl Enforced {
     /// The field of a binding that asks for workload affinity which is not enforced; `None` if there is none.
     ///
-    /// A binding that is in no group although its placement asks for groups may be of a workload without the label, or of a
-    /// control plane whose feature gate is off. Where the filters are there, it is scheduled as Karmada would.
+    /// A binding that is in no group although its placement asks for groups may belong to a workload without the label,
+    /// or to a control plane whose feature gate is off. With the filters, it is scheduled as Karmada would.
     pub fn unenforced(
         self,
         groups: Option<&WorkloadAffinityGroups>,

@@ -45,12 +45,13 @@ impl Placements {
         placements
     }
 
-    /// Takes in a binding with its last result. Returns true if that changed what its peers see.
+    /// Adds or updates a binding with its last result. Returns true if that changed what its peers see.
     pub fn insert(&mut self, binding: &ResourceBinding) -> bool {
         self.place(binding, targets_of(&binding.spec.clusters))
     }
 
-    /// Takes in a binding with these clusters instead of its last result. Returns true if that changed what its peers see.
+    /// Adds or updates a binding with these clusters instead of its last result. Returns true if that changed what its
+    /// peers see.
     pub fn place(&mut self, binding: &ResourceBinding, targets: Targets) -> bool {
         let (namespace, name) = (&binding.metadata.namespace, &binding.metadata.name);
         match groups_of(binding) {
@@ -59,7 +60,7 @@ impl Placements {
         }
     }
 
-    /// Places a member of some groups. Returns true if that changed what its peers see.
+    /// Places a member of these groups. Returns true if that changed what its peers see.
     pub fn set(&mut self, namespace: &str, name: &str, groups: &WorkloadAffinityGroups, targets: Targets) -> bool {
         let known = self.namespaces.entry(namespace.to_owned()).or_default();
         if let Some(member) = known.members.get_mut(name) {

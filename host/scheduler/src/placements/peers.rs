@@ -1,4 +1,4 @@
-//! What one decision sees: the groups of a binding, and its peers.
+//! Placements that one decision sees: the groups of a binding, and its peers.
 
 use divvy_framework_driver::placements::PlacementsRecord;
 use divvy_karmada::api::{TargetCluster, WorkloadAffinityGroups};
@@ -42,8 +42,8 @@ fn read_targets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Targets, D
 }
 
 impl Peers {
-    /// The peers of a binding, in an index that may not be known. `None` if it is not, and the binding is in a group: of
-    /// a binding that is in none, everything is known.
+    /// The peers of a binding, in an index that may not be known. `None` if it is not, and the binding is in a group: a
+    /// binding in no group has no peers.
     pub fn of(binding: &Binding, placements: Option<&Placements>) -> Option<Self> {
         let groups = binding.object.spec.workload_affinity_groups.as_ref();
         match groups.filter(|groups| !groups.is_empty()) {

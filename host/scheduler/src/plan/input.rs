@@ -42,7 +42,7 @@ pub struct PlanInput<'a> {
     pub evicted_from: Vec<&'a str>,
     /// The placement as written. `None` means every cluster, duplicated.
     pub placement: Option<&'a Placement>,
-    /// Workload affinity groups of the binding, which only a warning depends on.
+    /// Workload affinity groups of the binding. Only a warning depends on them.
     pub affinity_groups: Option<&'a WorkloadAffinityGroups>,
     /// Facts from the policy beyond its placement.
     pub policy: Option<&'a PolicyFacts>,

@@ -33,7 +33,7 @@ use tables::{NamedAffinity, binding_tables};
 pub struct Plan {
     /// Name of the strategy.
     pub strategy: String,
-    /// Where the strategy's name comes from.
+    /// Source of the strategy's name.
     pub source: StrategySource,
     /// Mistakes in the binding or its policy that were tolerated.
     pub warnings: Vec<Warning>,
@@ -69,7 +69,7 @@ pub struct AffinityGroup {
     pub record: BindingRecord,
     /// True if the affinities of the record are tiers, each overflowing into the next.
     pub overflows: bool,
-    /// What plugins keep for the binding.
+    /// Values that plugins keep for the binding.
     pub values: BindingValues,
 }
 
@@ -182,7 +182,7 @@ fn unenforced_affinity(input: &PlanInput<'_>, options: &PlanOptions) -> Option<W
     })
 }
 
-/// What helps against workload affinity that is not enforced.
+/// Hint for workload affinity that is not enforced.
 pub const UNENFORCED_HINT: &str =
     "add a filter that promises to enforce it to `filters` in the profile; `divvy plugin list` shows promises";
 

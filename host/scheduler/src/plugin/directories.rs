@@ -7,7 +7,7 @@
 //! The library of a plugin named `static-weight` is called `libdivvy_plugin_static_weight.so`, as Cargo names the
 //! library of the crate `divvy-plugin-static-weight`, or `libstatic_weight.so`, or `static-weight.so`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fmt;
 use std::fs;
@@ -77,18 +77,13 @@ impl PluginDirectories {
         self.holding(&file_names(name)).next()
     }
 
-    /// Libraries of a plugin that are not used because [`Self::find`] comes upon another file first.
+    /// Libraries of a plugin that are not used because [`Self::find`] finds another file first.
     pub fn shadowed(&self, name: &str) -> Vec<PathBuf> {
         let names = file_names(name);
         // A directory may be listed twice, and a file may be a link to another.
-        let file = |path: &PathBuf| fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        let mut known = Vec::new();
+        let mut known = BTreeSet::new();
         let mut found: Vec<PathBuf> = self.holding(&names).collect();
-        found.retain(|path| {
-            let is_new = !known.contains(&file(path));
-            known.push(file(path));
-            is_new
-        });
+        found.retain(|path| known.insert(fs::canonicalize(path).unwrap_or_else(|_| path.clone())));
         found.split_off(found.len().min(1))
     }
 

@@ -66,7 +66,7 @@ pub fn needs(features: u64) -> Vec<&'static str> {
     )
 }
 
-/// What a plugin prepares or keeps between calls, by the kinds of calls that it answers.
+/// Values that a plugin prepares or keeps between calls, by the kinds of calls that it answers.
 pub fn keeps(serves: impl Fn(u32) -> bool) -> Vec<&'static str> {
     [
         (kind::PREPARE, "state for a cycle"),

@@ -49,7 +49,7 @@ pub trait CallObserver: Send + Sync {
     fn begins(&self, plugin: &'static str, call: Call);
     /// The call that began last has ended: with a result, or with this error.
     fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>);
-    /// A filter rejected so many clusters of a binding that no filter before it had rejected.
+    /// A filter rejected this number of clusters that no earlier filter had rejected for the binding.
     fn rejected(&self, plugin: &'static str, clusters: usize) {
         let _ = (plugin, clusters);
     }
@@ -57,7 +57,7 @@ pub trait CallObserver: Send + Sync {
 
 /// A plugin in this process: its instance, and the functions of its library.
 pub(super) struct InProcess {
-    /// What the plugin's constructor returned.
+    /// Handle that the plugin's constructor returned.
     pub(super) instance: *mut c_void,
     /// Answers its calls.
     pub(super) call: CallFunction,
@@ -72,7 +72,7 @@ unsafe impl Sync for InProcess {}
 
 impl Drop for InProcess {
     fn drop(&mut self) {
-        // SAFETY: the instance is the plugin's own, and is used nowhere else any more.
+        // SAFETY: the instance is the plugin's own, and is no longer used anywhere else.
         unsafe { (self.destroy)(self.instance) };
     }
 }
@@ -113,7 +113,7 @@ callable!(
     AssignCall = ASSIGN, Assign;
 );
 
-/// What a value for a snapshot was made from: the snapshot, and the tables that the plugin saw.
+/// Sources of a snapshot's value: the snapshot, and the tables that the plugin saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ValueVersion {
     snapshot: SnapshotVersion,
@@ -269,8 +269,8 @@ impl PluginInstance {
         })
     }
 
-    /// The value for a snapshot, which is all that `cycle` has besides the tables with the number `tables`: the one that is
-    /// kept, or a new one made from it.
+    /// The value for a snapshot: the one that is kept, or a new one made from it. `cycle` has only the snapshot and the
+    /// tables with the number `tables`.
     ///
     /// # Errors
     ///
@@ -290,7 +290,7 @@ impl PluginInstance {
         let (previous, changed) = match &*kept {
             Some((known, value)) if *known == version => return Ok(value.clone()),
             Some((known, value)) => {
-                // Of other tables, any cell may be another.
+                // If the tables are others, any cell may differ.
                 let changed = snapshot
                     .changed_since(known.snapshot)
                     .filter(|_| known.tables == tables);

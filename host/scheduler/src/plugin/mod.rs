@@ -4,7 +4,7 @@
 //! - [`directories`]: the directories that are searched for a plugin's library.
 //! - [`inspection`]: what a file says without being opened. [`features`]: promises and needs in words.
 //! - [`instance`]: a constructed plugin and its calls; every failure is a typed error that names the plugin.
-//! - `tables`: what a plugin declares to read of the profile's tables.
+//! - `tables`: the tables that a plugin declares.
 //! - `services`: what a plugin can use of the host: its log, its metrics, texts and failures.
 
 pub mod directories;

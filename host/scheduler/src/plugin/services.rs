@@ -92,7 +92,7 @@ pub trait TakeText {
     fn explain(&self, row: u32, reason: Reason);
 }
 
-/// What a plugin hands over during one call. The plugin sees its address as the call's sink.
+/// Texts and failures that a plugin hands over during one call. The plugin sees its address as the call's sink.
 pub(super) struct CallSink<'a> {
     texts: Option<&'a dyn TakeText>,
     failure: RefCell<Option<Reported>>,

@@ -1,4 +1,4 @@
-//! What the host keeps for plugins: state for several calls of a cycle, and values for a snapshot or a binding.
+//! Values that the host keeps for plugins: state for several calls of a cycle, and values for a snapshot or a binding.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +37,7 @@ impl PreparedState {
 impl Drop for PreparedState {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: the plugin wrote both, and the state is used nowhere else any more.
+            // SAFETY: the plugin wrote both, and the state is no longer used anywhere else.
             unsafe { release(self.state.get()) };
         }
     }

@@ -1,8 +1,8 @@
 //! The lists of plugins in a profile that extends another: what is inherited, removed, replaced and added.
 //!
-//! A list without [`INHERITED`] replaces the inherited one. With it, the inherited entries stand where it stands: `"!name"` removes
-//! one of them, and an entry that names one of them replaces it where it is. Every entry keeps its [`Origin`], so that a message
-//! can point to the line in which it is written.
+//! A list without [`INHERITED`] replaces the inherited one. With it, the inherited entries take its place: `"!name"`
+//! removes one of them, and an entry that names one of them replaces it in its position. Every entry keeps its
+//! [`Origin`], so that a message can point to the line in which it is written.
 
 use divvy_documents::names;
 
@@ -13,7 +13,7 @@ pub(super) const INHERITED: &str = "...";
 /// Start of an entry that removes an inherited one.
 const REMOVED: char = '!';
 
-/// Where an entry of a list is written.
+/// Location of an entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// Name of the profile.
@@ -61,14 +61,14 @@ impl<E: Entry> Entry for Written<E> {
     }
 }
 
-/// What is wrong with an entry of a list.
+/// Problem with an entry of a list.
 #[derive(Debug)]
 pub(super) struct InvalidEntry {
     /// Key of the list.
     pub(super) list: &'static str,
     /// Index in the list as it is written.
     pub(super) index: usize,
-    /// What is wrong.
+    /// The problem.
     pub(super) reason: String,
     /// Suggested fix, if one is known.
     pub(super) hint: Option<String>,
@@ -116,7 +116,7 @@ impl Lists {
         profile.assign = entries(self.assign.as_deref());
     }
 
-    /// Where the entry at `index` of the list with this key is written.
+    /// The location of the entry at `index` of the list with this key.
     pub(super) fn origin(&self, list: &str, index: usize) -> Option<&Origin> {
         let names = match list {
             "filters" => &self.filters,
@@ -166,7 +166,8 @@ fn merged<E: Entry>(
         if entry.name() == INHERITED || removed(entry.name()).is_some() {
             continue;
         }
-        // Only the first entry of a name replaces: a second one stays beside it, and is reported as listed twice.
+        // Only the first entry of a name replaces the inherited one. A second one is kept, and is reported as listed
+        // twice.
         let is_replaceable =
             |known: &&mut Written<E>| known.name() == entry.name() && !known.origin.is_of_same_profile(&entry.origin);
         match inherited.iter_mut().find(is_replaceable) {

@@ -20,6 +20,7 @@ pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, W
 pub use table::{ColumnConfiguration, KeyConfiguration, TableConfiguration};
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use divvy_documents::{Cause, Fault, FieldPath, Node, NodeValue, PathSegment, Source, decode_tree, names, toml};
 
@@ -33,12 +34,14 @@ pub struct ProfileSource {
     tree: Node,
     /// Errors that were found while the text was parsed.
     faults: Vec<Fault>,
+    /// The lists of each readable profile by its name, from the first time that a message asks where an entry is written.
+    lists: OnceLock<Vec<(String, Lists)>>,
 }
 
 /// A profile with everything it extends filled in, and where the entries of its lists are written.
 type Resolved = (ProfileConfiguration, Lists);
 
-/// What is wrong with one profile.
+/// Problems of one profile.
 struct Problem {
     /// Key at fault, in the profile's table.
     key: FieldPath,
@@ -75,7 +78,12 @@ impl ProfileSource {
 
     fn new(origin: Origin, text: &str) -> Self {
         let (tree, faults) = toml::parse(text);
-        Self { origin, tree, faults }
+        Self {
+            origin,
+            tree,
+            faults,
+            lists: OnceLock::new(),
+        }
     }
 
     /// Reads and parses the profile file at `path`.
@@ -132,18 +140,24 @@ impl ProfileSource {
         }
     }
 
-    /// What can be read of the file's profiles, and the error of [`Self::profiles`] if that is not all. The profiles must
+    /// The file's readable profiles, and the error of [`Self::profiles`] if that is not all of them. The profiles must
     /// not be used then, but problems in them are problems of the file.
     pub fn readable_profiles(&self) -> (Vec<ProfileConfiguration>, Option<ProfileError>) {
         let (resolved, error) = self.resolve();
         (resolved.into_iter().map(|(profile, _)| profile).collect(), error)
     }
 
-    /// Where the entry at `index` of a profile's list is written: in the profile itself, or in one that it extends. The list is
-    /// named by its key, such as `filters`; `None` if there is no such entry.
+    /// The location of the entry at `index` of a profile's list: in the profile itself, or in one that it extends. The
+    /// list is named by its key, such as `filters`; `None` if there is no such entry.
     pub fn origin(&self, profile: &str, list: &str, index: usize) -> Option<EntryOrigin> {
-        let (resolved, _) = self.resolve();
-        let (_, lists) = resolved.iter().find(|(known, _)| known.name == profile)?;
+        let lists = self.lists.get_or_init(|| {
+            let (resolved, _) = self.resolve();
+            resolved
+                .into_iter()
+                .map(|(profile, lists)| (profile.name, lists))
+                .collect()
+        });
+        let (_, lists) = lists.iter().find(|(known, _)| known == profile)?;
         lists.origin(list, index).cloned()
     }
 
@@ -213,7 +227,7 @@ impl ProfileSource {
                         hint: names::hint(&base, &known),
                         may_follow: true,
                     });
-                    // What it inherits is not known; its own entries can be checked all the same.
+                    // Its inherited entries are not known, but its own entries can still be checked.
                     let (lists, _) = written.over(Some(&Lists::default()));
                     lists.put_into(&mut profile);
                     return Ok((profile, lists));
@@ -301,7 +315,7 @@ impl ProfileSource {
                         let written = FieldPath::dotted(list).index(origin.index).join(&below);
                         self.line(&origin.profile, &written)
                     }
-                    // Of a profile in another text: the list that inherits it is nearest.
+                    // It belongs to a profile in another text, so the list that inherits it is the nearest place.
                     Some(_) => self.line(profile, &FieldPath::dotted(list)),
                     None => self.line(profile, key),
                 }

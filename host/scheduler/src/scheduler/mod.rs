@@ -13,7 +13,7 @@ mod tables;
 mod unlisted;
 
 pub use error::RegistryError;
-pub use profile::{Profile, ProfileParts, Strategy};
+pub use profile::{Profile, ProfileParts, Strategy, StrategyPlugin};
 pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide, decide_each};
 pub use tables::UnusableTables;
 pub use unlisted::UnlistedPlugins;

@@ -26,12 +26,12 @@ pub struct Profile {
     /// Names of all plugins in the order filters, scores, Select, strategies. Explanations refer to plugins by index in
     /// this list.
     names: Vec<String>,
-    needs_time: bool,
-    /// What the plugins read of the profile's tables.
+    /// Inputs that a plugin needs, as bits of [`feature`].
+    needs: u64,
+    /// Tables of the profile that plugins read.
     table_uses: TableUses,
     /// The tables; `None` if no plugin reads any, or if they are not known.
     tables: Option<Arc<ProvidedTables>>,
-    needs_placements: bool,
 }
 
 /// Parts of a [`Profile`].
@@ -46,7 +46,7 @@ pub struct ProfileParts {
     /// Select plugins in order, at least one.
     pub select: Vec<Arc<PluginInstance>>,
     /// Plugin that serves each strategy.
-    pub strategies: BTreeMap<String, Arc<PluginInstance>>,
+    pub strategies: BTreeMap<String, StrategyPlugin>,
     /// Declarations of the strategies, in the order of the profile's plugins.
     pub declarations: Declarations,
     /// Plugins that are installed but not listed.
@@ -57,13 +57,33 @@ pub struct ProfileParts {
     pub plan_options: PlanOptions,
 }
 
+/// The plugin that serves a strategy, with the features of that strategy: they are looked up once, not in each cycle.
+#[derive(Debug, Clone)]
+pub struct StrategyPlugin {
+    plugin: Arc<PluginInstance>,
+    features: u64,
+}
+
+impl StrategyPlugin {
+    /// The plugin as the server of the strategy with this name.
+    pub fn new(strategy: &str, plugin: Arc<PluginInstance>) -> Self {
+        Self {
+            features: plugin.library().features_of(strategy) | plugin.instance_features(),
+            plugin,
+        }
+    }
+
+    /// The plugin.
+    pub fn plugin(&self) -> &Arc<PluginInstance> {
+        &self.plugin
+    }
+}
+
 /// A strategy and the plugin that serves it.
 #[derive(Debug, Clone, Copy)]
 pub struct Strategy<'a> {
     name: &'a str,
-    plugin: &'a PluginInstance,
-    /// Features of the strategy.
-    features: u64,
+    served: &'a StrategyPlugin,
 }
 
 impl Profile {
@@ -73,16 +93,21 @@ impl Profile {
             enforces_spread: parts.select.iter().any(|plugin| plugin.enforces_spread()),
             parts,
             names: Vec::new(),
-            needs_time: false,
+            needs: 0,
             table_uses: TableUses::default(),
             tables: None,
-            needs_placements: false,
         };
         profile.names = profile.all_plugins().map(|plugin| plugin.name().to_owned()).collect();
-        let needs_time = profile.plugins().any(|plugin| plugin.needs(feature::TIME));
-        profile.needs_time = needs_time;
-        let needs_placements = profile.plugins().any(|plugin| plugin.needs(feature::PLACEMENTS));
-        profile.needs_placements = needs_placements;
+        let inputs = [
+            feature::RAW_CLUSTERS,
+            feature::METADATA,
+            feature::TIME,
+            feature::PLACEMENTS,
+        ];
+        let needed = inputs
+            .into_iter()
+            .filter(|input| profile.plugins().any(|plugin| plugin.needs(*input)));
+        profile.needs = needed.fold(0, |all, input| all | input);
         let enforced: Vec<Enforced> = profile.filters().map(PluginInstance::enforced_affinity).collect();
         profile.parts.plan_options.enforced_affinity = Enforced {
             affinity: enforced.iter().any(|enforced| enforced.affinity),
@@ -124,7 +149,7 @@ impl Profile {
         Plan::new(input, &self.parts.declarations, &self.parts.plan_options)
     }
 
-    /// How to mend an invalid binding, if that takes a change of the profile: a strategy whose plugin is installed has to be listed.
+    /// Hint for an invalid binding that a change of the profile would fix: listing the strategy of an installed plugin.
     pub fn hint_at(&self, error: &InvalidBinding) -> Option<String> {
         let InvalidBinding::UnknownStrategy { strategy, .. } = error else {
             return None;
@@ -164,7 +189,7 @@ impl Profile {
     /// The strategies, by name.
     pub fn strategies(&self) -> impl Iterator<Item = Strategy<'_>> {
         let strategies = self.parts.strategies.iter();
-        strategies.map(|(name, plugin)| Strategy::new(name, plugin))
+        strategies.map(|(name, served)| Strategy { name, served })
     }
 
     /// The names of the strategies, sorted.
@@ -184,7 +209,7 @@ impl Profile {
     /// [`CycleError::InvalidBinding`] if no plugin of the profile serves it. The hint lists the known names.
     pub fn strategy(&self, name: &str) -> Result<Strategy<'_>, CycleError> {
         match self.parts.strategies.get_key_value(name) {
-            Some((name, plugin)) => Ok(Strategy::new(name, plugin)),
+            Some((name, served)) => Ok(Strategy { name, served }),
             None => {
                 let known = nearest_first(name, &self.strategy_names());
                 Err(CycleError::InvalidBinding {
@@ -204,21 +229,30 @@ impl Profile {
 
     /// True if a plugin needs the raw JSON of clusters.
     pub fn needs_raw_clusters(&self) -> bool {
-        self.plugins().any(|plugin| plugin.needs(feature::RAW_CLUSTERS))
+        self.needs & feature::RAW_CLUSTERS != 0
     }
 
     /// True if a plugin needs the binding's priority, or the metadata of its policy and its workload.
     pub fn needs_metadata(&self) -> bool {
-        self.plugins().any(|plugin| plugin.needs(feature::METADATA))
+        self.needs & feature::METADATA != 0
     }
 
     /// True if a plugin needs the time of a decision.
     pub fn needs_time(&self) -> bool {
-        self.needs_time
+        self.needs & feature::TIME != 0
+    }
+
+    /// Inputs that a plugin needs, as bits of [`feature`].
+    pub(crate) fn needs(&self) -> u64 {
+        self.needs
     }
 
     /// This profile, whose plugins read these tables.
     pub(super) fn reading(mut self, uses: TableUses, tables: Option<ProvidedTables>) -> Self {
+        self.needs = match uses.is_empty() {
+            true => self.needs & !feature::TABLES,
+            false => self.needs | feature::TABLES,
+        };
         self.table_uses = uses;
         self.tables = tables.map(Arc::new);
         self
@@ -236,7 +270,7 @@ impl Profile {
 
     /// True if a plugin reads a table.
     pub fn needs_tables(&self) -> bool {
-        !self.table_uses.is_empty()
+        self.needs & feature::TABLES != 0
     }
 
     /// The same plugins with these versions of their tables, from among `sources` by their version.
@@ -259,7 +293,7 @@ impl Profile {
 
     /// True if a plugin needs the placements of other bindings.
     pub fn needs_placements(&self) -> bool {
-        self.needs_placements
+        self.needs & feature::PLACEMENTS != 0
     }
 
     /// Workload affinity that the filters promise to enforce.
@@ -275,7 +309,7 @@ impl Profile {
 
     /// All plugins in the order of the cycle, once per use.
     fn all_plugins(&self) -> impl Iterator<Item = &PluginInstance> {
-        let strategies = self.parts.strategies.values().map(Arc::as_ref);
+        let strategies = self.parts.strategies.values().map(|served| served.plugin.as_ref());
         let scores = self.scores().map(|(plugin, _)| plugin);
         self.filters().chain(scores).chain(self.selectors()).chain(strategies)
     }
@@ -308,14 +342,6 @@ impl Profile {
 }
 
 impl<'a> Strategy<'a> {
-    fn new(name: &'a str, plugin: &'a PluginInstance) -> Self {
-        Self {
-            name,
-            plugin,
-            features: plugin.library().features_of(name) | plugin.instance_features(),
-        }
-    }
-
     /// Name of the strategy.
     pub fn name(&self) -> &'a str {
         self.name
@@ -323,11 +349,11 @@ impl<'a> Strategy<'a> {
 
     /// Plugin that serves the strategy.
     pub fn plugin(&self) -> &'a PluginInstance {
-        self.plugin
+        &self.served.plugin
     }
 
     fn has(&self, feature: u64) -> bool {
-        self.features & feature != 0
+        self.served.features & feature != 0
     }
 
     /// True if each candidate gets the full count of replicas.

@@ -12,7 +12,7 @@ use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
 
 use super::error::RegistryError;
-use super::profile::{Profile, ProfileParts};
+use super::profile::{Profile, ProfileParts, StrategyPlugin};
 use super::tables::TableUses;
 use super::unlisted::UnlistedPlugins;
 use crate::placements::Enforced;
@@ -127,14 +127,15 @@ fn build_from(
 const DEFAULT_SCHEDULER: &str = "default-scheduler";
 
 /// Declarations of the strategies in the order of the profile's plugins, each from the plugin that serves the strategy.
-fn declarations(
-    assign: &[Arc<PluginInstance>],
-    strategies: &BTreeMap<String, Arc<PluginInstance>>,
-) -> Vec<Declaration> {
+fn declarations(assign: &[Arc<PluginInstance>], strategies: &BTreeMap<String, StrategyPlugin>) -> Vec<Declaration> {
     let served = assign.iter().flat_map(|plugin| {
         let library = plugin.library();
         let own = library.strategies().into_iter();
-        let own = own.filter(|name| strategies.get(*name).is_some_and(|server| Arc::ptr_eq(server, plugin)));
+        let own = own.filter(|name| {
+            strategies
+                .get(*name)
+                .is_some_and(|server| Arc::ptr_eq(server.plugin(), plugin))
+        });
         own.map(|name| Declaration {
             strategy: name.to_owned(),
             plugin: plugin.name().to_owned(),
@@ -184,7 +185,7 @@ impl Registry<'_> {
         is_second
     }
 
-    /// Where no directory holds any plugin, that is one problem and not one per plugin.
+    /// If no directory holds any plugin, that is one problem and not one per plugin.
     fn join_missing(&mut self) {
         let is_missing = |error: &RegistryError| matches!(error, RegistryError::NotFound { .. });
         let missing = self.errors.iter().filter(|error| is_missing(error)).count();
@@ -298,14 +299,14 @@ impl Registry<'_> {
 
     /// Maps each strategy to its plugin: the one that the profile's `strategies` names, or else the only one that
     /// serves it.
-    fn strategies(&mut self, assign: &[Arc<PluginInstance>]) -> BTreeMap<String, Arc<PluginInstance>> {
-        let mut strategies: BTreeMap<String, Arc<PluginInstance>> = BTreeMap::new();
+    fn strategies(&mut self, assign: &[Arc<PluginInstance>]) -> BTreeMap<String, StrategyPlugin> {
+        let mut strategies: BTreeMap<String, StrategyPlugin> = BTreeMap::new();
         for (strategy, name) in &self.configuration.strategies {
             let plugin = assign.iter().find(|plugin| plugin.name() == name);
             let serves = plugin.map(|plugin| plugin.library().strategies());
             match plugin {
                 Some(plugin) if plugin.library().strategies().contains(&strategy.as_str()) => {
-                    strategies.insert(strategy.clone(), Arc::clone(plugin));
+                    strategies.insert(strategy.clone(), StrategyPlugin::new(strategy, Arc::clone(plugin)));
                 }
                 _ => self.errors.push(RegistryError::NotAStrategyOf {
                     strategy: strategy.clone(),
@@ -322,11 +323,12 @@ impl Registry<'_> {
                 match strategies.get(strategy) {
                     Some(first) => self.errors.push(RegistryError::TwoForStrategy {
                         strategy: strategy.to_owned(),
-                        first: first.name().to_owned(),
+                        first: first.plugin().name().to_owned(),
                         second: plugin.name().to_owned(),
                     }),
                     None => {
-                        strategies.insert(strategy.to_owned(), Arc::clone(plugin));
+                        let served = StrategyPlugin::new(strategy, Arc::clone(plugin));
+                        strategies.insert(strategy.to_owned(), served);
                     }
                 }
             }

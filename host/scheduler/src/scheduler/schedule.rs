@@ -139,13 +139,13 @@ impl Scheduler {
         self.placements.as_ref()
     }
 
-    /// Notes that a binding has no clusters any more: no cluster fits it, and its result is removed. Does nothing without a
-    /// ledger.
+    /// Records that a binding no longer has clusters: no cluster fits it, and its result is removed. Does nothing
+    /// without a ledger.
     pub fn cleared(&mut self, binding: &Binding) {
         self.placed(binding, &[]);
     }
 
-    /// Notes the clusters of a result for the peers of its binding.
+    /// Records the clusters of a result for the peers of its binding.
     fn placed(&mut self, binding: &Binding, targets: &[(String, i64)]) {
         let Some(placements) = self.placements.as_mut().filter(|_| self.ledger.is_some()) else {
             return;
@@ -162,7 +162,7 @@ impl Scheduler {
         }
     }
 
-    /// What plugins see of other bindings; `None` if no plugin needs them or they are not known.
+    /// The peers of the binding; `None` if no plugin needs them or they are not known.
     pub fn peers(&self, binding: &Binding) -> Option<Peers> {
         let is_needed = self.profile.needs_placements();
         is_needed
@@ -185,7 +185,7 @@ impl Scheduler {
         self
     }
 
-    /// What results have taken so far; `None` without a ledger.
+    /// Capacity that earlier results have taken; `None` without a ledger.
     pub fn ledger(&self) -> Option<&Ledger> {
         self.ledger.as_ref()
     }
@@ -418,8 +418,8 @@ pub fn decide(scheduler: &mut Scheduler, bindings: &[Binding], fleet: &FleetSnap
     decide_each(scheduler, bindings, fleet, |_, _| ())
 }
 
-/// As [`decide`], and shows each decision to `each` when it has been made, with the index of its binding. What `each` takes out of
-/// it does not stay in memory: the explanations of thousands of decisions would not fit there.
+/// As [`decide`], and shows each decision to `each` when it has been made, with the index of its binding. `each` can
+/// take explanations out of it, since those of thousands of decisions would not fit into memory.
 pub fn decide_each(
     scheduler: &mut Scheduler,
     bindings: &[Binding],

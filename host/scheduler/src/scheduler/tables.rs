@@ -1,4 +1,4 @@
-//! What the plugins of a profile read of its tables: checked against the profile before any file is read.
+//! Tables that the plugins of a profile read, checked against the profile before any file is read.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct TableUses {
     plugins: Vec<PluginUse>,
 }
 
-/// What one plugin reads.
+/// Tables that one plugin reads.
 #[derive(Debug, Clone)]
 struct PluginUse {
     /// Number of the instance.
@@ -98,7 +98,7 @@ impl TableUses {
         self.plugins.is_empty()
     }
 
-    /// Provides the plugins with tables, of which all that are read must be among `loaded`.
+    /// Provides the plugins with tables. `loaded` must have all tables that are read.
     pub(super) fn provide(&self, loaded: Vec<LoadedTable>) -> ProvidedTables {
         let read: Vec<LoadedTable> = loaded
             .into_iter()

@@ -24,13 +24,13 @@ impl UnlistedPlugins {
         }
     }
 
-    /// The line of a profile by which a plugin that serves the strategy is listed; `None` if none is installed.
+    /// The line of a profile that lists a plugin for the strategy; `None` if none is installed.
     pub fn line_for(&self, strategy: &str) -> Option<String> {
         let plugin = self.strategies.get_or_init(|| self.find()).get(strategy)?;
         Some(format!("assign = [\"...\", \"{plugin}\"]"))
     }
 
-    /// Libraries that cannot be loaded are left out: they are no answer to the question.
+    /// Libraries that cannot be loaded are left out.
     fn find(&self) -> BTreeMap<String, String> {
         let installed = self.directories.list().into_iter();
         let unlisted = installed.filter(|(plugin, _)| !self.listed.contains(plugin));

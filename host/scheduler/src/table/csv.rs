@@ -1,5 +1,5 @@
-//! Tables in CSV: a header, then one row per line. The first column has the keys, unless the profile names another. Columns
-//! that the profile does not name are ignored, and a cell without a character is missing.
+//! Tables in CSV: a header, then one row per line. The first column has the keys, unless the profile names another.
+//! Columns that the profile does not name are ignored, and an empty cell is missing.
 
 use super::error::TableProblem;
 use super::rows::{RawCell, Rows};
@@ -132,7 +132,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The line of the record that is looked for from this byte on.
+    /// The line of the first record at or after this byte.
     fn line_of(&mut self, byte: u64) -> usize {
         let start = usize::try_from(byte).unwrap_or(usize::MAX);
         while let Some(&byte) = self.bytes.get(self.position) {

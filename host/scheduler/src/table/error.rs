@@ -51,7 +51,7 @@ pub enum TableProblem {
     /// The file has no content.
     #[error("the table is empty: expected {expected}")]
     Empty {
-        /// What a table of this format begins with.
+        /// Expected beginning of a table in this format.
         expected: &'static str,
     },
     /// The file is not valid in its format.

@@ -1,9 +1,10 @@
 //! Tables that a profile provides to its plugins: a CSV, JSON or TOML file beside the profile, with columns of declared
 //! types, and rows for clusters by name, region, provider or the value of a label.
 //!
-//! A table goes through four forms: [`TableSource`] is a file's text with its version, [`LoadedTable`] its typed columns,
-//! [`ProvidedTables`] what the plugins of a profile read of all tables, and the driver's `ResolvedTables` the cells for one
-//! snapshot. Every problem of a file is found at once, with its line. A cycle only borrows columns: it reads no file.
+//! A table goes through four forms: [`TableSource`] is a file's text with its version, [`LoadedTable`] its typed
+//! columns, [`ProvidedTables`] the tables that the plugins of a profile read, and the driver's `ResolvedTables` the
+//! cells for one snapshot. Every problem of a file is found at once, with its line. A cycle only borrows columns: it
+//! reads no file.
 //!
 //! A table's version is the SHA-256 checksum of its file. Recordings have the text of each version that was used, so a
 //! replay does not depend on the file.

@@ -42,7 +42,7 @@ pub(super) fn decimal(text: &str, scale: u32) -> Result<i64, NumberFault> {
         return Err(NumberFault::TooManyDecimals(fraction.len()));
     }
     let zeros = std::iter::repeat_n(b'0', scale - fraction.len());
-    // Towards the sign, because the smallest integer has no positive counterpart.
+    // Accumulated with the sign, because the smallest integer has no positive counterpart.
     let mut number: i64 = 0;
     for digit in whole.bytes().chain(fraction.bytes()).chain(zeros) {
         let digit = i64::from(digit - b'0');

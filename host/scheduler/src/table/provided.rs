@@ -82,7 +82,7 @@ pub struct ProvidedTables {
     /// A number that no other tables of this process have.
     number: u64,
     tables: Vec<LoadedTable>,
-    /// What each plugin reads, by the plugin's number.
+    /// Tables that each plugin reads, by the plugin's number.
     plugins: Vec<(u64, PluginTables)>,
     /// The cells for the latest snapshots, the newest first: one entry per plugin.
     resolved: Mutex<VecDeque<Arc<[ResolvedTables]>>>,
@@ -140,7 +140,7 @@ impl ProvidedTables {
         unknown
     }
 
-    /// What a plugin reads, and its index among the cells of [`Self::resolve`]; `None` if it reads no table.
+    /// The tables of a plugin, and their index among the cells of [`Self::resolve`]; `None` if it reads no table.
     pub(crate) fn of(&self, plugin: u64) -> Option<(usize, &PluginTables)> {
         let index = self.plugins.iter().position(|(number, _)| *number == plugin)?;
         Some((index, &self.plugins.get(index)?.1))

@@ -297,7 +297,7 @@ fn a_profile_declares_its_tables() {
         carbon.columns.keys().collect::<Vec<_>>(),
         ["intensity", "note", "price"]
     );
-    // What is written is read as the same.
+    // Written cells are read back unchanged.
     let again = ProfileSource::parse("profile.toml".into(), &profile.with_absolute_paths().to_toml()).profile(None);
     assert_eq!(
         again.unwrap_or_else(|error| panic!("{error}")),

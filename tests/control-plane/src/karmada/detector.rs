@@ -1,6 +1,6 @@
 //! Bindings from workloads and policies.
 //!
-//! What a binding is comes from `divvy_karmada`'s detector; this adds what only a control plane has: the labels and annotations
+//! `divvy_karmada`'s detector makes the bindings; this adds what only a control plane has: the labels and annotations
 //! by which a binding belongs to its policy, changes to bindings that exist, and policies that wait for their workload.
 
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ impl Karmada {
         let mut patch = json!({});
         for field in OWN_FIELDS {
             let value = &binding["spec"][field];
-            // An absent suspension is nobody's: a test may have suspended scheduling.
+            // An absent suspension changes nothing: a test may have suspended scheduling.
             if *value != existing["spec"][field] && !(value.is_null() && field == "suspension") {
                 patch["spec"][field] = replaced(&existing["spec"][field], value);
             }

@@ -1,4 +1,4 @@
-//! What the clusters report: the state of propagated resources, and the room that is left.
+//! Reports of the clusters: the state of propagated resources, and the room that is left.
 
 use std::collections::BTreeMap;
 

@@ -53,7 +53,7 @@ impl Incoming {
     }
 }
 
-/// What happens to a request that a fault hits.
+/// Effect of a fault on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// It is refused with this status, and never reaches the API server.
@@ -131,14 +131,14 @@ impl Effect {
     }
 }
 
-/// How often a fault hits.
+/// Number of requests that a fault hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frequency {
     /// Every request that it chooses.
     Always,
-    /// The next so many of them.
+    /// This number of requests from now on.
     Next(usize),
-    /// One in so many, at random.
+    /// One in this number, at random.
     OneIn(u64),
 }
 

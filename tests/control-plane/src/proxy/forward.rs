@@ -18,7 +18,7 @@ type Broken = Box<dyn std::error::Error + Send + Sync>;
 /// A body of either kind: made here, or passed on as it arrives.
 type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Broken>;
 
-/// What a fault may look at.
+/// The parts of a request that a fault may look at.
 pub(super) fn incoming<B>(request: &Request<B>) -> Incoming {
     Incoming {
         method: request.method().clone(),

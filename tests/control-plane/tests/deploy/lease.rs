@@ -102,7 +102,7 @@ async fn one_of_two_leads_and_the_other_follows_at_once_or_after_a_crash() -> Re
     tokio::time::sleep(TIMING.lease_duration).await;
     assert_eq!((one.fence.term(), two.fence.term()), (None, None));
 
-    // Whoever is first when the server is back leads, and only one of them.
+    // The first contender after the server is back leads, and no other.
     fixture.control_plane.start_api_server().await?;
     let start = Instant::now();
     while one.fence.term().is_none() && two.fence.term().is_none() {

@@ -1,4 +1,4 @@
-//! What Divvy's service account may do, and which flow its requests belong to.
+//! Rights of Divvy's service account, and the flow that its requests belong to.
 
 use http::Method;
 use kube::Client;

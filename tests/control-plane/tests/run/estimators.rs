@@ -46,7 +46,7 @@ fn start(scenario: &mut Scenario, further: &[&str]) -> Result<(), Error> {
     scenario.start_scheduler_with(&configuration)
 }
 
-/// Deploys pods that request so many CPUs each, divided by room over all clusters.
+/// Deploys pods that request this number of CPUs each, divided by room over all clusters.
 async fn deploy(scenario: &Scenario, name: &str, replicas: u32, cpu: &str) -> Result<(), Error> {
     let placement = templates::divided_by_room(json!({}));
     let policy = templates::policy("default", name, ("apps/v1", "Deployment", name), placement);
@@ -143,7 +143,7 @@ async fn a_last_known_estimate_lacks_what_was_taken_since() -> Result<(), Error>
     deploy(&scenario, "first", 4, "1").await?;
     scenario.wait_for_result("first", &[("a", 4)]).await?;
     a.behave(Behaviour::Refuse(tonic::Code::Unavailable));
-    // Of the six, four are taken since.
+    // Four of the six have been taken since.
     deploy(&scenario, "too-many", 3, "1").await?;
     scenario.wait_for_reason("too-many", "Unschedulable").await?;
     deploy(&scenario, "enough", 2, "1").await?;

@@ -187,7 +187,7 @@ async fn each_line_of_the_log_is_json_if_requested() -> Result<(), Error> {
         .filter(|line| line["binding"] == "default/web-deployment")
         .collect();
     assert!(about.iter().any(|line| line["message"] == "scheduled"), "{printed}");
-    // Who speaks of a binding in the text names it in the field.
+    // A message that mentions a binding in the text names it in the field.
     for line in &lines {
         let names_it = line["message"]
             .as_str()

@@ -1,4 +1,4 @@
-//! Which bindings the scheduler takes: suspended ones, those of other schedulers, those without a policy.
+//! Bindings that the scheduler takes or leaves: suspended ones, those of other schedulers, those without a policy.
 
 use divvy_control_plane_tests::objects::{BINDING, NAMESPACE, POLICY};
 use divvy_control_plane_tests::scenario::{is_scheduled, result};

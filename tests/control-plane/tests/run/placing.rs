@@ -34,7 +34,7 @@ async fn a_new_binding_is_scheduled_with_two_writes() -> Result<(), Error> {
         .wait_for_event(DEPLOYMENT, "web", "ScheduleBindingSucceed")
         .await?;
 
-    // Its own writes wake nobody, and neither do heartbeats.
+    // Its own writes wake no binding, and neither do heartbeats.
     scenario.karmada.heartbeat().await?;
     let_time_pass(&scenario, "later").await?;
     assert_eq!(own_writes(&scenario, "web")?, (1, 1));

@@ -116,7 +116,7 @@ fn arrive(objects: Objects) -> (oneshot::Sender<()>, JoinHandle<Result<usize, Er
     (end, arriving)
 }
 
-/// Waits until so many reloads had this outcome.
+/// Waits until this number of reloads had this outcome.
 async fn wait_for_reloads(scenario: &Scenario, outcome: &str, count: f64) {
     let series = format!("divvy_reloads_total{{result=\"{outcome}\"}}");
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What the scheduler reports, and what it must not touch.
+//! Status that the scheduler reports, and fields that it must not touch.
 
 use divvy_control_plane_tests::objects::{BINDING, DEPLOYMENT};
 use divvy_control_plane_tests::scenario::{condition, result};

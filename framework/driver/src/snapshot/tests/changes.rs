@@ -1,4 +1,4 @@
-//! Which rows a snapshot says have changed since an earlier one.
+//! The rows that a snapshot reports as changed since an earlier one.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ fn every_copy_of_the_arena_knows_what_changed() {
     }
 }
 
-/// So many changes while a copy is held that the copy is given up.
+/// A copy is given up if there are too many changes while it is held.
 #[test]
 fn changes_are_known_however_many_there_were() {
     let mut store = store();
@@ -149,7 +149,7 @@ fn anything_may_have_changed_since_a_snapshot_of_another_store() {
     );
 }
 
-/// What an index over a row could keep: numbers that only this store understands, and contents.
+/// A stand-in for an index over a row: numbers that only this store understands, and contents.
 fn entry(snapshot: &Snapshot, row: u32) -> String {
     let (clusters, row) = (snapshot.clusters(), Row::from_index(row as usize));
     let cluster = clusters.get(row);

@@ -104,7 +104,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     runtime.map_err(|error| internal("the runtime cannot be started", &error))
 }
 
-/// Tells which step of a long measurement begins.
+/// Reports that a step of a long measurement begins.
 fn announce(console: &Console, step: &str) {
     console.tell(|out| writeln!(out, "{}{step}{}", style::FAINT.render(), style::FAINT.render_reset()));
 }

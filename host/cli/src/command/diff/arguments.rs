@@ -150,7 +150,7 @@ pub(in crate::command) enum MissingClusters {
     Lost,
 }
 
-/// What is lost, one after the other.
+/// Groups of clusters to lose, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum LossOfEach {
     Cluster,

@@ -33,13 +33,13 @@ pub(in crate::command) struct Loaded {
     pub(in crate::command) document: SideDocument,
 }
 
-/// The input of both sides, and what making it showed.
+/// The input of both sides, and the findings of preparing it.
 pub(in crate::command) struct Prepared {
-    /// As it was read.
+    /// Input as it was read.
     pub(in crate::command) original: Situation,
-    /// Of the left side.
+    /// Input of the left side.
     pub(super) base: Situation,
-    /// Of the right side.
+    /// Input of the right side.
     pub(in crate::command) after: Situation,
     pub(in crate::command) notes: Vec<String>,
     /// The bindings to show.
@@ -135,7 +135,7 @@ pub(in crate::command) fn prepare(
     };
     let mut base = loses(original.clone());
     let (mut after, applied) = changes.apply(&loses(laid));
-    // A table may also be ahead of the clusters that exist today.
+    // A table may also name clusters that do not exist yet.
     let known = original
         .clusters
         .keys()

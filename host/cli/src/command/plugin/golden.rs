@@ -1,9 +1,9 @@
 //! Golden cases of a plugin: manifests in, decisions out.
 //!
-//! A case is a folder below `golden/`: manifests, `expected.txt` with the decisions, and optionally `profile.toml` with another
-//! profile and `time.txt` with the time of the decisions. The text has one line per binding, and below it one line per cluster
-//! that gets something or that the plugin under test speaks about. Other plugins' remarks are left out, so that a newer one does
-//! not change the cases.
+//! A case is a folder below `golden/`: manifests, `expected.txt` with the decisions, and optionally `profile.toml` with
+//! another profile and `time.txt` with the time of the decisions. The text has one line per binding, and below it one
+//! line per cluster that gets something or about which the plugin under test says something. Other plugins' remarks are
+//! left out, so that a newer one does not change the cases.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -27,8 +27,8 @@ use crate::report::text::printable;
 /// The file with the decisions of a case.
 const EXPECTED: &str = "expected.txt";
 
-/// 2000-01-01T00:00:00Z in milliseconds: the time of the decisions of a case without `time.txt`. A case must not depend on the day on
-/// which it is run.
+/// 2000-01-01T00:00:00Z in milliseconds: the time of the decisions of a case without `time.txt`. A case must not depend
+/// on the day of the run.
 const TIME: i64 = 946_684_800_000;
 
 /// One case.
@@ -54,7 +54,7 @@ pub(super) enum Verdict {
 ///
 /// # Errors
 ///
-/// No case at all, since a plugin whose decisions nothing checks must not pass; or a folder that cannot be read.
+/// There is no case, since a plugin whose decisions nothing checks must not pass, or a folder cannot be read.
 pub(super) fn cases(plugin: &Path) -> Result<Vec<Case>, Failure> {
     let golden = plugin.join("golden");
     let entries = match fs::read_dir(&golden) {
@@ -192,7 +192,7 @@ fn text(decision: &Decision, tested: &[String]) -> String {
     text
 }
 
-/// What a cluster gets, and what the plugins under test say about it.
+/// Replicas of a cluster, and remarks of the plugins under test about it.
 fn parts(cluster: &ClusterExplanation, replicas: Option<i64>, tested: &[String]) -> Vec<String> {
     let with = |what: String, reason: Option<&Reason>| match reason {
         Some(reason) => format!("{what} ({})", reason.text),

@@ -1,4 +1,4 @@
-//! `divvy plugin inspect`: what a library's file says, without running any of its code.
+//! `divvy plugin inspect`: facts from a library's file, without running any of its code.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,8 +37,8 @@ pub(in crate::command) struct InspectArguments {
     child: bool,
 }
 
-/// Prints what the file says and whether this host would load it. Ends with exit code 1 if it would not, and with 2 if there is no
-/// such library.
+/// Prints the facts from the file and whether this host would load it. Ends with exit code 1 if it would not, and with
+/// 2 if there is no such library.
 pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
     let chosen = arguments.profile.read()?;
     let profile = &chosen.configuration;
@@ -77,7 +77,7 @@ fn path(arguments: &InspectArguments, profile: &ProfileConfiguration) -> Result<
     }
 }
 
-/// The plugin that is meant: the one asked for, or the only one in the file.
+/// The requested plugin, or the only one in the file.
 fn name(arguments: &InspectArguments, file: &Inspection) -> Option<String> {
     let asked = arguments.plugin.as_str();
     if !is_file(asked) {
@@ -111,7 +111,7 @@ fn load(path: &Path, arguments: &InspectArguments, profile: &ProfileConfiguratio
     file.open(options(name, profile))
 }
 
-/// Asks a child process for what only the library can say.
+/// Asks a child process for the facts that only the loaded library can give.
 fn ask(arguments: &InspectArguments, path: &Path) -> Result<FromLibrary, Failure> {
     let of_child = |error: std::io::Error| {
         Failure::internal(Diagnostic::new("the library cannot be asked").with_cause(error.to_string()))

@@ -1,4 +1,4 @@
-//! Building a plugin, and which file was built.
+//! Building a plugin, and finding the file that was built.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use crate::report::text::counted;
 pub(super) struct Built {
     /// Its file.
     pub(super) path: PathBuf,
-    /// How it was built, as Cargo or Make report it: `debug build`.
+    /// The kind of build, as Cargo or Make report it: `debug build`.
     pub(super) kind: String,
 }
 
-/// How a plugin is tested and built.
+/// Commands that test and build a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BuildTool {
     Cargo,
@@ -68,8 +68,8 @@ impl Project {
         })
     }
 
-    /// Runs the tests of the plugin's own language. Their output goes to standard error. Tests that run the scheduler use this
-    /// program, with `directories` searched for plugins before the usual ones.
+    /// Runs the tests of the plugin's own language. Their output goes to standard error. Tests that run the scheduler
+    /// use this program, with `directories` searched for plugins before the usual ones.
     pub(super) fn test(&self, directories: &[PathBuf]) -> Result<(), Failure> {
         let mut command = self.command(&["test"]);
         let program = std::env::current_exe().map_err(|error| {
@@ -206,7 +206,7 @@ fn run(command: &mut Command) -> Result<Vec<u8>, Failure> {
     ))))
 }
 
-/// A command as a person would write it.
+/// A command as a user would type it.
 fn written(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let parts = std::iter::once(program).chain(command.get_args());
@@ -218,7 +218,7 @@ fn cannot_start(name: &str, error: &std::io::Error) -> Failure {
     Failure::usage(diagnostic.with_cause(error.to_string()))
 }
 
-/// How long ago a file was built: `3 minutes ago`.
+/// The age of a file: `3 minutes ago`.
 pub(super) fn age(path: &Path) -> String {
     let modified = path.metadata().and_then(|metadata| metadata.modified());
     let Ok(modified) = modified else {

@@ -122,7 +122,8 @@ fn own_profile(
     Ok((chosen, Arc::new(profile)))
 }
 
-/// Has the profile load the plugins under test from this file alone. A profile that uses none of them would test nothing.
+/// Makes the profile load the plugins under test from this file alone. A profile that uses none of them would test
+/// nothing.
 fn load_from(chosen: &mut ChosenProfile, tested: &[String], library: &Path) -> Result<(), Failure> {
     let used = plugin_names(&chosen.configuration);
     if !tested.iter().any(|name| used.contains(name)) {
@@ -138,7 +139,7 @@ fn load_from(chosen: &mut ChosenProfile, tested: &[String], library: &Path) -> R
     for name in tested {
         let table = chosen.configuration.plugin.entry(name.clone()).or_default();
         table.path = Some(library.clone());
-        // It is that of the file which ships.
+        // It is the checksum of the file that ships.
         table.sha256 = None;
     }
     Ok(())

@@ -42,7 +42,7 @@ impl Numbers {
     }
 }
 
-/// What happens to a contender, or to one of its requests.
+/// Events of a contender or of one of its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Begin,

@@ -8,7 +8,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::{Answer, Election, Next, Request, Role, Term};
 use crate::lease::{LeaseName, LeaseOptions, LeaseTiming, Moment};
 
-/// What happens to a request on its way.
+/// Outcome of a request in transit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
@@ -188,7 +188,7 @@ fn a_leader_renews_with_one_request_and_keeps_its_term() {
 #[test]
 fn a_lease_is_taken_when_no_change_was_seen_for_its_duration() {
     let mut server = Server::default();
-    // Their clocks differ by years; only differences of one's own clock count.
+    // Their clocks differ by years; only differences of each contender's own clock count.
     let (mut one, mut two) = (Contender::new("one", 1_000_000_000), Contender::new("two", 5));
     one.attempt(&mut server, 0, Fault::None);
     for (second, expected) in [(3, standby("one")), (17, standby("one")), (18, leader(1))] {

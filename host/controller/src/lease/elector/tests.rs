@@ -60,7 +60,7 @@ impl Server {
         state.lease.as_ref()?.spec.as_ref()?.holder_identity.clone()
     }
 
-    /// Waits as long as the server's health has it.
+    /// Waits as long as the server's health demands.
     async fn reach(&self) -> Result<(), LeaseApiError> {
         sleep(Duration::from_millis(3)).await;
         let health = self.0.lock().expect("not poisoned").health;

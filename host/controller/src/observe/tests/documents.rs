@@ -1,4 +1,4 @@
-//! What operators read and load, compared with what is exposed.
+//! The files that operators read and load, compared with what is exposed.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ async fn every_metric_of_the_dashboard_exists() {
             used.insert(name.to_owned());
         }
     }
-    // Every metric is on the dashboard, so that none is exposed in vain.
+    // Every metric is on the dashboard, so that no exposed metric goes unused.
     for name in parsed.names() {
         assert!(
             used.iter().any(|known| known.starts_with(&name)),

@@ -1,4 +1,5 @@
-//! A parser of the OpenMetrics text format, as far as it is used here. It panics at whatever the format does not allow.
+//! A parser of the OpenMetrics text format, as far as it is used here. It panics at anything that the format does not
+//! allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ pub(super) struct Parsed {
     samples: Vec<Sample>,
 }
 
-/// Parses the text and panics at whatever the format does not allow.
+/// Parses the text and panics at anything that the format does not allow.
 pub(super) fn parse(text: &str) -> Parsed {
     let mut parsed = Parsed {
         families: BTreeMap::new(),

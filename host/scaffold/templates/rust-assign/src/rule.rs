@@ -9,8 +9,8 @@ pub(crate) fn room<C>(capacity: impl Iterator<Item = (C, i64)>, keep_free: u32) 
         .collect()
 }
 
-/// Fills the cluster with most room first, then the next. Between equals, the smaller tie key comes first, so that the
-/// order of the clusters does not matter.
+/// Fills the cluster with the most room first, then the next. Between equals, the smaller tie key comes first, so that
+/// the order of the clusters does not matter.
 ///
 /// Returns the replicas of each cluster, or how many fit in all if they are too few.
 pub(crate) fn divide(

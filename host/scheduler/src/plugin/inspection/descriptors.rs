@@ -9,7 +9,7 @@ use object::{Object, ObjectSymbol};
 
 use super::image::Image;
 
-/// A plugin as its descriptor says.
+/// A plugin as its descriptor describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedPlugin {
     /// Name of the plugin.
@@ -25,7 +25,7 @@ pub struct DescribedPlugin {
     required: u64,
 }
 
-/// A strategy as a descriptor says.
+/// A strategy as a descriptor describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedStrategy {
     /// Name of the strategy.
@@ -52,7 +52,7 @@ impl DescribedPlugin {
     }
 }
 
-/// Elements of a table at most: a plugin serves a few points and a few strategies.
+/// Maximum elements of a table: a plugin serves a few points and a few strategies.
 const ELEMENTS: u64 = 1_000;
 
 /// Bytes of an address in a table.

@@ -76,7 +76,7 @@ fn needed<Elf: FileHeader<Endian = Endianness>>(file: &ElfFile<'_, Elf>) -> Vec<
         }
         Ok(names)
     };
-    // A table that cannot be read says nothing, and the linker reports it when the library is opened.
+    // A table that cannot be read gives no version; the linker reports it when the library is opened.
     read().unwrap_or_default()
 }
 
@@ -90,7 +90,7 @@ fn defined<Elf: FileHeader<Endian = Endianness>>(file: &ElfFile<'_, Elf>) -> Vec
         };
         let strings = sections.strings(endian, data, link)?;
         while let Some((_, mut versions)) = definitions.next()? {
-            // The first is the version itself, the others are those that it extends.
+            // The first is the version itself; the others are those that it extends.
             if let Some(version) = versions.next()? {
                 names.push(String::from_utf8_lossy(version.name(endian, strings)?).into_owned());
             }

@@ -12,7 +12,7 @@ pub(super) struct Image<'data> {
     is_little_endian: bool,
 }
 
-/// Bytes of a text at most, so that a broken length does not read a whole file.
+/// Maximum bytes of a text, so that a broken length does not read a whole file.
 const TEXT_BYTES: u64 = 1 << 16;
 
 impl<'data> Image<'data> {

@@ -1,4 +1,4 @@
-//! What a library's file says without being opened: its target, its records, and the descriptors behind its symbol.
+//! Contents of a library's file, read without opening the library: target, records, and the descriptors behind its symbol.
 //!
 //! A descriptor is static data, but it refers to texts and tables by address. `image.rs` lays the file out as the dynamic
 //! linker would and applies the relocations, so that no code of the library runs.
@@ -20,7 +20,7 @@ use super::LoadOptions;
 use super::error::LoadError;
 use super::loader::{LibraryFile, PluginFile};
 
-/// What a library's file says without being opened.
+/// Contents of a library's file, read without opening the library.
 #[derive(Debug)]
 pub struct Inspection {
     /// Absolute path of the file.
@@ -124,8 +124,8 @@ impl Inspection {
         })
     }
 
-    /// Why this host would refuse a plugin of the file under these conditions, as far as the file tells; `None` if it would be
-    /// opened. What only opening shows, such as a certificate that does not match, is not found.
+    /// Why this host would refuse a plugin of the file under these conditions, as far as the file shows; `None` if it
+    /// would be opened. Problems that only opening reveals, such as a certificate that does not match, are not found.
     pub fn refusal(&self, options: LoadOptions<'_>) -> Option<Refusal> {
         let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));
         let record = match checked {

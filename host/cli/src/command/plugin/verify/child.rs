@@ -18,7 +18,7 @@ use crate::command::setup::ChosenProfile;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 
-/// Arguments that only this program gives.
+/// Arguments that only this program passes.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct ChildArguments {
     /// The step to take: `load`, or a check
@@ -35,7 +35,7 @@ pub(super) struct ChildArguments {
 /// The step that loads the plugin.
 const LOAD: &str = "load";
 
-/// Time of the cases of a person's own, in milliseconds since 1970, so that every run decides the same.
+/// Time of the cases that the user provides, in milliseconds since 1970, so that every run decides the same.
 const NOON: i64 = 1_800_000_000_000;
 
 impl ChildArguments {
@@ -68,7 +68,7 @@ pub(super) fn print_case(number: u64) -> Vec<OsString> {
     arguments
 }
 
-/// Runs a step and says what came of it, one JSON object per line.
+/// Runs a step and reports its outcome, one JSON object per line.
 pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit, Failure> {
     let step = arguments.child.step.as_deref().unwrap_or(LOAD);
     let subject = subject(arguments)?;
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit
         return Ok(Exit::Success);
     }
     let one = arguments.child.one.as_deref().map(read_case).transpose()?;
-    // In a thread of its own, whose end is part of the check: what a plugin keeps per thread is dropped there.
+    // In a thread of its own, whose end is part of the check: it drops what a plugin keeps per thread.
     let checked = std::thread::scope(|scope| {
         let check = scope.spawn(|| run_check(console, &subject, step, &effort, one.as_ref()));
         check.join()
@@ -113,7 +113,7 @@ fn run_check(
     };
     let outcome = match one {
         Some(case) => check::run_one(check, subject, case),
-        // A parent that is gone reads nothing, and this process ends on its own.
+        // If the parent is gone, nothing reads the output, and this process ends on its own.
         None => check::run(check, subject, effort, |case| _ = say(console, &Event::Begins { case })),
     };
     let peak_bytes = peak_bytes();
@@ -141,8 +141,8 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
     ))
 }
 
-/// The profile with the plugin, and the plugin's name. A profile that uses the plugin keeps it where it is, and only its file
-/// is exchanged.
+/// The profile with the plugin, and the plugin's name. A profile that uses the plugin keeps it where it is, and only
+/// its file is replaced.
 fn with_subject(
     chosen: ChosenProfile,
     arguments: &VerifyArguments,
@@ -168,7 +168,7 @@ fn with_subject(
         let mut chosen = chosen;
         let table = chosen.configuration.plugin.entry(name.clone()).or_default();
         table.path = Some(path);
-        // The checksum in the profile is that of the file it replaces.
+        // The checksum in the profile is that of the replaced file.
         table.sha256 = None;
         return Ok((chosen, name));
     }
@@ -202,7 +202,7 @@ fn read_case(path: &Path) -> Result<Case, Failure> {
     serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))
 }
 
-/// The most memory that this process has had, in bytes; 0 if the system does not say.
+/// Peak memory of this process, in bytes; 0 if the system does not report it.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

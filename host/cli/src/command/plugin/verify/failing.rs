@@ -14,7 +14,7 @@ use crate::report::structured::write_yaml_value;
 use crate::report::text::printable;
 use crate::report::verification::FailingCase;
 
-/// Time to look for a smaller case that a child does not survive, which takes a process for each attempt.
+/// Time limit of the search for a smaller case that a child does not survive. Each attempt takes a process.
 const SEARCH: Duration = Duration::from_secs(30);
 
 /// The smallest case found that a child does not survive; `None` if it survives the case on its own.
@@ -40,7 +40,7 @@ pub(super) fn smallest_that_dies(program: &Program, check: &str, number: u64) ->
         return None;
     }
     let deadline = Instant::now() + SEARCH;
-    // A hang costs the whole patience for each attempt, so few of them fit.
+    // A hang takes the whole waiting time in each attempt, so few attempts fit.
     let smallest = shrink::smallest(&case, 500, |candidate| Instant::now() < deadline && dies(candidate));
     Some(smallest)
 }
@@ -108,7 +108,7 @@ fn command(arguments: &VerifyArguments, manifests: &Path, profile: &Path, case: 
     words.join(" ")
 }
 
-/// A path as a word of a shell.
+/// A path, quoted for a shell.
 fn quoted(path: &Path) -> String {
     let path: PathBuf = path.to_owned();
     let text = path.display().to_string();

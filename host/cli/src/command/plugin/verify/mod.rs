@@ -103,7 +103,7 @@ enum VerifyFormat {
 /// Random cases per check, unless told otherwise.
 pub(super) const RUNS: u64 = 2000;
 
-/// Name of the row for what happens after a check has ended.
+/// Name of the row for faults after a check has ended.
 const END: &str = "end";
 
 fn bytes(text: &str) -> Result<u64, String> {
@@ -111,11 +111,11 @@ fn bytes(text: &str) -> Result<u64, String> {
     u64::try_from(quantity.value()).map_err(|_| "expected a positive size".to_owned())
 }
 
-/// Why there is no verification.
+/// Reason for which there is no verification.
 enum Stop {
     /// An error that is yet to be reported.
     Failure(Failure),
-    /// What a child refused, in its own words.
+    /// Refusal of a child, in its own words.
     Refused(String),
 }
 
@@ -125,7 +125,7 @@ impl From<Failure> for Stop {
     }
 }
 
-/// Runs every check that applies in a child process and prints what came of it.
+/// Runs every check that applies in a child process and prints the outcomes.
 pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit, Failure> {
     if arguments.child.is_child() {
         return child::run(arguments, console);
@@ -134,7 +134,7 @@ pub(super) fn run(arguments: &VerifyArguments, console: &Console) -> Result<Exit
         Ok(exit) => Ok(exit),
         Err(Stop::Failure(failure)) => Err(failure),
         Err(Stop::Refused(said)) => {
-            // The child has written errors, hints and causes already.
+            // The child has already written errors, hints and causes.
             console.tell(|out| out.write_all(said.as_bytes()));
             Ok(Exit::Usage)
         }
@@ -183,7 +183,7 @@ fn verify(arguments: &VerifyArguments, console: &Console) -> Result<Exit, Stop> 
 
 /// This program, with the arguments of every child.
 fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
-    // What is wrong with the arguments is reported here, not by a child.
+    // Wrong arguments are reported here, not by a child.
     arguments.profile.read()?;
     arguments.profile.directories()?;
     let path = std::env::current_exe().map_err(|error| {
@@ -205,7 +205,7 @@ fn program(arguments: &VerifyArguments) -> Result<Program, Failure> {
     })
 }
 
-/// Loads the plugin in a child process, which says what it is.
+/// Loads the plugin in a child process, which describes it.
 fn load(program: &Program, arguments: &VerifyArguments) -> Result<Loaded, Stop> {
     let end = program.run(&child::load()).map_err(|error| not_started(&error))?;
     let message = match end {
@@ -225,7 +225,7 @@ fn load(program: &Program, arguments: &VerifyArguments) -> Result<Loaded, Stop> 
     Err(Failure::usage(Diagnostic::new(message)).into())
 }
 
-/// The checks to run: those that apply, or those of them that were asked for.
+/// The checks to run: all that apply, or the requested ones among them.
 fn chosen<'a>(arguments: &VerifyArguments, known: &'a [Check], loaded: &Loaded) -> Result<Vec<&'a Check>, Failure> {
     for name in &arguments.check {
         if !known.iter().any(|check| check.name == name) {
@@ -242,7 +242,7 @@ fn chosen<'a>(arguments: &VerifyArguments, known: &'a [Check], loaded: &Loaded) 
     Ok(known.iter().filter(applies).filter(is_asked).collect())
 }
 
-/// Runs a check. What happens after it has ended is put into `after`.
+/// Runs a check. Faults after its end are added to `after`.
 fn row(arguments: &VerifyArguments, program: &Program, check: &Check, after: &mut Option<String>) -> Result<Row, Stop> {
     let end = program
         .run(&child::check(check.name))
@@ -287,7 +287,7 @@ fn row(arguments: &VerifyArguments, program: &Program, check: &Check, after: &mu
     Ok(row)
 }
 
-/// Takes in what a check found, and what it cost.
+/// Records the findings and the cost of a check.
 fn take_outcome(row: &mut Row, outcome: Outcome, peak_bytes: u64, arguments: &VerifyArguments) {
     row.cases = outcome.cases;
     row.broken = outcome.broken;
