@@ -21,7 +21,7 @@ const SOURCE: &str = include_str!("fixtures/everywhere.rs");
 
 /// The SDK as its next minor version might look: one more field in every struct that can grow, in the record, and one
 /// more column. Its calls assert that fields missing in an older host read as their defaults.
-const NEWER_MINOR: [Edit; 33] = [
+const NEWER_MINOR: [Edit; 38] = [
     Edit {
         file: "abi/Cargo.toml",
         from: "version = \"1.0.0\"",
@@ -114,10 +114,8 @@ const NEWER_MINOR: [Edit; 33] = [
     // Everything that a library exports.
     Edit {
         file: "abi/src/descriptor.rs",
-        from: "        /// Optional features at this point.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
-               optional: u64 = 0,\n",
-        to: "        /// Optional features at this point.\n        #[cfg_attr(feature = \"certificate\", sabi(last_prefix_field))]\n        \
-             optional: u64 = 0,\n        /// Appended.\n        appended: u64 = 22,\n",
+        from: "        reads: u64 = 0,\n",
+        to: "        reads: u64 = 0,\n        /// Appended.\n        appended: u64 = 22,\n",
     },
     Edit {
         file: "abi/src/descriptor.rs",
@@ -160,6 +158,11 @@ const NEWER_MINOR: [Edit; 33] = [
         to: "    pub const COUNT: usize = 51;\n    /// Appended.\n    pub const APPENDED: usize = 50;\n",
     },
     Edit {
+        file: "abi/src/arena.rs",
+        from: "    group::UID, // UID\n",
+        to: "    group::UID, // UID\n    group::UID, // APPENDED\n",
+    },
+    Edit {
         file: "driver/src/snapshot/arena.rs",
         from: "const PER_ROW: [usize; 9] = [\n",
         to: "const PER_ROW: [usize; 10] = [\n    column::APPENDED,\n",
@@ -180,6 +183,26 @@ const NEWER_MINOR: [Edit; 33] = [
         file: "src/export/calls.rs",
         from: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
         to: "    let (call, cycle, _): (PrepareCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 11);\n",
+    },
+    Edit {
+        file: "src/export/calls.rs",
+        from: "    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
+        to: "    let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 27);\n",
+    },
+    Edit {
+        file: "src/export/calls.rs",
+        from: "    let (_, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n",
+        to: "    let (call, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;\n    assert_eq!(call.appended, 28);\n",
+    },
+    Edit {
+        file: "src/export/calls.rs",
+        from: "    // The hook and the forwarder come first",
+        to: "    assert_eq!(given.appended, 20);\n    // The hook and the forwarder come first",
+    },
+    Edit {
+        file: "src/export/calls.rs",
+        from: "    let Some(take) = call.take.get() else {\n",
+        to: "    assert_eq!(call.appended, 21);\n    let Some(take) = call.take.get() else {\n",
     },
     Edit {
         file: "src/export/calls.rs",
@@ -216,11 +239,44 @@ const NEWER_MINOR: [Edit; 33] = [
     },
 ];
 
-/// Changes without a new version: two fields of the same type are swapped, of a struct that can grow and of a row.
-const UNANNOUNCED: [(&str, &str, [Edit; 2]); 2] = [
+/// Changes without a new version: two fields of the same type are swapped, of a struct that can grow and of a row; two arguments
+/// of the entry are; and a pointer points to another struct. Each with what the error says.
+const UNANNOUNCED: [(&str, &str, [Edit; 2]); 4] = [
+    (
+        "swapped-arguments",
+        "in `call`: mismatched types behind an address: expected `*const c_void`, found `*mut CallHead`",
+        [
+            Edit {
+                file: "abi/src/call.rs",
+                from: "CallFunction<'a>(instance: *const c_void, call: *mut CallHead<'a>)",
+                to: "CallFunction<'a>(call: *mut CallHead<'a>, instance: *const c_void)",
+            },
+            Edit {
+                file: "src/export/calls.rs",
+                from: "fn call<P: Dispatch>(instance: *const c_void, call: *mut CallHead<'_>)",
+                to: "fn call<P: Dispatch>(call: *mut CallHead<'_>, instance: *const c_void)",
+            },
+        ],
+    ),
+    (
+        "another-pointee",
+        "in `placements`: mismatched types behind an address: expected `PlacementsView`, found `PolicyView`",
+        [
+            Edit {
+                file: "abi/src/view.rs",
+                from: "        placements: Pointer<'a, PlacementsView<'a>> = Pointer::NULL,\n",
+                to: "        placements: Pointer<'a, PolicyView<'a>> = Pointer::NULL,\n",
+            },
+            Edit {
+                file: "abi/src/view.rs",
+                from: "PlacementsView::read(self.placements.address())",
+                to: "PlacementsView::read(self.placements.address().cast())",
+            },
+        ],
+    ),
     (
         "swapped-view",
-        "in `CycleView<'a>`: ",
+        "in `CycleView<'a>`: unexpected field: ",
         [
             Edit {
                 file: "abi/src/view.rs",
@@ -236,7 +292,7 @@ const UNANNOUNCED: [(&str, &str, [Edit; 2]); 2] = [
     ),
     (
         "swapped-row",
-        "in `SpreadConstraintRow`: ",
+        "in `SpreadConstraintRow`: unexpected field: ",
         [
             Edit {
                 file: "abi/src/row.rs",
@@ -332,6 +388,29 @@ fn check_decisions_of(decide: impl Fn(Vec<Value>) -> String) {
     assert_eq!(told(binding("even", 7).strategy("Average")), "a=3 c=2 d=2");
 }
 
+/// Every struct that can grow has a field more in the trial of the next minor version, and so has the record; the arena has a
+/// column more.
+#[test]
+fn the_newer_minor_version_appends_to_everything() {
+    let layout = changed_sdk::read(&artifacts::repository().join("framework/abi/tests/layout.txt"));
+    let lines: Vec<&str> = layout.lines().collect();
+    let growable = lines.windows(3).filter(|lines| {
+        let is_struct = lines[0].starts_with("struct ") && !["struct Head 8", "struct CallHead 64"].contains(&lines[0]);
+        is_struct && lines[1] == "  size 0 4" && lines[2] == "  kind 4 4"
+    });
+    let appended = NEWER_MINOR
+        .iter()
+        .filter(|edit| edit.to.contains("        /// Appended.\n        appended: u64 = "));
+    assert_eq!(growable.count(), appended.count());
+    for changed in ["pub appended: [u8; 8],", "pub const APPENDED: usize = 50;"] {
+        assert_eq!(
+            NEWER_MINOR.iter().filter(|edit| edit.to.contains(changed)).count(),
+            1,
+            "{changed}"
+        );
+    }
+}
+
 #[test]
 fn a_plugin_of_this_version_schedules() {
     let host = host_of(&changed_sdk::plugin_of("same-version", SOURCE, &[]));
@@ -387,8 +466,7 @@ fn a_change_without_a_new_version_is_refused() {
         let library = changed_sdk::plugin_of(name, SOURCE, edits);
         let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("its layout differs");
         let message = error.to_string().replace(&library.display().to_string(), "<file>");
-        let expected =
-            format!("plugin `everywhere` (<file>) has another type layout than this divvy: {place}unexpected field: ");
+        let expected = format!("plugin `everywhere` (<file>) has another type layout than this divvy: {place}");
         assert!(message.starts_with(&expected), "{message}");
         let detail = error.detail().expect("the report of the layout check");
         assert!(detail.lines().count() > 10, "{detail}");

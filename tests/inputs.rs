@@ -161,7 +161,7 @@ fn invalid_preferences_name_policy_annotation_plugin_and_path() {
     assert_eq!(
         told(&decisions[0]),
         "Error: PropagationPolicy default/policy's `divvy.io/preferences.windows`: plugin `windows`: closed[0].from: \
-         expected an integer of 64 bits, got the string \"noon\""
+         expected a whole number from -9223372036854775808 to 9223372036854775807, got the string \"noon\""
     );
     // A plugin that reads none refuses all, by the same rule.
     let affinity = binding("web", 2).annotation("divvy.io/preferences.cluster-affinity", r#"{"strict": true}"#);

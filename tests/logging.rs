@@ -1,5 +1,5 @@
-//! Events of a plugin reach the host's `tracing` with the plugin's name and their level. Events that no subscriber
-//! wants are not even formatted.
+//! Events of a plugin reach the host's `tracing` under a target of the plugin's own, with their level and the binding. Events
+//! that no subscriber wants are not even formatted.
 
 use std::fmt::{Debug, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -91,8 +91,9 @@ fn events_of_plugins_reach_the_host_and_cost_nothing_when_they_are_not_wanted() 
         assert_eq!(told, format!("Error: plugin `faulty` failed: formatted {times} times"));
     };
     let recorder = Recorder::default();
-    let information =
-        r#"INFO divvy::plugin message=prepared "nothing" answer=42 plugin="faulty" module="divvy_fixture_faulty""#;
+    let record =
+        |start: &str| format!(r#"{start} plugin="faulty" binding="default/web" module="divvy_fixture_faulty""#);
+    let information = record(r#"INFO divvy::plugin::faulty message=prepared "nothing" answer=42"#);
     tracing::subscriber::with_default(recorder.clone(), || {
         recorder.want(LevelFilter::OFF);
         assert_eq!(decide("log"), "a=2");
@@ -101,19 +102,60 @@ fn events_of_plugins_reach_the_host_and_cost_nothing_when_they_are_not_wanted() 
 
         recorder.want(LevelFilter::INFO);
         assert_eq!(decide("log"), "a=2");
-        assert_eq!(recorder.take(), [information]);
+        assert_eq!(recorder.take(), [information.as_str()]);
         formatted(0);
 
         // The level can change at any time, and the plugin is notified.
         recorder.want(LevelFilter::TRACE);
         assert_eq!(decide("log"), "a=2");
-        let details = r#"DEBUG divvy::plugin message=details value=loud plugin="faulty" module="divvy_fixture_faulty""#;
-        assert_eq!(recorder.take(), [information, details]);
+        let details = record("DEBUG divvy::plugin::faulty message=details value=loud");
+        assert_eq!(recorder.take(), [information.as_str(), &details]);
         formatted(1);
 
         recorder.want(LevelFilter::OFF);
         assert_eq!(decide("log"), "a=2");
         assert_eq!(recorder.take(), Vec::<String>::new());
         formatted(1);
+
+        panics_are_logged(&recorder, &decide);
     });
+}
+
+/// A panic in a call has its backtrace in the log at the level of debugging. A panic in a destructor, which has no call to
+/// fail, is in the log at once.
+fn panics_are_logged(recorder: &Recorder, decide: &dyn Fn(&str) -> String) {
+    recorder.want(LevelFilter::INFO);
+    assert!(decide("panic in prepare").contains("prepare panicked"));
+    assert_eq!(recorder.take(), Vec::<String>::new());
+
+    recorder.want(LevelFilter::TRACE);
+    assert!(decide("panic in prepare").contains("prepare panicked"));
+    let lines = recorder.take();
+    let [line] = lines.as_slice() else {
+        panic!("not one record: {lines:?}");
+    };
+    let start = "DEBUG divvy::plugin::faulty message=panicked: prepare panicked (at ";
+    assert!(line.starts_with(start), "{line}");
+    assert!(
+        line.contains("divvy_fixture_faulty"),
+        "a frame of the plugin is missing: {line}"
+    );
+    assert!(line.contains("faulty/src/lib.rs"), "{line}");
+    assert!(line.contains(r#" binding="default/web""#), "{line}");
+
+    recorder.want(LevelFilter::INFO);
+    assert_eq!(decide("panic in the state's destructor"), "a=2");
+    let lines = recorder.take();
+    let start = "ERROR divvy::plugin::faulty message=panicked while a value was dropped: the state panicked in its \
+                 destructor (at ";
+    assert!(lines.len() == 1 && lines[0].starts_with(start), "{lines:?}");
+
+    drop(Host::extending(
+        "assign = ['faulty']\nplugin.faulty.configuration.panic-on-drop = true",
+    ));
+    let lines = recorder.take();
+    let start = "ERROR divvy::plugin::faulty message=panicked while the plugin was dropped: the plugin panicked in its \
+                 destructor (at ";
+    assert!(lines.len() == 1 && lines[0].starts_with(start), "{lines:?}");
+    assert!(!lines[0].contains("binding="), "{lines:?}");
 }

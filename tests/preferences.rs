@@ -69,7 +69,7 @@ fn an_external_strategy_reads_its_own_keys_beside_those_of_the_host() {
         &host,
         "Faulty",
         json!({ "patience": "long", "clusterPriority": {} }),
-        "Error: the binding's `divvy.io/preferences`: plugin `faulty`: patience: expected an integer from 0 to 4294967295, \
+        "Error: the binding's `divvy.io/preferences`: plugin `faulty`: patience: expected a whole number from 0 to 4294967295, \
          got the string \"long\"",
     );
 }

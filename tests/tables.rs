@@ -175,6 +175,12 @@ fn a_kept_value_follows_the_tables_and_the_clusters() {
     fleet.upsert(&moved);
     let decision = second.schedule(&found.bindings[0], &fleet.snapshot());
     assert_eq!(note(&decision), said("a=10 b=0 c=0", "scores 3, changes known: true"));
+    // The region is the key of a table, so it counts although the plugin declares no column of clusters. Free capacity does not.
+    let elsewhere: divvy_karmada::api::Cluster =
+        serde_json::from_value(cluster("a", 9).region("us").into()).expect("a cluster");
+    fleet.upsert(&elsewhere);
+    let decision = second.schedule(&found.bindings[0], &fleet.snapshot());
+    assert_eq!(note(&decision), said("a=10 b=0 c=0", "scores 3, changes known: true"));
 }
 
 /// A recording has the text of each table once, and every case names its versions.

@@ -1,5 +1,7 @@
 //! Values that plugins keep per snapshot and per binding, through a library and a host.
 
+mod columns;
+
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 

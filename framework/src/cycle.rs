@@ -62,7 +62,19 @@ impl<'a> Cycle<'a> {
     /// All clusters of the snapshot, feasible or not.
     #[inline]
     pub fn clusters(&self) -> Clusters<'a> {
-        Clusters::new(Arena::new(self.view.snapshot.as_slice())).declaring_raw(self.needs.has(feature::RAW_CLUSTERS))
+        self.seen(Clusters::new(self.arena()))
+    }
+
+    /// The snapshot.
+    #[inline]
+    pub(crate) fn arena(&self) -> Arena<'a> {
+        Arena::new(self.view.snapshot.as_slice())
+    }
+
+    /// Clusters as the plugin sees them at this extension point.
+    #[inline]
+    pub(crate) fn seen<'c>(&self, clusters: Clusters<'c>) -> Clusters<'c> {
+        clusters.declaring_raw(self.needs.has(feature::RAW_CLUSTERS))
     }
 
     /// The binding to schedule.

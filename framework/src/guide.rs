@@ -1,9 +1,12 @@
-//! Guides for authors: a first plugin below, then [testing], [shipping] and [evolution].
+//! Guides for authors: a first plugin below, then [testing], [debugging], [shipping] and [evolution].
 //!
 #![doc = include_str!("../guide/first-plugin.md")]
 
 #[doc = include_str!("../guide/testing.md")]
 pub mod testing {}
+
+#[doc = include_str!("../guide/debugging.md")]
+pub mod debugging {}
 
 #[doc = include_str!("../guide/shipping.md")]
 pub mod shipping {}

@@ -95,7 +95,7 @@
 //!
 //! # Modules
 //!
-//! - [`guide`]: a plugin in ten minutes, and pages about testing, shipping and evolution.
+//! - [`guide`]: a plugin in ten minutes, and pages about testing, debugging, shipping and evolution.
 //! - [`prelude`]: the common imports; most plugins need only `use divvy_framework::prelude::*;`.
 //! - [`plugin`]: the trait that every plugin implements, with its promises, needs and failures.
 //! - [`filter`], [`score`], [`select`], [`assign`]: the extension points, one trait each, in the order of the cycle.
@@ -153,12 +153,14 @@
 //! # Guarantees for plugins
 //!
 //! - **Threads.** A plugin is constructed once and may be called from any thread, including from several at once.
-//! - **Panics** in methods, constructors and `Drop` are caught in the plugin's own library. After three consecutive
+//! - **Panics** in methods, constructors and `Drop` are caught in the plugin's own library. If the scheduler logs details
+//!   (`-vv`), the log has the backtrace; a panic in `Drop` is an error in the log. After three consecutive
 //!   panics of the same method the plugin is quarantined: it is not called again until its profile is reloaded. Aborts,
 //!   endless loops and stack overflows cannot be caught and take the scheduler down. A build with `panic = "abort"`
 //!   does not compile.
 //! - **Logging** uses [`tracing`]: `divvy_framework::tracing::debug!(replicas, "divided")` reaches the scheduler's log
-//!   under the plugin's name. Events below the scheduler's level are not formatted. Spans are not forwarded.
+//!   under the target `divvy::plugin::NAME`, with the binding as a field. Events below the level of that target are not
+//!   formatted. Spans are not forwarded. [`guide::debugging`] has examples.
 //! - **Explanations** are closures that run only if an explanation was requested: [`CallContext::explain`],
 //!   [`Cycle::explain_row`], [`Cycle::note`], and the reasons of [`FilterResult::reject`]. An explanation is a text, or a
 //!   [`Reason`](reason::Reason): a rule, what bound the share, what decided a remainder, and figures by name. The host
@@ -273,9 +275,10 @@ pub use divvy_framework_abi as abi;
 pub use divvy_framework_view::{binding, clusters, reason};
 pub use tracing;
 
-/// Crates that the expanded derives refer to.
+/// What expanded macros refer to.
 #[doc(hidden)]
 pub mod __private {
+    pub use divvy_framework_derive::require_shared_library;
     pub use {schemars, serde};
 }
 
@@ -283,7 +286,7 @@ pub mod __private {
 pub mod prelude {
     pub use crate::assign::{AssignContext, AssignPlugin, AssignResult};
     pub use crate::clusters::Row;
-    pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences};
+    pub use crate::configuration::{Configuration, NoConfiguration, NoPreferences, Preferences, ValueError};
     pub use crate::cycle::{Candidate, Column};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
     pub use crate::plugin::{
@@ -294,6 +297,8 @@ pub mod prelude {
     pub use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
     pub use crate::select::{SelectContext, SelectPlugin, SelectResult};
     pub use crate::table::{Cells, Table, TableColumn, TableView};
-    pub use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
+    pub use crate::value::{
+        BindingValueContext, BindingValuePlugin, ClusterColumns, SnapshotValueContext, SnapshotValuePlugin,
+    };
     pub use divvy_framework_derive::{Configuration, Preferences};
 }

@@ -1,4 +1,4 @@
-//! Logging: forwards a plugin's `tracing` events to the host's `tracing`, under the plugin's name.
+//! Logging: forwards a plugin's `tracing` events to the host's `tracing`, where each plugin has a target of its own.
 //!
 //! Each library has its own copy of `tracing` and therefore its own dispatcher. The SDK installs one in the library
 //! that formats an event's message and fields and hands them to the host. It asks the host for its level first, so a
@@ -107,11 +107,27 @@ impl Visit for Line {
         };
     }
 
+    // As serde_json formats it, which a plugin contains anyway; the standard library's formatting of numbers is not small.
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        let number = serde_json::Number::from_f64(value);
+        let text = number.map_or_else(|| not_finite(value).to_owned(), |number| number.to_string());
+        self.record_debug(field, &format_args!("{text}"));
+    }
+
     fn record_str(&mut self, field: &Field, value: &str) {
         if field.name() == "message" {
             self.message.push_str(value);
         } else {
             self.record_debug(field, &value);
         }
+    }
+}
+
+/// The name of a number that JSON does not have.
+fn not_finite(value: f64) -> &'static str {
+    match (value.is_nan(), value > 0.0) {
+        (true, _) => "NaN",
+        (_, true) => "inf",
+        (_, false) => "-inf",
     }
 }

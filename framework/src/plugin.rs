@@ -29,7 +29,9 @@ pub trait ConfiguredPlugin: Plugin {
     ///
     /// # Errors
     ///
-    /// Any error prevents the plugin from loading: the host rejects the whole profile and reports the error's text.
+    /// Any error prevents the plugin from loading: the host rejects the whole profile and reports the error's text. A
+    /// [`ValueError`] also names the key, so that the host reports its line:
+    /// `Err(ValueError::refused("largest-share", "expected at most 100, got 120").into())`.
     fn new(configuration: Self::Configuration) -> Result<Self, Box<dyn std::error::Error>>;
 
     /// The services that the plugin needs from the host with this configuration, in addition to those that it declares
@@ -407,7 +409,7 @@ impl Failure {
         self
     }
 
-    /// Invalid preferences at `path`.
+    /// Invalid preferences at `path`. With a hint: `ValueError::refused(path, message).with_hint(hint).into()`.
     pub fn preferences(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Preferences(ValueError::refused(path, message))
     }

@@ -10,7 +10,7 @@ use crate::binding::Rule;
 use crate::configuration::Preferences;
 use crate::cycle::Cycle;
 use crate::plugin::{Failure, Plugin};
-use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
+use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValuePlugin};
 
 /// A plugin that prepares state for a binding, such as parsed annotations, and uses it in its calls.
 ///
@@ -224,16 +224,12 @@ impl<'a> Kept<'a> {
         plugin: &P,
         cycle: Cycle<'_>,
     ) -> Result<&P::SnapshotValue, Failure> {
-        let make = || {
-            let context = SnapshotValueContext {
-                cycle,
-                changed_rows: None,
-            };
-            plugin.snapshot_value(&context, None)
-        };
         match kept(self.snapshot_value) {
             Some(value) => Ok(value),
-            None => self.made(|made| &made.snapshot_value, make),
+            None => self.made(
+                |made| &made.snapshot_value,
+                || crate::value::make(plugin, cycle, None, None),
+            ),
         }
     }
 

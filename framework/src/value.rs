@@ -5,6 +5,13 @@
 //! binding does so once per plan of the binding. The host keeps both. A plugin that lists neither `SnapshotValue` nor
 //! `BindingValue` in [`export_plugin!`](crate::export_plugin) costs the host nothing.
 
+mod columns;
+#[cfg(all(test, feature = "testing"))]
+mod tests;
+
+pub use columns::ClusterColumns;
+pub(crate) use columns::make;
+
 use std::any::Any;
 use std::marker::PhantomData;
 
@@ -37,6 +44,8 @@ use crate::table::TableView;
 /// impl SnapshotValuePlugin for NoLonelyRegions {
 ///     /// Clusters per region, by symbol.
 ///     type SnapshotValue = Vec<u32>;
+///     /// Heartbeats of clusters change much, but no region.
+///     const READS: ClusterColumns = ClusterColumns::NONE.location();
 ///
 ///     fn snapshot_value(
 ///         &self,
@@ -71,12 +80,21 @@ pub trait SnapshotValuePlugin: Plugin {
     /// The value. It cannot borrow from the snapshot.
     type SnapshotValue: Send + Sync + 'static;
 
+    /// Columns of clusters that the value is made from. The host makes another value only if one of them has changed in
+    /// any cluster, if clusters were added or removed, or if a cell of the plugin's tables may be another. By default, every
+    /// change of a cluster counts.
+    ///
+    /// A value may therefore be one that was made for an earlier snapshot with the same columns. Texts that the other
+    /// columns mention may have symbols that it does not know.
+    const READS: ClusterColumns = ClusterColumns::ALL;
+
     /// Makes the value for a snapshot. `previous` is the one for an earlier snapshot, if the host still has it, from which
     /// the new one can be derived: see [`SnapshotValueContext::changed_rows`].
     ///
     /// # Errors
     ///
     /// A [`Failure`], with which the call for which the value was made ends. The host tries again before the next call.
+    /// Reading a column that [`Self::READS`] does not declare is such a failure.
     fn snapshot_value(
         &self,
         context: &SnapshotValueContext<'_>,
@@ -88,14 +106,16 @@ pub trait SnapshotValuePlugin: Plugin {
 /// binding.
 #[derive(Debug)]
 pub struct SnapshotValueContext<'a> {
-    pub(crate) cycle: Cycle<'a>,
-    pub(crate) changed_rows: Option<&'a [Row]>,
+    cycle: Cycle<'a>,
+    /// The clusters, of which the plugin reads the columns that it declares.
+    clusters: Clusters<'a>,
+    changed_rows: Option<&'a [Row]>,
 }
 
 impl<'a> SnapshotValueContext<'a> {
-    /// All clusters of the snapshot.
+    /// All clusters of the snapshot, with the columns that [`SnapshotValuePlugin::READS`] declares.
     pub fn clusters(&self) -> Clusters<'a> {
-        self.cycle.clusters()
+        self.clusters
     }
 
     /// A table that the plugin declares at one of its extension points. With another version of it, anything may have
@@ -108,7 +128,7 @@ impl<'a> SnapshotValueContext<'a> {
         self.cycle.table(name)
     }
 
-    /// Rows whose clusters have changed since the snapshot of the previous value, ascending and each once. Both snapshots
+    /// Rows whose clusters have changed since the snapshot of the previous value, in any column, ascending and each once. Both snapshots
     /// have the same clusters in the same rows, and the symbols of the previous one have the same texts in this one. New
     /// texts have new symbols, so a table by symbol may have to grow.
     ///

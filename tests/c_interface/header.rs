@@ -36,6 +36,7 @@ fn prefix(module: &str) -> &'static str {
         "arena::flag" => "DIVVY_CLUSTER_",
         "arena::effect" => "DIVVY_EFFECT_",
         "arena::condition" => "DIVVY_CONDITION_",
+        "arena::group" => "DIVVY_GROUP_",
         "arena::column" => "DIVVY_COLUMN_",
         "row::toleration_operator" => "DIVVY_TOLERATION_",
         "row::spread_field" => "DIVVY_SPREAD_",
@@ -58,6 +59,35 @@ fn prefix(module: &str) -> &'static str {
     }
 }
 
+/// The name of a type of functions in C, and the declaration of `function` with the type that a line of the layout names.
+fn declaration(line: &str) -> (String, String) {
+    let parts = line
+        .strip_prefix("function ")
+        .and_then(|rest| rest.split_once('('))
+        .and_then(|(name, rest)| Some((name, rest.split_once(") -> ")?)));
+    let (name, (arguments, result)) = parts.unwrap_or_else(|| panic!("no function: {line}"));
+    let c_type = |rust: &str| match rust {
+        "()" => "void".to_owned(),
+        "u32" => "uint32_t".to_owned(),
+        "u64" => "uint64_t".to_owned(),
+        "f64" => "double".to_owned(),
+        "PluginText" => "divvy_text".to_owned(),
+        pointer => {
+            let (constness, target) = match pointer.strip_prefix("*const ") {
+                Some(target) => ("const ", target),
+                None => ("", pointer.strip_prefix("*mut ").expect("a pointer")),
+            };
+            match target {
+                "c_void" => format!("{constness}void *"),
+                target => format!("{constness}{} *", c_name(target)),
+            }
+        }
+    };
+    let arguments: Vec<String> = arguments.split(", ").map(c_type).collect();
+    let declared = format!("{} (*function)({})", c_type(result), arguments.join(", "));
+    (c_name(name), declared)
+}
+
 /// A C program that prints the layout which the compiler sees, in the form of `layout.txt`.
 fn program(layout: &str) -> String {
     let mut body = String::new();
@@ -66,6 +96,12 @@ fn program(layout: &str) -> String {
     for line in layout.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let statement = match words.as_slice() {
+            ["#", ..] => format!("puts(\"{line}\");"),
+            // The initialisation does not compile if the header's type is another.
+            ["function", ..] => {
+                let (name, declared) = declaration(line);
+                format!("{{ {declared} = ({name})0; (void)function; puts(\"{line}\"); }}")
+            }
             ["struct", name, _] => {
                 structure = c_name(name);
                 module = "";
@@ -130,6 +166,7 @@ fn the_header_has_nothing_that_the_rust_crate_lacks() {
         match line.split_whitespace().collect::<Vec<_>>().as_slice() {
             ["struct", name, _] => known.push(c_name(name)),
             ["module", name] => module = name,
+            ["function", ..] => known.push(declaration(line).0),
             [name, ..] if !module.is_empty() && line.starts_with("  ") => {
                 known.push(format!("{}{name}", prefix(module)))
             }
@@ -159,10 +196,12 @@ fn the_header_has_nothing_that_the_rust_crate_lacks() {
     ];
     let generic = ["_slice", "_out", "_list"];
     let declared = header.lines().filter_map(|line| {
+        let function = line.strip_prefix("typedef ").and_then(|line| line.split_once(" (*"));
         let rest = line
             .strip_prefix("#define ")
-            .or_else(|| line.strip_prefix("typedef struct "))?;
-        rest.split([' ', '(']).next()
+            .or_else(|| line.strip_prefix("typedef struct "))
+            .or(function.map(|(_, name)| name))?;
+        rest.split([' ', '(', ')']).next()
     });
     let unknown: Vec<&str> = declared
         .filter(|name| !known.iter().any(|known| known == name) && !own.contains(name))

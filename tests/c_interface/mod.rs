@@ -1,9 +1,10 @@
 //! The interface in C: the header says what the Rust crate says, and plugins that are written with it work.
 //!
 //! [`header`] compares every size, offset and constant. [`plugins`] builds the example with the system's compiler and
-//! schedules with it. [`tables`] reads a table of the profile. [`misbehaviour`] does what only a library without the SDK can do.
+//! schedules with it. [`tables`] reads a table of the profile. [`host`] uses a plugin of the SDK from C. [`misbehaviour`] does what only a library without the SDK can do.
 
 mod header;
+mod host;
 mod misbehaviour;
 mod plugins;
 mod tables;

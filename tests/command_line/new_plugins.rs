@@ -297,7 +297,7 @@ golden  too-little-room: ok
 fn a_plugin_without_golden_cases_or_outside_its_profile_does_not_pass() {
     let new = New::in_c("my-plugin");
     let profile = new.read("profile.toml");
-    new.write("profile.toml", &profile.replace("    \"my-plugin\",\n", ""));
+    new.write("profile.toml", &profile.replace(", \"my-plugin\"", ""));
     let (exit, _, stderr) = new.test(&[]);
     assert_eq!(exit, Some(2));
     assert!(
@@ -395,16 +395,108 @@ fn a_crate_with_two_exports_or_without_a_shared_library_is_told_what_to_write() 
     new.write("src/lib.rs", &library);
 
     let manifest = new.read("Cargo.toml");
-    new.write(
-        "Cargo.toml",
-        &manifest.replace("crate-type = [\"cdylib\"]", "crate-type = [\"lib\"]"),
-    );
+    let without = manifest.replace("[lib]\ncrate-type = [\"cdylib\"]\n", "");
+    assert_ne!(without, manifest);
+    new.write("Cargo.toml", &without);
     let (exit, stdout, stderr) = new.test(&[]);
-    assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
-    assert!(
-        stderr.ends_with(
-            "builds no shared library\n  hint: write `[lib]` and, below it, `crate-type = [\"cdylib\"]` into it\n"
+    assert_eq!((exit, stdout.as_str()), (Some(1), ""), "{stderr}");
+    let message = "error: a plugin is a shared library, but this crate is built as a Rust library: write `[lib]` and, below it, \
+                   `crate-type = [\"cdylib\"]` into Cargo.toml\n";
+    assert!(stderr.contains(message), "{stderr}");
+}
+
+/// The compiler says what to write, and nothing of serde's advice.
+#[test]
+fn a_type_without_its_derive_is_an_error_with_what_to_write() {
+    let new = New::create("my-plugin", &["--point=filter"]);
+    let library = |items: &str, configuration: &str, preferences: &str| {
+        format!(
+            "use divvy_framework::prelude::*;\n{items}\npub struct Mine;\nimpl Plugin for Mine {{\n    \
+             const NAME: &'static str = \"my-plugin\";\n    const DESCRIPTION: &'static str = \"\";\n}}\n\
+             impl ConfiguredPlugin for Mine {{\n    type Configuration = {configuration};\n    \
+             fn new(_: {configuration}) -> Result<Self, Box<dyn std::error::Error>> {{\n        Ok(Self)\n    }}\n}}\n\
+             impl FilterPlugin<{preferences}> for Mine {{\n    fn filter(\n        &self,\n        \
+             _: &FilterContext<'_, Self, {preferences}>,\n        _: &mut FilterResult<'_>,\n    ) -> Result<(), Failure> \
+             {{\n        Ok(())\n    }}\n}}\ndivvy_framework::export_plugin!(Mine: Filter);\n"
+        )
+    };
+    let nested = "pub struct Nested {\n    pub limit: u8,\n}\n";
+    for (items, configuration, preferences, told, write) in [
+        (
+            "#[derive(Configuration)]\npub struct Settings {\n    pub nested: Nested,\n}\n",
+            "Settings",
+            "NoPreferences",
+            "`Nested` cannot be read from a configuration or preferences",
+            "write `#[derive(Configuration)]` above the definition of `Nested`",
         ),
-        "{stderr}"
-    );
+        (
+            "#[derive(Configuration)]\npub struct Settings {\n    pub nested: Option<Vec<Nested>>,\n}\n",
+            "Settings",
+            "NoPreferences",
+            "`Nested` cannot be read from a configuration or preferences",
+            "write `#[derive(Configuration)]` above the definition of `Nested`",
+        ),
+        (
+            "#[derive(Configuration)]\npub enum Settings {\n    One(Nested),\n    Two { nested: Nested },\n}\n",
+            "Settings",
+            "NoPreferences",
+            "`Nested` cannot be read from a configuration or preferences",
+            "write `#[derive(Configuration)]` above the definition of `Nested`",
+        ),
+        (
+            "",
+            "Nested",
+            "NoPreferences",
+            "`Nested` is not the type of a configuration",
+            "write `#[derive(Configuration)]` above the definition of `Nested`",
+        ),
+        (
+            "",
+            "NoConfiguration",
+            "Nested",
+            "`Nested` is not the type of preferences",
+            "write `#[derive(Preferences)]` above the definition of `Nested`",
+        ),
+    ] {
+        new.write(
+            "src/lib.rs",
+            &library(&format!("{nested}{items}"), configuration, preferences),
+        );
+        let mut check = crate::artifacts::cargo();
+        let check = check
+            .args(["check", "--offline", "--color=never"])
+            .current_dir(&new.folder);
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-plugins");
+        let output = check
+            .env("CARGO_TARGET_DIR", target)
+            .output()
+            .expect("cargo can be started");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{items}");
+        assert!(stderr.contains(told), "{told}\n{stderr}");
+        assert!(stderr.contains(write), "{write}\n{stderr}");
+        for misleading in ["Deserialize", "JsonSchema", "serde"] {
+            assert!(!stderr.contains(misleading), "{misleading}\n{stderr}");
+        }
+    }
+}
+
+/// The first thing that a stranger forgets.
+#[test]
+fn a_plugin_that_is_not_built_yet_is_found_with_the_command_that_builds_it() {
+    let rust = New::create("my-plugin", &["--point=filter"]);
+    let in_c = New::in_c("my-plugin");
+    for (new, build) in [(&rust, "cargo build --release"), (&in_c, "make")] {
+        let profile = format!("{}/profile.toml", new.path());
+        let manifests = format!("{}/manifests", new.path());
+        let hint = format!("hint: the plugin is not built yet: run `{build}` in `{}`\n", new.path());
+        for arguments in [
+            &["profile", "check", &profile][..],
+            &["schedule", "--profile", &profile, "-f", &manifests],
+        ] {
+            let (exit, stdout, stderr) = run(arguments);
+            assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+            assert!(stderr.contains(&hint), "{hint}{stderr}");
+        }
+    }
 }

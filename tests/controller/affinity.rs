@@ -132,14 +132,9 @@ fn what_no_filter_enforces_is_refused_until_a_profile_does() {
         "{said}"
     );
     assert!(said.contains("profile `test`"), "{said}");
-    // The index of placements is made at the start.
-    let refusal = simulation.exchange(&lines()).refusal.expect("a restart is needed");
-    assert!(
-        refusal.contains("placements") && refusal.contains("restarted"),
-        "{refusal}"
-    );
-    let mut simulation = plane(&[cluster("a", 10)]);
-    simulation.create("v", apart(2));
+    // It waits for its backoff and for no event.
+    assert_eq!(simulation.exchange(&lines()).refusal, None);
+    simulation.pass(Duration::from_secs(2));
     assert!(is_scheduled(&simulation, "v"));
     // A profile that enforces only one kind refuses the other.
     let only_affinity = filters_with(&["workload-affinity"]);
@@ -149,6 +144,44 @@ fn what_no_filter_enforces_is_refused_until_a_profile_does() {
         simulation.condition("w"),
         ("False".to_owned(), "SchedulerError".to_owned())
     );
+}
+
+/// What was decided before anyone asked where it went keeps the others away: written, and in flight.
+#[test]
+fn a_profile_that_begins_to_read_placements_knows_those_of_before() {
+    let anywhere = |mut specification: Value| {
+        specification["placement"]["clusterAffinity"] = json!({"clusterNames": ["a", "b", "c"]});
+        specification
+    };
+    let at = |cluster: &str| {
+        let mut specification = apart(2);
+        specification["placement"]["clusterAffinity"] = json!({ "clusterNames": [cluster] });
+        specification
+    };
+    // Without groups until they are placed, since a profile that enforces none refuses them.
+    let mut simulation = Simulation::new(&[cluster("a", 30), cluster("b", 20), cluster("c", 10)]);
+    let grouped = json!({"spec": {"workloadAffinityGroups": {"antiAffinityGroup": "app=shop"}}});
+    let lines_of_both = lines();
+    let with_filters = |simulation: &mut Simulation| {
+        assert_eq!(simulation.exchange(&lines_of_both).refusal, None);
+    };
+    simulation.create("v", {
+        let mut specification = at("a");
+        specification["workloadAffinityGroups"] = Value::Null;
+        specification
+    });
+    assert_eq!(simulation.result("v"), clusters(&[("a", 2)]));
+    simulation.patch("v", &grouped);
+    with_filters(&mut simulation);
+    simulation.hold_writes();
+    simulation.create("w", at("b"));
+    // Back and forth, while the decision about `w` is written.
+    assert_eq!(simulation.exchange("").refusal, None);
+    with_filters(&mut simulation);
+    simulation.create("x", anywhere(apart(2)));
+    simulation.release_writes();
+    assert_eq!(simulation.result("w"), clusters(&[("b", 2)]));
+    assert_eq!(simulation.result("x"), clusters(&[("c", 2)]));
 }
 
 /// A new term knows only what is on the control plane.

@@ -147,12 +147,22 @@ fn plugins_see_the_metadata_of_the_policy_that_claims_a_binding() {
     }
 }
 
+/// The profile before it needed none, so none was kept.
 #[test]
-fn a_profile_that_begins_to_read_metadata_needs_a_restart() {
+fn a_profile_that_begins_to_read_metadata_sees_that_of_every_policy() {
     let mut simulation = Simulation::new(&regions());
-    let trial = simulation.exchange("filters = ['windows', 'cluster-affinity']");
-    assert_eq!(
-        trial.refusal.as_deref(),
-        Some("a plugin needs the metadata of policies, for which the scheduler must be restarted")
-    );
+    let labels = json!({"propagationpolicy.karmada.io/permanent-id": "policy", "home": "us"});
+    simulation.policy(&json!({"metadata": {"name": "p", "namespace": "default", "labels": labels}}));
+    let lines = "filters = ['windows', 'cluster-affinity']\nscores = [{ plugin = 'windows', weight = 1 }]";
+    assert_eq!(simulation.exchange(lines).refusal, None);
+    let one = json!({
+        "replicas": 1,
+        "replicaRequirements": {"resourceRequest": {"cpu": "1"}},
+        "placement": {
+            "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}],
+            "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+        },
+    });
+    simulation.create("web", one);
+    assert_eq!(simulation.result("web"), clusters(&[("b", 1)]));
 }

@@ -12,10 +12,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use divvy_controller::condition::ScheduledReason;
+use divvy_controller::engine::News;
+use divvy_controller::objects::Kind;
 use divvy_controller::serve::Unconfirmed;
 use divvy_controller::write::WriteOutcome;
 use serde_json::{Value, json};
 
+use crate::artifacts;
 use simulation::Simulation;
 
 fn cluster(name: &str, cpu: u32) -> Value {
@@ -318,7 +321,10 @@ fn the_group_that_fitted_is_recorded_in_both_places() {
         simulation.binding("web")["status"]["schedulerObservingAffinityName"],
         "two"
     );
-    let failed = simulation.announcements().iter().filter(|event| !event.is_success);
+    let failed = simulation
+        .announcements()
+        .iter()
+        .filter(|event| event.news == News::Failed);
     assert!(
         failed
             .map(|event| &event.message)
@@ -417,6 +423,106 @@ fn a_changed_profile_is_tried_before_it_decides() {
     assert_eq!((trial.decisions, trial.differences, trial.refusal), (1, 0, None));
     simulation.patch("web", &nowhere);
     assert_eq!(simulation.result("web"), clusters(&[("a", 3)]));
+}
+
+/// The JSON of clusters is kept only for plugins that read it, so it must be listed again first.
+#[test]
+fn a_profile_that_begins_to_read_the_json_of_clusters_sees_that_of_every_cluster() {
+    let lines = &format!(
+        "filters = ['curious', 'cluster-affinity']\n\
+         plugin = {{ curious = {{ path = '{}', configuration = {{ reads = 'declared-clusters' }} }} }}",
+        artifacts::fixture("windows").display()
+    );
+    let mut simulation = Simulation::new(&[cluster("a", 10), cluster("b", 10)]);
+    let trial = simulation.exchange_with(lines, |simulation| {
+        // Until then the old profile decides.
+        simulation.create("before", duplicated(json!({})));
+        assert!(is_scheduled(simulation, "before"));
+        // A cluster that comes between is one of them.
+        simulation.cluster(&cluster("c", 10));
+    });
+    assert_eq!((trial.decisions, trial.refusal), (2, None));
+    simulation.create("after", duplicated(json!({})));
+    assert_eq!(simulation.result("after"), clusters(&[("a", 2), ("b", 2), ("c", 2)]));
+}
+
+#[test]
+fn a_relist_of_clusters_that_did_not_change_changes_nothing() {
+    let mut simulation = Simulation::new(&[cluster("a", 10), cluster("b", 10)]);
+    simulation.create("web", divided(30));
+    assert_eq!(simulation.condition("web").1, "Unschedulable");
+    simulation.create("everywhere", duplicated(json!({})));
+    let writes = simulation.writes("web");
+    simulation.relist(Kind::Cluster);
+    assert!(simulation.engine().missing_clusters().is_empty());
+    assert_eq!(simulation.writes("web"), writes);
+    // A change that only the list shows counts.
+    simulation.change_unseen(
+        "b",
+        &json!({"status": {"resourceSummary": {"allocatable": {"cpu": "40"}}}}),
+    );
+    simulation.relist(Kind::Cluster);
+    simulation.pass(Duration::from_secs(2));
+    assert!(is_scheduled(&simulation, "web"));
+}
+
+#[test]
+fn warnings_of_a_plan_are_reported_once() {
+    let mut simulation = Simulation::new(&[cluster("a", 10)]);
+    let warnings = |simulation: &Simulation| {
+        let announcements = simulation.announcements().iter();
+        let warnings = announcements.filter(|event| event.news == News::Warning);
+        warnings.map(|event| event.message.clone()).collect::<Vec<_>>()
+    };
+    let annotated =
+        |specification: Value, key: &str| json!({"spec": specification, "metadata": {"annotations": {key: "{}"}}});
+    simulation.create("web", divided(3));
+    assert_eq!(warnings(&simulation), Vec::<String>::new());
+    simulation.patch(
+        "web",
+        &annotated(json!({"replicas": 4}), "divvy.io/preferences.no-such-plugin"),
+    );
+    let reported = warnings(&simulation);
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(reported[0].contains("no-such-plugin"), "{reported:?}");
+    assert!(is_scheduled(&simulation, "web"));
+    // Further decisions say nothing new; another mistake does.
+    simulation.patch("web", &json!({"spec": {"replicas": 5}}));
+    assert_eq!(simulation.result("web"), clusters(&[("a", 5)]));
+    assert_eq!(warnings(&simulation), reported);
+    simulation.patch(
+        "web",
+        &annotated(json!({"replicas": 6}), "divvy.io/preferences.nor-this-one"),
+    );
+    assert_eq!(warnings(&simulation).len(), 2);
+}
+
+#[test]
+fn sets_of_components_take_their_room() {
+    let mut simulation =
+        Simulation::with_profile("multiple-pod-templates = true", &[cluster("a", 10), cluster("b", 10)]);
+    let component = |name: &str, replicas: i32| json!({"name": name, "replicas": replicas, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}});
+    let set = json!({
+        "components": [component("manager", 1), component("worker", 5)],
+        "placement": {
+            "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}],
+            "replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"},
+        },
+    });
+    for name in ["one", "two", "three"] {
+        simulation.create(name, set.clone());
+    }
+    let of = |name: &str| simulation.result(name).into_keys().collect::<Vec<_>>();
+    assert_ne!(of("one"), of("two"));
+    assert_eq!((of("one").len(), of("two").len()), (1, 1));
+    // Each cluster has room for one set.
+    assert_eq!(of("three"), Vec::<String>::new());
+    assert_eq!(simulation.condition("three").0, "False");
+    // They are held after a restart as well, and given back after a time.
+    simulation.lead(2);
+    assert_eq!(simulation.condition("three").0, "False");
+    simulation.pass(Duration::from_secs(300));
+    assert!(is_scheduled(&simulation, "three"));
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub(super) struct Simulation {
     elapsed: Duration,
     /// Patches that were written, by binding: of the specification and of the status.
     writes: BTreeMap<String, (usize, usize)>,
+    /// Clusters and policies as they were applied last, for relists.
+    others: BTreeMap<(Kind, String), Value>,
     announcements: Vec<Announcement>,
     /// Outcome of the next writes instead of success.
     failures: Vec<WriteOutcome>,
@@ -58,6 +60,7 @@ impl Simulation {
             start: Instant::now(),
             elapsed: Duration::ZERO,
             writes: BTreeMap::new(),
+            others: BTreeMap::new(),
             announcements: Vec::new(),
             failures: Vec::new(),
             held: None,
@@ -96,8 +99,7 @@ impl Simulation {
 
     /// Creates or replaces a cluster.
     pub(super) fn cluster(&mut self, cluster: &Value) {
-        let object = Object::read(Kind::Cluster, fetched(cluster)).expect("a cluster");
-        self.observe(Change::Applied(Kind::Cluster, object));
+        self.apply_other(Kind::Cluster, cluster);
     }
 
     /// Removes a cluster.
@@ -106,13 +108,45 @@ impl Simulation {
             namespace: String::new(),
             name: name.to_owned(),
         };
+        self.others.remove(&(Kind::Cluster, name.to_owned()));
         self.observe(Change::Deleted(Kind::Cluster, key));
     }
 
     /// Creates or replaces a policy.
     pub(super) fn policy(&mut self, policy: &Value) {
-        let object = Object::read(Kind::Policy, fetched(policy)).expect("a policy");
-        self.observe(Change::Applied(Kind::Policy, object));
+        self.apply_other(Kind::Policy, policy);
+    }
+
+    fn apply_other(&mut self, kind: Kind, object: &Value) {
+        let name = object["metadata"]["name"].as_str().expect("a name").to_owned();
+        let key = (kind, name);
+        self.version += 1;
+        self.others.insert(key.clone(), object.clone());
+        let object = self.others.get_mut(&key).expect("it was inserted");
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        let object = Object::read(kind, fetched(object)).expect("an object of this kind");
+        self.observe(Change::Applied(kind, object));
+    }
+
+    /// Changes a cluster by a merge patch without telling the scheduler.
+    pub(super) fn change_unseen(&mut self, name: &str, patch: &Value) {
+        self.version += 1;
+        let key = (Kind::Cluster, name.to_owned());
+        let cluster = self.others.get_mut(&key).expect("a cluster");
+        merge(cluster, patch);
+        cluster["metadata"]["resourceVersion"] = json!(self.version.to_string());
+    }
+
+    /// Lists a kind again, as after a watch that expired.
+    pub(super) fn relist(&mut self, kind: Kind) {
+        self.observe(Change::ListBegins(kind));
+        let listed = self.others.iter().filter(|((of, _), _)| *of == kind);
+        let listed: Vec<Value> = listed.map(|(_, object)| object.clone()).collect();
+        for object in listed {
+            let object = Object::read(kind, fetched(&object)).expect("an object of this kind");
+            self.observe(Change::Listed(kind, object));
+        }
+        self.observe(Change::ListEnds(kind));
     }
 
     /// Creates a binding, and lets the scheduler act.
@@ -174,10 +208,24 @@ impl Simulation {
         &self.engine
     }
 
-    /// Tries another profile, which decides from then on unless it is refused.
+    /// Tries another profile, which decides from then on unless it is refused. What it reads more than the present one is listed
+    /// again first.
     pub(super) fn exchange(&mut self, lines: &str) -> Trial {
+        self.exchange_with(lines, |_| ())
+    }
+
+    /// As [`Self::exchange`]. `meanwhile` happens before the lists.
+    pub(super) fn exchange_with(&mut self, lines: &str, meanwhile: impl FnOnce(&mut Self)) -> Trial {
+        let new = active_profile(lines);
+        let kinds = self.engine.prepare(&new.profile);
+        meanwhile(self);
+        for kind in kinds {
+            assert!(!self.engine.is_prepared());
+            self.relist(kind);
+        }
+        assert!(self.engine.is_prepared());
         let now = self.now();
-        let trial = self.engine.exchange(active_profile(lines), now);
+        let trial = self.engine.exchange(new, now);
         self.run();
         trial
     }

@@ -120,7 +120,7 @@ fn a_configuration_value_of_another_type_is_named_with_both_types() {
     check(
         "assign = ['faulty']\n[profile.plugin.faulty.configuration]\npatience = 'long'",
         &[(
-            "configuration of plugin `faulty`: patience: expected an integer from 0 to 4294967295, got the string \"long\"",
+            "configuration of plugin `faulty`: patience: expected a whole number from 0 to 4294967295, got the string \"long\"",
             "",
         )],
     );
@@ -135,6 +135,20 @@ fn a_constructor_that_fails() {
         "assign = ['faulty']\nplugin.faulty.configuration.constructor = 'error'",
         &[("plugin `faulty` could not be constructed: the licence has run out", "")],
     );
+}
+
+#[test]
+fn a_constructor_that_refuses_the_value_of_a_key() {
+    let lines = "assign = ['faulty']\nplugin.faulty.configuration.constructor = 'key'";
+    check(
+        lines,
+        &[(
+            "configuration of plugin `faulty`: patience: expected less than 10, got 12",
+            "9 is much already",
+        )],
+    );
+    let errors = Host::try_extending(lines).expect_err("the profile is refused");
+    assert_eq!(errors[0].key().as_deref(), Some("plugin.faulty.configuration.patience"));
 }
 
 #[test]
@@ -204,6 +218,36 @@ fn a_plugin_that_is_not_found_names_the_searched_folders() {
             "plugin `averag` not found; looked in no directory".to_owned(),
             "build the plugins, or name their folder in `plugin-directories` or DIVVY_PLUGIN_PATH".to_owned(),
         )
+    );
+}
+
+#[test]
+fn a_library_under_another_name_and_a_link_to_nothing_are_named() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let renamed = folder.path().join("renamed.so");
+    std::fs::copy(artifacts::plugin("average"), &renamed).expect("a library can be copied");
+    let mut profile = configuration("extends = 'default'");
+    name_libraries(&mut profile);
+    profile.assign = Some(vec!["average".to_owned()]);
+    profile.plugin.retain(|name, _| name != "average");
+    let directories = PluginDirectories::new([folder.path().to_owned()]);
+    let errors = Host::new(&profile, &directories).expect_err("it has another name");
+    let expected = (
+        format!("plugin `average` not found; looked in `{}`", folder.path().display()),
+        format!(
+            "`{}` holds it: rename the file to `libdivvy_plugin_average.so`, or write its `path` in \
+             `[profile.plugin.average]`",
+            renamed.display()
+        ),
+    );
+    assert_eq!(told(&errors[0]), expected);
+
+    let link = folder.path().join("libdivvy_plugin_average.so");
+    std::os::unix::fs::symlink(folder.path().join("nothing.so"), &link).expect("a link can be made");
+    let errors = Host::new(&profile, &directories).expect_err("the link leads to nothing");
+    assert_eq!(
+        told(&errors[0]).0,
+        format!("plugin file `{}` does not exist", link.display())
     );
 }
 

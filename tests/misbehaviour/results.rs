@@ -144,7 +144,7 @@ fn preferences_that_do_not_fit_name_the_key() {
     );
     assert_eq!(
         with(serde_json::json!({ "patience": "long" })),
-        "Error: the binding's `divvy.io/preferences`: plugin `faulty`: patience: expected an integer from 0 to 4294967295, \
+        "Error: the binding's `divvy.io/preferences`: plugin `faulty`: patience: expected a whole number from 0 to 4294967295, \
          got the string \"long\""
     );
 }

@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 22] = [
+const CRATES: [(&str, &[&str]); 23] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -133,6 +133,7 @@ const CRATES: [(&str, &[&str]); 22] = [
     ),
     ("divvy-tests", &[]),
     ("divvy-page-tests", &[]),
+    ("divvy-sizes", &[]),
     ("divvy-control-plane-tests", &["divvy-documents", "divvy-karmada"]),
     ("divvy-plugin", &["divvy-framework"]),
 ];

@@ -266,13 +266,46 @@ typedef struct divvy_column_entry {
 /* `False`. */
 #define DIVVY_CONDITION_FALSE 2u
 
+/* Groups of columns: bits of `divvy_point_descriptor.reads`, by which a plugin names the columns that its value for a
+ * snapshot is made from. The host knows for each group when a cluster last changed in it, so a heartbeat, which changes
+ * free resources and little else, leaves a value alone that is made from labels. */
+/* Names, their order, and texts. They stay the same as long as rows and symbols keep their numbers, so they can always
+ * be read. Columns: `NAME`, `NAME_HASH` and those of symbols. */
+#define DIVVY_GROUP_NAMES UINT64_C(1)
+/* `metadata.uid`. */
+#define DIVVY_GROUP_UID (UINT64_C(1) << 1)
+/* The bits `DIVVY_CLUSTER_*`. */
+#define DIVVY_GROUP_FLAGS (UINT64_C(1) << 2)
+/* Region, provider and zones. */
+#define DIVVY_GROUP_LOCATION (UINT64_C(1) << 3)
+/* Labels. */
+#define DIVVY_GROUP_LABELS (UINT64_C(1) << 4)
+/* Annotations. */
+#define DIVVY_GROUP_ANNOTATIONS (UINT64_C(1) << 5)
+/* Taints. */
+#define DIVVY_GROUP_TAINTS (UINT64_C(1) << 6)
+/* API enablements. */
+#define DIVVY_GROUP_APIS (UINT64_C(1) << 7)
+/* Conditions. */
+#define DIVVY_GROUP_CONDITIONS (UINT64_C(1) << 8)
+/* Amounts of resources. Heartbeats change them. */
+#define DIVVY_GROUP_RESOURCES (UINT64_C(1) << 9)
+/* Resource models, and the numbers of nodes in their grades. Heartbeats change these. */
+#define DIVVY_GROUP_MODELS (UINT64_C(1) << 10)
+/* The clusters as JSON. Heartbeats change it. */
+#define DIVVY_GROUP_RAW (UINT64_C(1) << 11)
+/* All groups of this version. */
+#define DIVVY_GROUP_ALL ((UINT64_C(1) << DIVVY_GROUP_COUNT) - 1)
+/* Number of groups in this version. */
+#define DIVVY_GROUP_COUNT 12u
+
 /* The columns, by their index in the directory. A column "per cluster" has one row for each cluster. The
  * documentation of a column of spans names the columns that the spans point into. */
 /* `u32` per cluster: symbol of the name. */
 #define DIVVY_COLUMN_NAME 0
 /* `u64` per cluster: hash of the name. */
 #define DIVVY_COLUMN_NAME_HASH 1
-/* `u32` per cluster: bits of `DIVVY_FLAG_*`. */
+/* `u32` per cluster: bits of `DIVVY_CLUSTER_*`. */
 #define DIVVY_COLUMN_FLAGS 2
 /* `u32` per cluster: symbol of `spec.region`. */
 #define DIVVY_COLUMN_REGION 3
@@ -1213,9 +1246,10 @@ typedef struct divvy_prepare_call {
     DIVVY_FUNCTION(divvy_release_function, release)
 } divvy_prepare_call;
 
-/* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
- * that declare this kind get it. The cycle has the snapshot and the plugin's tables, but nothing of a binding. The host
- * drops the value when it has the next one, or when the instance is dropped. */
+/* Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot, unless no column has
+ * changed that `divvy_point_descriptor.reads` names. Only plugins that declare this kind get it. The cycle has the snapshot
+ * and the plugin's tables, but nothing of a binding. The host drops the value when it has the next one, or when the instance
+ * is dropped. */
 typedef struct divvy_snapshot_value_call {
     /* Size of the struct in bytes, as its creator knows it. */
     uint32_t size;
@@ -1533,6 +1567,11 @@ typedef struct divvy_point_descriptor {
     uint64_t required;
     /* Optional features at this point. */
     uint64_t optional;
+    /* For `DIVVY_KIND_SNAPSHOT_VALUE`: the columns of clusters that the value is made from, as bits of
+     * `DIVVY_GROUP_*`. The host keeps the value until one of them changes; tables that the plugin reads count in any
+     * case. The plugin must read no other column while it makes the value. 0 if the columns are not known; the value is
+     * then made anew after every change, as it is for a bit that the host does not know. */
+    uint64_t reads;
 } divvy_point_descriptor;
 
 /* A list of pointers. */

@@ -14,6 +14,10 @@
 //! plugin in another language. Columns are only ever appended to the directory; a reader gets an empty slice for a
 //! missing column.
 
+mod restriction;
+
+pub use restriction::Restriction;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::hash::hash_text;
@@ -75,6 +79,43 @@ pub mod condition {
     pub const TRUE: u32 = 1;
     /// `False`.
     pub const FALSE: u32 = 2;
+}
+
+/// Groups of columns: bits of [`crate::descriptor::PointDescriptor::reads`], by which a plugin names the columns that its
+/// value for a snapshot is made from.
+///
+/// The host knows for each group when a cluster last changed in it, so a heartbeat, which changes free resources and
+/// little else, leaves a value alone that is made from labels. [`GROUPS`] has the group of each column.
+pub mod group {
+    /// Names, their order, and texts. They stay the same as long as rows and symbols keep their numbers, so they can always
+    /// be read.
+    pub const NAMES: u64 = 1;
+    /// `metadata.uid`.
+    pub const UID: u64 = 1 << 1;
+    /// The bits of [`super::flag`].
+    pub const FLAGS: u64 = 1 << 2;
+    /// Region, provider and zones.
+    pub const LOCATION: u64 = 1 << 3;
+    /// Labels.
+    pub const LABELS: u64 = 1 << 4;
+    /// Annotations.
+    pub const ANNOTATIONS: u64 = 1 << 5;
+    /// Taints.
+    pub const TAINTS: u64 = 1 << 6;
+    /// API enablements.
+    pub const APIS: u64 = 1 << 7;
+    /// Conditions.
+    pub const CONDITIONS: u64 = 1 << 8;
+    /// Amounts of resources. Heartbeats change them.
+    pub const RESOURCES: u64 = 1 << 9;
+    /// Resource models, and the numbers of nodes in their grades. Heartbeats change these.
+    pub const MODELS: u64 = 1 << 10;
+    /// The clusters as JSON. Heartbeats change it.
+    pub const RAW: u64 = 1 << 11;
+    /// All groups of this version.
+    pub const ALL: u64 = (1 << COUNT) - 1;
+    /// Number of groups in this version.
+    pub const COUNT: u32 = 12;
 }
 
 /// The columns, by their index in the directory.
@@ -189,6 +230,61 @@ pub mod column {
     pub const COUNT: usize = 50;
 }
 
+/// The group of each column.
+#[rustfmt::skip]
+pub const GROUPS: [u64; column::COUNT] = [
+    group::NAMES, // NAME
+    group::NAMES, // NAME_HASH
+    group::FLAGS, // FLAGS
+    group::LOCATION, // REGION
+    group::LOCATION, // PROVIDER
+    group::LOCATION, // ZONE
+    group::LOCATION, // ZONE_SPANS
+    group::LOCATION, // ZONES
+    group::LABELS, // LABEL_SPANS
+    group::LABELS, // LABEL_KEYS
+    group::LABELS, // LABEL_VALUES
+    group::ANNOTATIONS, // ANNOTATION_SPANS
+    group::ANNOTATIONS, // ANNOTATION_KEYS
+    group::ANNOTATIONS, // ANNOTATION_VALUES
+    group::TAINTS, // TAINT_SPANS
+    group::TAINTS, // TAINT_KEYS
+    group::TAINTS, // TAINT_VALUES
+    group::TAINTS, // TAINT_EFFECTS
+    group::TAINTS, // TAINT_TIMES
+    group::APIS, // API_SET
+    group::APIS, // API_SET_SPANS
+    group::APIS, // API_GROUP_VERSIONS
+    group::APIS, // API_KINDS
+    group::CONDITIONS, // CONDITION_SPANS
+    group::CONDITIONS, // CONDITION_TYPES
+    group::CONDITIONS, // CONDITION_STATUSES
+    group::CONDITIONS, // CONDITION_REASONS
+    group::RESOURCES, // RESOURCE_NAMES
+    group::RESOURCES, // RESOURCE_ALLOCATABLE
+    group::RESOURCES, // RESOURCE_ALLOCATED
+    group::RESOURCES, // RESOURCE_ALLOCATING
+    group::RESOURCES, // RESOURCE_REMAINING
+    group::MODELS, // MODEL_SET
+    group::MODELS, // MODEL_SET_SPANS
+    group::MODELS, // MODEL_GRADES
+    group::MODELS, // MODEL_RANGE_SPANS
+    group::MODELS, // MODEL_RANGE_RESOURCES
+    group::MODELS, // MODEL_RANGE_MINIMUMS
+    group::MODELS, // MODEL_RANGE_MAXIMUMS
+    group::MODELS, // MODELING_SPANS
+    group::MODELS, // MODELING_GRADES
+    group::MODELS, // MODELING_COUNTS
+    group::NAMES, // SYMBOL_OFFSETS
+    group::NAMES, // SYMBOL_TEXT
+    group::NAMES, // SYMBOL_TABLE
+    group::NAMES, // SYMBOL_HASHES
+    group::NAMES, // SYMBOL_ROWS
+    group::RAW, // RAW_SPANS
+    group::RAW, // RAW_TEXT
+    group::UID, // UID
+];
+
 /// The texts of an arena's symbols.
 #[derive(Clone, Copy)]
 struct Texts<'a> {
@@ -210,6 +306,8 @@ impl<'a> Texts<'a> {
 pub struct Arena<'a> {
     words: &'a [u64],
     directory: &'a [ColumnEntry],
+    /// Where reading a column outside of some groups is noted.
+    restriction: Option<&'a Restriction>,
 }
 
 impl<'a> Arena<'a> {
@@ -217,6 +315,7 @@ impl<'a> Arena<'a> {
     pub const EMPTY: Arena<'static> = Arena {
         words: &[],
         directory: &[],
+        restriction: None,
     };
 
     /// The arena in `words`; [`Arena::EMPTY`] if they do not hold one.
@@ -230,6 +329,7 @@ impl<'a> Arena<'a> {
             Some(directory) => Self {
                 words,
                 directory: bytemuck::cast_slice(directory),
+                restriction: None,
             },
             None => Arena::EMPTY,
         }
@@ -242,10 +342,13 @@ impl<'a> Arena<'a> {
     }
 
     /// The generation of the snapshot: two arenas of one host with the same generation have the same clusters. 0 if
-    /// it is not known.
+    /// it is not known, and for a reader of some groups of columns, whose contents outlive a generation.
     #[inline]
     pub fn generation(&self) -> u64 {
-        self.words.get(3).copied().unwrap_or(0)
+        match self.restriction {
+            None => self.words.get(3).copied().unwrap_or(0),
+            Some(_) => 0,
+        }
     }
 
     /// The words that the view reads.
@@ -253,7 +356,8 @@ impl<'a> Arena<'a> {
         self.words
     }
 
-    /// A column, as a slice of the type that its documentation names; empty if the arena does not have it.
+    /// A column, as a slice of the type that its documentation names; empty if the arena does not have it, or if the
+    /// reader may not read it.
     #[inline]
     pub fn column<T: Pod>(&self, column: usize) -> &'a [T] {
         let Some(entry) = self.directory.get(column) else {
@@ -265,10 +369,20 @@ impl<'a> Arena<'a> {
             .checked_add(bytes.div_ceil(8))
             .and_then(|end| self.words.get(first..end))
         else {
+            self.refuse(column);
             return &[];
         };
         let all: &[u8] = bytemuck::cast_slice(words);
         bytemuck::try_cast_slice(&all[..bytes]).unwrap_or(&[])
+    }
+
+    /// Notes that a column was asked for that is not within the arena, as if it had to be: for a reader of some groups,
+    /// those of the others are not.
+    #[cold]
+    fn refuse(&self, column: usize) {
+        if let Some(restriction) = self.restriction {
+            restriction.note(column);
+        }
     }
 
     /// The text of a symbol; empty for a symbol that the arena does not have.

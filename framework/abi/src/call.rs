@@ -16,15 +16,20 @@
 use std::ffi::c_void;
 
 use crate::column::{Address, Function, Pointer, Slice, SliceMut};
+use crate::signature::function;
 use crate::sized::{kind, sized};
 use crate::view::{CycleView, PolicyView};
 
-/// The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the call. It
-/// returns 0, or a code of [`crate::service::failure`].
-pub type CallFunction = unsafe extern "C" fn(instance: *const c_void, call: *mut CallHead<'_>) -> u32;
+function! {
+    /// The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the call. It
+    /// returns 0, or a code of [`crate::service::failure`].
+    CallFunction<'a>(instance: *const c_void, call: *mut CallHead<'a>) -> u32
+}
 
-/// The function that drops what a plugin prepared or keeps.
-pub type ReleaseFunction = unsafe extern "C" fn(state: *mut c_void);
+function! {
+    /// The function that drops what a plugin prepared or keeps.
+    ReleaseFunction(state: *mut c_void)
+}
 
 macro_rules! call {
     (
@@ -121,9 +126,10 @@ call! {
 }
 
 call! {
-    /// Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot. Only plugins
-    /// that declare this kind get it. The cycle has the snapshot and the plugin's tables, but nothing of a binding. The
-    /// host drops the value when it has the next one, or when the instance is dropped.
+    /// Makes the value that a plugin keeps for a snapshot, before the first call that reads that snapshot, unless no column
+    /// has changed that [`crate::descriptor::PointDescriptor::reads`] names. Only plugins that declare this kind get it. The
+    /// cycle has the snapshot and the plugin's tables, but nothing of a binding. The host drops the value when it has the next
+    /// one, or when the instance is dropped.
     SnapshotValueCall(SnapshotValueCallRef, kind::SNAPSHOT_VALUE) {
         /// The value for an earlier snapshot; null if there is none. It stays valid during the call.
         previous: Address = Address::NULL,

@@ -5,7 +5,10 @@
 //! error message instead of undefined behaviour. This is all that `abi_stable` does here.
 //!
 //! The check compares names, order, types and sizes of fields. Structs that can grow are compared as far as both sides
-//! know them. Columns of the arena and the signatures of functions are not part of a certificate.
+//! know them. A function is compared by the types of its arguments and its result, a pointer by the struct that it points
+//! to; see [`crate::signature`].
+//!
+//! Columns of the arena and the meaning of numbers are not part of a certificate: the golden test has them.
 
 use abi_stable::StableAbi;
 use abi_stable::library::{CheckTypeLayout, LibHeader, RootModule, RootModuleError, RootModuleResult};

@@ -10,22 +10,34 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 
 #[cfg(feature = "certificate")]
-use abi_stable::StableAbi;
+use abi_stable::{StableAbi, abi_stability::GetStaticEquivalent_, type_layout::TypeLayout};
+
+#[cfg(feature = "certificate")]
+use crate::signature::{Pointee, Signature, certified};
 
 /// Words of four bytes that fill an address up to eight bytes: none on a 64-bit target.
-const FILL: usize = (8 - size_of::<*const c_void>()) / 4;
+pub(crate) const FILL: usize = (8 - size_of::<*const c_void>()) / 4;
 
 /// The address of a struct that lives for `'a`; null for "none".
 #[repr(C)]
-#[cfg_attr(feature = "certificate", derive(StableAbi))]
-#[cfg_attr(feature = "certificate", sabi(unsafe_unconstrained(T)))]
 pub struct Pointer<'a, T> {
-    // The certificate lists the structs that pointers point to, so that they can grow.
-    #[cfg_attr(feature = "certificate", sabi(unsafe_opaque_field))]
     address: *const T,
     fill: [u32; FILL],
-    #[cfg_attr(feature = "certificate", sabi(unsafe_opaque_field))]
     lifetime: PhantomData<&'a T>,
+}
+
+// The certificate compares what a pointer points to by name. It also lists these structs themselves, so that they can grow.
+#[cfg(feature = "certificate")]
+// SAFETY: that of a type without lifetimes that stands for this one alone.
+unsafe impl<'a, T: Pointee> GetStaticEquivalent_ for Pointer<'a, T> {
+    type StaticEquivalent = <certified::Pointer<'a, T::Certified> as GetStaticEquivalent_>::StaticEquivalent;
+}
+
+#[cfg(feature = "certificate")]
+// SAFETY: both types have the same fields.
+unsafe impl<'a, T: Pointee> StableAbi for Pointer<'a, T> {
+    type IsNonZeroType = abi_stable::reexports::False;
+    const LAYOUT: &'static TypeLayout = <certified::Pointer<'a, T::Certified> as StableAbi>::LAYOUT;
 }
 
 impl<T> Clone for Pointer<'_, T> {
@@ -110,13 +122,22 @@ impl Address {
 /// A function of the other side; null for "none". `F` is an `extern "C"` function pointer.
 #[repr(C)]
 #[derive(Clone, Copy)]
-#[cfg_attr(feature = "certificate", derive(StableAbi))]
-#[cfg_attr(feature = "certificate", sabi(unsafe_unconstrained(F)))]
 pub struct Function<F> {
-    // The certificate does not compare signatures; the golden test and the header's test do.
-    #[cfg_attr(feature = "certificate", sabi(unsafe_opaque_field))]
     function: Option<F>,
     fill: [u32; FILL],
+}
+
+#[cfg(feature = "certificate")]
+// SAFETY: that of a type that stands for this one alone.
+unsafe impl<F: Signature> GetStaticEquivalent_ for Function<F> {
+    type StaticEquivalent = <certified::Function<F::Certified> as GetStaticEquivalent_>::StaticEquivalent;
+}
+
+#[cfg(feature = "certificate")]
+// SAFETY: both types have the same fields.
+unsafe impl<F: Signature> StableAbi for Function<F> {
+    type IsNonZeroType = abi_stable::reexports::False;
+    const LAYOUT: &'static TypeLayout = <certified::Function<F::Certified> as StableAbi>::LAYOUT;
 }
 
 impl<F: Copy> Function<F> {

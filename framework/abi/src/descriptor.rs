@@ -73,6 +73,11 @@ sized! {
         /// Optional features at this point.
         #[cfg_attr(feature = "certificate", sabi(last_prefix_field))]
         optional: u64 = 0,
+        /// For [`kind::SNAPSHOT_VALUE`]: the columns of clusters that the value is made from, as bits of
+        /// [`crate::arena::group`]. The host keeps the value until one of them changes; tables that the plugin reads count in
+        /// any case. 0 if they are not known; the value is then made anew after every change, as it is for a bit that the
+        /// host does not know.
+        reads: u64 = 0,
     }
 }
 

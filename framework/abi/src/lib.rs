@@ -11,7 +11,7 @@
 //! - [`view`]: what every call of a cycle can read. [`row`]: the rows of its tables.
 //! - [`arena`]: the clusters of a snapshot, as one block of primitive columns.
 //! - [`text`]: strings of a binding, as spans of one string, each with its hash.
-//! - [`sized`]: how structs grow. [`mod@column`]: how slices and texts cross.
+//! - [`sized`]: how structs grow. [`mod@column`]: how slices and texts cross. [`signature`]: what functions take.
 //! - `certificate`: the layouts of all of it, for a check at load time (feature `certificate`).
 //!
 //! # Compatible changes
@@ -49,6 +49,7 @@ pub mod reason;
 pub mod row;
 pub mod section;
 pub mod service;
+pub mod signature;
 pub mod sized;
 pub mod text;
 pub mod view;

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use crate::column::{Address, Function, PluginText, Pointer, Str};
 use crate::reason::Reason;
+use crate::signature::function;
 use crate::sized::{kind, sized};
 
 /// Codes of failures.
@@ -92,27 +93,44 @@ sized! {
     }
 }
 
-/// Returns the most verbose level of [`level`] that is recorded. Its argument: [`Services::context`].
-pub type LogLevelFunction = unsafe extern "C" fn(context: *const c_void) -> u32;
-/// Takes one log record: [`Services::context`], level, module of the plugin, message.
-pub type LogFunction =
-    for<'t> unsafe extern "C" fn(context: *const c_void, level: u32, target: PluginText<'t>, message: PluginText<'t>);
-/// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount. A name consists of ASCII
-/// letters, digits and underscores and does not begin with a digit; the host ignores any other. It also limits the number of
-/// names of a plugin.
-pub type CountFunction = for<'t> unsafe extern "C" fn(context: *const c_void, name: PluginText<'t>, amount: u64);
-/// Adds a value to one of the plugin's histograms: [`Services::context`], name of the histogram, value. Names are as for
-/// [`CountFunction`]. A value that is infinite or not a number is ignored.
-pub type ObserveFunction = for<'t> unsafe extern "C" fn(context: *const c_void, name: PluginText<'t>, value: f64);
-/// Takes a text during a call: the call's sink, a value of [`text_kind`], the row of the cluster that the text is about
-/// ([`crate::arena::NO_ROW`] for none), the text. Returns the code of a reason, otherwise 0.
-pub type TextFunction =
-    for<'t> unsafe extern "C" fn(sink: *const c_void, kind: u32, row: u32, text: PluginText<'t>) -> u32;
-/// Takes the reason for a call's failure: the call's sink and a [`Failure`]. The call then returns its code.
-pub type FailFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, failure: *const Failure<'t>);
+function! {
+    /// Returns the most verbose level of [`level`] that is recorded. Its argument: [`Services::context`].
+    LogLevelFunction(context: *const c_void) -> u32
+}
 
-/// Takes a reason during a call that is explained: the call's sink and a [`Reason`].
-pub type ExplainFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, reason: *const Reason<'t>);
+function! {
+    /// Takes one log record: [`Services::context`], level, module of the plugin, message.
+    LogFunction<'t>(context: *const c_void, level: u32, target: PluginText<'t>, message: PluginText<'t>)
+}
+
+function! {
+    /// Adds to one of the plugin's counters: [`Services::context`], name of the counter, amount. A name consists of ASCII
+    /// letters, digits and underscores and does not begin with a digit; the host ignores any other. It also limits the number
+    /// of names of a plugin.
+    CountFunction<'t>(context: *const c_void, name: PluginText<'t>, amount: u64)
+}
+
+function! {
+    /// Adds a value to one of the plugin's histograms: [`Services::context`], name of the histogram, value. Names are as for
+    /// [`CountFunction`]. A value that is infinite or not a number is ignored.
+    ObserveFunction<'t>(context: *const c_void, name: PluginText<'t>, value: f64)
+}
+
+function! {
+    /// Takes a text during a call: the call's sink, a value of [`text_kind`], the row of the cluster that the text is about
+    /// ([`crate::arena::NO_ROW`] for none), the text. Returns the code of a reason, otherwise 0.
+    TextFunction<'t>(sink: *const c_void, kind: u32, row: u32, text: PluginText<'t>) -> u32
+}
+
+function! {
+    /// Takes the reason for a call's failure: the call's sink and a [`Failure`]. The call then returns its code.
+    FailFunction<'t>(sink: *const c_void, failure: *const Failure<'t>)
+}
+
+function! {
+    /// Takes a reason during a call that is explained: the call's sink and a [`Reason`].
+    ExplainFunction<'t>(sink: *const c_void, reason: *const Reason<'t>)
+}
 
 sized! {
     /// The services of the host for one instance of a plugin. The table lives as long as the process. A function may be
@@ -292,8 +310,10 @@ pub mod document {
     pub const TABLES: u32 = 4;
 }
 
-/// Takes a document: [`DescribeCall::sink`] and the text.
-pub type DocumentFunction = for<'t> unsafe extern "C" fn(sink: *const c_void, text: PluginText<'t>);
+function! {
+    /// Takes a document: [`DescribeCall::sink`] and the text.
+    DocumentFunction<'t>(sink: *const c_void, text: PluginText<'t>)
+}
 
 sized! {
     /// Asks for a document about the plugin. It needs no instance.
@@ -312,9 +332,15 @@ sized! {
     }
 }
 
-/// Constructs a plugin. Returns 0, or a code of [`failure`].
-pub type ConstructFunction = unsafe extern "C" fn(call: *mut ConstructCall<'_>) -> u32;
+function! {
+    /// Constructs a plugin. Returns 0, or a code of [`failure`].
+    ConstructFunction<'a>(call: *mut ConstructCall<'a>) -> u32
+}
+
 /// Drops the instance of a plugin.
-pub type DestroyFunction = unsafe extern "C" fn(instance: *mut c_void);
-/// Hands over a document. Returns 0, or a code of [`failure`].
-pub type DescribeFunction = unsafe extern "C" fn(call: *const DescribeCall<'_>) -> u32;
+pub type DestroyFunction = crate::call::ReleaseFunction;
+
+function! {
+    /// Hands over a document. Returns 0, or a code of [`failure`].
+    DescribeFunction<'a>(call: *const DescribeCall<'a>) -> u32
+}

@@ -236,6 +236,27 @@ macro_rules! sized {
         }
 
         const _: () = $name::WITHOUT_PADDING;
+
+        impl $(<$lifetime>)? $crate::signature::Argument for *const $name $(<$lifetime>)? {
+            const NAME: &'static str = concat!("*const ", stringify!($name));
+        }
+
+        impl $(<$lifetime>)? $crate::signature::Argument for *mut $name $(<$lifetime>)? {
+            const NAME: &'static str = concat!("*mut ", stringify!($name));
+        }
+
+        const _: () = {
+            #[cfg(feature = "certificate")]
+            $crate::signature::certified::tagged!(
+                Marker,
+                abi_stable::type_layout::Tag::str(stringify!($name))
+            );
+
+            impl $(<$lifetime>)? $crate::signature::Pointee for $name $(<$lifetime>)? {
+                #[cfg(feature = "certificate")]
+                type Certified = Marker;
+            }
+        };
     };
 }
 pub(crate) use sized;

@@ -18,6 +18,7 @@ use divvy_framework_abi::row::{
 };
 use divvy_framework_abi::section::PluginRecord;
 use divvy_framework_abi::service::{ConstructCall, DescribeCall, Failure, Services};
+use divvy_framework_abi::signature::Signature;
 use divvy_framework_abi::sized::Head;
 use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::{CycleView, PlacementsView, PolicyView};
@@ -101,11 +102,12 @@ fn structs() -> String {
 }
 
 /// Modules of constants with their sources, from which the names and the documented types are read.
-const MODULES: [(&str, &str, &str); 22] = [
+const MODULES: [(&str, &str, &str); 23] = [
     ("sized", "kind", include_str!("../src/sized.rs")),
     ("arena", "flag", include_str!("../src/arena.rs")),
     ("arena", "effect", include_str!("../src/arena.rs")),
     ("arena", "condition", include_str!("../src/arena.rs")),
+    ("arena", "group", include_str!("../src/arena.rs")),
     ("arena", "column", include_str!("../src/arena.rs")),
     ("row", "toleration_operator", include_str!("../src/row.rs")),
     ("row", "spread_field", include_str!("../src/row.rs")),
@@ -168,6 +170,9 @@ const VALUES: &[(&str, &str, &str, u64)] = values! {
     arena::flag { DELETING, READY, COMPLETE_API_ENABLEMENTS, RESOURCE_SUMMARY }
     arena::effect { ANY, NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE, UNKNOWN }
     arena::condition { UNKNOWN, TRUE, FALSE }
+    arena::group {
+        NAMES, UID, FLAGS, LOCATION, LABELS, ANNOTATIONS, TAINTS, APIS, CONDITIONS, RESOURCES, MODELS, RAW, ALL, COUNT,
+    }
     arena::column {
         NAME, NAME_HASH, FLAGS, REGION, PROVIDER, ZONE, ZONE_SPANS, ZONES, LABEL_SPANS, LABEL_KEYS, LABEL_VALUES,
         ANNOTATION_SPANS, ANNOTATION_KEYS, ANNOTATION_VALUES, TAINT_SPANS, TAINT_KEYS, TAINT_VALUES, TAINT_EFFECTS,
@@ -208,8 +213,16 @@ fn column_type(documentation: &str) -> &str {
     documentation.split('`').nth(1).unwrap_or_default()
 }
 
+/// The name of a column's group.
+fn group_name(column: u64) -> &'static str {
+    let group = divvy_framework_abi::arena::GROUPS[column as usize];
+    let mut groups = VALUES.iter().filter(|value| value.1 == "group");
+    let found = groups.find(|value| value.3 == group);
+    found.expect("every column is in one group").2
+}
+
 fn all_constants() -> String {
-    let mut out = String::from("\n# Constants, and the types of columns.\n");
+    let mut out = String::from("\n# Constants, and the types and groups of columns.\n");
     for (file, module, source) in MODULES {
         writeln!(out, "\nmodule {file}::{module}").expect("writing to a string succeeds");
         for (name, documentation) in constants(source, module) {
@@ -220,7 +233,7 @@ fn all_constants() -> String {
                 .unwrap_or_else(|| panic!("{file}::{module}::{name} is not in VALUES"))
                 .3;
             let kind = match module {
-                "column" if name != "COUNT" => format!(" {}", column_type(&documentation)),
+                "column" if name != "COUNT" => format!(" {} {}", column_type(&documentation), group_name(value)),
                 _ => String::new(),
             };
             writeln!(out, "  {name} {value}{kind}").expect("writing to a string succeeds");
@@ -229,10 +242,62 @@ fn all_constants() -> String {
     out
 }
 
+/// Writes the types of functions, and refuses to compile one that is not there.
+macro_rules! functions {
+    ($($module:ident::$name:ident),+ $(,)?) => {
+        &[$((stringify!($name), <divvy_framework_abi::$module::$name as Signature>::TYPES),)+]
+    };
+}
+
+/// Every type of functions, with the types of its arguments and, at last, of its result.
+const FUNCTIONS: &[(&str, &[&str])] = functions![
+    call::CallFunction,
+    call::ReleaseFunction,
+    service::LogLevelFunction,
+    service::LogFunction,
+    service::CountFunction,
+    service::ObserveFunction,
+    service::TextFunction,
+    service::FailFunction,
+    service::ExplainFunction,
+    service::DocumentFunction,
+    service::ConstructFunction,
+    service::DestroyFunction,
+    service::DescribeFunction,
+];
+
+fn all_functions() -> String {
+    let mut out = String::from("\n# Functions: the types of the arguments, and of the result.\n\n");
+    for (name, types) in FUNCTIONS {
+        let (result, arguments) = types.split_last().expect("a function has a result");
+        writeln!(out, "function {name}({}) -> {result}", arguments.join(", ")).expect("writing to a string succeeds");
+    }
+    out
+}
+
+/// Every field that holds a function has one of these types.
+#[test]
+fn every_type_of_functions_is_listed() {
+    let sources = [
+        include_str!("../src/call.rs"),
+        include_str!("../src/descriptor.rs"),
+        include_str!("../src/reason.rs"),
+        include_str!("../src/service.rs"),
+        include_str!("../src/view.rs"),
+    ];
+    let fields = sources.iter().flat_map(|source| source.split(": Function<").skip(1));
+    let mut fields: Vec<&str> = fields.filter_map(|rest| rest.split('>').next()).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    let mut listed: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+    listed.sort_unstable();
+    assert_eq!(fields, listed);
+}
+
 /// The layout is written for targets with addresses of eight bytes; on others it is the same by construction.
 #[test]
 fn no_layout_and_no_number_changes() {
-    let actual = structs() + &all_constants();
+    let actual = structs() + &all_constants() + &all_functions();
     if std::env::var_os("UPDATE_LAYOUT").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/layout.txt");
         std::fs::write(path, &actual).expect("the golden file can be written");
@@ -267,7 +332,7 @@ fn every_constant_is_listed() {
 /// The four columns of the driver's writer and the readers rely on these types.
 #[test]
 fn every_column_documents_its_type() {
-    let (_, _, source) = MODULES[4];
+    let (_, _, source) = MODULES[5];
     for (name, documentation) in constants(source, "column") {
         let documented = column_type(&documentation);
         let is_known = ["u8", "u32", "u64", "i64", "Span"].contains(&documented);

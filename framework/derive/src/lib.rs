@@ -6,8 +6,11 @@
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
-use quote::{format_ident, quote};
-use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, parse_macro_input};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Type, parse_macro_input};
+
+mod crate_type;
 
 /// Makes a type a plugin's configuration: a table of the profile, with `kebab-case` keys as in the rest of the profile.
 ///
@@ -27,6 +30,48 @@ pub fn derive_preferences(input: TokenStream) -> TokenStream {
     expand(parse_macro_input!(input as DeriveInput), "camelCase")
         .unwrap_or_else(|error| error.into_compile_error())
         .into()
+}
+
+/// Refuses a crate that is built as a Rust library alone: `export_plugin!` begins with it.
+#[doc(hidden)]
+#[proc_macro]
+pub fn require_shared_library(_: TokenStream) -> TokenStream {
+    match crate_type::is_rust_library_alone(std::env::args()) {
+        true => Error::new(proc_macro2::Span::call_site(), crate_type::MESSAGE)
+            .into_compile_error()
+            .into(),
+        false => TokenStream::new(),
+    }
+}
+
+/// The type of a field of the twin. It is written by way of `Readable`, so that a type without the derive is reported with what
+/// to write, and not with serde's advice. With its own reader, the type of a field can be any.
+fn twin_type(kind: &Type, attributes: &[Attribute]) -> Tokens {
+    if has_own_reader(attributes) {
+        return quote! { #kind };
+    }
+    quote_spanned! { kind.span() => <#kind as ::divvy_framework::configuration::Readable>::Itself }
+}
+
+/// True if a field is not read by its type's own `Deserialize`.
+fn has_own_reader(attributes: &[Attribute]) -> bool {
+    const OWN: [&str; 4] = ["with", "deserialize_with", "skip", "skip_deserializing"];
+    let mut found = false;
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+        // Serde's own derive on the twin reports malformed attributes.
+        let _ = attribute.parse_nested_meta(|meta| {
+            found |= OWN.iter().any(|name| meta.path.is_ident(name));
+            if meta.input.peek(syn::Token![=]) {
+                let _: syn::Expr = meta.value()?.parse()?;
+            } else if meta.input.peek(syn::token::Paren) {
+                let content;
+                syn::parenthesized!(content in meta.input);
+                let _: Tokens = content.parse()?;
+            }
+            Ok(())
+        });
+    }
+    found
 }
 
 /// Attributes that the twin inherits: serde's, schemars' and the doc comments, which become descriptions in the schema.
@@ -116,6 +161,10 @@ fn expand(input: DeriveInput, field_case: &str) -> Result<Tokens, Error> {
                 }
             }
 
+            impl ::divvy_framework::configuration::Readable for #name {
+                type Itself = Self;
+            }
+
             impl schemars::JsonSchema for #name {
                 fn schema_name() -> ::std::borrow::Cow<'static, str> {
                     <#twin as schemars::JsonSchema>::schema_name()
@@ -138,7 +187,7 @@ fn named(fields: &Fields, of: &Ident) -> Result<Vec<(Ident, Tokens)>, Error> {
             .filter_map(|field| {
                 let name = field.ident.clone()?;
                 let attributes = carried(&field.attrs);
-                let kind = &field.ty;
+                let kind = twin_type(&field.ty, &field.attrs);
                 Some((name.clone(), quote! { #(#attributes)* #name: #kind }))
             })
             .collect()),
@@ -217,7 +266,8 @@ fn twin_of_enum(name: &Ident, twin: &Ident, data: &syn::DataEnum) -> Result<(Tok
                 arms.push(quote! { #twin::#case => #name::#case });
             }
             Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-                let kind = &fields.unnamed[0].ty;
+                let field = &fields.unnamed[0];
+                let kind = twin_type(&field.ty, &[&variant.attrs[..], &field.attrs[..]].concat());
                 definitions.push(quote! { #(#attributes)* #case(#kind) });
                 arms.push(quote! { #twin::#case(content) => #name::#case(content) });
             }

@@ -106,7 +106,7 @@ pub fn decode_tree<T: DeserializeOwned + Default>(tree: &Node, prefix: &FieldPat
         // If the type refuses the whole document, nothing is left to examine.
         let advanced = !refused.is_root() && remaining.skip(refused.segments());
         if !is_reported {
-            fault.hint = fault.cause.hint();
+            fault.hint = fault.hint.take().or_else(|| fault.cause.hint());
             fault.path = prefix.join(&fault.path);
             faults.push(fault);
         }

@@ -10,7 +10,7 @@ use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
 use super::fault::ValueError;
 use super::names::quoted_list;
-use super::node::{Node, NodeValue, float};
+use super::node::{Node, NodeValue};
 use super::path::PathSegment;
 
 /// The tree as serde reads it.
@@ -69,7 +69,7 @@ impl<'node> de::Deserializer<'node> for NodeDeserializer<'node> {
             NodeValue::Bool(value) => visitor.visit_bool(*value),
             NodeValue::Integer(value) => visitor.visit_i64(*value),
             NodeValue::Unsigned(value) => visitor.visit_u64(*value),
-            NodeValue::Float(text) => visitor.visit_f64(float(text)),
+            NodeValue::Float(number) => visitor.visit_f64(number.value),
             NodeValue::Text(text) => visitor.visit_borrowed_str(text),
             NodeValue::List(items) => visit_list(items, visitor),
             NodeValue::Mapping(entries) => visitor.visit_map(Entries::new(entries)),
@@ -216,9 +216,9 @@ impl<'node> MapAccess<'node> for Entries<'node> {
         let Some((key, node)) = self.next() else {
             return Ok(None);
         };
-        match seed.deserialize(BorrowedStrDeserializer::<ValueError>::new(key)) {
+        match seed.deserialize(KeyDeserializer(key)) {
             Ok(key) => Ok(Some(key)),
-            Err(error) => Err(error.on_line(node.line)),
+            Err(error) => Err(error.of_key(key).on_line(node.line)),
         }
     }
 
@@ -228,5 +228,62 @@ impl<'node> MapAccess<'node> for Entries<'node> {
             Ok(value) => Ok(value),
             Err(error) => Err(below_key(error, node, key)),
         }
+    }
+}
+
+/// The key of a mapping. JSON has only texts for keys, so one that is read as a number or a boolean is parsed.
+#[derive(Clone, Copy)]
+struct KeyDeserializer<'node>(&'node str);
+
+macro_rules! parsed {
+    ($($method:ident: $visit:ident,)+) => {
+        $(
+            fn $method<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
+                match self.0.parse() {
+                    Ok(value) => visitor.$visit(value),
+                    Err(_) => visitor.visit_borrowed_str(self.0),
+                }
+            }
+        )+
+    };
+}
+
+impl<'node> de::Deserializer<'node> for KeyDeserializer<'node> {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_borrowed_str(self.0)
+    }
+
+    parsed! {
+        deserialize_bool: visit_bool, deserialize_i8: visit_i64, deserialize_i16: visit_i64, deserialize_i32: visit_i64,
+        deserialize_i64: visit_i64, deserialize_i128: visit_i128, deserialize_u8: visit_u64, deserialize_u16: visit_u64,
+        deserialize_u32: visit_u64, deserialize_u64: visit_u64, deserialize_u128: visit_u128,
+    }
+
+    fn deserialize_enum<V: Visitor<'node>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        visitor.visit_enum(BorrowedStrDeserializer::new(self.0))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'node>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ValueError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_option<V: Visitor<'node>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_some(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        <V: Visitor<'node>>
+        f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
     }
 }

@@ -280,7 +280,7 @@ impl Cause {
             .strip_prefix("the string \"")
             .and_then(|text| text.strip_suffix('"'))
             .is_some_and(|text| text.parse::<i64>().is_ok());
-        (expected.starts_with("an integer") && is_quoted_number).then(|| "remove the quotes".to_owned())
+        (expected.starts_with("a whole number") && is_quoted_number).then(|| "remove the quotes".to_owned())
     }
 }
 

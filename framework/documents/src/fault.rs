@@ -5,8 +5,9 @@ use std::fmt;
 use serde::de::{self, Unexpected};
 
 use super::diagnostic::{Cause, Problem, Source};
-use super::node::Node;
+use super::node::{Node, NodeValue};
 use super::path::{FieldPath, PathSegment};
+use super::words;
 
 /// A fault inside one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,14 +96,21 @@ impl ValueError {
         }
     }
 
+    /// This error with a suggested remedy.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
     /// Suggested remedy, if one is known: for a wrong name, the nearest known name or all of them.
     pub fn hint(&self) -> Option<String> {
-        self.0.cause.hint()
+        self.0.hint.clone().or_else(|| self.0.cause.hint())
     }
 
     /// An error for a value that is not of the expected type.
     pub(crate) fn wrong_type(node: &Node, expected: &dyn de::Expected) -> Self {
-        let cause = Cause::wrong_type(plain(&expected.to_string()), node.describe());
+        let cause = Cause::wrong_type(words::expected(&expected.to_string()), node.describe());
         Fault::new(FieldPath::root(), node.line, cause).into()
     }
 
@@ -114,13 +122,24 @@ impl ValueError {
         self
     }
 
-    /// Sets the value that the error is in, unless a nested value is already known. Replaces serde's description of the
-    /// value, which uses Rust's names for types, with the document's.
+    /// Sets the value that the error is in, unless a nested value is already known. Replaces the description of a number or a
+    /// text, which serde may have rounded, with the document's.
     pub(crate) fn in_value(mut self, node: &Node) -> Self {
-        if let (0, Cause::WrongType { actual, .. }) = (self.0.line, &mut self.0.cause) {
+        // Serde reads variants with a tag from a copy, so the value that it describes can be inside of this one. Nor does a list
+        // say how long it is.
+        let is_inside = matches!(node.value, NodeValue::List(_) | NodeValue::Mapping(_));
+        if let (0, Cause::WrongType { actual, .. }, false) = (self.0.line, &mut self.0.cause, is_inside) {
             *actual = node.describe();
         }
         self.on_line(node.line)
+    }
+
+    /// Puts an error of a key's own type at the key. An unknown name is at the mapping that contains it.
+    pub(crate) fn of_key(self, key: &str) -> Self {
+        match self.0.cause {
+            Cause::WrongType { .. } => self.below(PathSegment::Key(key.to_owned())),
+            _ => self,
+        }
     }
 
     pub(crate) fn below(mut self, segment: PathSegment) -> Self {
@@ -154,15 +173,25 @@ impl std::error::Error for ValueError {}
 
 impl de::Error for ValueError {
     fn custom<Message: fmt::Display>(message: Message) -> Self {
-        Self::refused("", message.to_string())
+        Self::refused("", words::reason(message.to_string()))
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::new(Cause::wrong_type(plain(&expected.to_string()), unexpected.to_string()))
+        let actual = words::actual(unexpected);
+        Self::new(Cause::wrong_type(words::expected(&expected.to_string()), actual))
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
         Self::invalid_type(unexpected, expected)
+    }
+
+    fn invalid_length(length: usize, expected: &dyn de::Expected) -> Self {
+        let actual = format!("a list of {length}");
+        Self::new(Cause::wrong_type(words::expected(&expected.to_string()), actual))
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::refused("", format!("`{field}` is given twice, also by another name"))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
@@ -181,27 +210,5 @@ impl de::Error for ValueError {
 
     fn missing_field(field: &'static str) -> Self {
         Self::new(Cause::MissingKey { key: field.to_owned() })
-    }
-}
-
-/// Translates Rust's names for types into the terms of a document.
-fn plain(expected: &str) -> &str {
-    match expected {
-        "i64" | "isize" => "an integer of 64 bits",
-        "i32" => "an integer of 32 bits",
-        "i16" => "an integer from -32768 to 32767",
-        "i8" => "an integer from -128 to 127",
-        "u64" | "usize" => "an integer from 0 to 18446744073709551615",
-        "u32" => "an integer from 0 to 4294967295",
-        "u16" => "an integer from 0 to 65535",
-        "u8" => "an integer from 0 to 255",
-        "f32" | "f64" => "a number",
-        "unit" => "null",
-        "path string" => "a path",
-        "a boolean" => "`true` or `false`",
-        "a sequence" => "a list",
-        "a map" | "newtype variant" | "tuple variant" | "struct variant" => "a mapping",
-        other if other.starts_with("struct ") => "a mapping",
-        other => other,
     }
 }

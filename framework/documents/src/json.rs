@@ -185,7 +185,8 @@ impl Reader<'_, '_> {
             "false" => NodeValue::Bool(false),
             number => match serde_json::from_str::<serde_json::Number>(number) {
                 Ok(read) => match (&read).into() {
-                    NodeValue::Float(_) => NodeValue::Float(number.into()),
+                    // `serde_json` does not always read the nearest double.
+                    NodeValue::Float(read) => NodeValue::decimal(number, number.parse().unwrap_or(read.value)),
                     integer => integer,
                 },
                 Err(error) => return Err(self.syntax(format!("`{number}`: {}", without_position(&error)))),

@@ -21,12 +21,14 @@ mod strict;
 mod tests;
 #[cfg(feature = "toml")]
 pub mod toml;
+mod words;
 #[cfg(feature = "yaml")]
 pub mod yaml;
 
 pub use decode::{Document, decode_tree, read_value};
 pub use diagnostic::{Cause, ObjectName, Problem, Source, Warning};
 pub use fault::{Fault, ValueError};
-pub use node::{DEPTH_MAX, Node, NodeValue};
+pub use node::{DEPTH_MAX, Decimal, Node, NodeValue};
 pub use path::{FieldPath, PathSegment};
 pub use strict::Strict;
+pub use words::WHOLE_NUMBER;

@@ -1,6 +1,7 @@
 //! Names in messages: lists of names, and suggestions for a wrong one.
 //!
-//! Suggestions ignore case, because wrong case is a common mistake; the names themselves are case-sensitive.
+//! Suggestions ignore the case of ASCII letters, because wrong case is a common mistake; the names themselves are
+//! case-sensitive. The tables for all of Unicode would be several kilobytes in every plugin.
 
 use std::fmt::Display;
 
@@ -13,11 +14,11 @@ use std::fmt::Display;
 /// assert_eq!(nearest("zzz", ["weight", "seed"]), None);
 /// ```
 pub fn nearest<'known>(wrong: &str, known: impl IntoIterator<Item = &'known str>) -> Option<&'known str> {
-    let folded = wrong.to_lowercase();
+    let folded = wrong.to_ascii_lowercase();
     known
         .into_iter()
         // Jaro-Winkler favours a common prefix, so that half a name finds the whole one.
-        .map(|name| (strsim::jaro_winkler(&folded, &name.to_lowercase()), name))
+        .map(|name| (strsim::jaro_winkler(&folded, &name.to_ascii_lowercase()), name))
         .filter(|(likeness, _)| *likeness >= 0.8)
         .max_by(|left, right| left.0.total_cmp(&right.0).then_with(|| right.1.cmp(left.1)))
         .map(|(_, name)| name)
@@ -25,11 +26,11 @@ pub fn nearest<'known>(wrong: &str, known: impl IntoIterator<Item = &'known str>
 
 /// The known names, most similar to `name` first; ties are in alphabetical order. Duplicates are removed.
 pub fn nearest_first(name: &str, known: &[String]) -> Vec<String> {
-    let folded = name.to_lowercase();
+    let folded = name.to_ascii_lowercase();
     let mut names = known.to_vec();
     names.sort();
     names.dedup();
-    names.sort_by_cached_key(|known| strsim::damerau_levenshtein(&folded, &known.to_lowercase()));
+    names.sort_by_cached_key(|known| strsim::damerau_levenshtein(&folded, &known.to_ascii_lowercase()));
     names
 }
 

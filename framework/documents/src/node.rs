@@ -33,8 +33,8 @@ pub enum NodeValue {
     Integer(i64),
     /// An integer beyond the range of `Integer`.
     Unsigned(u64),
-    /// Any other number, as it is written, so that a decimal can be read without rounding.
-    Float(Arc<str>),
+    /// Any other number.
+    Float(Arc<Decimal>),
     /// A string.
     Text(Arc<str>),
     /// A list.
@@ -43,6 +43,23 @@ pub enum NodeValue {
     Mapping(Arc<Vec<(Arc<str>, Node)>>),
     /// A value that has been reported as a problem and is read as absent.
     Skipped,
+}
+
+/// A number that is no integer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decimal {
+    /// The number as it is written, so that it can be read without rounding.
+    pub text: Box<str>,
+    /// The nearest double.
+    pub value: f64,
+}
+
+impl NodeValue {
+    /// A number that is no integer, as it is written, and the nearest double.
+    pub fn decimal(text: &str, value: f64) -> Self {
+        let text = text.into();
+        Self::Float(Arc::new(Decimal { text, value }))
+    }
 }
 
 impl Node {
@@ -119,7 +136,7 @@ impl Node {
             NodeValue::Integer(value) => Value::Number((*value).into()),
             NodeValue::Unsigned(value) => Value::Number((*value).into()),
             // JSON has no infinity, and no Kubernetes field takes one.
-            NodeValue::Float(text) => Number::from_f64(float(text)).map_or(Value::Null, Value::Number),
+            NodeValue::Float(number) => Number::from_f64(number.value).map_or(Value::Null, Value::Number),
             NodeValue::Text(text) => Value::String(text.to_string()),
             NodeValue::List(items) => Value::Array(items.iter().map(Self::to_json).collect()),
             NodeValue::Mapping(entries) => {
@@ -137,7 +154,7 @@ impl Node {
             NodeValue::Bool(value) => format!("the boolean `{value}`"),
             NodeValue::Integer(value) => format!("the number `{value}`"),
             NodeValue::Unsigned(value) => format!("the number `{value}`"),
-            NodeValue::Float(value) => format!("the number `{value}`"),
+            NodeValue::Float(number) => format!("the number `{}`", number.text),
             NodeValue::Text(text) if text.chars().count() > TEXT_LENGTH_MAX => {
                 let start: String = text.chars().take(TEXT_LENGTH_MAX).collect();
                 format!("the string {start:?}…")
@@ -149,11 +166,6 @@ impl Node {
     }
 }
 
-/// The nearest double to a [`NodeValue::Float`].
-pub(crate) fn float(text: &str) -> f64 {
-    text.parse().unwrap_or(f64::NAN)
-}
-
 impl From<&Number> for NodeValue {
     fn from(number: &Number) -> Self {
         if let Some(integer) = number.as_i64() {
@@ -161,7 +173,7 @@ impl From<&Number> for NodeValue {
         } else if let Some(unsigned) = number.as_u64() {
             Self::Unsigned(unsigned)
         } else {
-            Self::Float(number.to_string().into())
+            Self::decimal(&number.to_string(), number.as_f64().unwrap_or(f64::NAN))
         }
     }
 }

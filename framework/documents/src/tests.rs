@@ -77,10 +77,10 @@ fn a_path_reads_back_as_it_is_written() {
 fn numbers_name_their_bounds() {
     for (value, expected) in rows(
         r#"
-        {"count": 300} => count: expected an integer from 0 to 255, got the number `300`
-        {"count": 1.5} => count: expected an integer from 0 to 255, got the number `1.5`
-        {"count": "7"} => count: expected an integer from 0 to 255, got the string "7"
-        {"seed": -1} => seed: expected an integer from 0 to 18446744073709551615, got the number `-1`
+        {"count": 300} => count: expected a whole number from 0 to 255, got the number `300`
+        {"count": 1.5} => count: expected a whole number from 0 to 255, got the number `1.5`
+        {"count": "7"} => count: expected a whole number from 0 to 255, got the string "7"
+        {"seed": -1} => seed: expected a whole number from 0 to 18446744073709551615, got the number `-1`
         {"ratio": []} => ratio: expected a number, got a list
         "#,
     ) {
@@ -102,15 +102,157 @@ fn a_refusal_has_its_path_both_types_and_the_known_names() {
         {"parts": [{"name": 5}]} => parts[0].name: expected a string, got the number `5`; parts[0].name; put the value in quotes
         {"labels": {"a/b": "true"}} => labels["a/b"]: expected `true` or `false`, got the string "true"; labels["a/b"]; none
         {"folder": {}} => folder: expected a path, got a mapping; folder; none
-        {"pair": ["a"]} => pair: invalid length 1, expected a tuple of size 2; pair; none
-        {"pair": ["a", 1, 2]} => pair: invalid length 3, expected a list of 2; pair; none
-        {"pair": ["a", "1"]} => pair[1]: expected an integer of 32 bits, got the string "1"; pair[1]; remove the quotes
+        {"pair": ["a"]} => pair: expected a list of 2, got a list of 1; pair; none
+        {"pair": ["a", 1, 2]} => pair: expected a list of 2, got a list of 3; pair; none
+        {"pair": ["a", "1"]} => pair[1]: expected a whole number from -2147483648 to 2147483647, got the string "1"; pair[1]; remove the quotes
         "#,
     ) {
         let error = refused::<Sample>(&value);
         let hint = error.hint().unwrap_or("none".to_owned());
         assert_eq!(format!("{error}; {}; {hint}", error.key_path()), expected);
     }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(dead_code, reason = "read by serde alone")]
+enum Tagged {
+    Plain { count: u8 },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "read by serde alone")]
+enum Either {
+    Count(u8),
+    Names(Vec<String>),
+}
+
+#[derive(Debug, Deserialize)]
+struct Unit;
+
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "read by serde alone")]
+struct Point(i8, i8);
+
+#[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "read by serde alone")]
+struct Renamed {
+    #[serde(alias = "old")]
+    new: u8,
+}
+
+/// The message for a value that a type refuses.
+#[track_caller]
+fn message<T: DeserializeOwned + Debug>(json: &str) -> String {
+    refused::<T>(&serde_json::from_str(json).expect("it is JSON")).to_string()
+}
+
+/// No message names a type of Rust or serde's words for shapes.
+#[test]
+fn every_type_says_in_plain_words_what_it_expects() {
+    use std::collections::{BTreeSet, HashMap};
+    use std::num::{NonZeroI16, NonZeroU8, NonZeroU64, NonZeroU128};
+
+    let text = r#""x""#;
+    let found = [
+        message::<bool>(text),
+        message::<char>(r#""ab""#),
+        message::<String>("[]"),
+        message::<Option<String>>("{}"),
+        message::<Box<str>>("1"),
+        message::<()>(text),
+        message::<i8>("128"),
+        message::<i16>(text),
+        message::<i32>("3000000000"),
+        message::<i64>("1e30"),
+        message::<i128>(text),
+        message::<isize>(text),
+        message::<u16>("-1"),
+        message::<u32>("1.5"),
+        message::<u64>(text),
+        message::<u128>(text),
+        message::<usize>(text),
+        message::<NonZeroU8>("0"),
+        message::<NonZeroU64>(text),
+        message::<NonZeroI16>("0"),
+        message::<NonZeroU128>(text),
+        message::<f32>(text),
+        message::<f64>("[]"),
+        message::<Vec<u8>>("{}"),
+        message::<Vec<u8>>("[1, 256]"),
+        message::<BTreeSet<u8>>("7"),
+        message::<[u8; 2]>("[1]"),
+        message::<[u8; 2]>("[1, 2, 3]"),
+        message::<(u8, u8)>("[1]"),
+        message::<Point>("[1]"),
+        message::<BTreeMap<String, u8>>("[]"),
+        message::<HashMap<String, u8>>(r#"{"a": -1}"#),
+        message::<BTreeMap<u8, bool>>(r#"{"300": true}"#),
+        message::<BTreeMap<u8, bool>>(r#"{"x": true}"#),
+        message::<std::path::PathBuf>("1"),
+        message::<std::time::Duration>("1"),
+        message::<std::net::IpAddr>("1"),
+        message::<Part>("[]"),
+        message::<Unit>("{}"),
+        message::<Shape>("7"),
+        message::<Tagged>("7"),
+        message::<Tagged>(r#"{"kind": "plain", "count": 300}"#),
+        message::<Tagged>(r#"{"kind": "plane", "count": 3}"#),
+        message::<Tagged>(r#"{"count": 3}"#),
+        message::<Either>("{}"),
+        message::<Renamed>(r#"{"old": 1, "new": 2}"#),
+    ];
+    let expected = "\
+expected `true` or `false`, got the string \"x\"
+expected a character, got the string \"ab\"
+expected a string, got a list
+expected a string, got a mapping
+expected a string, got the number `1`
+expected null, got the string \"x\"
+expected a whole number from -128 to 127, got the number `128`
+expected a whole number from -32768 to 32767, got the string \"x\"
+expected a whole number from -2147483648 to 2147483647, got the number `3000000000`
+expected a whole number from -9223372036854775808 to 9223372036854775807, got the number `1e+30`
+expected a whole number, got the string \"x\"
+expected a whole number from -9223372036854775808 to 9223372036854775807, got the string \"x\"
+expected a whole number from 0 to 65535, got the number `-1`
+expected a whole number from 0 to 4294967295, got the number `1.5`
+expected a whole number from 0 to 18446744073709551615, got the string \"x\"
+expected a whole number of at least 0, got the string \"x\"
+expected a whole number from 0 to 18446744073709551615, got the string \"x\"
+expected a whole number from 1 to 255, got the number `0`
+expected a whole number from 1 to 18446744073709551615, got the string \"x\"
+expected a whole number from -32768 to 32767, but not 0, got the number `0`
+expected a whole number of at least 1, got the string \"x\"
+expected a number, got the string \"x\"
+expected a number, got a list
+expected a list, got a mapping
+[1]: expected a whole number from 0 to 255, got the number `256`
+expected a list, got the number `7`
+expected a list of 2, got a list of 1
+expected a list of 2, got a list of 3
+expected a list of 2, got a list of 1
+expected a list of 2, got a list of 1
+expected a mapping, got a list
+a: expected a whole number from 0 to 255, got the number `-1`
+300: expected a whole number from 0 to 255, got the number `300`
+x: expected a whole number from 0 to 255, got the string \"x\"
+expected a path, got the number `1`
+expected a mapping, got the number `1`
+expected an IP address, got the number `1`
+expected a mapping, got a list
+expected null, got a mapping
+expected one of `round`, `square`, `oblong`, got the number `7`
+expected a mapping, got the number `7`
+expected a whole number from 0 to 255, got the number `300`
+kind: unknown value `plane`
+missing key `kind`
+the value has none of the forms that are known here
+`new` is given twice, also by another name";
+    assert_eq!(found.join("\n"), expected);
+    let read: BTreeMap<u8, bool> = read_value(&json!({ "7": true })).expect("a key can be a number");
+    assert_eq!(read, BTreeMap::from([(7, true)]));
 }
 
 #[test]
@@ -145,8 +287,8 @@ fn variants_are_read_as_words_and_as_mappings_with_one_key() {
         {"round": null, "square": 1} => : expected one of `round`, `square`, `oblong`, got a mapping
         "square" => : expected a mapping, got the string "square"
         {"round": 1} => .round: expected null, got the number `1`
-        {"square": 256} => .square: expected an integer from 0 to 255, got the number `256`
-        {"oblong": {"width": true}} => .oblong.width: expected an integer from 0 to 65535, got the boolean `true`
+        {"square": 256} => .square: expected a whole number from 0 to 255, got the number `256`
+        {"oblong": {"width": true}} => .oblong.width: expected a whole number from 0 to 65535, got the boolean `true`
         "#,
     ) {
         let error = refused::<Sample>(&json!({ "shape": value }));
@@ -204,8 +346,8 @@ second'''
         let text = "ratio = inf\nunknown = 1\ncount = 999999999999999999999\nseed = 2020-01-01\n\
                     [[parts]]\nname = 1\n[[parts]]\nnam = 'b'\n";
         let expected = "\
-3: count: expected a number of 64 bits, got `999999999999999999999`
-1: ratio: expected a number of 64 bits, got `inf`
+3: count: expected a whole number from -9223372036854775808 to 9223372036854775807, got `999999999999999999999`
+1: ratio: expected a finite number, got `inf`
 4: seed: expected a string, a number, a list or a table, got the time `2020-01-01`
 2: : unknown key `unknown`
 6: parts[0].name: expected a string, got the number `1`

@@ -12,6 +12,7 @@ use super::diagnostic::Cause;
 use super::fault::Fault;
 use super::node::{Node, NodeValue};
 use super::path::FieldPath;
+use super::words::WHOLE_NUMBER;
 
 /// Parses a document and collects its problems.
 ///
@@ -63,11 +64,11 @@ impl Builder {
             DeValue::Boolean(value) => NodeValue::Bool(*value),
             DeValue::Integer(integer) => match i64::from_str_radix(integer.as_str(), integer.radix()) {
                 Ok(value) => NodeValue::Integer(value),
-                Err(_) => self.skip(line, path, "a number of 64 bits", format!("`{integer}`")),
+                Err(_) => self.skip(line, path, WHOLE_NUMBER, format!("`{integer}`")),
             },
             DeValue::Float(float) => match float.as_str().parse::<f64>() {
-                Ok(value) if value.is_finite() => NodeValue::Float(float.as_str().into()),
-                _ => self.skip(line, path, "a number of 64 bits", format!("`{float}`")),
+                Ok(value) if value.is_finite() => NodeValue::decimal(float.as_str(), value),
+                _ => self.skip(line, path, "a finite number", format!("`{float}`")),
             },
             DeValue::Datetime(time) => self.skip(
                 line,

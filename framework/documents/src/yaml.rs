@@ -286,7 +286,7 @@ fn number(text: &str) -> Option<NodeValue> {
         let integer = text.parse().map(NodeValue::Integer);
         let unsigned = integer.or_else(|_| text.parse().map(NodeValue::Unsigned));
         return unsigned
-            .or_else(|_| text.parse::<f64>().map(|_| NodeValue::Float(text.into())))
+            .or_else(|_| text.parse().map(|value| NodeValue::decimal(text, value)))
             .ok();
     }
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -304,7 +304,7 @@ fn number(text: &str) -> Option<NodeValue> {
         return None;
     }
     let value = text.parse().ok().filter(|value: &f64| value.is_finite());
-    value.map(|_| NodeValue::Float(text.into()))
+    value.map(|value| NodeValue::decimal(text, value))
 }
 
 fn integer(value: u64) -> NodeValue {

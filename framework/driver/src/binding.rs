@@ -427,6 +427,16 @@ fn span_from<T>(start: usize, table: &[T]) -> Span {
 }
 
 impl BindingRecord {
+    /// Name of the binding.
+    pub fn name(&self) -> &str {
+        self.names.name.read(&self.pool)
+    }
+
+    /// Namespace of the binding; empty if it has none.
+    pub fn namespace(&self) -> &str {
+        self.names.namespace.read(&self.pool)
+    }
+
     /// Replicas to divide.
     pub fn replicas(&self) -> i64 {
         self.replicas

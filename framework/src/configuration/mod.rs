@@ -8,7 +8,10 @@
 //! Configuration keys are `kebab-case`, as in the rest of a profile; preference keys are `camelCase`, as in every
 //! Kubernetes object. Enum variants without fields are `kebab-case` in both.
 
+mod readable;
+
 pub use divvy_documents::{ValueError, read_value};
+pub use readable::Readable;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -33,6 +36,11 @@ use serde::de::DeserializeOwned;
 /// assert_eq!(error.to_string(), "unknown key `plaices`");
 /// assert_eq!(error.hint().unwrap(), "did you mean `places`?");
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the type of a configuration",
+    label = "this type cannot be read from a profile or a policy",
+    note = "write `#[derive(Configuration)]` above the definition of `{Self}`"
+)]
 pub trait Configuration: Sized {
     /// Reads the type from a JSON value.
     ///
@@ -46,6 +54,7 @@ pub trait Configuration: Sized {
     fn schema() -> String;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema> Configuration for T {
     fn read(value: &serde_json::Value) -> Result<Self, ValueError> {
         read_value(value)
@@ -60,8 +69,14 @@ impl<T: DeserializeOwned + JsonSchema> Configuration for T {
 ///
 /// This is [`Configuration`] under the name that fits its use. Preferences that cannot be read make the host report the
 /// binding as an error in its policy.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the type of preferences",
+    label = "this type cannot be read from a policy",
+    note = "write `#[derive(Preferences)]` above the definition of `{Self}`"
+)]
 pub trait Preferences: Configuration {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Configuration> Preferences for T {}
 
 /// The configuration of a plugin without settings: an empty table.
@@ -69,10 +84,18 @@ impl<T: Configuration> Preferences for T {}
 #[serde(deny_unknown_fields)]
 pub struct NoConfiguration {}
 
+impl Readable for NoConfiguration {
+    type Itself = Self;
+}
+
 /// The preferences of a plugin that reads none: the host rejects anything but an empty object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoPreferences {}
+
+impl Readable for NoPreferences {
+    type Itself = Self;
+}
 
 #[cfg(test)]
 mod tests;

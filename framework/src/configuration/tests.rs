@@ -79,11 +79,11 @@ fn an_unknown_key_is_named_with_its_path_and_the_nearest_known_one() {
 fn a_wrong_type_is_named_with_both_types() {
     assert_eq!(
         refused(json!({ "limit": "3" })).0,
-        "limit: expected an integer from 0 to 4294967295, got the string \"3\""
+        "limit: expected a whole number from 0 to 4294967295, got the string \"3\""
     );
     assert_eq!(
         refused(json!({ "limit": -1 })).0,
-        "limit: expected an integer from 0 to 4294967295, got the number `-1`"
+        "limit: expected a whole number from 0 to 4294967295, got the number `-1`"
     );
     assert_eq!(
         refused(json!({ "entries": [{ "name": "a" }] })).0,
@@ -94,6 +94,17 @@ fn a_wrong_type_is_named_with_both_types() {
     assert_eq!(path, "fill");
     assert_eq!(hint.as_deref(), Some("did you mean `pack-tight`?"));
     assert_eq!(refused(json!([1, 2])).0, "expected a mapping, got a list");
+}
+
+#[test]
+fn a_check_of_the_plugins_own_can_have_a_hint() {
+    let error = ValueError::refused("limit", "expected at most 10, got 12").with_hint("10 is much already");
+    assert_eq!(error.to_string(), "limit: expected at most 10, got 12");
+    assert_eq!(error.hint().as_deref(), Some("10 is much already"));
+    let Failure::Preferences(error) = Failure::from(error) else {
+        panic!("it is a failure of preferences");
+    };
+    assert_eq!(error.key_path(), "limit");
 }
 
 #[test]

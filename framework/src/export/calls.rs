@@ -19,14 +19,14 @@ use super::preferences::preferences_at;
 use super::{Dispatch, Failed, Instance, PreferencesReader, panics};
 use crate::assign::{AssignContext, AssignPlugin, AssignResult};
 use crate::clusters::Row;
-use crate::configuration::{Configuration, Preferences};
+use crate::configuration::{Configuration, Preferences, ValueError};
 use crate::cycle::{CallContext, Cycle};
 use crate::filter::{FilterContext, FilterPlugin, FilterResult};
 use crate::plugin::{Needs, PreparePlugin};
 use crate::prepare::{Boxed, Kept, PrepareContext, kept};
 use crate::score::{ScoreContext, ScorePlugin, ScoreResult};
 use crate::select::{SelectContext, SelectPlugin, SelectResult};
-use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValueContext, SnapshotValuePlugin};
+use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValuePlugin};
 
 /// The arguments of a call, on their way to the function that answers it.
 #[derive(Clone, Copy)]
@@ -79,6 +79,13 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: 
     Cycle::new(view, policy, texts, needs.and(arguments.needs), valid_until)
 }
 
+/// A state or value in the host's keeping. The host keeps its address.
+struct Keeping {
+    value: Boxed,
+    /// Services of the instance that made it, for its destructor.
+    services: Services,
+}
+
 /// The value that the host keeps at an address.
 ///
 /// # Safety
@@ -86,7 +93,8 @@ unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: 
 /// The address is null or one that [`keep`] returned, and what it points to lives for `'a`.
 unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
     // SAFETY: the caller upholds the contract.
-    unsafe { address.get().cast_const().cast::<Boxed>().as_ref() }
+    let kept = unsafe { address.get().cast_const().cast::<Keeping>().as_ref() };
+    kept.map(|kept| &kept.value)
 }
 
 /// The values that the host keeps for the plugin of a call.
@@ -107,15 +115,17 @@ unsafe fn kept_of<'a>(arguments: Arguments<'a>) -> Kept<'a> {
 }
 
 /// Hands a state or value to the host: its address, and the function that drops it.
-fn keep<T: Send + Sync + 'static>(value: T) -> (Address, Function<ReleaseFunction>) {
+fn keep<T: Send + Sync + 'static>(services: &Services, value: T) -> (Address, Function<ReleaseFunction>) {
     unsafe extern "C" fn release(state: *mut c_void) {
         // SAFETY: the host passes what `keep` returned, once.
-        let state = unsafe { Box::from_raw(state.cast::<Boxed>()) };
-        // A panic must not cross the boundary, and no call is in progress that could report it.
-        let _ = panics::caught(&Services::DEFAULT, move || drop(state));
+        let Keeping { value, services } = *unsafe { Box::from_raw(state.cast::<Keeping>()) };
+        panics::caught_while_dropping(&services, "a value", move || drop(value));
     }
-    let boxed: Box<Boxed> = Box::new(Box::new(value));
-    (Address::new(Box::into_raw(boxed).cast()), Function::new(release))
+    let keeping = Box::new(Keeping {
+        value: Box::new(value),
+        services: *services,
+    });
+    (Address::new(Box::into_raw(keeping).cast()), Function::new(release))
 }
 
 /// Reads a call of an extension point with these needs, with its cycle and the state that was prepared for it.
@@ -186,7 +196,7 @@ pub unsafe fn prepare<P: Dispatch + PreparePlugin>(plugin: &P, arguments: Argume
         _ => None,
     };
     let state = plugin.prepare(&PrepareContext::new(cycle, preferences.as_deref()))?;
-    let (state, release) = keep(state);
+    let (state, release) = keep(arguments.services, state);
     let written = arguments.call.cast::<PrepareCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
     unsafe { (*written).state = state };
@@ -209,11 +219,9 @@ pub unsafe fn snapshot_value<P: Dispatch + SnapshotValuePlugin>(
     let (call, cycle, _): (SnapshotValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     // SAFETY: the host passes null or what this function wrote in an earlier call, and keeps it meanwhile.
     let previous = unsafe { kept_at(call.previous) };
-    let context = SnapshotValueContext {
-        cycle,
-        changed_rows: (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice())),
-    };
-    let (value, release) = keep(plugin.snapshot_value(&context, kept(previous))?);
+    let changed_rows = (call.changes_known == 1).then(|| Row::cast(call.changed_rows.as_slice()));
+    let made = crate::value::make(plugin, cycle, changed_rows, kept(previous))?;
+    let (value, release) = keep(arguments.services, made);
     let written = arguments.call.cast::<SnapshotValueCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
     unsafe { (*written).value = value };
@@ -236,7 +244,7 @@ pub unsafe fn binding_value<P: Dispatch + BindingValuePlugin>(
     let (_, cycle, _): (BindingValueCall<'_>, _, _) = unsafe { enter(arguments, P::NEEDS, &mut storage) }?;
     let preferences = P::preferences().read(cycle.policy().preferences_json())?;
     let context = BindingValueContext::new(cycle, preferences.as_deref());
-    let (value, release) = keep(plugin.binding_value(&context)?);
+    let (value, release) = keep(arguments.services, plugin.binding_value(&context)?);
     let written = arguments.call.cast::<BindingValueCall<'_>>();
     // SAFETY: the call is of this kind, and these two fields are written by the plugin.
     unsafe { (*written).value = value };
@@ -415,7 +423,10 @@ pub unsafe extern "C" fn construct<P: Dispatch>(call: *mut ConstructCall<'_>) ->
             let message = "its extension points read preferences of different types";
             return Err(Failed::new(failure::CONSTRUCTION, message));
         }
-        let plugin = P::new(configuration).map_err(|error| Failed::new(failure::CONSTRUCTION, error.to_string()))?;
+        let plugin = P::new(configuration).map_err(|error| match error.downcast_ref::<ValueError>() {
+            Some(refused) => Failed::value(failure::CONFIGURATION, refused),
+            None => Failed::new(failure::CONSTRUCTION, error.to_string()),
+        })?;
         let needs = plugin.needs();
         if needs.has(feature::TABLES) {
             // They are known before a plugin is constructed, so that a profile without them is refused with their names.
@@ -452,8 +463,7 @@ pub unsafe extern "C" fn destroy<P: Dispatch>(instance: *mut c_void) {
     // SAFETY: the caller upholds the contract.
     let instance = unsafe { Box::from_raw(instance.cast::<Instance<P>>()) };
     let services = instance.services;
-    // A panic must not cross the boundary, and no one could act on it.
-    let _ = panics::caught(&services, move || drop(instance));
+    panics::caught_while_dropping(&services, "the plugin", move || drop(instance));
 }
 
 /// [`Descriptor::describe`](divvy_framework_abi::descriptor::Descriptor::describe): hands over a document.
@@ -473,7 +483,8 @@ pub unsafe extern "C" fn describe<P: Dispatch>(call: *const DescribeCall<'_>) ->
         document::CONFIGURATION_SCHEMA => vec![P::Configuration::schema()],
         document::PREFERENCES_SCHEMA => vec![P::preferences().schema()],
         document::RULE_LISTS => P::rule_lists(),
-        document::TABLES => crate::table::documents(P::NEEDS),
+        // Decided by the compiler, so that a plugin without tables does not contain the code.
+        document::TABLES if const { P::NEEDS.has(feature::TABLES) } => crate::table::documents(P::NEEDS),
         _ => Vec::new(),
     });
     match documents {

@@ -7,6 +7,7 @@ use divvy_framework_abi::{PluginText, Pointer, Slice};
 use crate::assign::AssignPlugin;
 use crate::configuration::Preferences;
 use crate::plugin::{Needs, Promises};
+use crate::value::SnapshotValuePlugin;
 
 /// The descriptor of a point with these needs.
 pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
@@ -15,6 +16,14 @@ pub const fn point(kind: u32, needs: Needs) -> PointDescriptor {
         required: needs.required(),
         optional: needs.optional(),
         ..PointDescriptor::DEFAULT
+    }
+}
+
+/// The descriptor of the point at which `P` makes its value for a snapshot.
+pub const fn snapshot_value_point<P: SnapshotValuePlugin>() -> PointDescriptor {
+    PointDescriptor {
+        reads: P::READS.bits(),
+        ..point(kind::SNAPSHOT_VALUE, Needs::NONE)
     }
 }
 

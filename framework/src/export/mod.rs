@@ -26,7 +26,9 @@ pub use calls::{
     Arguments, assign, binding_value, call, construct, describe, destroy, filter, prepare, score, select,
     snapshot_value,
 };
-pub use descriptors::{all_needs, filter_point, library, point, pointers, select_point, strategies};
+pub use descriptors::{
+    all_needs, filter_point, library, point, pointers, select_point, snapshot_value_point, strategies,
+};
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
@@ -89,6 +91,15 @@ impl Failed {
     /// The code of the failure.
     fn code(&self) -> u32 {
         self.0.code
+    }
+
+    /// The message with the place of the fault, in one line.
+    fn described(&self) -> String {
+        let Facts { message, path, .. } = &*self.0;
+        match path.as_str() {
+            "" => message.clone(),
+            path => format!("{message} (at {path})"),
+        }
     }
 
     /// Adds the place of the fault: keys of a configuration or of preferences, or a line of code.
@@ -232,6 +243,8 @@ pub fn texts_of_rule_lists<T: Preferences + 'static, P: AssignPlugin<T>>() -> Ve
 #[macro_export]
 macro_rules! export_plugin {
     ($($plugin:ty : $($point:ident),+ $(,)?);+ $(;)?) => {
+        $crate::__private::require_shared_library!();
+
         $(
             impl $crate::export::Dispatch for $plugin {
                 const VERSION: &'static str = env!("CARGO_PKG_VERSION");
@@ -320,9 +333,10 @@ macro_rules! __point {
     ($plugin:ty, Prepare) => {
         $crate::__point!($plugin, Prepare, PREPARE)
     };
-    ($plugin:ty, SnapshotValue) => {
-        $crate::__point!($plugin, SnapshotValue, SNAPSHOT_VALUE)
-    };
+    ($plugin:ty, SnapshotValue) => {{
+        const POINT: $crate::export::PointDescriptor = $crate::export::snapshot_value_point::<$plugin>();
+        $crate::export::Pointer::new(&POINT)
+    }};
     ($plugin:ty, BindingValue) => {
         $crate::__point!($plugin, BindingValue, BINDING_VALUE)
     };

@@ -8,7 +8,7 @@ use divvy_karmada::api::{TargetCluster, TargetComponent};
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Explanation};
 use divvy_scheduler::fleet::estimate::Demand;
-use divvy_scheduler::fleet::{FleetSnapshot, Ledger, estimate};
+use divvy_scheduler::fleet::{FleetSnapshot, Footprint, Ledger, estimate};
 use divvy_scheduler::placements::Peers;
 use divvy_scheduler::plan::{AffinityGroup, Plan, PlanInput};
 use divvy_scheduler::scheduler::Profile;
@@ -64,8 +64,10 @@ pub struct Decision {
     pub valid_until: Option<i64>,
     /// Each group that failed before, with the message.
     pub failed_groups: Vec<(String, String)>,
-    /// Requests of one replica, in the units of the snapshot.
-    pub requests: Vec<(String, i64)>,
+    /// Pod templates of the binding, which say how much room the result takes.
+    pub footprint: Footprint,
+    /// Mistakes in the binding or its policy that were tolerated.
+    pub warnings: Vec<String>,
     /// Name of the strategy; empty if the binding has no plan.
     pub strategy: String,
     /// The explanation, if requested: of the group that fitted, or of the first.
@@ -80,11 +82,21 @@ impl Decision {
             affinity: String::new(),
             valid_until: None,
             failed_groups: Vec::new(),
-            requests: Vec::new(),
+            footprint: Footprint::default(),
+            warnings: Vec::new(),
             strategy: String::new(),
             explanation: None,
         }
     }
+}
+
+/// The warnings of a plan, each with its hint, as it is shown to people.
+fn warnings(plan: &Plan) -> Vec<String> {
+    let warnings = plan.warnings.iter().map(|warning| match &warning.hint {
+        Some(hint) => format!("{} (hint: {hint})", warning.message),
+        None => warning.message.clone(),
+    });
+    warnings.collect()
 }
 
 /// Decides a binding.
@@ -100,7 +112,8 @@ pub fn decide(cycle: &mut Cycle, input: &DecisionInput<'_>) -> Decision {
         affinity: String::new(),
         valid_until: None,
         failed_groups: Vec::new(),
-        requests: Vec::new(),
+        footprint: Footprint::new(&binding.object.spec),
+        warnings: warnings(&plan),
         strategy: plan.strategy.clone(),
         explanation: None,
     };
@@ -114,7 +127,6 @@ pub fn decide(cycle: &mut Cycle, input: &DecisionInput<'_>) -> Decision {
                 decision.result = Ok(targets);
                 decision.affinity.clone_from(&group.name);
                 decision.explanation = explanation;
-                decision.requests = plan.requests;
                 return decision;
             }
             Err(error) => {
@@ -127,7 +139,6 @@ pub fn decide(cycle: &mut Cycle, input: &DecisionInput<'_>) -> Decision {
             }
         }
     }
-    decision.requests = plan.requests;
     if let Some(failure) = failure {
         decision.result = Err(failure);
     }

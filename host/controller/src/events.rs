@@ -307,6 +307,7 @@ async fn send(client: &Client, request: HttpRequest) -> WriteResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::News;
     use crate::objects::BindingKey;
     use divvy_karmada::api::BindingScope;
 
@@ -319,7 +320,7 @@ mod tests {
             }),
             uid: "u".to_owned(),
             resource: ObjectReference::default(),
-            is_success: false,
+            news: News::Failed,
             message: message.to_owned(),
         }
     }

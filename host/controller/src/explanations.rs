@@ -99,6 +99,8 @@ pub struct Description<'a> {
     outcome: Outcome<'a>,
     last: &'a [TargetCluster],
     failed_groups: Vec<FailedGroup<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
     candidates: Option<Vec<&'a ClusterExplanation>>,
     rejected: Option<Vec<Rejected<'a>>>,
     notes: Option<&'a [Note]>,
@@ -154,6 +156,7 @@ pub fn describe<'a>(
         failed_groups: failed_groups
             .map(|(affinity, message)| FailedGroup { affinity, message })
             .collect(),
+        warnings: &decision.warnings,
         candidates: explanation.map(candidates),
         rejected: explanation.map(rejected),
         notes: explanation.map(|explanation| explanation.notes.as_slice()),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use divvy_karmada::api::TargetCluster;
-use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
+use divvy_scheduler::fleet::{FleetSnapshot, Footprint, Ledger, PodTemplate};
 
 use crate::objects::{AggregatedStatus, BindingKey, Health};
 
@@ -37,7 +37,7 @@ pub struct Holdings {
 /// Capacity that one binding holds.
 #[derive(Debug, Clone)]
 pub struct Holding {
-    requests: Vec<(String, i64)>,
+    footprint: Footprint,
     clusters: Vec<HeldCluster>,
     since: Instant,
 }
@@ -45,7 +45,8 @@ pub struct Holding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HeldCluster {
     name: String,
-    replicas: i64,
+    /// Pods of each template.
+    pods: Vec<i64>,
     /// Fingerprint of the cluster's aggregated status when the decision was made.
     fingerprint: Option<u64>,
     /// Time at which the resource was seen healthy there.
@@ -72,7 +73,7 @@ impl Holdings {
         for holding in self.holdings.values() {
             for held in &holding.clusters {
                 if let Some(&row) = self.rows.get(&held.name) {
-                    self.ledger.book(row, held.replicas, requests(&holding.requests));
+                    holding.footprint.book(&mut self.ledger, row, &held.pods);
                 }
             }
         }
@@ -86,36 +87,34 @@ impl Holdings {
         result: &[TargetCluster],
         last: &[TargetCluster],
         aggregated: &[AggregatedStatus],
-        per_replica: &[(String, i64)],
+        footprint: &Footprint,
         now: Instant,
     ) -> Option<Holding> {
         let before = self.remove(key);
-        let replicas_in = |targets: &[TargetCluster], name: &str| {
-            let target = targets.iter().find(|target| target.name == name);
-            target.map_or(0, |target| i64::from(target.replicas))
-        };
-        let held_before = |name: &str| {
-            let held = before
-                .iter()
-                .flat_map(|holding| &holding.clusters)
-                .find(|held| held.name == name);
-            held.map_or(0, |held| held.replicas)
+        let held_before = |cluster: &str, template: &PodTemplate| {
+            let before = before.as_ref();
+            before.map_or(0, |before| before.pods(cluster, &template.name))
         };
         let clusters = result.iter().filter_map(|target| {
-            let replicas = i64::from(target.replicas);
+            let growth = footprint.growth(target, last);
+            let pods = footprint.templates().iter().zip(footprint.pods(target)).zip(growth);
             // Capacity that an earlier decision holds is still not reported, unless this decision takes it away again.
-            let held = held_before(&target.name) + replicas - replicas_in(last, &target.name);
-            let held = held.clamp(0, replicas);
-            (held > 0).then(|| HeldCluster {
+            let held = pods.map(|((template, pods), growth)| {
+                let held = held_before(&target.name, template).saturating_add(growth);
+                held.clamp(0, pods)
+            });
+            let held: Vec<i64> = held.collect();
+            held.iter().any(|pods| *pods > 0).then(|| HeldCluster {
                 name: target.name.clone(),
-                replicas: held,
+                pods: held,
                 fingerprint: fingerprint(aggregated, &target.name),
                 healthy_since: None,
             })
         });
+        let clusters = clusters.collect();
         let holding = Holding {
-            requests: per_replica.to_vec(),
-            clusters: clusters.collect(),
+            footprint: footprint.clone(),
+            clusters,
             since: now,
         };
         self.insert(key, holding);
@@ -132,14 +131,8 @@ impl Holdings {
 
     /// Holds the whole result of a binding that was scheduled lately and is not healthy yet: after a start, nothing
     /// else is known about it.
-    pub fn restore(
-        &mut self,
-        key: &Arc<BindingKey>,
-        result: &[TargetCluster],
-        per_replica: &[(String, i64)],
-        now: Instant,
-    ) {
-        self.take(key, result, &[], &[], per_replica, now);
+    pub fn restore(&mut self, key: &Arc<BindingKey>, result: &[TargetCluster], footprint: &Footprint, now: Instant) {
+        self.take(key, result, &[], &[], footprint, now);
     }
 
     /// Notes the state of a binding's resource. A cluster counts as healthy only by an entry that changed since the
@@ -186,7 +179,7 @@ impl Holdings {
         let holding = self.holdings.remove(key)?;
         for held in &holding.clusters {
             if let Some(&row) = self.rows.get(&held.name) {
-                self.ledger.release(row, held.replicas, requests(&holding.requests));
+                holding.footprint.release(&mut self.ledger, row, &held.pods);
             }
         }
         Some(holding)
@@ -199,21 +192,29 @@ impl Holdings {
         self.rebuild();
     }
 
-    /// Replicas that a binding holds on a cluster.
+    /// Pods that a binding holds on a cluster, of all its templates.
     pub fn held(&self, key: &BindingKey, cluster: &str) -> i64 {
         let held = self
             .holdings
             .get(key)
             .and_then(|holding| holding.clusters.iter().find(|held| held.name == cluster));
-        held.map_or(0, |held| held.replicas)
+        held.map_or(0, |held| held.pods.iter().sum())
     }
 
-    /// Every holding: the binding, the cluster, and the replicas.
-    pub fn held_replicas(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &str, i64)> {
+    /// Every holding: the binding, the cluster, and the name and the pods of each template that holds any.
+    pub fn held_pods(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &str, Vec<(&str, i64)>)> {
         let holdings = self.holdings.iter();
         holdings.flat_map(|(key, holding)| {
             let clusters = holding.clusters.iter();
-            clusters.map(move |held| (key, held.name.as_str(), held.replicas))
+            clusters.map(move |held| {
+                let names = holding
+                    .footprint
+                    .templates()
+                    .iter()
+                    .map(|template| template.name.as_str());
+                let pods = names.zip(held.pods.iter().copied()).filter(|(_, pods)| *pods > 0);
+                (key, held.name.as_str(), pods.collect())
+            })
         })
     }
 
@@ -233,7 +234,7 @@ impl Holdings {
         }
         for held in &holding.clusters {
             if let Some(&row) = self.rows.get(&held.name) {
-                self.ledger.book(row, held.replicas, requests(&holding.requests));
+                holding.footprint.book(&mut self.ledger, row, &held.pods);
             }
         }
         self.holdings.insert(Arc::clone(key), holding);
@@ -246,7 +247,7 @@ impl Holdings {
         } = self;
         holdings.retain(|_, holding| {
             let Holding {
-                requests: per_replica,
+                footprint,
                 clusters,
                 since,
             } = holding;
@@ -255,7 +256,7 @@ impl Holdings {
                 if over {
                     has_released = true;
                     if let Some(&row) = rows.get(&held.name) {
-                        ledger.release(row, held.replicas, requests(per_replica));
+                        footprint.release(ledger, row, &held.pods);
                     }
                 }
                 !over
@@ -266,8 +267,15 @@ impl Holdings {
     }
 }
 
-fn requests(list: &[(String, i64)]) -> impl Iterator<Item = (&str, i64)> {
-    list.iter().map(|(resource, quantity)| (resource.as_str(), *quantity))
+impl Holding {
+    /// Pods of a template that are held on a cluster.
+    fn pods(&self, cluster: &str, template: &str) -> i64 {
+        let held = self.clusters.iter().find(|held| held.name == cluster);
+        let templates = self.footprint.templates();
+        let index = templates.iter().position(|known| known.name == template);
+        let pods = held.zip(index).and_then(|(held, index)| held.pods.get(index));
+        pods.copied().unwrap_or(0)
+    }
 }
 
 fn fingerprint(aggregated: &[AggregatedStatus], cluster: &str) -> Option<u64> {

@@ -3,7 +3,7 @@
 //! The files are looked at every few seconds, through symbolic links, because a mounted ConfigMap is exchanged by
 //! exchanging a link. A changed set is loaded beside the old one, tried on the last decisions, and takes its place between
 //! two decisions. A set that cannot be loaded, or that fails where the old one does not, is refused, and the old one
-//! stays.
+//! stays. It is tried again when one of its files changes, and one that is missing is a file, too.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,53 @@ const INTERVAL: Duration = Duration::from_secs(2);
 
 /// Loads the profile as at the start.
 pub trait ProfileLoader: Send + Sync {
-    /// Reads the profile, and finds, opens and constructs its plugins.
+    /// Reads the profile, and finds, opens and constructs its plugins. `files` takes the version of each file before it is
+    /// read: the profile, its tables, and every file in which a plugin is looked for, whether it is there or not.
     ///
     /// # Errors
     ///
     /// Every problem, as a text for the log.
-    fn load(&self) -> Result<ActiveProfile, String>;
+    fn load(&self, files: &mut FileVersions) -> Result<ActiveProfile, String>;
+}
 
-    /// The profile's file, if it is not built in, and the files of the tables that it named when it was last read, even
-    /// if it was refused then, so that a corrected table is noticed.
-    fn files(&self) -> Vec<PathBuf>;
+/// Profile and files that are watched for changes.
+#[derive(Clone)]
+pub struct Reloading {
+    /// Loads the profile.
+    pub loader: Arc<dyn ProfileLoader>,
+    /// The files that the present profile was loaded from.
+    pub files: FileVersions,
+}
+
+/// Versions of files, of those that are missing as well.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileVersions(BTreeMap<PathBuf, Fingerprint>);
+
+/// Identity of a version of a file: the target of its links, its size, and its time. `None` if there is no file.
+type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
+
+impl FileVersions {
+    /// Notes the present version of a file, unless it was noted before.
+    pub fn note(&mut self, file: impl Into<PathBuf>) {
+        self.0.entry(file.into()).or_insert_with_key(|file| fingerprint(file));
+    }
+
+    /// The noted files.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.0.keys().map(PathBuf::as_path)
+    }
+
+    /// The present versions of the same files.
+    fn now(&self) -> Self {
+        let files = self.0.keys();
+        Self(files.map(|file| (file.clone(), fingerprint(file))).collect())
+    }
+}
+
+fn fingerprint(file: &Path) -> Fingerprint {
+    let target = std::fs::canonicalize(file).ok()?;
+    let metadata = std::fs::metadata(&target).ok()?;
+    Some((target, metadata.len(), metadata.modified().ok()?))
 }
 
 /// Outcome of the last decisions with a new set of plugins.
@@ -43,18 +80,20 @@ pub struct Trial {
 
 /// Looks at the files for ever, and hands each changed set to `apply`, which tries it.
 pub async fn watch<Applied>(
-    loader: Arc<dyn ProfileLoader>,
-    mut current: ActiveProfile,
+    reloading: Reloading,
     metrics: Arc<Metrics>,
     mut apply: impl FnMut(ActiveProfile) -> Applied,
 ) where
     Applied: Future<Output = Option<Trial>>,
 {
-    let mut known = fingerprints(&files(&*loader, &current));
+    let Reloading {
+        loader,
+        files: mut known,
+    } = reloading;
     let mut unsettled = None;
     loop {
         tokio::time::sleep(INTERVAL).await;
-        let seen = fingerprints(&files(&*loader, &current));
+        let seen = known.now();
         if seen == known {
             unsettled = None;
             continue;
@@ -64,21 +103,26 @@ pub async fn watch<Applied>(
             unsettled = Some(seen);
             continue;
         }
-        known = seen;
         let loading = Arc::clone(&loader);
-        let loaded = tokio::task::spawn_blocking(move || loading.load()).await;
-        let loaded = loaded.unwrap_or_else(|_| Err("the profile's loader panicked".to_owned()));
-        let trial = match loaded {
-            Ok(profile) => {
-                let Some(trial) = apply(profile.clone()).await else {
-                    return;
-                };
-                if trial.refusal.is_none() {
-                    current = profile;
-                    known = versions_loaded(known, &files(&*loader, &current));
-                }
-                trial
+        let loaded = tokio::task::spawn_blocking(move || {
+            let mut files = FileVersions::default();
+            (loading.load(&mut files), files)
+        });
+        let loaded = match loaded.await {
+            Ok((loaded, files)) => {
+                known = files;
+                loaded
             }
+            Err(_) => {
+                known = seen;
+                Err("the profile's loader panicked".to_owned())
+            }
+        };
+        let trial = match loaded {
+            Ok(profile) => match apply(profile).await {
+                Some(trial) => trial,
+                None => return,
+            },
             Err(problems) => Trial {
                 refusal: Some(problems),
                 ..Trial::default()
@@ -108,38 +152,6 @@ fn report(trial: &Trial, metrics: &Metrics) {
             tracing::error!(problem, "the changed profile is refused; the old one stays");
         }
     }
-}
-
-/// The profile's file, those of its tables, and the libraries of its plugins.
-fn files(loader: &dyn ProfileLoader, current: &ActiveProfile) -> Vec<PathBuf> {
-    let plugins = current
-        .profile
-        .plugins()
-        .map(|plugin| plugin.library().path().to_owned());
-    loader.files().into_iter().chain(plugins).collect()
-}
-
-/// Identity of a version of a file: the target of its links, its size, and its time.
-type Fingerprint = Option<(PathBuf, u64, SystemTime)>;
-
-fn fingerprints(files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
-    files.iter().map(|file| (file.clone(), fingerprint(file))).collect()
-}
-
-/// The versions that were loaded: those that were seen before. A file that changed meanwhile is seen as changed next
-/// time. For files that were not read before, the present version counts.
-fn versions_loaded(seen: BTreeMap<PathBuf, Fingerprint>, files: &[PathBuf]) -> BTreeMap<PathBuf, Fingerprint> {
-    let mut loaded = fingerprints(files);
-    for (file, fingerprint) in seen {
-        loaded.entry(file).and_modify(|known| *known = fingerprint);
-    }
-    loaded
-}
-
-fn fingerprint(file: &Path) -> Fingerprint {
-    let target = std::fs::canonicalize(file).ok()?;
-    let metadata = std::fs::metadata(&target).ok()?;
-    Some((target, metadata.len(), metadata.modified().ok()?))
 }
 
 #[cfg(test)]
@@ -177,17 +189,18 @@ mod tests {
     }
 
     impl ProfileLoader for TableLoader {
-        fn load(&self) -> Result<ActiveProfile, String> {
-            let text = std::fs::read_to_string(&self.table).map_err(|error| error.to_string())?;
-            self.loads.lock().unwrap().push(text.clone());
+        fn load(&self, files: &mut FileVersions) -> Result<ActiveProfile, String> {
+            files.note(&self.table);
+            let text = std::fs::read_to_string(&self.table);
+            self.loads
+                .lock()
+                .unwrap()
+                .push(text.as_deref().unwrap_or_default().to_owned());
+            let text = text.map_err(|error| error.to_string())?;
             match text.starts_with("broken") {
                 true => Err("the table is broken".to_owned()),
                 false => Ok(profile()),
             }
-        }
-
-        fn files(&self) -> Vec<PathBuf> {
-            vec![self.table.clone()]
         }
     }
 
@@ -210,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_changed_table_is_loaded_and_a_broken_one_leaves_the_old_profile_in_place() {
+    async fn a_changed_table_is_loaded_and_a_broken_or_missing_one_leaves_the_old_profile_in_place() {
         let folder = std::env::temp_dir().join(format!("divvy-reload-table-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let table = folder.join("carbon.csv");
@@ -226,16 +239,26 @@ mod tests {
             std::future::ready(Some(Trial::default()))
         };
         let metrics = Arc::new(Metrics::new("test", None));
-        let watching = tokio::spawn(watch(Arc::clone(&loader) as _, profile(), metrics, apply));
+        let mut files = FileVersions::default();
+        files.note(&table);
+        let reloading = Reloading {
+            loader: Arc::clone(&loader) as _,
+            files,
+        };
+        let watching = tokio::spawn(watch(reloading, metrics, apply));
         for (text, expected) in [
             (None, (0, 0)),
             (Some("second, changed"), (1, 1)),
             (Some("broken by an editor"), (2, 1)),
             (None, (2, 1)),
             (Some("third, and corrected"), (3, 2)),
+            (Some(""), (4, 2)),
+            (Some("fourth, and back"), (5, 3)),
         ] {
-            if let Some(text) = text {
-                std::fs::write(&table, text).unwrap();
+            match text {
+                Some("") => std::fs::remove_file(&table).unwrap(),
+                Some(text) => std::fs::write(&table, text).unwrap(),
+                None => {}
             }
             // Once to see the change, once more to see that it has settled.
             tokio::time::sleep(INTERVAL * 4).await;
@@ -250,18 +273,19 @@ mod tests {
     fn a_file_that_changes_while_it_is_loaded_is_loaded_again() {
         let folder = std::env::temp_dir().join(format!("divvy-reload-race-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let files = ["profile", "plugin", "gone"].map(|name| folder.join(name));
-        for file in &files {
-            std::fs::write(file, "first").unwrap();
-        }
-        let seen = fingerprints(&[files[0].clone(), files[2].clone()]);
-        std::fs::write(&files[0], "changed meanwhile").unwrap();
-        let now_used = [files[0].clone(), files[1].clone()];
-        let known = versions_loaded(seen, &now_used);
-        let present = fingerprints(&now_used);
-        assert_ne!(known[&files[0]], present[&files[0]]);
-        assert_eq!(known[&files[1]], present[&files[1]]);
-        assert!(!known.contains_key(&files[2]));
+        let (file, missing) = (folder.join("profile"), folder.join("plugin"));
+        std::fs::write(&file, "first").unwrap();
+        let mut known = FileVersions::default();
+        known.note(&file);
+        known.note(&missing);
+        assert_eq!(known.now(), known);
+        std::fs::write(&file, "changed meanwhile").unwrap();
+        // The version from before it was read counts.
+        known.note(&file);
+        assert_ne!(known.now(), known);
+        let known = known.now();
+        std::fs::write(&missing, "here it is").unwrap();
+        assert_ne!(known.now(), known);
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

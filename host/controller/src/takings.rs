@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use divvy_karmada::api::TargetCluster;
+use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::fleet::estimate::Demand;
 
 use crate::estimates::Answers;
@@ -29,10 +30,9 @@ pub struct Takings {
 struct Taking {
     key: Arc<BindingKey>,
     at: Instant,
-    /// Requests of one replica, in the units of the snapshot.
-    requests: Vec<(String, i64)>,
-    /// Replicas that each cluster was given in addition.
-    growth: Vec<(String, i64)>,
+    footprint: Footprint,
+    /// Pods of each template that each cluster was given in addition.
+    growth: Vec<(String, Vec<i64>)>,
 }
 
 impl Takings {
@@ -42,20 +42,20 @@ impl Takings {
         key: &Arc<BindingKey>,
         result: &[TargetCluster],
         last: &[TargetCluster],
-        requests: &[(String, i64)],
+        footprint: &Footprint,
         now: Instant,
     ) {
         let growth = result.iter().filter_map(|target| {
-            let before = last.iter().find(|before| before.name == target.name);
-            let growth = i64::from(target.replicas) - before.map_or(0, |before| i64::from(before.replicas));
-            (growth > 0).then(|| (target.name.clone(), growth))
+            let growth = footprint.growth(target, last);
+            let is_larger = growth.iter().any(|pods| *pods > 0);
+            is_larger.then(|| (target.name.clone(), growth))
         });
-        let growth: Vec<(String, i64)> = growth.collect();
+        let growth: Vec<(String, Vec<i64>)> = growth.collect();
         if !growth.is_empty() {
             self.entries.push_back(Taking {
                 key: Arc::clone(key),
                 at: now,
-                requests: requests.to_vec(),
+                footprint: footprint.clone(),
                 growth,
             });
         }
@@ -90,13 +90,15 @@ impl Takings {
         };
         let recent = self.entries.iter().rev().take_while(|taking| taking.at >= earliest);
         for taking in recent {
-            for (cluster, replicas) in &taking.growth {
+            for (cluster, pods) in &taking.growth {
                 let is_later = answers
                     .fits
                     .get(cluster)
                     .is_some_and(|answer| taking.at >= answer.asked);
                 if is_later {
-                    taken.add(cluster, *replicas, &taking.requests);
+                    for (template, pods) in taking.footprint.templates().iter().zip(pods) {
+                        taken.add(cluster, (*pods).max(0), &template.requests);
+                    }
                 }
             }
         }
@@ -165,6 +167,7 @@ mod tests {
     use crate::estimates::Answer;
     use divvy_estimator::Request;
     use divvy_karmada::api::BindingScope;
+    use serde_json::json;
 
     fn key(name: &str) -> Arc<BindingKey> {
         Arc::new(BindingKey {
@@ -187,6 +190,13 @@ mod tests {
         list.iter().map(|(name, one)| ((*name).to_owned(), *one)).collect()
     }
 
+    /// Replicas of two CPUs and ten bytes of memory.
+    fn footprint() -> Footprint {
+        let requests = json!({"cpu": "2", "memory": "10"});
+        let specification = json!({"replicas": 1, "replicaRequirements": {"resourceRequest": requests}});
+        Footprint::new(&serde_json::from_value(specification).expect("a specification"))
+    }
+
     /// An answer from cluster `a` to a question of that time.
     fn answers(asked: Instant) -> Answers {
         let request = Request::replicas(&Default::default()).expect("a request");
@@ -200,9 +210,9 @@ mod tests {
         let after = |seconds| start + Duration::from_secs(seconds);
         let mut takings = Takings::default();
         let cpu = requests(&[("cpu", 2000), ("memory", 10)]);
-        takings.push(&key("early"), &targets(&[("a", 3)]), &[], &cpu, after(1));
+        takings.push(&key("early"), &targets(&[("a", 3)]), &[], &footprint(), after(1));
         let (result, last) = (targets(&[("a", 5), ("b", 9)]), targets(&[("a", 4)]));
-        takings.push(&key("late"), &result, &last, &cpu, after(3));
+        takings.push(&key("late"), &result, &last, &footprint(), after(3));
         for (asked, demand, expected) in [
             (4, Demand::Requests(cpu.clone()), 0),
             (3, Demand::Requests(cpu.clone()), 1),
@@ -223,10 +233,10 @@ mod tests {
     #[test]
     fn a_write_that_failed_displaces_nothing() {
         let now = Instant::now();
-        let cpu = requests(&[("cpu", 1000)]);
+        let cpu = requests(&[("cpu", 2000)]);
         let mut takings = Takings::default();
-        takings.push(&key("one"), &targets(&[("a", 1)]), &[], &cpu, now);
-        takings.push(&key("two"), &targets(&[("a", 2)]), &[], &cpu, now);
+        takings.push(&key("one"), &targets(&[("a", 1)]), &[], &footprint(), now);
+        takings.push(&key("two"), &targets(&[("a", 2)]), &[], &footprint(), now);
         takings.retract(&key("one"));
         takings.retract(&key("never"));
         let displaced = |takings: &Takings| {

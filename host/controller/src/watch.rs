@@ -2,13 +2,15 @@
 //!
 //! Each kind is listed in pages and then watched; the events pass through as they come, so that a relist needs no second
 //! copy of anything. A watch that fails is begun again after a growing wait, from where it ended if the API server
-//! still can, else with a relist.
+//! still can, else with a relist. A relist can also be asked for, when more is to be kept of the objects.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use kube::Api;
 use kube::runtime::watcher::{self, Event, watcher};
+use tokio::sync::Notify;
 
 use crate::client::{Clients, WATCH_SECONDS};
 use crate::objects::{Fetched, Kind, Object, ObjectKey};
@@ -39,16 +41,27 @@ const WAIT_MIN: Duration = Duration::from_millis(250);
 /// Maximum wait after a failure.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Watches a kind for ever and hands each change to `sink`, until that wants no more.
-pub async fn watch(clients: Clients, kind: Kind, sink: impl Sink) {
+/// Watches a kind for ever and hands each change to `sink`, until that wants no more. Each call of `relist` begins with a list
+/// again.
+pub async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, sink: impl Sink) {
     let api: Api<Fetched> = Api::all_with(clients.watching, &kind);
     let configuration = watcher::Config::default()
         .timeout(WATCH_SECONDS)
         .page_size(kind.page_size());
-    let mut events = watcher(api, configuration).boxed();
+    let begin = || watcher(api.clone(), configuration.clone()).boxed();
+    let mut events = begin();
     let mut failures = 0_u32;
     let mut resumed = (Instant::now(), Duration::ZERO);
-    while let Some(event) = events.next().await {
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = relist.notified() => {
+                events = begin();
+                continue;
+            }
+            event = events.next() => event,
+        };
+        let Some(event) = event else { return };
         // A list that begins has not succeeded yet. Anything else shows that the API server answers, so that a watch
         // which is often cut off is resumed at once; the client's own backoff would count that as failures.
         if matches!(event, Ok(Event::Apply(_) | Event::Delete(_) | Event::InitDone)) {

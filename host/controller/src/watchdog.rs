@@ -93,6 +93,16 @@ impl Watchdog {
         }
     }
 
+    /// Notes the beginning of a call.
+    pub(crate) fn began(&self, plugin: &'static str, call: Call, since: Instant) {
+        self.lock().current = Some(Current {
+            plugin,
+            call,
+            since,
+            is_reported: false,
+        });
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,12 +121,7 @@ impl Current {
 
 impl CallObserver for Watchdog {
     fn begins(&self, plugin: &'static str, call: Call) {
-        self.lock().current = Some(Current {
-            plugin,
-            call,
-            since: Instant::now(),
-            is_reported: false,
-        });
+        self.began(plugin, call, Instant::now());
     }
 
     fn ends(&self, plugin: &'static str, call: Call, error: Option<&CallError>) {

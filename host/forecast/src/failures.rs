@@ -8,8 +8,8 @@ use divvy_scheduler::fleet::Fleet;
 
 use crate::choice::zones;
 use crate::document::FailureRow;
-use crate::forecast::compare;
-use crate::future::{Future, Options, Side, prepare};
+use crate::forecast::{Comparer, Comparison};
+use crate::future::{Concerned, Future, Options, Side, prepare};
 use crate::load::tightest;
 use crate::movement::Movement;
 use crate::parallel;
@@ -71,8 +71,12 @@ impl Each {
 /// Forecasts every loss, worst first: by replicas lost, then bindings newly unschedulable, then replicas displaced, then
 /// name.
 pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options) -> Vec<FailureRow> {
-    let base = Future::decide(situation, side, options);
-    let prepared = prepare(situation, side, options);
+    let prepared = prepare(situation, side, options, &[]);
+    let fleet = situation.snapshot(side.profile.needs_raw_clusters());
+    let base = Future::of_prepared(&prepared, situation, fleet, side, options);
+    // A loss concerns few of the bindings, and all others are in every future what they are in the base.
+    let concerned = Concerned::new(&prepared, situation);
+    let comparer = Comparer::new(situation, &base, &side.profile);
     let losses: Vec<(String, BTreeSet<String>)> = each.losses(situation).into_iter().collect();
     // One thread per loss; what is inside a loss is decided on that thread alone.
     let inside = Options {
@@ -81,15 +85,16 @@ pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options
     };
     let mut rows = parallel::map(&losses, options.threads, || {
         let mut fleet = situation.fleet(side.profile.needs_raw_clusters());
-        let (prepared, base) = (&prepared, &base);
+        let (prepared, concerned, comparer) = (&prepared, &concerned, &comparer);
         move |(name, lost): &(String, BTreeSet<String>)| {
             let after = without(situation, lost);
             for cluster in lost {
                 fleet.remove(cluster);
             }
-            let future = Future::of_prepared(prepared, &after, fleet.snapshot(), side, inside);
+            let some = concerned.without(lost);
+            let entries = Future::entries_of(prepared, &some, &after, &fleet.snapshot(), side, inside);
             put_back(&mut fleet, situation, lost);
-            row(name, lost, situation, base, (&after, &future), side)
+            row(name, lost, &comparer.compare(&after, &entries))
         }
     });
     rows.sort_by(|left, right| {
@@ -114,15 +119,7 @@ fn put_back(fleet: &mut Fleet, situation: &Situation, lost: &BTreeSet<String>) {
     }
 }
 
-fn row(
-    name: &str,
-    lost: &BTreeSet<String>,
-    situation: &Situation,
-    base: &Future,
-    after: (&Situation, &Future),
-    side: &Side,
-) -> FailureRow {
-    let comparison = compare(situation, Some(base), after, &side.profile);
+fn row(name: &str, lost: &BTreeSet<String>, comparison: &Comparison) -> FailureRow {
     let (mut displaced, mut rehomed) = (0, 0);
     for row in &comparison.bindings {
         let on_lost = row.clusters.iter().filter(|counts| lost.contains(&counts.name));

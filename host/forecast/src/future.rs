@@ -5,10 +5,11 @@
 //! its new replicas from the capacity that later bindings see, unless the ledger is off.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use divvy_karmada::detector::Binding;
+use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decide::affinity::{ClusterProperties, concerns};
 use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, request_in_force};
@@ -22,7 +23,7 @@ use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
 use crate::parallel;
-use crate::situation::{Assignment, Situation, assigned};
+use crate::situation::{Assignment, Situation, assigned, identity};
 
 /// A scheduler as a forecast imagines it.
 #[derive(Debug, Clone)]
@@ -126,6 +127,8 @@ pub struct Future {
 /// A binding before anything is decided.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
+    /// As it is in the situation.
+    pub(crate) original: Arc<Binding>,
     pub(crate) binding: Arc<Binding>,
     pub(crate) sum: Sum,
     pub(crate) skipped: Option<String>,
@@ -150,6 +153,14 @@ impl Entry {
         }
     }
 
+    /// Takes in a decision.
+    fn decide(&mut self, reason: Reason, decision: Decision, side: &Side) {
+        if let Some(targets) = result(&decision, side) {
+            self.targets = targets;
+        }
+        self.fate = Fate::Decided(reason, Box::new(decision));
+    }
+
     /// True if nothing is divided: each cluster has the full count, or the resource has no replicas.
     pub fn is_duplicated(&self) -> bool {
         self.sum != Sum::Divided || !self.binding.is_workload() || self.binding.object.spec.components.len() > 1
@@ -159,9 +170,25 @@ impl Entry {
 impl Future {
     /// Decides a situation.
     pub fn decide(situation: &Situation, side: &Side, options: Options) -> Self {
-        let prepared = prepare(situation, side, options);
+        let prepared = prepare(situation, side, options, &[]);
         let fleet = situation.snapshot(side.profile.needs_raw_clusters());
         Self::of_prepared(&prepared, situation, fleet, side, options)
+    }
+
+    /// Decides two situations side by side. What they have in common is in memory once.
+    pub fn decide_both(one: (&Situation, &Side, Options), other: (&Situation, &Side, Options)) -> (Self, Self) {
+        let known = prepare(one.0, one.1, one.2, &[]);
+        let prepared = prepare(other.0, other.1, other.2, &known);
+        let decide = |prepared: &[Prepared], (situation, side, options): (&Situation, &Side, Options)| {
+            let fleet = situation.snapshot(side.profile.needs_raw_clusters());
+            Self::of_prepared(prepared, situation, fleet, side, options)
+        };
+        std::thread::scope(|scope| {
+            let one = scope.spawn(|| decide(&known, one));
+            let other = decide(&prepared, other);
+            let one = one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (one, other)
+        })
     }
 
     pub(crate) fn of_prepared(
@@ -172,49 +199,14 @@ impl Future {
         options: Options,
     ) -> Self {
         let mut entries: Vec<Entry> = prepared.iter().map(|prepared| undecided(prepared, situation)).collect();
-        let reasons = prepared.iter().map(|prepared| reason(prepared, situation));
-        let mut order: Vec<(usize, Reason)> = reasons
-            .enumerate()
-            .filter_map(|(index, reason)| Some((index, reason?)))
-            .collect();
-        order.sort_by_cached_key(|&(index, _)| {
-            let binding = &prepared[index].binding;
-            (Reverse(binding.priority()), binding.key())
-        });
-        let needs_placements = side.profile.needs_placements();
-        let bindings = prepared.iter().map(|prepared| &*prepared.binding);
-        let mut placements = needs_placements.then(|| Arc::new(Placements::of(bindings)));
-        let scheduler = || {
-            Scheduler::new(Arc::clone(&side.profile))
-                .assuming(options.assumes)
-                .explaining(options.explains != Explains::Nothing)
-                .deciding_at(options.time)
-                .knowing(placements.clone())
-        };
-        let mut ledger = None;
-        let decisions: Vec<Decision> = if options.assumes {
-            let mut scheduler = scheduler();
-            let bindings: Vec<&Binding> = order.iter().map(|&(index, _)| &*prepared[index].binding).collect();
-            let decisions = one_after_another(&bindings, &mut scheduler, &fleet, side, options.explains);
-            ledger = scheduler.ledger().cloned();
-            placements = scheduler.placements().cloned();
-            decisions
-        } else {
-            parallel::map(&order, options.threads, || {
-                let (mut scheduler, fleet) = (scheduler(), &fleet);
-                move |&(index, _)| {
-                    options
-                        .explains
-                        .trimmed(scheduler.schedule(&prepared[index].binding, fleet))
-                }
-            })
-        };
-        for ((index, reason), decision) in order.into_iter().zip(decisions) {
-            let entry = &mut entries[index];
-            if let Some(targets) = result(&decision, side) {
-                entry.targets = targets;
-            }
-            entry.fate = Fate::Decided(reason, Box::new(decision));
+        let all = 0..prepared.len();
+        let Results {
+            decisions,
+            ledger,
+            placements,
+        } = decide_among(prepared, all, situation, &fleet, side, options);
+        for (index, reason, decision) in decisions {
+            entries[index].decide(reason, decision, side);
         }
         Self {
             entries,
@@ -222,6 +214,89 @@ impl Future {
             ledger,
             placements,
         }
+    }
+
+    /// Decides some bindings of a situation, and returns them alone. All that have a reason to be decided must be among `some`,
+    /// so that the results are those of [`Self::of_prepared`].
+    pub(crate) fn entries_of(
+        prepared: &[Prepared],
+        some: &[usize],
+        situation: &Situation,
+        fleet: &FleetSnapshot,
+        side: &Side,
+        options: Options,
+    ) -> BTreeMap<usize, Entry> {
+        let entries = some
+            .iter()
+            .map(|&index| (index, undecided(&prepared[index], situation)));
+        let mut entries: BTreeMap<usize, Entry> = entries.collect();
+        let some = some.iter().copied();
+        for (index, reason, decision) in decide_among(prepared, some, situation, fleet, side, options).decisions {
+            if let Some(entry) = entries.get_mut(&index) {
+                entry.decide(reason, decision, side);
+            }
+        }
+        entries
+    }
+}
+
+/// Decisions of one side, and what they leave.
+struct Results {
+    decisions: Vec<(usize, Reason, Decision)>,
+    ledger: Option<Ledger>,
+    placements: Option<Arc<Placements>>,
+}
+
+/// Decides those of some bindings that have a reason, by priority, then name.
+fn decide_among(
+    prepared: &[Prepared],
+    some: impl Iterator<Item = usize>,
+    situation: &Situation,
+    fleet: &FleetSnapshot,
+    side: &Side,
+    options: Options,
+) -> Results {
+    let with_reason = some.filter_map(|index| Some((index, reason(&prepared[index], situation)?)));
+    let mut order: Vec<(usize, Reason)> = with_reason.collect();
+    order.sort_by_cached_key(|&(index, _)| {
+        let binding = &prepared[index].binding;
+        (Reverse(binding.priority()), binding.key())
+    });
+    let needs_placements = side.profile.needs_placements();
+    let bindings = prepared.iter().map(|prepared| &*prepared.binding);
+    let mut placements = needs_placements.then(|| Arc::new(Placements::of(bindings)));
+    let scheduler = || {
+        Scheduler::new(Arc::clone(&side.profile))
+            .assuming(options.assumes)
+            .explaining(options.explains != Explains::Nothing)
+            .deciding_at(options.time)
+            .knowing(placements.clone())
+    };
+    let mut ledger = None;
+    let decisions: Vec<Decision> = if options.assumes {
+        let mut scheduler = scheduler();
+        let bindings: Vec<&Binding> = order.iter().map(|&(index, _)| &*prepared[index].binding).collect();
+        let decisions = one_after_another(&bindings, &mut scheduler, fleet, side, options.explains);
+        ledger = scheduler.ledger().cloned();
+        placements = scheduler.placements().cloned();
+        decisions
+    } else {
+        parallel::map(&order, options.threads, || {
+            let mut scheduler = scheduler();
+            move |&(index, _)| {
+                options
+                    .explains
+                    .trimmed(scheduler.schedule(&prepared[index].binding, fleet))
+            }
+        })
+    };
+    let decisions = order.into_iter().zip(decisions);
+    Results {
+        decisions: decisions
+            .map(|((index, reason), decision)| (index, reason, decision))
+            .collect(),
+        ledger,
+        placements,
     }
 }
 
@@ -262,27 +337,54 @@ fn one_after_another(
     }
 }
 
-/// Every binding with the reason to decide it.
-pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options) -> Vec<Prepared> {
-    parallel::map(&situation.bindings, options.threads, || {
-        |binding| prepare_one(binding, situation, side, options.time)
+/// Every binding with the reason to decide it. Bindings that are those of `known` share its memory.
+pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options, known: &[Prepared]) -> Vec<Prepared> {
+    let mut known = known.iter().peekable();
+    let bindings = situation.bindings.iter().map(|binding| {
+        // Both are sorted by identity. One that is not found is prepared anew.
+        while known
+            .next_if(|known| identity(&known.original) < identity(binding))
+            .is_some()
+        {}
+        (binding, known.next_if(|known| Arc::ptr_eq(&known.original, binding)))
+    });
+    let bindings: Vec<(&Arc<Binding>, Option<&Prepared>)> = bindings.collect();
+    parallel::map(&bindings, options.threads, || {
+        |(binding, known): &(&Arc<Binding>, Option<&Prepared>)| {
+            prepare_one(binding, *known, situation, side, options.time)
+        }
     })
 }
 
-fn prepare_one(original: &Arc<Binding>, situation: &Situation, side: &Side, time: Option<i64>) -> Prepared {
-    let mut binding = Binding::clone(original);
-    let metadata = &mut binding.object.metadata;
-    let applied_placement = metadata.annotations.remove(APPLIED_PLACEMENT);
-    let applied_policy = metadata.annotations.remove(APPLIED_POLICY);
-    let clusters = &binding.object.spec.clusters;
-    let applied = AppliedPolicy::read(applied_policy.as_deref(), clusters);
+/// A binding with the reason to decide it; with the memory of `known`, if that is the same binding.
+pub(crate) fn prepare_one(
+    original: &Arc<Binding>,
+    known: Option<&Prepared>,
+    situation: &Situation,
+    side: &Side,
+    time: Option<i64>,
+) -> Prepared {
+    let annotations = &original.object.metadata.annotations;
+    let (applied_placement, applied_policy) = (annotations.get(APPLIED_PLACEMENT), annotations.get(APPLIED_POLICY));
+    let clusters = &original.object.spec.clusters;
+    let applied = AppliedPolicy::read(applied_policy.map(String::as_str), clusters);
     let awaited = Awaited {
-        workload_version: &binding.object.spec.resource.resource_version,
+        workload_version: &original.object.spec.resource.resource_version,
         was_scheduled: applied_placement.is_some(),
-        has_changed: binding.object.status.scheduler_observed_generation != binding.object.metadata.generation,
+        has_changed: original.object.status.scheduler_observed_generation != original.object.metadata.generation,
     };
-    let request = request_in_force(binding.policy.as_ref(), applied.as_ref(), awaited);
-    binding.policy = request.facts(binding.policy.take());
+    let request = request_in_force(original.policy.as_ref(), applied.as_ref(), awaited);
+    let binding = match known {
+        Some(known) => Arc::clone(&known.binding),
+        None => {
+            let policy = request.facts(original.policy.clone());
+            let is_bare = applied_placement.is_none() && applied_policy.is_none() && policy == original.policy;
+            match is_bare {
+                true => Arc::clone(original),
+                false => Arc::new(without_decision(original, policy)),
+            }
+        }
+    };
     let own = Request::of_annotations(&binding.object.metadata.annotations);
     let named = Request {
         strategy: side
@@ -305,7 +407,7 @@ fn prepare_one(original: &Arc<Binding>, situation: &Situation, side: &Side, time
         placement: &placement,
         // Compared as objects: the text of an annotation is never the same as that of a manifest.
         placement_text: "",
-        applied_placement: applied_placement.as_deref(),
+        applied_placement: applied_placement.map(String::as_str),
         sum,
         policy: &request,
         applied: applied.as_ref(),
@@ -317,10 +419,20 @@ fn prepare_one(original: &Arc<Binding>, situation: &Situation, side: &Side, time
     let reason = reason.or_else(|| is_overridden(&binding, &side.profile).then_some(Reason::PolicyChanged));
     Prepared {
         reason: reason.filter(|_| skipped.is_none()),
-        binding: Arc::new(binding),
+        original: Arc::clone(original),
+        binding,
         sum,
         skipped,
     }
+}
+
+/// A binding without the annotations that decisions leave.
+fn without_decision(original: &Binding, policy: Option<PolicyFacts>) -> Binding {
+    let mut binding = original.clone();
+    let annotations = &mut binding.object.metadata.annotations;
+    annotations.remove(APPLIED_PLACEMENT);
+    annotations.remove(APPLIED_POLICY);
+    Binding { policy, ..binding }
 }
 
 /// True if clusters changed that concern the binding, under a profile that then moves satisfied bindings.
@@ -359,6 +471,38 @@ fn is_overridden(binding: &Binding, profile: &Profile) -> bool {
     };
     let own = resolve_strategy(&PlanInput::new(binding), context);
     own.map_or(true, |own| own.strategy != *strategy)
+}
+
+/// The bindings that any loss makes a scheduler decide, by the cluster that is lost, and those that it decides anyway.
+pub(crate) struct Concerned {
+    anyway: Vec<usize>,
+    by_cluster: BTreeMap<String, Vec<usize>>,
+}
+
+impl Concerned {
+    pub(crate) fn new(prepared: &[Prepared], situation: &Situation) -> Self {
+        let mut concerned = Self {
+            anyway: Vec::new(),
+            by_cluster: BTreeMap::new(),
+        };
+        for (index, prepared) in prepared.iter().enumerate() {
+            if reason(prepared, situation).is_some() {
+                concerned.anyway.push(index);
+            }
+            for (cluster, _) in prepared.binding.last() {
+                let of_cluster = concerned.by_cluster.entry(cluster.to_owned()).or_default();
+                of_cluster.push(index);
+            }
+        }
+        concerned
+    }
+
+    /// Every binding that is decided, or has other clusters, without these clusters. Sorted.
+    pub(crate) fn without(&self, lost: &BTreeSet<String>) -> Vec<usize> {
+        let on_lost = lost.iter().filter_map(|cluster| self.by_cluster.get(cluster)).flatten();
+        let all: BTreeSet<usize> = self.anyway.iter().chain(on_lost).copied().collect();
+        all.into_iter().collect()
+    }
 }
 
 /// The reason to decide a binding in a situation; `None` if it is satisfied or skipped.

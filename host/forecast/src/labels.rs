@@ -186,7 +186,8 @@ impl<'text> Parser<'text> {
 
     fn number(&mut self) -> Result<i64, String> {
         let word = self.word();
-        word.parse().map_err(|_| format!("expected an integer, found `{word}`"))
+        word.parse()
+            .map_err(|_| format!("expected a whole number, found `{word}`"))
     }
 
     fn values(&mut self) -> Result<Vec<String>, String> {
@@ -286,7 +287,7 @@ mod tests {
             ("-app=web", "`-app` is not the key of a label"),
             ("a/b/c=web", "`a/b/c` is not the key of a label"),
             ("/app", "`/app` is not the key of a label"),
-            ("weight>ten", "expected an integer, found `ten`"),
+            ("weight>ten", "expected a whole number, found `ten`"),
             ("app=web)", "expected `,` before `)`"),
         ];
         for (text, reason) in cases {

@@ -22,7 +22,7 @@ pub fn latent(future: &Future, side: &Side, options: Options, lists: bool) -> La
         .filter(|entry| matches!(entry.fate, Fate::Satisfied))
         .collect();
     let found = parallel::map(&satisfied, options.threads, || {
-        let scheduler = Scheduler::new(Arc::clone(&side.profile));
+        let scheduler = Scheduler::new(Arc::clone(&side.profile)).keeping_no_plans();
         let mut scheduler = scheduler
             .continuing(future.ledger.clone())
             .deciding_at(options.time)

@@ -22,19 +22,42 @@ pub(crate) struct Load {
 impl Load {
     /// Adds a binding on its clusters.
     pub(crate) fn add(&mut self, binding: &Binding, targets: &Assignment) {
+        self.change(binding, targets, 1);
+    }
+
+    /// Takes away a binding that was added on these clusters.
+    pub(crate) fn remove(&mut self, binding: &Binding, targets: &Assignment) {
+        self.change(binding, targets, -1);
+    }
+
+    fn change(&mut self, binding: &Binding, targets: &Assignment, sign: i64) {
         let needs = binding.object.spec.replica_requirements.as_ref();
         let requests: Vec<(&str, i64)> = requests(needs.map(|needs| &needs.resource_request))
             .filter(|(name, quantity)| *name != PODS && *quantity > 0)
             .chain([(PODS, 1)])
             .collect();
         for (cluster, &replicas) in targets {
-            *self.replicas.entry(cluster.clone()).or_default() += replicas;
+            let replicas = sign * replicas;
+            // Nearly all entries exist: their names are copied only for the first binding of a cluster.
+            match self.replicas.get_mut(cluster) {
+                Some(sum) => *sum += replicas,
+                None => _ = self.replicas.insert(cluster.clone(), replicas),
+            }
             if replicas == 0 {
                 continue;
             }
-            let requested = self.requested.entry(cluster.clone()).or_default();
+            if !self.requested.contains_key(cluster) {
+                self.requested.insert(cluster.clone(), BTreeMap::new());
+            }
+            let Some(requested) = self.requested.get_mut(cluster) else {
+                continue;
+            };
             for (name, quantity) in &requests {
-                *requested.entry((*name).to_owned()).or_default() += i128::from(*quantity) * i128::from(replicas);
+                let more = i128::from(*quantity) * i128::from(replicas);
+                match requested.get_mut(*name) {
+                    Some(sum) => *sum += more,
+                    None => _ = requested.insert((*name).to_owned(), more),
+                }
             }
         }
     }

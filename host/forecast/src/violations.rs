@@ -3,7 +3,6 @@
 //! Filters such as those for taints and APIs let a binding keep the clusters that it has, so that a fleet can hold replicas
 //! which no decision would put there again. Each assignment is filtered as if the binding had none.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
@@ -12,7 +11,7 @@ use divvy_scheduler::placements::Placements;
 use divvy_scheduler::scheduler::Scheduler;
 
 use crate::document::{ViolationRow, Violations};
-use crate::future::{Future, Options, Prepared, Side, prepare};
+use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one};
 use crate::parallel;
 use crate::situation::{Situation, assigned};
 
@@ -28,14 +27,19 @@ pub fn violations(
     options: Options,
     lists: bool,
 ) -> Result<Violations, CycleError> {
-    let prepared = prepare(situation, side, options);
-    let bindings = prepared.iter().map(|prepared| &*prepared.binding);
     let needs_placements = side.profile.needs_placements();
-    let placements = needs_placements.then(|| Arc::new(Placements::of(bindings)));
-    let found = parallel::map(&prepared, options.threads, || {
-        let scheduler = Scheduler::new(Arc::clone(&side.profile)).deciding_at(options.time);
-        let mut scheduler = scheduler.knowing(placements.clone());
-        move |prepared: &Prepared| of_binding(prepared, future, &mut scheduler)
+    let placements = needs_placements.then(|| {
+        let prepared = prepare(situation, side, options, &[]);
+        Arc::new(Placements::of(prepared.iter().map(|prepared| &*prepared.binding)))
+    });
+    let found = parallel::map(&situation.bindings, options.threads, || {
+        let scheduler = Scheduler::new(Arc::clone(&side.profile)).keeping_no_plans();
+        let mut scheduler = scheduler.deciding_at(options.time).knowing(placements.clone());
+        move |binding: &Arc<Binding>| {
+            // One at a time: all of them together would be another copy of the input.
+            let prepared = prepare_one(binding, None, situation, side, options.time);
+            of_binding(&prepared, future, &mut scheduler)
+        }
     });
     let mut violations = Violations::default();
     let mut rows = Vec::new();
@@ -64,10 +68,12 @@ fn of_binding(
     if scheduler.plan(&newcomer).is_err() {
         return Ok(Vec::new());
     }
-    let feasible: BTreeSet<&str> = scheduler.feasible(&newcomer, &future.fleet)?.into_iter().collect();
+    let mut feasible = scheduler.feasible(&newcomer, &future.fleet)?;
+    // They are sorted already if the snapshot is.
+    feasible.sort_unstable();
     let refused = assigned
         .into_iter()
-        .filter(|(cluster, _)| !feasible.contains(cluster.as_str()));
+        .filter(|(cluster, _)| feasible.binary_search(&cluster.as_str()).is_err());
     let rows = refused.map(|(cluster, replicas)| ViolationRow {
         binding: newcomer.key(),
         cluster,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use divvy_karmada::api::{ResourceBinding, StringMap};
+use divvy_karmada::api::{ObjectMeta, ResourceBinding, StringMap, TypeMeta};
 
 use crate::Manifests;
-use crate::overlay::{Identity, of_bound, of_workload};
+use crate::overlay::{Identity, identity, of_bound, of_workload};
 
 /// The labels of every workload and resource of the input.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +21,13 @@ impl WorkloadLabels {
         Self {
             by_identity: labels.collect(),
         }
+    }
+
+    /// Adds the labels of a workload that the manifests lack. Those that are known stay.
+    pub fn add(&mut self, type_meta: &TypeMeta, metadata: &ObjectMeta) {
+        let identity = identity(type_meta.group(), &type_meta.kind, metadata);
+        let labels = || metadata.labels.clone();
+        self.by_identity.entry(identity).or_insert_with(labels);
     }
 
     /// Labels of the workload that a binding is for; `None` if it is not in the input.

@@ -20,7 +20,7 @@ const APPLIED_POLICY: &str = "divvy.io/applied-policy";
 /// Identity of an object: API group, kind, namespace and name.
 pub(crate) type Identity = (String, ObjectName);
 
-fn identity(group: &str, kind: &str, metadata: &ObjectMeta) -> Identity {
+pub(crate) fn identity(group: &str, kind: &str, metadata: &ObjectMeta) -> Identity {
     let name = ObjectName::new(kind, &metadata.namespace, &metadata.name);
     (group.to_owned(), name)
 }

@@ -5,6 +5,7 @@
 //! propagate them either.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use divvy_documents::chunks::{self, Chunk, LineCounter};
 use divvy_documents::{Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning, json, yaml};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fields::DocumentFields;
@@ -42,6 +44,8 @@ struct Seen {
     source: Source,
     /// Its index in its list of the manifests; `None` if it had problems.
     index: Option<usize>,
+    /// Digest of what its list does not keep of it.
+    digest: u64,
 }
 
 /// The document that is currently read.
@@ -374,13 +378,13 @@ impl<'options> Reader<'options> {
             complete(&mut located);
             located
         });
-        self.keep(located, (group, name), source, list);
+        self.keep(located, 0, (group, name), source, list);
     }
 
     /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
     fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
         let mut faults = Vec::new();
-        let value: serde_json::Value = match document.json().map(serde_json::from_str) {
+        let value: Value = match document.json().map(serde_json::from_str) {
             Some(Ok(value)) => value,
             _ => document.tree(&mut faults).to_json(),
         };
@@ -404,19 +408,23 @@ impl<'options> Reader<'options> {
         self.faults(faults, Some(&name), place);
         let group = type_meta.group().to_owned();
         let source = place.at(document.first_line());
-        let located = is_whole.then_some(Located {
+        // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
+        let digest = digest(&value);
+        let located = is_whole.then(|| Located {
             object: WorkloadResource {
                 resource: Resource {
+                    value: kept(value, &type_meta),
                     type_meta,
                     metadata,
-                    value,
                 },
                 demand,
             },
             source: source.clone(),
             json: None,
         });
-        self.keep(located, (group, name), source, |manifests| &mut manifests.resources);
+        self.keep(located, digest, (group, name), source, |manifests| {
+            &mut manifests.resources
+        });
     }
 
     /// Adds an object to its list unless an identical one is there already. A different object of the same name is
@@ -426,6 +434,7 @@ impl<'options> Reader<'options> {
     fn keep<T: PartialEq>(
         &mut self,
         located: Option<Located<T>>,
+        digest: u64,
         key: (String, ObjectName),
         source: Source,
         list: impl Fn(&mut Manifests) -> &mut Vec<Located<T>>,
@@ -439,11 +448,14 @@ impl<'options> Reader<'options> {
                 list.push(located);
                 list.len() - 1
             });
-            self.seen.insert(key, Seen { source, index });
+            let seen = Seen { source, index, digest };
+            self.seen.insert(key, seen);
             return;
         };
         let first = seen.index.and_then(|index| list.get(index));
-        let is_same = |(one, other): (&Located<T>, &Located<T>)| one.object == other.object && one.json == other.json;
+        let is_same = |(one, other): (&Located<T>, &Located<T>)| {
+            one.object == other.object && one.json == other.json && seen.digest == digest
+        };
         if first.zip(located.as_ref()).is_some_and(is_same) {
             return;
         }
@@ -469,6 +481,33 @@ impl<'options> Reader<'options> {
             object: object.cloned(),
             ..fault.into_problem(source)
         });
+    }
+}
+
+/// Digest of a whole object, by which the very same object is recognised.
+fn digest(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Fields of a resource's specification that are read after its replicas and their requests.
+const KEPT: [&str; 3] = ["replicas", "parallelism", "completions"];
+
+/// The part of a resource that is read later: the number of its replicas, and the whole definition of a kind.
+fn kept(mut value: Value, type_meta: &TypeMeta) -> Value {
+    if type_meta.kind == "CustomResourceDefinition" {
+        return value;
+    }
+    let mut fields = serde_json::Map::new();
+    for field in KEPT {
+        if let Some(number) = value.pointer_mut(&format!("/spec/{field}")) {
+            fields.insert(field.to_owned(), number.take());
+        }
+    }
+    match fields.is_empty() {
+        true => Value::Null,
+        false => serde_json::json!({ "spec": fields }),
     }
 }
 

@@ -115,7 +115,7 @@ f.yaml: document 1, line 8: Cluster m1: spec.zones: expected a list, got the str
 f.yaml: document 1, line 15: Cluster m1: status.resourceSummary.allocatable.cpu: `10 cores` is not a quantity: unknown suffix, expected `n`, `u`, `m`, `k`, `M`, `G`, `T`, `P`, `E`, `Ki`, `Mi`, `Gi`, `Ti`, `Pi`, `Ei` or an exponent like `e3`
 f.yaml: document 1, line 16: Cluster m1: status.resourceSummary.allocatable.memory: expected a quantity like `500m` or `2Gi`, got a list
 f.yaml: document 1, line 11: Cluster m1: spec.taints[0].effect: expected one of `NoSchedule`, `PreferNoSchedule`, `NoExecute`, got `Never`
-f.yaml: document 2, line 23: Deployment default/web: spec.replicas: expected an integer of 32 bits, got the string "3"
+f.yaml: document 2, line 23: Deployment default/web: spec.replicas: expected a whole number from -2147483648 to 2147483647, got the string "3"
 f.yaml: document 2, line 28: Deployment default/web: spec.template.spec.containers[0].resources.requests.cpu: `lots` is not a quantity: it has no digits
 f.yaml: document 3, line 30: apiVersion: missing: expected `apiVersion`
 f.yaml: document 4, line 34: a: not valid YAML: while parsing a flow sequence, expected ',' or ']' (column 1)
@@ -244,6 +244,29 @@ fn the_same_object_twice_is_read_once() {
         let mixed = read_text("f.yaml", &format!("{CLUSTER}---\n{cluster}\n"), &options);
         assert_eq!(mixed.problems.len(), usize::from(keep_cluster_json));
     }
+}
+
+/// Most of a workload is not kept, and yet a difference in it makes another object.
+#[test]
+fn an_object_that_differs_where_nothing_is_read_is_given_twice() {
+    let deployment = |image: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec:\n  \
+             template: {{spec: {{containers: [{{name: web, image: {image}}}]}}}}\n"
+        )
+    };
+    let read = |one: &str, other: &str| {
+        let text = format!("{}---\n{}", deployment(one), deployment(other));
+        read_text("f.yaml", &text, &ReadOptions::default())
+    };
+    let same = read("a:1", "a:1");
+    assert_eq!((same.problems.len(), same.resources.len()), (0, 1));
+    let other = read("a:1", "a:2");
+    let problems: Vec<String> = other.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        problems.len() == 1 && problems[0].contains("given twice"),
+        "{problems:?}"
+    );
 }
 
 #[test]

@@ -77,8 +77,8 @@ fn counts_by_kind() {
         apps/v1 DaemonSet {} => whole
         batch/v1 CronJob {} => whole
         apps/v1 Deployment {replicas: -1} => spec.replicas: expected a count of at least 0, got `-1`
-        apps/v1 Deployment {replicas: 3000000000} => spec.replicas: expected an integer of 32 bits, got the number `3000000000`
-        apps/v1 Deployment {replicas: 1.5} => spec.replicas: expected an integer of 32 bits, got the number `1.5`
+        apps/v1 Deployment {replicas: 3000000000} => spec.replicas: expected a whole number from -2147483648 to 2147483647, got the number `3000000000`
+        apps/v1 Deployment {replicas: 1.5} => spec.replicas: expected a whole number from -2147483648 to 2147483647, got the number `1.5`
         ",
     ) {
         let parts: Vec<&str> = workload.splitn(3, ' ').collect();

@@ -1,8 +1,8 @@
 //! New plugins: templates for each extension point in Rust and C, and the sources of the SDK that a plugin in Rust is built with.
 //!
-//! The binary carries both, so that a new plugin builds where no checkout of Divvy exists. The templates are ordinary
-//! files under `templates/`, in which the plugin is called `plugin-name`; nothing else is filled in but the path of the
-//! SDK and the list in the profile. This crate prints nothing and runs no command.
+//! The binary carries both, so that a new plugin builds where no checkout of Divvy exists. The templates are ordinary files under
+//! `templates/`, in which the plugin is called `plugin-name`; nothing else is filled in but the SDK's place.
+//! This crate prints nothing and runs no command.
 
 mod archive;
 mod error;
@@ -11,4 +11,4 @@ mod scaffold;
 
 pub use error::ScaffoldError;
 pub use name::{InvalidName, PluginName};
-pub use scaffold::{ExtensionPoint, Language, ProfileEntry, Scaffold, Sdk};
+pub use scaffold::{ExtensionPoint, Language, Scaffold, Sdk};

@@ -40,15 +40,6 @@ pub enum Sdk {
     Version(String),
 }
 
-/// A plugin that the built-in profile lists at the point of the new one, and the weight of a score.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProfileEntry {
-    /// Name of the plugin.
-    pub plugin: String,
-    /// Weight, for a score.
-    pub weight: Option<i64>,
-}
-
 /// A new plugin.
 #[derive(Debug, Clone)]
 pub struct Scaffold {
@@ -60,15 +51,10 @@ pub struct Scaffold {
     pub language: Language,
     /// The SDK that it is built with.
     pub sdk: Sdk,
-    /// Entries of the built-in profile at that point. A list of a profile replaces the one that it extends.
-    pub listed: Vec<ProfileEntry>,
 }
 
 /// The dependency on the SDK in the template's manifest.
 const CARRIED: &str = "path = \"vendor/divvy-framework\"";
-
-/// The line in the template's profile for the plugins that the built-in profile lists.
-const LISTED: &str = "    # listed plugins\n";
 
 impl ExtensionPoint {
     fn word(self) -> &'static str {
@@ -144,9 +130,6 @@ impl Scaffold {
                 .filter_map(|(path, text)| Some((path.strip_prefix(&prefix)?, text)));
             files.extend(found.map(|(path, text)| (self.named(path), self.named(text))));
         }
-        if let Some(profile) = files.get_mut("profile.toml") {
-            *profile = profile.replace(LISTED, &self.listed_lines());
-        }
         let sdk = match self.language {
             Language::Rust => &self.sdk,
             Language::C => {
@@ -179,15 +162,6 @@ impl Scaffold {
         text.replace("plugin-name", self.name.as_str())
             .replace("plugin_name", &self.name.snake_case())
             .replace("PluginName", &self.name.type_name())
-    }
-
-    /// The entries of the profile's list before the new plugin.
-    fn listed_lines(&self) -> String {
-        let line = |entry: &ProfileEntry| match entry.weight {
-            Some(weight) => format!("    {{ plugin = \"{}\", weight = {weight} }},\n", entry.plugin),
-            None => format!("    \"{}\",\n", entry.plugin),
-        };
-        self.listed.iter().map(line).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use divvy_scaffold::{ExtensionPoint, Language, ProfileEntry, Scaffold, ScaffoldError, Sdk};
+use divvy_scaffold::{ExtensionPoint, Language, Scaffold, ScaffoldError, Sdk};
 
 const POINTS: [ExtensionPoint; 4] = [
     ExtensionPoint::Assign,
@@ -12,16 +12,11 @@ const POINTS: [ExtensionPoint; 4] = [
 ];
 
 fn scaffold(point: ExtensionPoint, language: Language, sdk: Sdk) -> Scaffold {
-    let entry = |plugin: &str, weight| ProfileEntry {
-        plugin: plugin.to_owned(),
-        weight,
-    };
     Scaffold {
         name: "spare-capacity".parse().expect("the name is valid"),
         point,
         language,
         sdk,
-        listed: vec![entry("first", None), entry("second", Some(3))],
     }
 }
 
@@ -35,7 +30,7 @@ fn every_file_has_the_name_of_the_plugin_and_none_the_placeholder() {
     for point in POINTS {
         for language in [Language::Rust, Language::C] {
             for (path, text) in files(point, language) {
-                let placeholders = ["plugin-name", "plugin_name", "PluginName", "listed plugins"];
+                let placeholders = ["plugin-name", "plugin_name", "PluginName"];
                 let left = placeholders
                     .iter()
                     .find(|word| text.contains(**word) && !path.starts_with("vendor/"));
@@ -59,15 +54,38 @@ fn at_most_forty_lines_come_before_the_rule() {
     }
 }
 
+/// In C, everything that calls the rule is shorter than that: the rest is one file, the same at every point.
 #[test]
-fn a_profile_repeats_the_list_that_it_replaces() {
-    let listed = "    \"first\",\n    { plugin = \"second\", weight = 3 },\n";
+fn a_plugin_in_c_repeats_nothing_that_another_one_has() {
+    let plugins = POINTS.map(|point| files(point, Language::C));
+    for (files, point) in plugins.iter().zip(POINTS) {
+        let plugin = &files["plugin.c"];
+        assert!(plugin.lines().count() <= 40, "{point:?}:\n{plugin}");
+        assert!(!plugin.contains("divvy_descriptor"), "{point:?}:\n{plugin}");
+        assert_eq!(files["export.h"], plugins[0]["export.h"], "{point:?}");
+        assert!(
+            files["Makefile"].contains("plugin.c export.h rule.c rule.h"),
+            "{point:?}"
+        );
+    }
+}
+
+/// A list that replaced the inherited one would lack what is bundled later.
+#[test]
+fn a_profile_adds_the_plugin_to_the_inherited_list() {
     for point in POINTS {
         for language in [Language::Rust, Language::C] {
             let profile = &files(point, language)["profile.toml"];
-            assert!(profile.contains(listed), "{profile}");
             let table: toml::Table = profile.parse().expect("the profile is TOML");
-            assert_eq!(table["profile"][0]["name"].as_str(), Some("spare-capacity"));
+            let profile = &table["profile"][0];
+            assert_eq!(profile["name"].as_str(), Some("spare-capacity"));
+            let (list, entries) = match point {
+                ExtensionPoint::Assign => ("assign", r#"["...", "spare-capacity"]"#),
+                ExtensionPoint::Filter => ("filters", r#"["...", "spare-capacity"]"#),
+                ExtensionPoint::Score => ("scores", r#"["...", { plugin = "spare-capacity", weight = 1 }]"#),
+                ExtensionPoint::Select => ("select", r#"["spare-capacity", "..."]"#),
+            };
+            assert_eq!(profile[list].to_string(), entries, "{point:?}");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The real `divvy` binary, running as a scheduler.
 
-use std::ffi::OsString;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -97,7 +96,7 @@ fn build() -> Result<&'static Build, Error> {
 /// The library of a crate in `tests/fixtures/plugins`.
 pub fn fixture_plugin(name: &str) -> Result<PathBuf, Error> {
     let package = format!("divvy-fixture-{name}");
-    let mut command = Command::new(cargo());
+    let mut command = cargo();
     command
         .args([
             "build",
@@ -127,7 +126,7 @@ struct Build {
 static BUILD: LazyLock<Result<Build, String>> = LazyLock::new(build_all);
 
 fn build_all() -> Result<Build, String> {
-    let mut command = Command::new(cargo());
+    let mut command = cargo();
     command.args([
         "build",
         "--message-format=json-render-diagnostics",
@@ -178,8 +177,17 @@ fn libraries(messages: &[Value]) -> impl Iterator<Item = &str> {
     files.filter(|file| file.ends_with(".so"))
 }
 
-fn cargo() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+/// A command for the Cargo that runs the tests, without the variables that it set for this package: with them, the build script
+/// of ring would run again, and everything that depends on it would be compiled anew.
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
 }
 
 /// The root of the repository.

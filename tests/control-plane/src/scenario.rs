@@ -66,6 +66,16 @@ impl Scenario {
         self.start_scheduler_with(&configuration)
     }
 
+    /// Starts a scheduler with a profile, which is written to a file of this name in the folder. Returns the file.
+    pub fn start_scheduler_under(&mut self, name: &str, profile: &str) -> Result<PathBuf, Error> {
+        let file = self.folder.join(name);
+        std::fs::write(&file, profile).map_err(Error::file(&file))?;
+        let mut configuration = self.configuration(SCHEDULER);
+        configuration.profile = file.clone();
+        self.start_scheduler_with(&configuration)?;
+        Ok(file)
+    }
+
     /// Starts a scheduler behind a proxy.
     pub fn start_scheduler_behind(&mut self, proxy: &FaultProxy) -> Result<(), Error> {
         let kubeconfig = proxy.kubeconfig(SCHEDULER, &self.folder)?;
@@ -81,10 +91,14 @@ impl Scenario {
     /// Creates a Deployment in the namespace `default` with a policy of the same name and its binding.
     pub async fn deploy(&self, name: &str, replicas: u32, placement: Value) -> Result<(), Error> {
         let policy = templates::policy("default", name, ("apps/v1", "Deployment", name), placement);
-        self.objects().create(POLICY, &policy).await?;
-        self.objects()
-            .create(DEPLOYMENT, &templates::deployment("default", name, replicas))
-            .await?;
+        let deployment = templates::deployment("default", name, replicas);
+        self.deploy_under(&policy, &deployment).await
+    }
+
+    /// Creates a Deployment and a policy that claims it, and its binding.
+    pub async fn deploy_under(&self, policy: &Value, deployment: &Value) -> Result<(), Error> {
+        self.objects().create(POLICY, policy).await?;
+        self.objects().create(DEPLOYMENT, deployment).await?;
         self.karmada.detect().await
     }
 
@@ -128,10 +142,31 @@ impl Scenario {
         expectation: &str,
         is_expected: impl Fn(&Value) -> bool,
     ) -> Result<Value, Error> {
-        let binding = binding_name(name);
+        self.wait_for_binding(&binding_name(name), expectation, is_expected)
+            .await
+    }
+
+    /// Waits until the binding of a Deployment is scheduled in its latest generation.
+    pub async fn wait_until_scheduled(&self, name: &str) -> Result<Value, Error> {
+        self.wait(name, "scheduled", is_scheduled).await
+    }
+
+    /// Creates a binding, without a workload or a policy.
+    pub async fn bind(&self, binding: &Value) -> Result<(), Error> {
+        self.objects().create(BINDING, binding).await?;
+        Ok(())
+    }
+
+    /// Waits until a binding in the namespace `default` is as expected.
+    pub async fn wait_for_binding(
+        &self,
+        name: &str,
+        expectation: &str,
+        is_expected: impl Fn(&Value) -> bool,
+    ) -> Result<Value, Error> {
         let waited = self
             .objects()
-            .wait(BINDING, "default", &binding, expectation, is_expected)
+            .wait(BINDING, "default", name, expectation, is_expected)
             .await;
         waited.map_err(|error| self.explain(error))
     }

@@ -238,20 +238,10 @@ fn is_scaled(number: usize) -> bool {
 
 /// A binding that belongs to a policy and fits anywhere.
 pub(crate) fn binding(name: &str) -> Value {
-    json!({
-        "metadata": {
-            "namespace": "default",
-            "name": name,
-            "labels": {"propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-0000-4000-8000-000000000000"},
-        },
-        "spec": {
-            "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name, "uid": name},
-            "schedulerName": "default-scheduler",
-            "replicas": REPLICAS[0],
-            "replicaRequirements": {"resourceRequest": {"cpu": "1"}},
-            "placement": templates::divided_by_room(json!({})),
-        },
-    })
+    let mut binding = templates::binding(name, REPLICAS[0], templates::divided_by_room(json!({})));
+    binding["spec"]["resource"]["uid"] = name.into();
+    binding["spec"]["replicaRequirements"] = json!({"resourceRequest": {"cpu": "1"}});
+    binding
 }
 
 /// Waits until every binding is scheduled for its last specification.

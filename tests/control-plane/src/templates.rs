@@ -101,6 +101,23 @@ pub fn policy(
     })
 }
 
+/// The binding of a Deployment in the namespace `default`, as Karmada makes one for a policy, for the default scheduler.
+pub fn binding(name: &str, replicas: i64, placement: Value) -> Value {
+    json!({
+        "metadata": {
+            "namespace": "default",
+            "name": name,
+            "labels": {"propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-0000-4000-8000-000000000000"},
+        },
+        "spec": {
+            "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name},
+            "schedulerName": "default-scheduler",
+            "replicas": replicas,
+            "placement": placement,
+        },
+    })
+}
+
 /// A placement that divides replicas by fixed weights among these clusters.
 pub fn divided_by_weight(weights: &[(&str, u32)]) -> Value {
     let names: Vec<&str> = weights.iter().map(|(name, _)| *name).collect();

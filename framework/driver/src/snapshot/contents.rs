@@ -109,8 +109,15 @@ pub(super) struct Contents {
 pub(super) enum Change {
     /// The cluster was already present and is unchanged.
     None,
-    /// The row has changed; true if it also started or stopped being deleted.
-    Row(usize, bool),
+    /// The row has changed, in these groups of columns.
+    Row {
+        /// Number of the row.
+        row: usize,
+        /// Groups of columns, as bits of [`group`](divvy_framework_abi::arena::group).
+        groups: u64,
+        /// True if the cluster also started or stopped being deleted.
+        deletion: bool,
+    },
     /// A row was added, so the numbers of later rows have changed.
     Rows,
 }
@@ -131,7 +138,8 @@ impl Contents {
         match self.find(name) {
             Ok(number) => {
                 let known = &mut self.rows[number];
-                if **known == *row {
+                let groups = known.differences(row);
+                if groups == 0 {
                     return Change::None;
                 }
                 let deletion = known.is_deleting() != row.is_deleting();
@@ -147,7 +155,11 @@ impl Contents {
                 self.resources.take_away(known);
                 // Cloned, because the draft's lists have spare capacity that a row should not keep.
                 **known = row.clone();
-                Change::Row(number, deletion)
+                Change::Row {
+                    row: number,
+                    groups,
+                    deletion,
+                }
             }
             Err(number) => {
                 self.resources.add(row);

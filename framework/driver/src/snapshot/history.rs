@@ -1,10 +1,12 @@
-//! The versions of a store's snapshots, and the generation in which each row last changed.
+//! The versions of a store's snapshots, and the generations in which each row and each group of columns last changed.
 //!
 //! Each arena carries its own copy of these numbers and brings it up to date with the rows that it writes, so a snapshot
 //! can name the rows that changed since any earlier one with the same rows. A log of changes was considered and
 //! rejected: it is bounded, so it forgets, and a snapshot would need a copy of it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use divvy_framework_abi::arena::group;
 
 /// A generation that no snapshot of this process has had yet.
 fn next_generation() -> u64 {
@@ -36,11 +38,13 @@ impl SnapshotVersion {
     }
 }
 
-/// A version, and the generation in which each row last changed before it.
+/// A version, and the generations in which each row and each group of columns last changed before it.
 #[derive(Debug, Clone)]
 pub(super) struct Changes {
     version: SnapshotVersion,
     rows: Vec<u64>,
+    /// By the number of the group's bit.
+    groups: [u64; group::COUNT as usize],
 }
 
 impl Changes {
@@ -48,10 +52,24 @@ impl Changes {
         self.version
     }
 
+    /// True if it is known what changed after another version.
+    fn knows(&self, earlier: SnapshotVersion) -> bool {
+        earlier.origin == self.version.origin && earlier.generation <= self.version.generation
+    }
+
+    /// Groups of columns in which no row changed after an earlier version, as bits of [`group`].
+    pub(super) fn unchanged_groups(&self, earlier: SnapshotVersion) -> u64 {
+        if !self.knows(earlier) {
+            return 0;
+        }
+        let numbered = (0..).zip(&self.groups);
+        let unchanged = numbered.filter(|(_, last)| **last <= earlier.generation);
+        unchanged.fold(0, |groups, (number, _)| groups | 1 << number)
+    }
+
     /// Rows that changed after an earlier version, ascending; `None` if that is not known.
     pub(super) fn since(&self, earlier: SnapshotVersion) -> Option<impl Iterator<Item = u32> + use<'_>> {
-        let is_known = earlier.origin == self.version.origin && earlier.generation <= self.version.generation;
-        is_known.then(|| {
+        self.knows(earlier).then(|| {
             let numbered = (0..).zip(&self.rows);
             numbered.filter_map(move |(row, &last)| (last > earlier.generation).then_some(row))
         })
@@ -60,6 +78,7 @@ impl Changes {
     /// Becomes equal to `newer`, from which only the `stale` rows may differ.
     pub(super) fn catch_up(&mut self, newer: &Self, stale: &[u32]) {
         self.version = newer.version;
+        self.groups = newer.groups;
         for &row in stale {
             self.rows[row as usize] = newer.rows[row as usize];
         }
@@ -80,6 +99,7 @@ impl Default for History {
             changes: Changes {
                 version: SnapshotVersion::new(),
                 rows: Vec::new(),
+                groups: [0; group::COUNT as usize],
             },
             is_taken: false,
         }
@@ -87,8 +107,8 @@ impl Default for History {
 }
 
 impl History {
-    /// Records that a row has changed.
-    pub(super) fn change(&mut self, row: usize) {
+    /// Records that a row has changed in these groups of columns.
+    pub(super) fn change(&mut self, row: usize, groups: u64) {
         if std::mem::take(&mut self.is_taken) {
             self.changes.version.generation = next_generation();
         }
@@ -96,12 +116,18 @@ impl History {
         if let Some(last) = self.changes.rows.get_mut(row) {
             *last = self.changes.version.generation;
         }
+        for (number, last) in (0..).zip(&mut self.changes.groups) {
+            if groups & 1 << number != 0 {
+                *last = self.changes.version.generation;
+            }
+        }
     }
 
     /// Forgets all changes, because rows or symbols have new numbers.
     pub(super) fn restart(&mut self) {
         self.changes.version = SnapshotVersion::new();
         self.changes.rows.clear();
+        self.changes.groups = [0; group::COUNT as usize];
         self.is_taken = false;
     }
 

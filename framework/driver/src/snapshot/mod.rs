@@ -9,7 +9,8 @@
 //! full or when they may outnumber those in use. Copying the arena on every change was considered and rejected: with
 //! 5,000 clusters, a copy costs hundreds of times as much as the change.
 //!
-//! A snapshot also knows which rows changed since an earlier one, unless rows or symbols were numbered anew in between.
+//! A snapshot also knows which rows changed since an earlier one, and in which groups of columns none did, unless rows or symbols
+//! were numbered anew in between.
 
 mod arena;
 mod contents;

@@ -1,13 +1,13 @@
 //! One cluster with its texts interned, and the writer that interns them.
 
-use divvy_framework_abi::arena::{ABSENT, flag};
+use divvy_framework_abi::arena::{ABSENT, flag, group};
 use divvy_framework_view::clusters::{Condition, Resource, Taint};
 use divvy_framework_view::words::ConditionStatus;
 
 use super::symbols::Symbols;
 
 /// A cluster as numbers.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Row {
     pub(super) name: u32,
     pub(super) uid: u32,
@@ -47,6 +47,49 @@ pub(super) struct ModelRow {
 impl Row {
     pub(super) fn is_deleting(&self) -> bool {
         self.flags & flag::DELETING != 0
+    }
+
+    /// Groups of columns, as bits of [`group`], in which the row differs from another one of the same name.
+    pub(super) fn differences(&self, other: &Self) -> u64 {
+        // Taken apart, so that no field can be forgotten.
+        let Self {
+            name: _,
+            uid,
+            flags,
+            region,
+            provider,
+            zone,
+            zones,
+            labels,
+            annotations,
+            taints,
+            conditions,
+            api_set,
+            model_set,
+            modelings,
+            resources,
+            raw,
+        } = self;
+        let location = (region, provider, zone, zones) == (&other.region, &other.provider, &other.zone, &other.zones);
+        let models = (model_set, modelings) == (&other.model_set, &other.modelings);
+        [
+            (group::UID, *uid == other.uid),
+            (group::FLAGS, *flags == other.flags),
+            (group::LOCATION, location),
+            (group::LABELS, *labels == other.labels),
+            (group::ANNOTATIONS, *annotations == other.annotations),
+            (group::TAINTS, *taints == other.taints),
+            (group::APIS, *api_set == other.api_set),
+            (group::CONDITIONS, *conditions == other.conditions),
+            (group::RESOURCES, *resources == other.resources),
+            (group::MODELS, models),
+            (group::RAW, *raw == other.raw),
+        ]
+        .into_iter()
+        .fold(
+            0,
+            |groups, (group, is_equal)| if is_equal { groups } else { groups | group },
+        )
     }
 
     /// Visits every symbol of the row itself, but not those of the sets that it shares with other rows.

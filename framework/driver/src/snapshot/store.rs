@@ -51,6 +51,13 @@ impl Snapshot {
         self.block.changes.since(earlier)
     }
 
+    /// Groups of columns in which no cluster has changed since an earlier snapshot, as bits of
+    /// [`group`](divvy_framework_abi::arena::group); 0 where [`Self::changed_since`] does not know. A group in which a cluster
+    /// changed and changed back is not among them.
+    pub fn unchanged_since(&self, earlier: SnapshotVersion) -> u64 {
+        self.block.changes.unchanged_groups(earlier)
+    }
+
     /// Rows of the clusters that are being deleted, ascending.
     pub fn deleting(&self) -> &[u32] {
         &self.deleting
@@ -98,7 +105,7 @@ impl SnapshotStore {
         });
         match self.contents.take(name, &mut self.draft) {
             Change::None => {}
-            Change::Row(row, deletion) => self.mark(row, deletion),
+            Change::Row { row, groups, deletion } => self.mark(row, groups, deletion),
             Change::Rows => self.forget_arenas(),
         }
         if self.contents.wants_compaction() {
@@ -156,8 +163,8 @@ impl SnapshotStore {
         self.spare = self.front.take();
     }
 
-    fn mark(&mut self, row: usize, deletion: bool) {
-        self.history.change(row);
+    fn mark(&mut self, row: usize, groups: u64, deletion: bool) {
+        self.history.change(row, groups);
         let rows = self.len();
         for arena in [&mut self.front, &mut self.spare] {
             arena.take_if(|arena| !arena.mark(row, &self.contents.dropped, rows));

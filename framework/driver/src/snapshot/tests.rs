@@ -5,6 +5,7 @@ use divvy_framework_view::clusters::{Resource, Row};
 use super::{ClusterWriter, SnapshotStore};
 
 mod changes;
+mod groups;
 mod patches;
 
 fn upsert(store: &mut SnapshotStore, name: &str, region: &str) {

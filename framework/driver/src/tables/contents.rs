@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use divvy_framework_abi::arena::group;
 use divvy_framework_view::clusters::Cluster;
 use divvy_framework_view::tables::ColumnType;
 
@@ -20,6 +21,15 @@ pub enum TableKey {
 }
 
 impl TableKey {
+    /// The group of columns, a bit of [`group`], by which a cluster's row is found.
+    pub(super) fn group(&self) -> u64 {
+        match self {
+            Self::Cluster => group::NAMES,
+            Self::Region | Self::Provider => group::LOCATION,
+            Self::Label(_) => group::LABELS,
+        }
+    }
+
     /// The key of a cluster's row; `None` if the cluster has no such property.
     pub fn of<'a>(&self, cluster: &Cluster<'a>) -> Option<&'a str> {
         let present = |text: &'a str| (!text.is_empty()).then_some(text);

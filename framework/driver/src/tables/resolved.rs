@@ -67,6 +67,12 @@ impl PluginTables {
         true
     }
 
+    /// Groups of columns of clusters on which the cells depend, as bits of [`divvy_framework_abi::arena::group`].
+    pub fn groups(&self) -> u64 {
+        let keys = self.sources.iter().map(|source| source.contents.key().group());
+        keys.fold(0, |groups, group| groups | group)
+    }
+
     /// The cells for the clusters of a snapshot. `previous` are those for another snapshot, from which all rows are taken
     /// that have not changed since.
     pub fn resolve(&self, snapshot: &Snapshot, previous: Option<&ResolvedTables>) -> ResolvedTables {

@@ -197,8 +197,10 @@ impl<'a> Cluster<'a> {
     /// Value of a label; `None` if the cluster does not have it.
     #[inline]
     pub fn label(&self, key: &str) -> Option<&'a str> {
+        // The columns come first: that a reader may not read them must not depend on the texts that there are.
+        let mut labels = self.label_symbols();
         let key = self.arena.symbol(key)?;
-        self.label_symbols()
+        labels
             .find(|(candidate, _)| candidate.0 == key)
             .map(|(_, value)| self.arena.text(value.0))
     }

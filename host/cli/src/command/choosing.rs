@@ -4,13 +4,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::Args;
+use divvy_controller::listing::ListedWorkloads;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::labels::LabelQuery;
 use divvy_forecast::selection::{Selection, SelectionError, nearest_clusters};
+use divvy_karmada::api::{ResourceBinding, TypeMeta};
 use divvy_karmada::detector::Binding;
 use divvy_manifests::{Manifests, WorkloadLabels};
 
-use crate::report::errors::{Diagnostic, Failure};
+use super::input::InputArguments;
+use crate::report::console::Console;
+use crate::report::errors::{Diagnostic, Failure, headline};
+use crate::report::style;
 
 /// Heading of these options.
 const SHOWN: &str = "What is shown; everything is decided all the same";
@@ -25,6 +30,8 @@ pub(super) struct ChoosingArguments {
     #[arg(long, short, value_name = "NAMESPACE", help_heading = SHOWN)]
     namespace: Option<String>,
     /// Bindings whose workload has labels that match, such as `app=web,tier in (gold,silver),!canary`
+    ///
+    /// With `--kubeconfig`, workloads are listed for it, which needs the right to `list` their kinds. Bindings do not have their labels.
     #[arg(long, short = 'l', value_name = "SELECTOR", help_heading = SHOWN)]
     selector: Option<LabelQuery>,
     /// Clusters instead of bindings: what each has and gets, and why not; names, globs, `region=` and so on
@@ -48,12 +55,47 @@ impl ChoosingArguments {
         !self.bindings.is_empty() || self.namespace.is_some() || self.selector.is_some()
     }
 
-    /// The labels of workloads, if a selector needs them.
-    pub(super) fn labels(&self, manifests: &Manifests) -> WorkloadLabels {
-        match self.selector {
-            Some(_) => WorkloadLabels::of(manifests),
-            None => WorkloadLabels::default(),
+    /// The workloads of a live control plane whose labels a selector needs and the manifests lack.
+    pub(super) fn live_workloads(
+        &self,
+        input: &InputArguments,
+        manifests: &Manifests,
+        console: &Console,
+    ) -> Result<ListedWorkloads, Failure> {
+        if self.selector.is_none() {
+            return Ok(ListedWorkloads::default());
         }
+        let known = WorkloadLabels::of(manifests);
+        let bindings = manifests.bindings.iter().map(|located| &located.object);
+        let is_in = |binding: &&ResourceBinding| {
+            let namespace = self.namespace.as_ref();
+            namespace.is_none_or(|namespace| binding.metadata.namespace == *namespace)
+        };
+        let unknown = bindings
+            .filter(is_in)
+            .filter(|binding| known.of_binding(binding).is_none());
+        let kinds = unknown.map(|binding| TypeMeta {
+            api_version: binding.spec.resource.api_version.clone(),
+            kind: binding.spec.resource.kind.clone(),
+        });
+        let listed = input.live_workloads(&kinds.collect(), self.namespace.as_deref())?;
+        for unlisted in &listed.unlisted {
+            let cause = &unlisted.source;
+            console.tell(|out| headline(out, "warning", style::WARNING, &format!("{unlisted}: {cause}")));
+        }
+        Ok(listed)
+    }
+
+    /// The labels of workloads, if a selector needs them: of manifests first, then of a live control plane.
+    pub(super) fn labels(&self, manifests: &Manifests, live: &ListedWorkloads) -> WorkloadLabels {
+        if self.selector.is_none() {
+            return WorkloadLabels::default();
+        }
+        let mut labels = WorkloadLabels::of(manifests);
+        for (type_meta, metadata) in &live.workloads {
+            labels.add(type_meta, metadata);
+        }
+        labels
     }
 
     /// True if clusters are shown instead of bindings.

@@ -29,6 +29,7 @@ use super::logging;
 use super::output::{Output, binding_name, cluster_names};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline};
+use crate::report::progress::Progress;
 use crate::report::{cluster_views, forecast as report, page, style};
 
 /// Reads the manifests, decides both sides and prints the difference.
@@ -66,7 +67,9 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
         ..right
     };
     if let Some(each) = arguments.without_each {
+        let progress = Progress::start("losing each");
         let document = lose_each(&prepared, &right, each.into(), options);
+        drop(progress);
         let names = || document.failures.iter().map(|row| row.name.clone()).collect();
         print(
             &arguments.situation,
@@ -202,17 +205,22 @@ fn forecast(
         explains: Explains::Nothing,
         ..options
     };
-    let (base, after) = std::thread::scope(|scope| {
-        let base = has_base.then(|| scope.spawn(|| Future::decide(&prepared.base, &left.side, unexplained)));
-        let after = Future::decide(&prepared.after, &right.side, options);
-        let base = base.map(|base| base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        (base, after)
-    });
+    let progress = Progress::start("deciding");
+    let after = (&prepared.after, &right.side, options);
+    let (base, after) = match has_base {
+        true => {
+            let (base, after) = Future::decide_both((&prepared.base, &left.side, unexplained), after);
+            (Some(base), after)
+        }
+        false => (None, Future::decide(&prepared.after, &right.side, options)),
+    };
+    drop(progress);
     after
         .entries
         .iter()
         .filter_map(|entry| entry.decision())
         .for_each(logging::decision);
+    let _progress = Progress::start("comparing");
     let comparison = compare(original, base.as_ref(), (&prepared.after, &after), &right.side.profile);
     let latent = latent(&after, &right.side, options, arguments.latent);
     let today = base.as_ref().unwrap_or(&after);

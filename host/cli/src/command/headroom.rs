@@ -21,6 +21,7 @@ use super::output::{Output, OutputParser, binding_name};
 use super::setup::ProfileArguments;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
+use crate::report::progress::Progress;
 use crate::report::text::counted;
 use crate::report::{headroom as report, page};
 
@@ -67,7 +68,7 @@ pub(super) struct HeadroomArguments {
     #[command(flatten)]
     hypothetical: HypotheticalArguments,
     /// Divide the workload with this strategy, as if its policy named it
-    #[arg(long, value_name = "STRATEGY")]
+    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
@@ -179,7 +180,9 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
         time: Some(arguments.situation.time.milliseconds()),
     };
+    let progress = Progress::start("deciding");
     let future = Future::decide(&prepared.after, &loaded.side, options);
+    drop(progress);
     let mut notes = prepared.notes;
     let subjects = match workload {
         Some(workload) => {
@@ -194,7 +197,9 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
         }
         None => existing(&prepared.shown, &future, &mut notes)?,
     };
+    let progress = Progress::start("trying how far each grows");
     let measured = headroom(&subjects, &future, &growing.side, options);
+    drop(progress);
     let exit = measured.iter().map(|(_, error)| match error {
         Some(error) => diff::fault(error).max(Exit::Unschedulable),
         None => Exit::Success,

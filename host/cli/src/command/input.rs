@@ -1,10 +1,12 @@
 //! The input of commands that decide: manifests from files, from standard input, or from a live control plane.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use divvy_controller::client::connect;
-use divvy_controller::listing::list;
+use divvy_controller::client::{Clients, connect};
+use divvy_controller::listing::{ListedWorkloads, list, list_workloads};
+use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ReadOptions, Validation};
 use divvy_scheduler::decide::APPLIED_POLICY;
@@ -15,6 +17,7 @@ use divvy_scheduler::strategy::{
 
 use super::connection::{ConnectionArguments, connection_failure};
 use crate::report::errors::{Diagnostic, Failure};
+use crate::report::progress::Progress;
 
 /// Arguments that select the input.
 #[derive(Debug, Args)]
@@ -81,25 +84,43 @@ impl InputArguments {
 
     /// The lists of a live control plane, if one is named.
     fn live_lists(&self) -> Result<Vec<Input>, Failure> {
-        let connection = &self.connection;
-        if connection.kubeconfig.is_none() && connection.context.is_none() {
-            return Ok(Vec::new());
-        }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| {
-            Failure::internal(Diagnostic::new("the runtime cannot be started").with_cause(error.to_string()))
-        })?;
-        let lists = runtime.block_on(async {
-            let clients = connect(&connection.options("schedule"))
-                .await
-                .map_err(|error| connection_failure(&error))?;
+        let lists = self.ask(async |clients| {
             let lists = list(&clients, None).await;
             lists.map_err(|error| Failure::usage(Diagnostic::new(error.to_string()).with_causes_of(&error)))
         })?;
         Ok(lists
             .into_iter()
+            .flatten()
             .map(|(name, text)| Input::Text(name.into(), text))
             .collect())
+    }
+
+    /// The metadata of the workloads of these kinds on a live control plane; nothing if none is named.
+    pub(super) fn live_workloads(
+        &self,
+        kinds: &BTreeSet<TypeMeta>,
+        namespace: Option<&str>,
+    ) -> Result<ListedWorkloads, Failure> {
+        let listed = self.ask(async |clients| Ok(list_workloads(&clients, kinds, namespace).await))?;
+        Ok(listed.unwrap_or_default())
+    }
+
+    /// Asks a live control plane; `None` if none is named.
+    fn ask<T>(&self, question: impl AsyncFnOnce(Clients) -> Result<T, Failure>) -> Result<Option<T>, Failure> {
+        let connection = &self.connection;
+        if connection.kubeconfig.is_none() && connection.context.is_none() {
+            return Ok(None);
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Failure::internal(Diagnostic::new("the runtime cannot be started").with_cause(error.to_string()))
+        })?;
+        runtime.block_on(async {
+            let clients = connect(&connection.options("read"))
+                .await
+                .map_err(|error| connection_failure(&error))?;
+            question(clients).await.map(Some)
+        })
     }
 }
 
@@ -118,7 +139,9 @@ pub(super) fn read_files(
         annotations: ANNOTATIONS.map(str::to_owned).to_vec(),
         ..ReadOptions::default()
     };
+    let progress = Progress::start("reading");
     let read = divvy_manifests::read(inputs, &mut std::io::stdin().lock(), &options);
+    drop(progress);
     tracing::info!(
         clusters = read.clusters.len(),
         policies = read.policies.len(),

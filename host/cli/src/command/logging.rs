@@ -48,7 +48,7 @@ pub(super) fn start(console: &Console) -> Result<(), Failure> {
         .with_writer(std::io::stderr)
         .with_ansi(has_colour())
         .without_time()
-        .with_target(console.verbosity() > 1);
+        .with_target(console.verbosity() > 1 || chosen_levels().is_some());
     let format = format.with_filter(levels(level)?);
     tracing_subscriber::registry().with(format).init();
     Ok(())
@@ -152,7 +152,7 @@ pub(super) fn start_service(
             tracing_subscriber::fmt::layer()
                 .with_writer(std::io::stderr)
                 .with_ansi(has_colour())
-                .with_target(console.verbosity() > 0)
+                .with_target(console.verbosity() > 0 || chosen_levels().is_some())
                 .with_filter(levels),
         ),
     };
@@ -189,19 +189,19 @@ fn exporter(collector: &str, identity: &str) -> Result<SdkTracerProvider, Failur
         .build())
 }
 
-/// Log levels: those of `DIVVY_LOG`, otherwise `level` for everything of ours.
+/// Log levels: those of `DIVVY_LOG`, such as `warn,divvy::plugin::average=debug`; otherwise `level` for everything of ours.
 fn levels(level: LevelFilter) -> Result<Targets, Failure> {
-    match std::env::var(LOG_VARIABLE) {
-        Ok(levels) if !levels.is_empty() => levels.parse::<Targets>().map_err(|error| {
+    match chosen_levels() {
+        Some(levels) => levels.parse::<Targets>().map_err(|error| {
             Failure::usage(
                 Diagnostic::new(format!("{LOG_VARIABLE}: `{levels}` is not a list of log levels"))
-                    .with_hint("write `debug`, or `divvy_scheduler=debug,divvy::plugin=trace`")
+                    .with_hint("write `debug`, or `warn,divvy::plugin::average=debug`")
                     .with_cause(error.to_string()),
             )
         }),
         // Libraries' own messages repeat what the controller reports, in the form of a debugger. At the deepest level, they
         // are what is asked for.
-        _ => Ok(Targets::new()
+        None => Ok(Targets::new()
             .with_default(if level == LevelFilter::TRACE {
                 level
             } else {
@@ -210,6 +210,11 @@ fn levels(level: LevelFilter) -> Result<Targets, Failure> {
             .with_target("divvy", level)
             .with_target("kube_runtime", level.min(LevelFilter::ERROR))),
     }
+}
+
+/// The value of `DIVVY_LOG`, unless it is empty.
+fn chosen_levels() -> Option<String> {
+    std::env::var(LOG_VARIABLE).ok().filter(|levels| !levels.is_empty())
 }
 
 fn has_colour() -> bool {

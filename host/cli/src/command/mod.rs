@@ -81,7 +81,8 @@ struct GeneralArguments {
     color: ColorChoice,
     /// Print more: `-v` for progress, `-vv` for reasons, `-vvv` for everything
     ///
-    /// `DIVVY_LOG` sets the level of each target: `DIVVY_LOG=divvy_scheduler=debug,divvy::plugin=trace`.
+    /// The environment variable DIVVY_LOG sets the level of each target instead: `DIVVY_LOG=warn,divvy::plugin::average=debug`
+    /// prints warnings, and what the plugin `average` logs. The targets of all plugins begin with `divvy::plugin`.
     #[arg(long, short, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
     verbose: u8,
 }
@@ -155,7 +156,12 @@ pub(crate) fn main() -> ExitCode {
 
 /// Prints help, the version or an error of usage. Output that cannot be written is an error, too.
 fn tell_usage(error: &clap::Error) -> ExitCode {
-    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    let printed = match error.use_stderr() {
+        true => error.print(),
+        false => Console::check_output()
+            .and_then(|()| error.print())
+            .and_then(|()| std::io::stdout().flush()),
+    };
     match printed {
         Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => {
             let failure = Failure::output(&fault);

@@ -163,12 +163,15 @@ impl Output {
             ));
         }
         let mut unmatched = Vec::new();
+        match self {
+            Self::Json => return console.print_data(|out| structured::write_value(document, out)),
+            Self::Yaml => return console.print_data(|out| structured::write_yaml_value(document, out)),
+            _ => {}
+        }
         console.print(|out: &mut dyn Write| match self {
             Self::Table | Self::Wide => table(out),
-            // Refused above.
-            Self::Html => Ok(()),
-            Self::Json => structured::write_value(document, out),
-            Self::Yaml => structured::write_yaml_value(document, out),
+            // Refused or printed above.
+            Self::Html | Self::Json | Self::Yaml => Ok(()),
             Self::Name => names().iter().try_for_each(|name| writeln!(out, "{}", printable(name))),
             Self::JsonPath(path) => {
                 let value = serde_json::to_value(document)?;

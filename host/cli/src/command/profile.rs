@@ -9,6 +9,7 @@ use divvy_scheduler::profile::{BUILT_IN, DEFAULT_NAME};
 use divvy_scheduler::scheduler::{Profile, RegistryError};
 
 use super::Exit;
+use super::plugin::plugin_names;
 use super::setup::{ChosenProfile, ProfileArguments};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline};
@@ -182,7 +183,15 @@ fn missing_directories(chosen: &ChosenProfile) -> Vec<(String, Diagnostic)> {
     let missing = missing.map(|(index, directory)| {
         let text = format!("plugin directory `{}` is not a folder", directory.display());
         let place = chosen.place(&format!("plugin-directories[{index}]"));
-        (text.clone(), Diagnostic::new(format!("{place}: {text}")))
+        let diagnostic = Diagnostic::new(format!("{place}: {text}"));
+        // Usually the folder in which a build of one of the plugins will be.
+        let folder = PluginDirectories::new([directory.clone()]);
+        let mut used = plugin_names(&chosen.configuration).into_iter();
+        let diagnostic = match used.find_map(|plugin| folder.hint_for_missing(&plugin)) {
+            Some(hint) => diagnostic.with_hint(hint),
+            None => diagnostic,
+        };
+        (text, diagnostic)
     });
     missing.collect()
 }

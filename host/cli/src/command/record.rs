@@ -74,13 +74,14 @@ pub(super) fn is_standard_output(file: &Path) -> bool {
 }
 
 /// The recorded case of a decision; `None` if no cycle decided the binding or a plugin failed in it.
-fn case(Entry { binding, decision }: &Entry<'_>) -> Option<String> {
+fn case(entry: &Entry<'_>) -> Option<String> {
+    let Entry { binding, decision, .. } = entry;
     if decision.plan.is_err() {
         return None;
     }
     let expect = match &decision.outcome {
-        Outcome::Scheduled(clusters) => {
-            Expectation::of_counts(clusters.iter().map(|(name, replicas)| (name.as_str(), *replicas)))
+        Outcome::Scheduled(_) => {
+            Expectation::of_counts(entry.targets().map(|target| (target.cluster, target.replicas)))
         }
         Outcome::Failed(error) if !error.is_plugin_fault() => Expectation::Error(karmada_kind(error).to_owned()),
         Outcome::Failed(_) | Outcome::Skipped(_) => return None,

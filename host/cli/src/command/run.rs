@@ -1,16 +1,16 @@
 //! `divvy run`: schedules the bindings of a live control plane until it is stopped.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use divvy_controller::engine::ActiveProfile;
 use divvy_controller::lease::{LeaseName, LeaseOptions, LeaseTiming, unique_identity};
-use divvy_controller::reload::ProfileLoader;
+use divvy_controller::reload::{FileVersions, ProfileLoader, Reloading};
 use divvy_controller::run::{RunError, RunOptions};
 use divvy_controller::serve::ServeError;
+use divvy_scheduler::scheduler::registry;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -41,7 +41,7 @@ karmada-scheduler's own, so that the two never decide at the same time; any othe
 A second process waits as a standby.
 
 A changed profile, table or plugin file is loaded, tried on the last decisions, and used from then on; one that \
-fails is refused, and the old one stays.
+fails is refused, and the old one stays. It is tried again when one of its files changes or a missing one appears.
 
 SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds, and the lease is \
 released.";
@@ -72,7 +72,8 @@ pub(super) struct RunArguments {
     listen: SocketAddr,
     /// Form of the log
     ///
-    /// `-v` adds a line for each decision, `-vv` everything; `DIVVY_LOG` sets the level of each target.
+    /// `-v` adds a line for each decision, `-vv` everything. The environment variable DIVVY_LOG sets the level of each target
+    /// instead: `DIVVY_LOG=info,divvy::plugin::average=debug`.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
     /// Send a span for each decision and its steps to this OpenTelemetry collector, by OTLP over gRPC
@@ -80,6 +81,11 @@ pub(super) struct RunArguments {
     /// The variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` choose how many.
     #[arg(long, value_name = "URL")]
     otlp_endpoint: Option<String>,
+    /// End with exit code 3 if a plugin call does not return for this long, at least 10s; 0s waits for ever
+    ///
+    /// The lease is released, so that a standby takes over. The scheduler is not ready from ten seconds on.
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
+    hang_limit: Duration,
     /// Decide without holding a lease, for a scheduler that certainly runs only once
     #[arg(long)]
     no_lease: bool,
@@ -113,9 +119,9 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
     let loader = Loader {
         arguments: arguments.profile.clone(),
         scheduler_name: arguments.scheduler_name.clone(),
-        tables: Mutex::default(),
     };
-    let active = loader.profile()?;
+    let mut files = FileVersions::default();
+    let active = loader.profile(&mut files)?;
     let profile = &active.profile;
     let lease = (!arguments.no_lease).then(|| LeaseOptions {
         name: LeaseName::for_scheduler(profile.scheduler_name()),
@@ -130,7 +136,11 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
         version: env!("CARGO_PKG_VERSION"),
         connection: arguments.connection.options(&identity),
         profile: active,
-        loader: Some(Arc::new(loader)),
+        reloading: Some(Reloading {
+            loader: Arc::new(loader),
+            files,
+        }),
+        hang_limit: (!arguments.hang_limit.is_zero()).then_some(arguments.hang_limit),
         identity,
         concurrency: usize::from(arguments.write_concurrency),
         events: !arguments.no_events,
@@ -156,36 +166,29 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
 struct Loader {
     arguments: ProfileArguments,
     scheduler_name: Option<String>,
-    /// Files of the tables that the profile named when it was last read.
-    tables: Mutex<Vec<PathBuf>>,
 }
 
 impl Loader {
-    fn profile(&self) -> Result<ActiveProfile, Failure> {
+    /// Loads the profile. Each file's version is noted before the file is read.
+    fn profile(&self, files: &mut FileVersions) -> Result<ActiveProfile, Failure> {
+        self.arguments.files().into_iter().for_each(|file| files.note(file));
         let directories = self.arguments.directories()?.that_may_change();
         let mut chosen = self.arguments.read()?;
         if let Some(name) = &self.scheduler_name {
             chosen.configuration.scheduler_name = Some(name.clone());
         }
-        let tables = chosen
-            .configuration
-            .table
-            .values()
-            .filter_map(|table| table.file.clone());
-        *self.tables.lock().unwrap_or_else(PoisonError::into_inner) = tables.collect();
+        let tables = chosen.configuration.table.values();
+        let tables = tables.filter_map(|table| table.file.clone());
+        let libraries = registry::library_files(&chosen.configuration, &directories);
+        tables.chain(libraries).for_each(|file| files.note(file));
         let profile = Arc::new(chosen.build(&directories)?);
         Ok(ActiveProfile::new(profile, &chosen.configuration))
     }
 }
 
 impl ProfileLoader for Loader {
-    fn load(&self) -> Result<ActiveProfile, String> {
-        self.profile().map_err(|failure| failure.text())
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.arguments.file().into_iter().chain(tables).collect()
+    fn load(&self, files: &mut FileVersions) -> Result<ActiveProfile, String> {
+        self.profile(files).map_err(|failure| failure.text())
     }
 }
 
@@ -211,6 +214,9 @@ fn failure(error: RunError) -> Failure {
             Failure::usage(diagnostic.with_hint("`--listen ADDRESS` chooses another address"))
         }
         RunError::Lease(_) => Failure::usage(diagnostic),
+        RunError::PluginHangs(_) => Failure::internal(
+            diagnostic.with_hint("replace the plugin's file; `--hang-limit` sets the time, 0s waits for ever"),
+        ),
         RunError::Serve(_) | RunError::EngineEnded | RunError::Thread(_) => Failure::internal(diagnostic),
     }
 }
@@ -221,6 +227,8 @@ fn internal(message: &str, error: &std::io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use clap::Parser;
 
     use super::*;
@@ -244,12 +252,44 @@ mod tests {
         let loader = Loader {
             arguments: Arguments::parse_from(["divvy", "--profile", &profile.display().to_string()]).profile,
             scheduler_name: None,
-            tables: Mutex::default(),
         };
-        assert_eq!(loader.files(), std::slice::from_ref(&profile));
-        let problems = loader.load().err().unwrap_or_default();
+        let mut files = FileVersions::default();
+        let problems = loader.load(&mut files).err().unwrap_or_default();
         let expected = "carbon.csv:2: row `eu`, column `intensity`: expected integer, got `lots`";
         assert!(problems.contains(expected), "{problems}");
-        assert_eq!(loader.files(), [profile, path("carbon.csv")]);
+        assert_eq!(files.files().collect::<Vec<_>>(), [path("carbon.csv"), profile]);
+    }
+
+    /// A plugin that was missing is looked for again when a file appears where it may be.
+    #[test]
+    fn the_files_of_a_profile_include_those_of_missing_plugins() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let text = "[[profile]]\nname = 'p'\nfilters = ['spare-room', 'given']\nselect = ['none']\nassign = []\n\
+                    [profile.plugin.given]\npath = 'given.so'\n";
+        std::fs::write(path("profile.toml"), text).unwrap();
+        let arguments = [
+            "divvy".to_owned(),
+            format!("--profile={}", path("profile.toml").display()),
+            format!("--plugin-directory={}", folder.path().display()),
+        ];
+        let loader = Loader {
+            arguments: Arguments::parse_from(arguments).profile,
+            scheduler_name: None,
+        };
+        let mut files = FileVersions::default();
+        assert!(loader.load(&mut files).is_err());
+        let files: Vec<&Path> = files.files().collect();
+        for name in ["given.so", "libdivvy_plugin_spare_room.so", "spare-room.so"] {
+            assert!(files.contains(&path(name).as_path()), "{name}: {files:?}");
+        }
+        // Of a directory that does not exist, the directory is the file.
+        let loader = Loader {
+            arguments: Arguments::parse_from(["divvy", "--plugin-directory=/does/not/exist"]).profile,
+            scheduler_name: None,
+        };
+        let mut files = FileVersions::default();
+        assert!(loader.load(&mut files).is_err());
+        assert_eq!(files.files().collect::<Vec<_>>(), [Path::new("/does/not/exist")]);
     }
 }

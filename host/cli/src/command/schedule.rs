@@ -1,7 +1,10 @@
 //! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
 
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Args;
@@ -9,11 +12,11 @@ use divvy_forecast::cluster_view::{self, Placed};
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::Binding;
-use divvy_manifests::Manifests;
+use divvy_manifests::{Manifests, Warning};
 use divvy_page::Explanations;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::plan::{PlanInput, PlanResult};
-use divvy_scheduler::scheduler::{Profile, Scheduler, decide_each};
+use divvy_scheduler::plan::{Plan, PlanInput, PlanResult};
+use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, decide_each};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
 use super::choosing::ChoosingArguments;
@@ -24,11 +27,14 @@ use super::tables::check_clusters;
 use super::time::TimeArguments;
 use super::{EXIT_CODES, Exit, logging, record};
 use crate::report::console::Console;
-use crate::report::entry::{ProfileSummary, Report, message};
+use crate::report::entry::{Decided, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::page::{self, ExplainedBindings};
+use crate::report::progress::Progress;
+use crate::report::structured::Form;
 use crate::report::table::{self, TableOptions};
-use crate::report::{cluster_views, structured, style, warnings};
+use crate::report::targets::Targets;
+use crate::report::{cluster_views, pipeline, structured, style, warnings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,7 +87,7 @@ pub(super) struct ScheduleArguments {
     #[command(flatten)]
     time: TimeArguments,
     /// Divide every binding with this strategy, regardless of its policy
-    #[arg(long, value_name = "STRATEGY")]
+    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     strategy: Option<String>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = OutputParser::WITH_PAGE, default_value = "table")]
@@ -123,17 +129,18 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let kinds = workload_kinds(&chosen.configuration);
     let choosing = &arguments.choosing;
     let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
-    let labels = choosing.labels(&manifests);
+    let live = choosing.live_workloads(&arguments.input, &manifests, console)?;
+    let labels = choosing.labels(&manifests, &live);
     let detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
+        .keeping_no_plans()
         .explaining(arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console))
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
-    let plans = detected.bindings.iter().map(|binding| scheduler.plan(binding));
-    let plans: Vec<PlanResult> = plans.collect();
     // Plans need no cluster, so warnings about bindings come even if the input has problems.
     if !choosing.quiet {
-        warnings::tell(&manifests, &detected, &plans, console);
+        let warned = plan_warnings(&mut scheduler, detected.bindings.iter());
+        warnings::tell(&manifests, &detected, &warned, console);
     }
     if !manifests.problems.is_empty() {
         return Err(Failure::input(&manifests.problems));
@@ -148,17 +155,34 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let fleet = fleet(&manifests, &profile);
     let started = Instant::now();
     let (mut explanations, mut explained) = (Explanations::default(), ExplainedBindings::new());
-    let decisions = decide_each(&mut scheduler, &detected.bindings, &fleet, |index, decision| {
+    let deciding = Deciding {
+        scheduler,
+        bindings: &detected.bindings,
+        fleet: &fleet,
+        threads: if logging::gives_reasons(console) {
+            // The messages of one decision stay together.
+            NonZeroUsize::MIN
+        } else {
+            pipeline::threads()
+        },
+        keeps_plans: arguments.explain || arguments.record.is_some() || logging::gives_reasons(console),
+    };
+    let progress = Progress::counting("deciding", detected.bindings.len());
+    let decisions = deciding.run(|binding, decision| {
+        progress.advance();
         if let (true, Some(explanation)) = (has_page, &decision.explanation) {
-            let kind = detected.bindings[index].object.scope().kind();
+            let kind = binding.object.scope().kind();
             let reasons = explanations.add(explanation, &message(&decision.outcome));
             explained.insert((decision.binding.clone(), kind), reasons);
             // The page has taken what it needs from it.
             decision.explanation.take_if(|_| !logging::gives_reasons(console));
         }
     });
+    drop(progress);
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
-    decisions.iter().for_each(logging::decision);
+    decisions
+        .iter()
+        .for_each(|decided| logging::decision(&decided.decision));
     let mut report = Report::new(&detected.bindings, &decisions, &fleet, ProfileSummary::of(&profile));
     // Before the report: a recording that cannot be written must not look like a run that succeeded.
     if let Some(file) = &arguments.record {
@@ -194,6 +218,101 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     }
     log_metrics(&profile);
     Ok(exit)
+}
+
+/// All bindings, to be decided against one snapshot.
+struct Deciding<'a> {
+    scheduler: Scheduler,
+    bindings: &'a [Binding],
+    fleet: &'a FleetSnapshot,
+    threads: NonZeroUsize,
+    /// True if more of the plans is read than the strategy.
+    keeps_plans: bool,
+}
+
+/// Plans of which only the strategy is left, one per strategy.
+#[derive(Default)]
+struct PlanSummaries(BTreeMap<String, PlanResult>);
+
+impl PlanSummaries {
+    /// Replaces the plan of a decision, which is larger than the rest of it. An error stays.
+    fn put_into(&mut self, decision: &mut Decision) {
+        let Ok(plan) = decision.plan.as_ref() else { return };
+        if !self.0.contains_key(&plan.strategy) {
+            let summary = Plan {
+                warnings: Vec::new(),
+                requests: Vec::new(),
+                preferences: Vec::new(),
+                groups: Vec::new(),
+                ..plan.clone()
+            };
+            self.0.insert(plan.strategy.clone(), Arc::new(Ok(summary)));
+        }
+        if let Some(summary) = self.0.get(&plan.strategy) {
+            decision.plan = Arc::clone(summary);
+        }
+    }
+}
+
+impl Deciding<'_> {
+    /// Decides, on all threads where no result affects another, and shows each decision to `each` in the order in which they are
+    /// made by one thread. Returns them in the order of the bindings.
+    fn run(self, mut each: impl FnMut(&Binding, &mut Decision)) -> Vec<Decided> {
+        let Self {
+            mut scheduler,
+            bindings,
+            fleet,
+            threads,
+            keeps_plans,
+        } = self;
+        if scheduler.ledger().is_some() {
+            let mut targets = vec![None; bindings.len()];
+            let decisions = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
+                targets[index] = Some(Targets::take(decision, fleet));
+                each(&bindings[index], decision);
+            });
+            let decisions = decisions.into_iter().zip(targets);
+            return decisions
+                .map(|(decision, targets)| Decided {
+                    decision,
+                    targets: targets.unwrap_or_default(),
+                })
+                .collect();
+        }
+        let scheduler = Mutex::new(scheduler.knowing_placements_of(bindings));
+        let mut decided = Vec::with_capacity(bindings.len());
+        let worker = || {
+            // No thread panics while it holds the lock.
+            let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
+            let mut summaries = PlanSummaries::default();
+            move |binding: &Binding| {
+                let mut decision = scheduler.schedule(binding, fleet);
+                if !keeps_plans {
+                    summaries.put_into(&mut decision);
+                }
+                Decided::new(decision, fleet)
+            }
+        };
+        let Ok(()) = pipeline::in_order(bindings, threads, worker, |mut one: Decided| {
+            each(&bindings[decided.len()], &mut one.decision);
+            decided.push(one);
+            Ok::<(), Infallible>(())
+        });
+        decided
+    }
+}
+
+/// The warnings about bindings, each with its binding. Their plans are not kept.
+pub(super) fn plan_warnings<'a>(
+    scheduler: &mut Scheduler,
+    bindings: impl Iterator<Item = &'a Binding>,
+) -> Vec<(&'a Binding, Warning)> {
+    let of_binding = bindings.flat_map(|binding| {
+        let plan = scheduler.plan(binding);
+        let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings).to_vec();
+        warnings.into_iter().map(move |warning| (binding, warning))
+    });
+    of_binding.collect()
 }
 
 /// Logs what the plugins counted.
@@ -297,8 +416,18 @@ fn print(report: &Report<'_>, arguments: &ScheduleArguments, console: &Console) 
         wide: arguments.output == Output::Wide,
         explain: arguments.explain,
         bars: console.has_bars(),
+        colours: console.has_colours(),
         columns: console.width(),
     };
+    // Rows are made when they are written, on all cores: together they may be larger than the memory.
+    let form = match &arguments.output {
+        Output::Json => Some(Form::Json),
+        Output::Yaml => Some(Form::Yaml),
+        _ => None,
+    };
+    if let Some(form) = form {
+        return console.print_data(|out| structured::write_rows(report, form, out));
+    }
     let names = || {
         let entries = report.entries.iter();
         let names = entries.map(|entry| binding_name(entry.binding.object.scope().kind(), &entry.decision.binding));

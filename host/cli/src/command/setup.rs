@@ -8,7 +8,7 @@ use divvy_scheduler::plugin::{LoadError, PluginDirectories};
 use divvy_scheduler::profile::{BUILT_IN, BuiltIn, PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
 
-use super::additional::with_plugins;
+use super::additional::{is_file, with_plugins};
 use crate::report::errors::{Diagnostic, Failure};
 
 /// Arguments that select the profile and the folders of its plugins.
@@ -74,14 +74,23 @@ impl ProfileArguments {
         }
     }
 
-    /// The file that the requested profile is in; `None` for a built-in one.
-    pub(super) fn file(&self) -> Option<PathBuf> {
-        let argument = self.profile.as_deref()?;
-        if Path::new(argument).is_file() {
-            return Some(argument.into());
-        }
-        let (file, _) = argument.rsplit_once('#')?;
-        Some(file.into())
+    /// The files that the arguments name: that of the profile, unless it is built in, those of plugins, and folders that do not
+    /// exist.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let profile = self.profile.as_deref().and_then(|argument| {
+            if Path::new(argument).is_file() {
+                return Some(argument.into());
+            }
+            let (file, _) = argument.rsplit_once('#')?;
+            Some(file.into())
+        });
+        let plugins = self.plugins.iter().filter(|plugin| is_file(plugin)).map(PathBuf::from);
+        let missing = self
+            .plugin_directories
+            .iter()
+            .filter(|folder| !folder.is_dir())
+            .cloned();
+        profile.into_iter().chain(plugins).chain(missing).collect()
     }
 
     /// Reads every requested profile: all profiles of the file unless one is named. With a problem in the file, what can be

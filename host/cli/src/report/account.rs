@@ -31,6 +31,10 @@ pub(crate) fn write(answer: &Value, columns: Option<usize>, out: &mut dyn Write)
             write_text(out, columns, 0, &text, style::PLAIN)?;
         }
     }
+    for warning in list(&answer["warnings"]) {
+        let warning = printable(warning.as_str().unwrap_or_default()).to_string();
+        write_text(out, columns, 0, &format!("warning: {warning}"), style::WARNING)?;
+    }
     match answer["outcome"]["message"].as_str() {
         Some(message) => {
             let reason = answer["outcome"]["reason"].as_str().unwrap_or_default();

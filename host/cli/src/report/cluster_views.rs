@@ -28,7 +28,7 @@ pub(crate) fn write(document: &ClusterViewsDocument, out: &mut dyn Write, column
     Ok(())
 }
 
-fn bindings(view: &ClusterView) -> Grid {
+fn bindings(view: &ClusterView) -> Grid<'_> {
     let has_base = view.cluster.base.is_some();
     let mut titles = vec![Column::left("BINDING"), Column::left("STRATEGY"), Column::right("HAS")];
     if has_base {
@@ -38,7 +38,7 @@ fn bindings(view: &ClusterView) -> Grid {
         Column::right("GETS"),
         Column::right("CHANGE"),
         Column::right("FIT"),
-        Column::left("WHY"),
+        Column::text("WHY"),
     ]);
     let mut grid = Grid::new(titles);
     for row in &view.bindings {

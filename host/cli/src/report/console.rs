@@ -7,19 +7,22 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
 
+use super::closed::is_output_closed;
 use super::errors::Failure;
 
-/// Standard output as it was when the process started; `None` if it could not be duplicated.
-static OUTPUT: OnceLock<Option<File>> = OnceLock::new();
+/// Standard output as it was when the process started, or why it cannot be written: it is closed, for instance.
+static OUTPUT: OnceLock<io::Result<File>> = OnceLock::new();
 
 /// Reserves standard output for data: what a plugin prints goes to standard error from now on.
-fn reserve_output() -> &'static Option<File> {
+fn reserve_output() -> &'static io::Result<File> {
     OUTPUT.get_or_init(|| {
-        let duplicate = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 0).ok()?;
-        rustix::stdio::dup2_stdout(io::stderr()).ok()?;
-        Some(File::from(duplicate))
+        Console::check_output()?;
+        let duplicate = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 0)?;
+        rustix::stdio::dup2_stdout(io::stderr())?;
+        Ok(File::from(duplicate))
     })
 }
 
@@ -30,6 +33,7 @@ pub(crate) struct Console {
     width: Option<usize>,
     has_bars: bool,
     is_terminal: bool,
+    has_colours: bool,
 }
 
 impl Console {
@@ -44,6 +48,7 @@ impl Console {
             width: size.map(|(terminal_size::Width(width), _)| usize::from(width)),
             has_bars: stdout.is_terminal() || color == ColorChoice::Always,
             is_terminal: stdout.is_terminal(),
+            has_colours: AutoStream::choice(&stdout) != ColorChoice::Never,
         };
         reserve_output();
         console
@@ -75,11 +80,7 @@ impl Console {
     ///
     /// As [`Self::print`].
     pub(crate) fn print_as_it_is(&self, text: &str) -> Result<(), Failure> {
-        let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-        match reserve_output().as_ref().and_then(|output| output.try_clone().ok()) {
-            Some(output) => Self::print_to(output, write),
-            None => Self::print_to(io::stdout().lock(), write),
-        }
+        self.print_data(|out| out.write_all(text.as_bytes()))
     }
 
     /// Writes data to standard output.
@@ -88,11 +89,38 @@ impl Console {
     ///
     /// A [`Failure`] with exit code 3 if the output cannot be written. A reader that went away is not an error.
     pub(crate) fn print(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-        let output = reserve_output().as_ref().and_then(|output| output.try_clone().ok());
-        match output {
-            Some(output) => Self::print_to(AutoStream::auto(output), write),
-            None => Self::print_to(AutoStream::auto(io::stdout().lock()), write),
+        match (Self::output()?, self.has_colours) {
+            (output, true) => Self::print_to(output, write),
+            (output, false) => Self::print_to(Stripped::new(output), write),
         }
+    }
+
+    /// Writes data for programs to standard output as they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::print`].
+    pub(crate) fn print_data(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        Self::print_to(Self::output()?, write)
+    }
+
+    /// An error if standard output was closed when the process started, for what is not written by a console.
+    pub(crate) fn check_output() -> io::Result<()> {
+        match is_output_closed() {
+            true => Err(rustix::io::Errno::BADF.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// True if standard output shows colours.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.has_colours
+    }
+
+    /// Standard output, or a [`Failure`] with exit code 3.
+    fn output() -> Result<File, Failure> {
+        let output = reserve_output().as_ref().map_err(Failure::output)?;
+        output.try_clone().map_err(|error| Failure::output(&error))
     }
 
     fn print_to(out: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
@@ -111,5 +139,72 @@ impl Console {
     pub(crate) fn tell(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let mut out = AutoStream::auto(io::stderr().lock());
         let _ignored = write(&mut out);
+    }
+}
+
+/// Begins every sequence that sets a style.
+const ESCAPE: u8 = 0x1b;
+/// More bytes than a sequence has.
+const SEQUENCE_MAX: usize = 64;
+
+/// Removes styles. Blocks without any, which is nearly all of a large table, are passed on after a glance.
+struct Stripped<W> {
+    out: W,
+    state: StripBytes,
+    /// Bytes since a sequence began, which ends before there are [`SEQUENCE_MAX`].
+    since: usize,
+}
+
+impl<W> Stripped<W> {
+    fn new(out: W) -> Self {
+        Self {
+            out,
+            state: StripBytes::new(),
+            since: SEQUENCE_MAX,
+        }
+    }
+}
+
+impl<W: Write> Write for Stripped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let last = bytes.iter().rposition(|byte| *byte == ESCAPE);
+        if last.is_none() && self.since >= SEQUENCE_MAX {
+            return self.out.write(bytes);
+        }
+        for part in self.state.strip_next(bytes) {
+            self.out.write_all(part)?;
+        }
+        self.since = match last {
+            Some(last) => bytes.len() - last,
+            None => self.since.saturating_add(bytes.len()),
+        };
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_are_removed_wherever_blocks_end() {
+        let plain = "words, ".repeat(20);
+        let text = format!("{plain}\u{1b}[1m\u{1b}[38;5;12mname\u{1b}[0m {plain}\u{1b}[2mé\u{1b}[0m\n{plain}");
+        let expected = format!("{plain}name {plain}é\n{plain}");
+        for length in 1..text.len() {
+            let mut stripped = Stripped::new(Vec::new());
+            for block in text.as_bytes().chunks(length) {
+                stripped.write_all(block).expect("memory takes everything");
+            }
+            assert_eq!(
+                String::from_utf8(stripped.out).as_deref(),
+                Ok(expected.as_str()),
+                "{length}"
+            );
+        }
     }
 }

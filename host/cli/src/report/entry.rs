@@ -1,5 +1,6 @@
 //! The data behind every form of the report: bindings, each with its decision, and the fleet and profile they refer to.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_forecast::document::ClusterRow;
@@ -11,6 +12,7 @@ use divvy_scheduler::plugin::PluginLibrary;
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, TargetFigures};
 
 use super::errors::location;
+use super::targets::{Target, Targets};
 use crate::command::Exit;
 
 /// Input of tables, JSON and YAML.
@@ -49,11 +51,31 @@ pub(crate) struct ProfileSummary {
     pub(crate) selectors: usize,
 }
 
+/// A decision, with the clusters of its result apart.
+#[derive(Debug, Clone)]
+pub(crate) struct Decided {
+    /// The decision; if the binding was scheduled, without clusters and figures.
+    pub(crate) decision: Decision,
+    /// The clusters of the result.
+    pub(crate) targets: Targets,
+}
+
+impl Decided {
+    /// Takes the clusters of a decision apart.
+    pub(crate) fn new(mut decision: Decision, fleet: &FleetSnapshot) -> Self {
+        let targets = Targets::take(&mut decision, fleet);
+        Self { decision, targets }
+    }
+}
+
 /// A binding and its decision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(crate) binding: &'a Binding,
+    /// The decision without its clusters, which are in [`Self::targets`].
     pub(crate) decision: &'a Decision,
+    targets: &'a Targets,
+    fleet: &'a FleetSnapshot,
 }
 
 /// A cluster of the result, or one that was in the last result.
@@ -102,14 +124,18 @@ impl<'a> Report<'a> {
     /// Pairs each binding with its decision. Both slices are in the same order.
     pub(crate) fn new(
         bindings: &'a [Binding],
-        decisions: &'a [Decision],
+        decisions: &'a [Decided],
         fleet: &'a FleetSnapshot,
         profile: ProfileSummary,
     ) -> Self {
-        let mut entries: Vec<Entry<'a>> = bindings
-            .iter()
-            .zip(decisions)
-            .map(|(binding, decision)| Entry { binding, decision })
+        let entries = bindings.iter().zip(decisions);
+        let mut entries: Vec<Entry<'a>> = entries
+            .map(|(binding, Decided { decision, targets })| Entry {
+                binding,
+                decision,
+                targets,
+                fleet,
+            })
             .collect();
         // Sort by the printed text: it puts `a-b/c` before `a/b`, while sorting by namespace would reverse them.
         entries.sort_by(|left, right| left.decision.binding.cmp(&right.decision.binding));
@@ -154,35 +180,52 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Clusters of this result, sorted by name. Empty unless the binding was scheduled.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = Target<'a>> + use<'a> {
+        self.targets.iter(self.fleet)
+    }
+
     /// Clusters of this result and of the last one, sorted by name. Empty unless the binding was scheduled.
     pub(crate) fn shares(&self) -> Vec<Share<'a>> {
-        let Outcome::Scheduled(targets) = &self.decision.outcome else {
+        if !matches!(self.decision.outcome, Outcome::Scheduled(_)) {
             return Vec::new();
-        };
-        let mut shares: BTreeMap<&str, Share<'a>> = BTreeMap::new();
-        let absent = |cluster| Share {
-            cluster,
-            replicas: None,
-            last: None,
-            figures: TargetFigures::default(),
-        };
-        for (index, (cluster, replicas)) in targets.iter().enumerate() {
-            let share = shares.entry(cluster).or_insert(absent(cluster.as_str()));
-            share.replicas = Some(*replicas);
-            share.figures = self.decision.figures.get(index).copied().unwrap_or_default();
         }
-        for (cluster, replicas) in self.binding.last() {
-            let share = shares.entry(cluster).or_insert(absent(cluster));
-            // If a cluster is listed twice, its first entry counts, as in the cycle.
-            share.last = share.last.or(Some(replicas));
+        let mut last: Vec<(&str, i64)> = self.binding.last().collect();
+        // If a cluster is listed twice, its first entry counts, as in the cycle.
+        last.sort_by_key(|(cluster, _)| *cluster);
+        last.dedup_by_key(|(cluster, _)| *cluster);
+        let (mut last, mut targets) = (last.into_iter().peekable(), self.targets().peekable());
+        let mut shares = Vec::with_capacity(last.len());
+        loop {
+            let order = match (targets.peek(), last.peek()) {
+                (Some(target), Some((cluster, _))) => target.cluster.cmp(cluster),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return shares,
+            };
+            let target = targets.next_if(|_| order.is_le());
+            let before = last.next_if(|_| order.is_ge());
+            let cluster = target
+                .map(|target| target.cluster)
+                .or(before.map(|(cluster, _)| cluster));
+            shares.push(Share {
+                cluster: cluster.unwrap_or_default(),
+                replicas: target.map(|target| target.replicas),
+                last: before.map(|(_, replicas)| replicas),
+                figures: target.map(|target| target.figures).unwrap_or_default(),
+            });
         }
-        shares.into_values().collect()
     }
 
     /// Clusters of the binding after this decision: those of the result, or the last ones if it was not scheduled.
     pub(crate) fn after(&self) -> Assignment {
         match &self.decision.outcome {
-            Outcome::Scheduled(targets) => targets.iter().cloned().collect(),
+            Outcome::Scheduled(_) => {
+                let targets = self.targets();
+                targets
+                    .map(|target| (target.cluster.to_owned(), target.replicas))
+                    .collect()
+            }
             Outcome::Failed(_) | Outcome::Skipped(_) => assigned(self.binding),
         }
     }

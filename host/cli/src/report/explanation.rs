@@ -63,8 +63,8 @@ impl<'a, 'report> Account<'a, 'report> {
     }
 
     /// Adds the strategy, the field that chose it, and notes and remarks that apply to every cluster.
-    pub(super) fn add_heading(&self, grid: &mut Grid) {
-        let Entry { binding, decision } = self.entry;
+    pub(super) fn add_heading(&self, grid: &mut Grid<'_>) {
+        let Entry { binding, decision, .. } = self.entry;
         if let Ok(plan) = decision.plan.as_ref() {
             let mut text = format!("{} by {}", plan.strategy, plan.source);
             if !decision.affinity.is_empty() {
@@ -94,14 +94,14 @@ impl<'a, 'report> Account<'a, 'report> {
     }
 
     /// Adds the explanation of a candidate, below its line. Adds nothing for other clusters.
-    pub(super) fn add_remarks(&self, grid: &mut Grid, cluster: &str) {
+    pub(super) fn add_remarks(&self, grid: &mut Grid<'_>, cluster: &str) {
         if let Some(candidate) = self.candidates.get(cluster) {
             grid.text(INDENT, self.remarks(candidate), style::FAINT);
         }
     }
 
     /// Adds one line for each candidate that the table itself does not list.
-    pub(super) fn add_candidates_without_replicas(&self, grid: &mut Grid) {
+    pub(super) fn add_candidates_without_replicas(&self, grid: &mut Grid<'_>) {
         let has_lines = matches!(self.entry.decision.outcome, Outcome::Scheduled(_));
         for (name, candidate) in &self.candidates {
             let has_line = has_lines && (candidate.replicas.is_some() || candidate.last.is_some());
@@ -177,7 +177,7 @@ impl<'a, 'report> Account<'a, 'report> {
     }
 
     /// Adds the clusters that are not candidates: first those not selected, then those rejected by a filter, by reason.
-    pub(super) fn add_what_was_left_out(&self, grid: &mut Grid) {
+    pub(super) fn add_what_was_left_out(&self, grid: &mut Grid<'_>) {
         let Some(explanation) = &self.entry.decision.explanation else {
             return;
         };

@@ -164,7 +164,7 @@ pub(crate) fn is_shown(row: &BindingRow) -> bool {
     !row.movement.is_nothing() || row.newly_unschedulable || row.result == "Error"
 }
 
-fn bindings(rows: &[&BindingRow], has_base: bool, options: Options) -> Grid {
+fn bindings<'a>(rows: &[&'a BindingRow], has_base: bool, options: Options) -> Grid<'a> {
     let mut grid = Grid::new(vec![
         Column::left("BINDING"),
         Column::left("STRATEGY"),
@@ -242,7 +242,7 @@ pub(super) fn from_count(row: &ClusterRow) -> i64 {
     row.base.unwrap_or(row.before)
 }
 
-pub(super) fn clusters(rows: &[&ClusterRow]) -> Grid {
+pub(super) fn clusters<'a>(rows: &[&'a ClusterRow]) -> Grid<'a> {
     let mut grid = Grid::new(vec![
         Column::left("CLUSTER"),
         Column::left("REGION"),

@@ -3,6 +3,7 @@
 //! A table crate was considered and rejected: table crates draw boxes and wrap text inside cells. Here a row must
 //! remain one line that `grep` can find, names must remain whole, and a long name breaks its line once at most.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -15,6 +16,8 @@ const GAP: usize = 2;
 /// Minimum width of the first column, however narrow the terminal. Longer names break the line.
 const FIRST_COLUMN_MINIMUM: usize = 16;
 
+/// Indentation of a cell that belongs to an earlier row.
+const BELOW: &[u8] = b"  ";
 /// Additional indentation of the continuation lines of a text.
 const HANG: usize = 2;
 /// Minimum width of a text, however narrow the terminal.
@@ -36,35 +39,63 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     /// Alignment of title and cells.
     pub(crate) align: Align,
+    /// True for free text, which is wrapped within the column if it is the last one.
+    is_text: bool,
 }
 
 /// Content and style of one cell.
 #[derive(Debug, Clone)]
-pub(crate) struct Cell {
-    content: Content,
+pub(crate) struct Cell<'a> {
+    content: Content<'a>,
     style: Style,
 }
 
 #[derive(Debug, Clone)]
-enum Content {
-    Text(String),
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    /// Text that is indented within its column.
+    Below(Cow<'a, str>),
+    /// A number, which becomes text only when it is written: most cells of a large table are numbers.
+    Number(i64),
     /// A bar, its length in thousandths of the column's width.
     Bar(u16),
 }
 
 #[derive(Debug, Clone)]
-enum Line {
-    Cells(Vec<Cell>),
+enum Line<'a> {
+    Cells(Vec<Cell<'a>>),
     Text { indent: usize, text: String, style: Style },
     Blank,
 }
 
 /// Rows of cells in columns, with lines of free text between them.
+///
+/// A table that does not fit into memory is several grids with the same columns: all are measured, and then each is written
+/// with the widths of all.
 #[derive(Debug)]
-pub(crate) struct Grid {
+pub(crate) struct Grid<'a> {
     columns: Vec<Column>,
-    lines: Vec<Line>,
+    lines: Vec<Line<'a>>,
     indent: usize,
+    is_plain: bool,
+}
+
+/// Width of the widest cell in each column; `None` for a column without content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Widths(Vec<Option<usize>>);
+
+impl Widths {
+    /// Widths of a table without lines.
+    pub(crate) fn new(columns: &[Column]) -> Self {
+        Self(vec![None; columns.len()])
+    }
+
+    /// Takes in the widths of another part of the table.
+    pub(crate) fn widen(&mut self, other: &Self) {
+        for (width, other) in self.0.iter_mut().zip(&other.0) {
+            *width = (*width).max(*other);
+        }
+    }
 }
 
 impl Column {
@@ -73,6 +104,16 @@ impl Column {
         Self {
             title,
             align: Align::Left,
+            is_text: false,
+        }
+    }
+
+    /// A last column of free text. On a narrow terminal, its lines continue below, in the column or, if that is too narrow,
+    /// in lines of their own.
+    pub(crate) fn text(title: &'static str) -> Self {
+        Self {
+            is_text: true,
+            ..Self::left(title)
         }
     }
 
@@ -85,18 +126,40 @@ impl Column {
     }
 }
 
-impl Cell {
+impl<'a> Cell<'a> {
     /// Text in a style.
-    pub(crate) fn new(text: impl AsRef<str>, style: Style) -> Self {
+    pub(crate) fn new(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
         Self {
-            content: Content::Text(printable(text.as_ref()).into_owned()),
+            content: Content::Text(printable_text(text.into())),
             style,
         }
     }
 
     /// Ordinary text.
-    pub(crate) fn plain(text: impl AsRef<str>) -> Self {
+    pub(crate) fn plain(text: impl Into<Cow<'a, str>>) -> Self {
         Self::new(text, style::PLAIN)
+    }
+
+    /// Ordinary text, indented: a part of what the first cell of an earlier row names.
+    pub(crate) fn below(text: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            content: Content::Below(printable_text(text.into())),
+            style: style::PLAIN,
+        }
+    }
+
+    /// A number.
+    pub(crate) fn number(number: i64) -> Self {
+        Self {
+            content: Content::Number(number),
+            style: style::PLAIN,
+        }
+    }
+
+    /// The same content in a style.
+    #[must_use]
+    pub(crate) fn styled(self, style: Style) -> Self {
+        Self { style, ..self }
     }
 
     /// A cell without text.
@@ -128,15 +191,57 @@ impl Cell {
     fn width(&self) -> usize {
         match &self.content {
             Content::Text(text) => width(text),
+            Content::Below(text) => width(text) + BELOW.len(),
+            Content::Number(number) => digits(*number),
             Content::Bar(_) => 0,
         }
     }
 
-    fn shown(&self, columns: usize) -> String {
+    /// Number of columns that the cell takes in a column of this width.
+    fn width_in(&self, columns: usize) -> usize {
         match &self.content {
-            Content::Text(text) => text.clone(),
-            Content::Bar(share) => bar(usize::from(*share), columns),
+            Content::Bar(share) => width(&bar(usize::from(*share), columns)),
+            _ => self.width(),
         }
+    }
+
+    /// Writes the cell without padding.
+    fn write(&self, out: &mut dyn Write, columns: usize, is_plain: bool) -> io::Result<()> {
+        let style = if is_plain { style::PLAIN } else { self.style };
+        // Most cells have no style, and formatting one takes as long as writing the text.
+        if style != style::PLAIN {
+            write!(out, "{style}")?;
+        }
+        match &self.content {
+            Content::Text(text) => out.write_all(text.as_bytes())?,
+            Content::Below(text) => {
+                out.write_all(BELOW)?;
+                out.write_all(text.as_bytes())?;
+            }
+            Content::Number(number) => write!(out, "{number}")?,
+            Content::Bar(share) => out.write_all(bar(usize::from(*share), columns).as_bytes())?,
+        }
+        if style != style::PLAIN {
+            write!(out, "{style:#}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Columns that a number takes.
+fn digits(number: i64) -> usize {
+    let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1;
+    digits + usize::from(number < 0)
+}
+
+/// As [`printable`], without copying text that is printable.
+fn printable_text(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => printable(text),
+        Cow::Owned(text) => match printable(&text) {
+            Cow::Borrowed(_) => Cow::Owned(text),
+            Cow::Owned(escaped) => Cow::Owned(escaped),
+        },
     }
 }
 
@@ -152,9 +257,12 @@ fn bar(share: usize, columns: usize) -> String {
 }
 
 /// Writes spaces. A format width would panic above 65,535, and the length of names is not under our control.
-fn spaces(out: &mut dyn Write, count: usize) -> io::Result<()> {
-    for _ in 0..count {
-        out.write_all(b" ")?;
+fn spaces(out: &mut dyn Write, mut count: usize) -> io::Result<()> {
+    const SPACES: [u8; 64] = [b' '; 64];
+    while count > 0 {
+        let now = count.min(SPACES.len());
+        out.write_all(&SPACES[..now])?;
+        count -= now;
     }
     Ok(())
 }
@@ -181,14 +289,22 @@ pub(crate) fn write_text(
     Ok(())
 }
 
-impl Grid {
+impl<'a> Grid<'a> {
     /// A grid without lines.
     pub(crate) fn new(columns: Vec<Column>) -> Self {
         Self {
             columns,
             lines: Vec::new(),
             indent: 0,
+            is_plain: false,
         }
+    }
+
+    /// Leaves styles out, which otherwise are removed from the whole output where nothing shows them.
+    #[must_use]
+    pub(crate) fn plain(mut self, is_plain: bool) -> Self {
+        self.is_plain = is_plain;
+        self
     }
 
     /// Indents all lines by a number of columns.
@@ -199,7 +315,7 @@ impl Grid {
     }
 
     /// Adds a row, one cell per column. Missing cells are empty.
-    pub(crate) fn cells(&mut self, cells: Vec<Cell>) {
+    pub(crate) fn cells(&mut self, cells: Vec<Cell<'a>>) {
         self.lines.push(Line::Cells(cells));
     }
 
@@ -224,38 +340,66 @@ impl Grid {
     ///
     /// The error of `out`. Some lines may have been written.
     pub(crate) fn write(&self, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
-        let widths = self.widths(columns);
+        let mut content = Widths::new(&self.columns);
+        self.measure(&mut content);
+        let widths = self.fitted(&content, columns);
+        self.write_titles(out, &widths)?;
+        self.write_lines(out, &widths, columns)
+    }
+
+    /// Writes the titles.
+    ///
+    /// # Errors
+    ///
+    /// The error of `out`.
+    pub(crate) fn write_titles(&self, out: &mut dyn Write, widths: &[usize]) -> io::Result<()> {
         let titles = self.columns.iter().map(|column| Cell::new(column.title, style::FAINT));
-        self.write_cells(out, &titles.collect::<Vec<_>>(), &widths)?;
+        self.write_cells(out, &titles.collect::<Vec<_>>(), widths)
+    }
+
+    /// Writes the lines in columns of these widths.
+    ///
+    /// # Errors
+    ///
+    /// The error of `out`. Some lines may have been written.
+    pub(crate) fn write_lines(&self, out: &mut dyn Write, widths: &[usize], columns: Option<usize>) -> io::Result<()> {
         for line in &self.lines {
             match line {
                 Line::Blank => writeln!(out)?,
-                Line::Cells(cells) => self.write_cells(out, cells, &widths)?,
-                Line::Text { indent, text, style } => write_text(out, columns, self.indent + indent, text, *style)?,
+                Line::Cells(cells) => self.write_row(out, cells, widths, columns)?,
+                Line::Text { indent, text, style } => {
+                    let style = if self.is_plain { style::PLAIN } else { *style };
+                    write_text(out, columns, self.indent + indent, text, style)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Width of each column; 0 for an empty one, which is not written.
-    fn widths(&self, columns: Option<usize>) -> Vec<usize> {
-        let mut widths = vec![0; self.columns.len()];
-        let mut filled = vec![false; self.columns.len()];
+    /// Widens columns to the cells of this grid.
+    pub(crate) fn measure(&self, content: &mut Widths) {
         for line in &self.lines {
             let Line::Cells(cells) = line else { continue };
-            for (index, cell) in cells.iter().enumerate().take(widths.len()) {
-                filled[index] |= !cell.is_empty();
-                widths[index] = widths[index].max(cell.width());
+            for (widest, cell) in content.0.iter_mut().zip(cells) {
+                if !cell.is_empty() {
+                    *widest = (*widest).max(Some(cell.width()));
+                }
             }
         }
+    }
+
+    /// Width of each column for this content on this terminal; 0 for an empty one, which is not written.
+    pub(crate) fn fitted(&self, content: &Widths, columns: Option<usize>) -> Vec<usize> {
         // A title widens its column only if the column has content: an empty one keeps width 0.
-        for ((width_of, filled), column) in widths.iter_mut().zip(filled).zip(&self.columns) {
-            if filled {
-                *width_of = (*width_of).max(width(column.title));
-            }
-        }
+        let widths = content.0.iter().zip(&self.columns);
+        let widths = widths.map(|(widest, column)| widest.map_or(0, |widest| widest.max(width(column.title))));
+        let mut widths: Vec<usize> = widths.collect();
         // On a narrow terminal only the first column gives way: it holds names, which may have a line of their own.
         if let (Some(columns), Some((first, others))) = (columns, widths.split_first_mut()) {
+            // Free text takes what is left.
+            if let (Some(width), Some(Column { is_text: true, .. })) = (others.last_mut(), self.columns.last()) {
+                *width = (*width).min(TEXT_MINIMUM);
+            }
             let taken: usize = others.iter().filter(|width| **width > 0).map(|width| width + GAP).sum();
             let left = columns.saturating_sub(taken + self.indent);
             *first = (*first).min(left.max(FIRST_COLUMN_MINIMUM));
@@ -263,8 +407,47 @@ impl Grid {
         widths
     }
 
+    /// Writes one row. Free text in the last column is wrapped at the width of the terminal.
+    fn write_row(
+        &self,
+        out: &mut dyn Write,
+        cells: &[Cell<'_>],
+        widths: &[usize],
+        columns: Option<usize>,
+    ) -> io::Result<()> {
+        let is_text = self.columns.last().is_some_and(|column| column.is_text) && cells.len() == self.columns.len();
+        let (Some(columns), Some((last, before)), true) = (columns, cells.split_last(), is_text) else {
+            return self.write_cells(out, cells, widths);
+        };
+        let taken = widths.iter().take(before.len()).filter(|width| **width > 0);
+        let start = self.indent + taken.map(|width| width + GAP).sum::<usize>();
+        let Content::Text(text) = &last.content else {
+            return self.write_cells(out, cells, widths);
+        };
+        if start + last.width() <= columns {
+            return self.write_cells(out, cells, widths);
+        }
+        let style = if self.is_plain { style::PLAIN } else { last.style };
+        if columns.saturating_sub(start) < TEXT_MINIMUM {
+            self.write_cells(out, before, widths)?;
+            return write_text(out, Some(columns), self.indent + 2 * HANG, text, style);
+        }
+        let lines = wrapped(text, Some(columns - start));
+        let (first, rest) = lines
+            .split_first()
+            .map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+        let mut row = before.to_vec();
+        row.push(Cell::new(first, last.style));
+        self.write_cells(out, &row, widths)?;
+        for line in rest {
+            spaces(out, start)?;
+            writeln!(out, "{style}{line}{style:#}")?;
+        }
+        Ok(())
+    }
+
     /// Writes one row, on two lines if the name in the first column is too long for it.
-    fn write_cells(&self, out: &mut dyn Write, cells: &[Cell], widths: &[usize]) -> io::Result<()> {
+    fn write_cells(&self, out: &mut dyn Write, cells: &[Cell<'_>], widths: &[usize]) -> io::Result<()> {
         spaces(out, self.indent)?;
         let last = cells
             .iter()
@@ -282,16 +465,14 @@ impl Grid {
                 index += 1;
                 continue;
             }
-            let text = cell.shown(columns);
-            let used = width(&text);
-            let style = cell.style;
+            let used = cell.width_in(columns);
             let padding = columns.saturating_sub(used);
             let (before, after) = match self.columns.get(index).map(|column| column.align) {
                 Some(Align::Right) => (padding, 0),
                 _ => (0, padding),
             };
             spaces(out, owed + before)?;
-            write!(out, "{style}{text}{style:#}")?;
+            cell.write(out, columns, self.is_plain)?;
             owed = after + GAP;
             if used > columns && index < last {
                 // A text slightly too long may cover an empty cell or a bar after it.

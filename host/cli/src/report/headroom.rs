@@ -29,7 +29,7 @@ pub(crate) fn write(
         Column::right("REPLICAS"),
         Column::right("MOST"),
         Column::right("HEADROOM"),
-        Column::left("STOPPED BY"),
+        Column::text("STOPPED BY"),
     ]);
     for row in &document.bindings {
         add(row, &mut grid);
@@ -45,7 +45,7 @@ pub(crate) fn write(
     grid.write(out, columns)
 }
 
-fn add(row: &HeadroomRow, grid: &mut Grid) {
+fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
     let headroom = row.headroom.map(|headroom| match headroom {
         ..0 => Cell::new(format!("−{}", headroom.unsigned_abs()), style::BAD),
         0 => Cell::new("0", style::NOTABLE),

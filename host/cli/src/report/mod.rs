@@ -11,6 +11,7 @@
 //! - [`console`]: the output streams.
 
 pub(crate) mod account;
+mod closed;
 pub(crate) mod cluster_views;
 pub(crate) mod console;
 pub(crate) mod entry;
@@ -22,12 +23,15 @@ pub(crate) mod headroom;
 pub(crate) mod inspection;
 pub(crate) mod jsonpath;
 pub(crate) mod page;
+pub(crate) mod pipeline;
 pub(crate) mod plugins;
 pub(crate) mod profile;
+pub(crate) mod progress;
 mod schema;
 pub(crate) mod structured;
 pub(crate) mod style;
 pub(crate) mod table;
+pub(crate) mod targets;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;

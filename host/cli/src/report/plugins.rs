@@ -144,7 +144,11 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
                     Cell::plain(library.version()),
                     Cell::plain(library.abi_version().to_string()),
                     Cell::new(serves(library), style::STRATEGY),
-                    if below { Cell::empty() } else { Cell::plain(&promises) },
+                    if below {
+                        Cell::empty()
+                    } else {
+                        Cell::plain(promises.clone())
+                    },
                 ];
                 if wide {
                     cells.extend([

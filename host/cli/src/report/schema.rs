@@ -35,7 +35,7 @@ pub(super) fn write(
 
 /// Adds the keys of a schema and of the schemas inside it, and counts them in `keys`. `prefix` is the path to the
 /// schema.
-fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: usize, keys: &mut usize) {
+fn add_keys(grid: &mut Grid<'_>, root: &Value, schema: &Value, prefix: &str, depth: usize, keys: &mut usize) {
     let schema = resolved(root, schema);
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return;
@@ -65,13 +65,19 @@ fn add_keys(grid: &mut Grid, root: &Value, schema: &Value, prefix: &str, depth: 
         }
         // The limit also ends schemas that refer to themselves.
         if depth < DEPTH_MAX {
-            let (below, suffix) = match target.get("items") {
-                Some(items) => (items, "[]."),
-                None => (target, "."),
+            let (below, suffix) = match (target.get("items"), entries(target)) {
+                (Some(items), _) => (items, "[]."),
+                (None, Some(entries)) => (entries, ".NAME."),
+                (None, None) => (target, "."),
             };
             add_keys(grid, root, below, &format!("{prefix}{name}{suffix}"), depth + 1, keys);
         }
     }
+}
+
+/// The schema of a map's entries, whose keys are any names; `None` if the schema is not one of a map.
+fn entries(schema: &Value) -> Option<&Value> {
+    schema.get("additionalProperties").filter(|entries| entries.is_object())
 }
 
 /// Follows a reference, also the one inside an optional value. Any other schema is returned as it is.
@@ -106,7 +112,7 @@ fn alternatives(schema: &Value) -> Vec<(String, String)> {
     options.iter().filter_map(alternative).collect()
 }
 
-/// Type of a value as shown in the list: its alternatives, `list of …`, `table`, or the name in the schema.
+/// Type of a value as shown in the list: its alternatives, `list of …`, `table`, `table of …` for a map, or the name in the schema.
 fn type_of(root: &Value, schema: &Value) -> String {
     let schema = resolved(root, schema);
     let values: Vec<String> = match schema.get("enum").and_then(Value::as_array) {
@@ -126,7 +132,10 @@ fn type_of(root: &Value, schema: &Value) -> String {
     };
     match (word.as_str(), schema.get("items")) {
         ("array", Some(items)) => format!("list of {}", type_of(root, items)),
-        ("object", _) => "table".to_owned(),
+        ("object", _) => match entries(schema) {
+            Some(entries) => format!("table of {}", type_of(root, entries)),
+            None => "table".to_owned(),
+        },
         ("integer", _) => whole_number(schema),
         _ => word,
     }
@@ -166,5 +175,38 @@ mod tests {
         ] {
             assert_eq!(type_of(&Value::Null, &schema), expected);
         }
+    }
+
+    #[test]
+    fn a_map_is_shown_with_the_keys_of_its_entries() {
+        let schema = json!({
+            "properties": {
+                "limits": { "type": "object", "additionalProperties": { "$ref": "#/$defs/Limit" } },
+                "weights": { "type": "object", "additionalProperties": { "type": "integer", "minimum": 0 } },
+            },
+            "$defs": { "Limit": { "type": "object", "properties": { "most": { "type": "integer" } } } },
+        });
+        let mut out = Vec::new();
+        write(&mut out, None, "configuration", &schema.to_string(), "none").expect("memory can be written");
+        let text = String::from_utf8(out).expect("the list is UTF-8");
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .skip(2)
+            .map(|line| {
+                line.split("  ")
+                    .map(str::trim)
+                    .filter(|cell| !cell.is_empty())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                vec!["limits", "table of table"],
+                vec!["limits.NAME.most", "whole number"],
+                vec!["weights", "table of whole number of at least 0"],
+            ],
+            "{text}"
+        );
     }
 }

@@ -7,9 +7,10 @@ use std::io::{self, Write};
 use divvy_karmada::api::Timestamp;
 use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::scheduler::Outcome;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::entry::{Entry, Report, Share};
+use super::pipeline;
 
 /// One binding.
 #[derive(Debug, Serialize)]
@@ -106,14 +107,80 @@ pub(crate) fn write_yaml_value(value: &impl Serialize, out: &mut dyn Write) -> i
     if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
 }
 
-/// The report as data: an array, one object per binding.
+/// The report as data: an array, one object per binding. Each is made when it is written.
 pub(crate) fn rows<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
-    let rows = report.entries.iter().map(|entry| row(entry, report));
-    rows.collect::<Vec<Row<'a>>>()
+    Rows(report)
+}
+
+struct Rows<'a>(&'a Report<'a>);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(report) = self;
+        serializer.collect_seq(report.entries.iter().map(|entry| row(entry, report)))
+    }
+}
+
+/// Writes the report as JSON or YAML, the same text as for [`rows`]. Several bindings are written at once.
+///
+/// # Errors
+///
+/// The error of `out`. Part of the output may have been written.
+pub(crate) fn write_rows(report: &Report<'_>, form: Form, out: &mut dyn Write) -> io::Result<()> {
+    let mut is_first = true;
+    let written = |entry: &Entry<'_>| form.element(&row(entry, report));
+    pipeline::in_order(
+        &report.entries,
+        pipeline::threads(),
+        || written,
+        |bytes| {
+            let before = match (form, std::mem::take(&mut is_first)) {
+                (Form::Json, true) => "[\n",
+                (Form::Json, false) => ",\n",
+                (Form::Yaml, _) => "",
+            };
+            out.write_all(before.as_bytes())?;
+            out.write_all(&bytes?)
+        },
+    )?;
+    match (form, is_first) {
+        (_, true) => writeln!(out, "[]"),
+        (Form::Json, false) => out.write_all(b"\n]\n"),
+        (Form::Yaml, false) => Ok(()),
+    }
+}
+
+/// A form of data for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Indented JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+impl Form {
+    /// An element of an array, without the array.
+    fn element(self, element: &impl Serialize) -> io::Result<Vec<u8>> {
+        let array = [element];
+        match self {
+            Self::Json => {
+                let mut bytes = serde_json::to_vec_pretty(&array)?;
+                bytes.truncate(bytes.len() - b"\n]".len());
+                bytes.drain(..b"[\n".len());
+                Ok(bytes)
+            }
+            Self::Yaml => {
+                let mut bytes = Vec::new();
+                write_yaml_value(&array, &mut bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
 }
 
 fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
-    let Entry { binding, decision } = entry;
+    let Entry { binding, decision, .. } = entry;
     let resource = &binding.object.spec.resource;
     let plugin = report.profile.strategies.get(decision.strategy());
     let (figures, rejections) = match &decision.outcome {

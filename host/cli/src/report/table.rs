@@ -12,9 +12,10 @@ use divvy_scheduler::scheduler::Outcome;
 use super::entry::{Entry, Report, Share};
 use super::explanation::Account;
 use super::forecast::clusters;
-use super::grid::{Cell, Column, Grid};
-use super::style;
+use super::grid::{Cell, Column, Grid, Widths};
 use super::text::{counted, listed};
+use super::totals::{EntrySums, Sums};
+use super::{pipeline, style};
 
 /// Maximum number of clusters named in a sentence.
 const NAMED_MAX: usize = 12;
@@ -28,6 +29,8 @@ pub(crate) struct TableOptions {
     pub(crate) explain: bool,
     /// True to draw bars beside counts.
     pub(crate) bars: bool,
+    /// True if the output shows colours.
+    pub(crate) colours: bool,
     /// Width of the terminal; `None` for unlimited lines.
     pub(crate) columns: Option<usize>,
 }
@@ -38,24 +41,51 @@ pub(crate) struct TableOptions {
 ///
 /// The error of `out`. Part of the output may have been written.
 pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    if report.entries.is_empty() {
+    let Some((first, rest)) = report.entries.split_first() else {
         return Ok(());
-    }
-    let mut grid = Grid::new(columns(options));
-    for (number, entry) in report.entries.iter().enumerate() {
-        if number > 0 && options.explain {
-            grid.blank();
-        }
-        let account = options.explain.then(|| Account::new(entry, &report.profile));
-        Block {
-            report,
-            options,
-            entry,
-            account,
-        }
-        .add_to(&mut grid);
-    }
-    grid.write(out, options.columns)?;
+    };
+    // The lines of all bindings may not fit into memory: they are made once for their widths, and again to be written.
+    let grid = Grid::new(columns(options)).plain(!options.colours);
+    let mut content = Widths::new(&columns(options));
+    let (mut sums, mut summed) = (Sums::new(report.fleet.len()), report.entries.iter());
+    let measured = |entry: &Entry<'_>| {
+        let mut content = Widths::new(&columns(options));
+        part(report, options, entry).measure(&mut content);
+        (content, EntrySums::of(entry))
+    };
+    let threads = pipeline::threads();
+    pipeline::in_order(
+        &report.entries,
+        threads,
+        || measured,
+        |(widths, of_entry)| {
+            content.widen(&widths);
+            // They come in the order of the entries.
+            if let Some(entry) = summed.next() {
+                sums.add(of_entry, entry);
+            }
+            Ok::<(), io::Error>(())
+        },
+    )?;
+    let widths = grid.fitted(&content, options.columns);
+    let written = |entry: &Entry<'_>| {
+        let mut bytes = Vec::new();
+        let grid = part(report, options, entry);
+        grid.write_lines(&mut bytes, &widths, options.columns).map(|()| bytes)
+    };
+    grid.write_titles(out, &widths)?;
+    out.write_all(&written(first)?)?;
+    pipeline::in_order(
+        rest,
+        threads,
+        || written,
+        |bytes| {
+            if options.explain {
+                writeln!(out)?;
+            }
+            out.write_all(&bytes?)
+        },
+    )?;
     writeln!(out)?;
     let used = report.clusters.iter().filter(|row| row.before != 0 || row.after != 0);
     let used: Vec<&ClusterRow> = used.collect();
@@ -63,7 +93,21 @@ pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
         clusters(&used).write(out, options.columns)?;
         writeln!(out)?;
     }
-    super::totals::write(report, options, out)
+    super::totals::write(report, &sums, options, out)
+}
+
+/// The lines of one binding.
+fn part<'a>(report: &'a Report<'_>, options: TableOptions, entry: &'a Entry<'_>) -> Grid<'a> {
+    let mut grid = Grid::new(columns(options)).plain(!options.colours);
+    let account = options.explain.then(|| Account::new(entry, &report.profile));
+    let block = Block {
+        report,
+        options,
+        entry,
+        account,
+    };
+    block.add_to(&mut grid);
+    grid
 }
 
 fn columns(options: TableOptions) -> Vec<Column> {
@@ -88,8 +132,8 @@ struct Block<'a, 'report> {
     account: Option<Account<'a, 'report>>,
 }
 
-impl Block<'_, '_> {
-    fn add_to(&self, grid: &mut Grid) {
+impl<'a> Block<'a, '_> {
+    fn add_to(&self, grid: &mut Grid<'a>) {
         let entry = self.entry;
         let shares = entry.shares();
         grid.cells(self.heading(&shares));
@@ -123,8 +167,8 @@ impl Block<'_, '_> {
         }
     }
 
-    fn heading(&self, shares: &[Share<'_>]) -> Vec<Cell> {
-        let Entry { binding, decision } = self.entry;
+    fn heading(&self, shares: &[Share<'a>]) -> Vec<Cell<'a>> {
+        let Entry { binding, decision, .. } = self.entry;
         let growth: i64 = shares.iter().map(Share::growth).fold(0, i64::saturating_add);
         let free = shares.iter().filter_map(Share::free).reduce(i64::saturating_add);
         let is_uniform = is_uniform(self.entry, shares);
@@ -160,7 +204,7 @@ impl Block<'_, '_> {
     }
 
     /// Adds one line per cluster, each followed by its explanation if requested.
-    fn rows(&self, grid: &mut Grid, shares: &[Share<'_>]) {
+    fn rows(&self, grid: &mut Grid<'a>, shares: &[Share<'a>]) {
         let largest = shares.iter().filter_map(|share| share.replicas).max().unwrap_or(0);
         for share in shares {
             grid.cells(self.row(share, largest));
@@ -174,34 +218,34 @@ impl Block<'_, '_> {
     }
 
     /// Cells of a cluster. The bar is relative to `largest`, the largest count of the binding.
-    fn row(&self, share: &Share<'_>, largest: i64) -> Vec<Cell> {
+    fn row(&self, share: &Share<'a>, largest: i64) -> Vec<Cell<'a>> {
         let is_workload = self.entry.binding.is_workload();
         let mut cells = vec![
-            Cell::plain(format!("  {}", share.cluster)),
+            Cell::below(share.cluster),
             match share.replicas {
                 Some(replicas) if self.options.bars && replicas > 0 => Cell::bar(replicas, largest, style::STRATEGY),
                 _ => Cell::empty(),
             },
             match share.replicas {
                 _ if !is_workload => Cell::empty(),
-                Some(replicas) => Cell::plain(replicas.to_string()),
+                Some(replicas) => Cell::number(replicas),
                 None => Cell::new("0", style::FAINT),
             },
             self.share_change(share),
             share.free().map_or_else(Cell::empty, free_cell),
         ];
         if self.options.wide {
-            let score = share.replicas.map(|_| share.figures.score.to_string());
+            let score = share.replicas.map(|_| share.figures.score);
             cells.extend([
-                Cell::plain(share.last.map(|last| last.to_string()).unwrap_or_default()),
-                Cell::plain(score.unwrap_or_default()),
+                share.last.map_or_else(Cell::empty, Cell::number),
+                score.map_or_else(Cell::empty, Cell::number),
                 Cell::plain(self.report.region(share.cluster)),
             ]);
         }
         cells
     }
 
-    fn share_change(&self, share: &Share<'_>) -> Cell {
+    fn share_change(&self, share: &Share<'a>) -> Cell<'a> {
         match (share.replicas, share.last) {
             // Without a last result the binding is new everywhere, which need not be repeated on every line.
             _ if !self.entry.has_last() => Cell::empty(),
@@ -212,7 +256,7 @@ impl Block<'_, '_> {
     }
 
     /// Adds one sentence per kind of change, with its clusters.
-    fn sentences(&self, grid: &mut Grid, shares: &[Share<'_>]) {
+    fn sentences(&self, grid: &mut Grid<'a>, shares: &[Share<'a>]) {
         let is_new = |share: &&Share<'_>| self.entry.has_last() && share.replicas.is_some() && share.last.is_none();
         let is_gone = |share: &&Share<'_>| share.replicas.is_none();
         let stays = |share: &&Share<'_>| !is_new(share) && !is_gone(share);
@@ -242,17 +286,17 @@ fn is_uniform(entry: &Entry<'_>, shares: &[Share<'_>]) -> bool {
 }
 
 /// Change against the last result: `+2`, `-1`, or empty.
-fn change(growth: i64) -> Cell {
+fn change(growth: i64) -> Cell<'static> {
     match growth {
         0 => Cell::empty(),
         1.. => Cell::new(format!("+{growth}"), style::GOOD),
-        _ => Cell::new(growth.to_string(), style::NOTABLE),
+        _ => Cell::number(growth).styled(style::NOTABLE),
     }
 }
 
-fn free_cell(free: i64) -> Cell {
+fn free_cell(free: i64) -> Cell<'static> {
     let style = if free < 0 { style::BAD } else { style::PLAIN };
-    Cell::new(free.to_string(), style)
+    Cell::number(free).styled(style)
 }
 
 /// Style of a result.

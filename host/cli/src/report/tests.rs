@@ -11,9 +11,10 @@ use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
 use divvy_scheduler::strategy::{Declaration, Declarations};
 use serde_json::{Value, json};
 
-use super::entry::{ProfileSummary, Report};
+use super::entry::{Decided, ProfileSummary, Report};
 use super::errors::{Diagnostic, Failure};
 use super::grid::{Cell, Column, Grid};
+use super::structured::Form;
 use super::table::{self, TableOptions};
 use super::text::{listed, printable, wrapped};
 use super::{account, structured, style, warnings};
@@ -60,7 +61,7 @@ items:
 struct Case {
     detected: Detected,
     fleet: FleetSnapshot,
-    decisions: Vec<Decision>,
+    decisions: Vec<Decided>,
 }
 
 /// The plan of a binding under two strategies that declare nothing.
@@ -85,10 +86,12 @@ impl Case {
         let detected = manifests.detect(WorkloadKinds::default());
         let mut fleet = Fleet::new(false);
         fleet.extend(manifests.clusters.iter().map(|cluster| &cluster.object));
-        let decisions = detected.bindings.iter().map(decision).collect();
+        let fleet = fleet.snapshot();
+        let decisions = detected.bindings.iter().map(decision);
+        let decisions = decisions.map(|decision| Decided::new(decision, &fleet)).collect();
         Self {
             detected,
-            fleet: fleet.snapshot(),
+            fleet,
             decisions,
         }
     }
@@ -222,7 +225,7 @@ fn an_explanation_names_filter_score_and_remark() {
         candidate("m1", Some(8), "has most room"),
         candidate("m2", None, "is full"),
     );
-    case.decisions[0].explanation = Some(Explanation {
+    case.decisions[0].decision.explanation = Some(Explanation {
         clusters: vec![first, second, rejected],
         notes: vec![note("select", "no constraint")],
     });
@@ -282,7 +285,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once() {
         }),
         ..candidate.clone()
     };
-    case.decisions[0].explanation = Some(Explanation {
+    case.decisions[0].decision.explanation = Some(Explanation {
         clusters: vec![candidate, left_out],
         notes: Vec::new(),
     });
@@ -328,7 +331,7 @@ fn json_and_yaml_have_the_fields_that_programs_rely_on() {
 fn the_highest_exit_code_counts() {
     let mut case = Case::new();
     assert_eq!(case.report().exit(), Exit::Unschedulable);
-    case.decisions[1].outcome = Outcome::Failed(CycleError::InvalidBinding {
+    case.decisions[1].decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
         message: "nonsense".to_owned(),
         hint: Some("write sense".to_owned()),
     });
@@ -391,6 +394,55 @@ much-too-long-a-name
     and on
 ";
     assert_eq!(rendered(|out| grid.write(out, Some(28))), expected);
+}
+
+#[test]
+fn free_text_in_the_last_column_is_wrapped_there() {
+    let mut grid = Grid::new(vec![
+        Column::left("NAME"),
+        Column::right("MOST"),
+        Column::text("STOPPED BY"),
+    ]);
+    let reason = "cpu in 4 of 4 candidates; 8 clusters rejected (cluster-affinity 6, taint-toleration 2)";
+    grid.cells(vec![Cell::plain("shop/web"), Cell::number(9), Cell::plain(reason)]);
+    grid.cells(vec![Cell::plain("shop/a"), Cell::number(-10), Cell::plain("short")]);
+    let expected = "\
+NAME      MOST  STOPPED BY
+shop/web     9  cpu in 4 of 4 candidates; 8 clusters
+                rejected (cluster-affinity 6,
+                taint-toleration 2)
+shop/a     -10  short
+";
+    assert_eq!(rendered(|out| grid.write(out, Some(54))), expected);
+    // Where the column would be too narrow, the text has lines of its own.
+    let expected = "\
+NAME      MOST  STOPPED BY
+shop/web     9
+    cpu in 4 of 4 candidates;
+      8 clusters rejected
+      (cluster-affinity 6,
+      taint-toleration 2)
+shop/a     -10  short
+";
+    assert_eq!(rendered(|out| grid.write(out, Some(30))), expected);
+    let whole = rendered(|out| grid.write(out, None));
+    assert!(whole.contains(&format!("shop/web     9  {reason}\n")), "{whole}");
+}
+
+#[test]
+fn rows_that_are_written_one_by_one_are_the_whole_document() {
+    let case = Case::new();
+    let report = case.report();
+    for form in [Form::Json, Form::Yaml] {
+        let whole = rendered(|out| match form {
+            Form::Json => structured::write_value(&structured::rows(&report), out),
+            Form::Yaml => structured::write_yaml_value(&structured::rows(&report), out),
+        });
+        assert_eq!(rendered(|out| structured::write_rows(&report, form, out)), whole);
+        let mut none = case.report();
+        none.retain(|_| false);
+        assert_eq!(rendered(|out| structured::write_rows(&none, form, out)), "[]\n");
+    }
 }
 
 #[test]

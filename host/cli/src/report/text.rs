@@ -7,13 +7,22 @@ use unicode_width::UnicodeWidthStr;
 
 /// Number of terminal columns that a text occupies.
 pub(crate) fn width(text: &str) -> usize {
-    UnicodeWidthStr::width(text)
+    // Nearly all text is of this kind, and the tables of Unicode are slow.
+    match is_plain(text) {
+        true => text.len(),
+        false => UnicodeWidthStr::width(text),
+    }
+}
+
+/// True for ASCII without control characters, where each byte is a column.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// Escapes control characters; newlines and tabs become spaces. Text from manifests and plugins must neither break
 /// lines nor reach the terminal as a command.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_control) {
+    if is_plain(text) || !text.chars().any(is_control) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);

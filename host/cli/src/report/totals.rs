@@ -1,11 +1,9 @@
 //! The last lines of a table: number of bindings per result, and of replicas and clusters.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::io::{self, Write};
 
-use divvy_scheduler::scheduler::Outcome;
-
-use super::entry::Report;
+use super::entry::{Entry, Report};
 use super::style;
 use super::table::TableOptions;
 use super::text::{counted, wrapped};
@@ -20,7 +18,12 @@ const RESULTS: [(&str, &str); 5] = [
 ];
 
 /// Writes the totals, and with `-o wide` also the profile and its plugins.
-pub(super) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report<'_>,
+    sums: &Sums<'_>,
+    options: TableOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let line = |out: &mut dyn Write, text: &str, style: anstyle::Style| -> io::Result<()> {
         for part in wrapped(text, options.columns) {
             writeln!(out, "{style}{part}{style:#}")?;
@@ -28,7 +31,7 @@ pub(super) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
         Ok(())
     };
     line(out, &bindings(report), style::NAME)?;
-    line(out, &replicas(report), style::PLAIN)?;
+    line(out, &replicas(sums), style::PLAIN)?;
     if report.hidden > 0 {
         let all = report.entries.len() + report.hidden;
         let text = format!(
@@ -69,30 +72,75 @@ fn bindings(report: &Report<'_>) -> String {
     format!("{}: {}", counted(report.entries.len(), "binding"), parts.join(", "))
 }
 
-/// `128 replicas (+6, -2 against the last results) on 9 of 12 clusters`.
-fn replicas(report: &Report<'_>) -> String {
-    let mut used = BTreeSet::new();
-    let (mut total, mut grown, mut shrunk) = (0_i128, 0_i128, 0_i128);
-    for entry in &report.entries {
-        if !matches!(entry.decision.outcome, Outcome::Scheduled(_)) {
-            continue;
-        }
+/// Replicas of one binding that was scheduled.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct EntrySums {
+    total: i128,
+    grown: i128,
+    shrunk: i128,
+}
+
+impl EntrySums {
+    /// Sums up a binding; nothing if it was not scheduled.
+    pub(super) fn of(entry: &Entry<'_>) -> Self {
+        let mut sums = Self::default();
+        let has_last = entry.has_last();
         for share in entry.shares() {
-            if let Some(replicas) = share.replicas {
-                total += i128::from(replicas);
-                used.insert(share.cluster);
-            }
-            if entry.has_last() {
+            sums.total += i128::from(share.replicas.unwrap_or(0));
+            if has_last {
                 let growth = i128::from(share.growth());
-                grown += growth.max(0);
-                shrunk += growth.min(0);
+                sums.grown += growth.max(0);
+                sums.shrunk += growth.min(0);
             }
+        }
+        sums
+    }
+}
+
+/// Replicas of all bindings that were scheduled, and the clusters that have them.
+#[derive(Debug, Default)]
+pub(super) struct Sums<'a> {
+    total: i128,
+    grown: i128,
+    shrunk: i128,
+    used: HashSet<&'a str>,
+    fleet: usize,
+}
+
+impl<'a> Sums<'a> {
+    /// Sums in a fleet of this many clusters.
+    pub(super) fn new(fleet: usize) -> Self {
+        Self {
+            fleet,
+            ..Self::default()
         }
     }
-    let replicas = if total == 1 { "replica" } else { "replicas" };
+
+    /// Adds a binding.
+    pub(super) fn add(&mut self, of_entry: EntrySums, entry: &Entry<'a>) {
+        self.total += of_entry.total;
+        self.grown += of_entry.grown;
+        self.shrunk += of_entry.shrunk;
+        // Nothing is left to find once every cluster is used, which a single duplicated binding may do.
+        if self.used.len() < self.fleet {
+            self.used.extend(entry.targets().map(|target| target.cluster));
+        }
+    }
+}
+
+/// `128 replicas (+6, -2 against the last results) on 9 of 12 clusters`.
+fn replicas(sums: &Sums<'_>) -> String {
+    let Sums {
+        total,
+        grown,
+        shrunk,
+        used,
+        fleet,
+    } = sums;
+    let replicas = if *total == 1 { "replica" } else { "replicas" };
     let changes: Vec<String> = [(grown, format!("+{grown}")), (shrunk, shrunk.to_string())]
         .into_iter()
-        .filter(|(change, _)| *change != 0)
+        .filter(|(change, _)| **change != 0)
         .map(|(_, text)| text)
         .collect();
     let changes = match changes.as_slice() {
@@ -102,6 +150,6 @@ fn replicas(report: &Report<'_>) -> String {
     format!(
         "{total} {replicas}{changes} on {} of {}",
         used.len(),
-        counted(report.fleet.len(), "cluster")
+        counted(*fleet, "cluster")
     )
 }

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning};
-use divvy_scheduler::plan::PlanResult;
 
 use super::console::Console;
 use super::errors::{headline, location, remark};
@@ -24,19 +23,19 @@ struct Group<'a> {
 }
 
 /// Prints warnings about the input, grouped by message, and then warns of an input without clusters or bindings.
-pub(crate) fn tell(manifests: &Manifests, detected: &Detected, plans: &[PlanResult], console: &Console) {
-    console.tell(|out| write(manifests, detected, plans, out, console.verbosity()));
+pub(crate) fn tell(manifests: &Manifests, detected: &Detected, warned: &[(&Binding, Warning)], console: &Console) {
+    console.tell(|out| write(manifests, detected, warned, out, console.verbosity()));
 }
 
 pub(super) fn write(
     manifests: &Manifests,
     detected: &Detected,
-    plans: &[PlanResult],
+    warned: &[(&Binding, Warning)],
     out: &mut dyn Write,
     verbosity: u8,
 ) -> io::Result<()> {
     let most = if verbosity > 0 { usize::MAX - 1 } else { NAMED_MAX };
-    for group in groups(detected, plans) {
+    for group in groups(detected, warned) {
         headline(out, "warning", style::WARNING, group.message)?;
         if let Some(hint) = group.hint {
             remark(out, "hint", hint)?;
@@ -79,14 +78,11 @@ pub(super) fn write_unmatched(detected: &Detected, out: &mut dyn Write, verbosit
 }
 
 /// Groups warnings by message and hint, in the order of their first occurrence.
-fn groups<'a>(detected: &'a Detected, plans: &'a [PlanResult]) -> Vec<Group<'a>> {
+fn groups<'a>(detected: &'a Detected, warned: &'a [(&Binding, Warning)]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known = HashMap::new();
     let of_input = detected.warnings.iter().map(|warning| (warning, None));
-    let of_bindings = detected.bindings.iter().zip(plans).flat_map(|(binding, plan)| {
-        let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings);
-        warnings.iter().map(move |warning| (warning, Some(binding)))
-    });
+    let of_bindings = warned.iter().map(|(binding, warning)| (warning, Some(*binding)));
     for (warning, binding) in of_input.chain(of_bindings) {
         let number = *known.entry((&warning.message, &warning.hint)).or_insert(groups.len());
         if number == groups.len() {

@@ -6,7 +6,7 @@ use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts};
 use serde_json::Value;
 
-use super::{Announcement, Engine};
+use super::{Announcement, Engine, News};
 use crate::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
 use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::objects::{BindingKey, Fetched};
@@ -106,12 +106,12 @@ impl Candidate {
         Fetched::new(self.binding.metadata.clone(), status)
     }
 
-    pub(super) fn announcement(&self, is_success: bool, message: String) -> Announcement {
+    pub(super) fn announcement(&self, news: News, message: String) -> Announcement {
         Announcement {
             key: Arc::clone(&self.key),
             uid: self.binding.metadata.uid.clone(),
             resource: self.binding.spec.resource.clone(),
-            is_success,
+            news,
             message,
         }
     }

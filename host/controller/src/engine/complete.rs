@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Engine, InFlight, Moment};
+use super::{Engine, InFlight, Moment, News};
 use crate::condition::{Failure, Retry, ScheduledReason};
 use crate::objects::{BindingKey, Kind, Object};
 use crate::observe::IncomingEvent;
@@ -127,7 +127,7 @@ impl Engine {
                 key: Arc::clone(key),
                 uid: binding.metadata.uid,
                 resource: binding.spec.resource,
-                is_success: false,
+                news: News::Failed,
                 message,
             });
         }

@@ -12,6 +12,7 @@ use divvy_scheduler::scheduler::Profile;
 use super::{ActiveProfile, Engine};
 use crate::condition::{Cause, Failure, Retry};
 use crate::decision::{DecisionInput, GeneralOnly, decide};
+use crate::objects::Kind;
 use crate::reload::Trial;
 
 /// Decisions that are remembered for a trial.
@@ -34,12 +35,52 @@ impl Recent {
 }
 
 impl Engine {
+    /// Begins to keep what the plugins of a new profile read and those of the present one do not. Returns the kinds that must
+    /// be listed again for that; [`Self::is_prepared`] once they are.
+    pub fn prepare(&mut self, new: &Profile) -> Vec<Kind> {
+        if self.mismatch(new).is_some() {
+            return Vec::new();
+        }
+        let mut kinds = Vec::new();
+        if new.needs_raw_clusters() && !self.fleet.keeps_raw() {
+            self.fleet.keep_raw(true);
+            kinds.push(Kind::Cluster);
+        }
+        if new.needs_metadata() && !self.policies.keeps_metadata() {
+            self.policies.keep_metadata(true);
+            kinds.extend([Kind::Policy, Kind::ClusterPolicy]);
+        }
+        if new.needs_placements() && self.placements.is_none() {
+            self.index_placements();
+        }
+        self.relisting.extend(kinds.iter().map(|kind| (*kind, false)));
+        kinds
+    }
+
+    /// True if everything that [`Self::prepare`] asked for was listed since.
+    pub fn is_prepared(&self) -> bool {
+        self.relisting.is_empty()
+    }
+
+    /// Keeps nothing that the plugins of the present profile do not read.
+    fn forget_unread(&mut self) {
+        let profile = &self.active.profile;
+        let (raw, metadata) = (profile.needs_raw_clusters(), profile.needs_metadata());
+        if !profile.needs_placements() {
+            self.placements = None;
+        }
+        // What is kept already goes with the next version of each object.
+        self.fleet.keep_raw(raw);
+        self.policies.keep_metadata(metadata);
+        self.relisting.clear();
+    }
+
     /// Tries a new profile on the last decisions, against the clusters as they are now, and lets it decide from now on
-    /// unless it fails where the old one does not.
+    /// unless it fails where the old one does not. [`Self::prepare`] comes first.
     pub fn exchange(&mut self, new: ActiveProfile, now: Instant) -> Trial {
         let old = Arc::clone(&self.active.profile);
         let mut trial = Trial {
-            refusal: self.mismatch(&new.profile),
+            refusal: self.mismatch(&new.profile).or_else(|| self.unlisted()),
             ..Trial::default()
         };
         let recent = std::mem::take(&mut self.recent);
@@ -68,6 +109,7 @@ impl Engine {
             // Whatever failed may fail no longer.
             self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);
         }
+        self.forget_unread();
         trial
     }
 
@@ -81,18 +123,13 @@ impl Engine {
                 old.scheduler_name()
             ));
         }
-        let needs_raw = new.needs_raw_clusters() && !old.needs_raw_clusters();
-        let needs_metadata = new.needs_metadata() && !old.needs_metadata();
-        let needs_placements = new.needs_placements() && self.placements.is_none();
-        let needed = match (needs_raw, needs_metadata, needs_placements) {
-            (true, ..) => "the clusters' JSON",
-            (false, true, _) => "the metadata of policies",
-            (false, false, true) => "the placements of other bindings",
-            (false, false, false) => return None,
-        };
-        Some(format!(
-            "a plugin needs {needed}, for which the scheduler must be restarted"
-        ))
+        None
+    }
+
+    /// The kinds that a new profile must see listed again first.
+    fn unlisted(&self) -> Option<String> {
+        let kinds: Vec<&str> = self.relisting.keys().map(|kind| kind.kind()).collect();
+        (!kinds.is_empty()).then(|| format!("{} objects are not listed again yet", kinds.join(" and ")))
     }
 
     fn repeat(

@@ -23,14 +23,14 @@ mod schedule;
 mod shadow;
 mod stray_rows;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::exchange::Recent;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
-use divvy_karmada::api::{BindingScope, ObjectReference, Timestamp};
+use divvy_karmada::api::{BindingScope, ObjectReference, TargetCluster, Timestamp};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plugin::CallObserver;
@@ -146,6 +146,10 @@ pub struct Engine {
     assumes_workloads: bool,
     /// Bindings whose estimates are being fetched, with true if something changed meanwhile.
     estimating: HashMap<Arc<BindingKey>, bool>,
+    /// Kinds that are listed again because a new profile reads more of them, with true once such a list began.
+    relisting: BTreeMap<Kind, bool>,
+    /// Warnings about bindings that were reported.
+    warned: HashMap<Arc<BindingKey>, Vec<String>>,
     /// The last decisions, for the trial of a new profile.
     recent: Recent,
     /// Decisions to compare, in shadow mode.
@@ -170,6 +174,8 @@ struct InFlight {
     answers: Option<Timestamp>,
     /// The failure that the decision ended with.
     failure: Option<Failure>,
+    /// Where the decision places the binding; `None` if it stays where it is.
+    placed: Option<Vec<TargetCluster>>,
     /// True if something changed meanwhile that calls for another look.
     is_outdated: bool,
     /// Events to send once it is written.
@@ -187,6 +193,7 @@ impl InFlight {
             before: None,
             answers: None,
             failure: None,
+            placed: None,
             is_outdated: false,
             announcements: Vec::new(),
             reason,
@@ -204,26 +211,38 @@ pub struct Announcement {
     pub uid: String,
     /// The propagated object.
     pub resource: ObjectReference,
-    /// True for good news.
-    pub is_success: bool,
+    /// What it reports.
+    pub news: News,
     /// Text.
     pub message: String,
 }
 
+/// What an event reports about a binding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// It was scheduled.
+    Scheduled,
+    /// It was not scheduled, or not in one of its affinity groups.
+    Failed,
+    /// It contains a mistake that was tolerated.
+    Warning,
+}
+
 impl Announcement {
-    /// Reason of the event, as in Karmada.
+    /// Reason of the event. Karmada has the first two.
     pub fn reason(&self) -> &'static str {
-        match self.is_success {
-            true => "ScheduleBindingSucceed",
-            false => "ScheduleBindingFailed",
+        match self.news {
+            News::Scheduled => "ScheduleBindingSucceed",
+            News::Failed => "ScheduleBindingFailed",
+            News::Warning => "ScheduleBindingWarning",
         }
     }
 
     /// Type of the event.
     pub fn event_type(&self) -> &'static str {
-        match self.is_success {
-            true => "Normal",
-            false => "Warning",
+        match self.news {
+            News::Scheduled => "Normal",
+            News::Failed | News::Warning => "Warning",
         }
     }
 }
@@ -268,6 +287,8 @@ impl Engine {
             asks_estimators: false,
             assumes_workloads: false,
             estimating: HashMap::new(),
+            relisting: BTreeMap::new(),
+            warned: HashMap::new(),
             recent: Recent::default(),
             shadow: None,
             refused_by_quota: HashMap::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy};
-use divvy_scheduler::fleet::requests;
+use divvy_scheduler::fleet::Footprint;
 use divvy_scheduler::profile::WhenClustersChange;
 
 use super::{Engine, Moment, scope_of};
@@ -129,11 +129,9 @@ impl Engine {
                 entries.any(|entry| entry.cluster == target.name && entry.health == crate::objects::Health::Healthy)
             });
             if is_recent && !is_healthy {
-                let needs = binding.spec.replica_requirements.as_ref();
-                let requests = requests(needs.map(|needs| &needs.resource_request));
-                let requests: Vec<(String, i64)> = requests.map(|(name, units)| (name.to_owned(), units)).collect();
+                let footprint = Footprint::new(&binding.spec);
                 self.holdings
-                    .restore(key, &binding.spec.clusters, &requests, moment.instant);
+                    .restore(key, &binding.spec.clusters, &footprint, moment.instant);
             }
         }
         let clusters = &self.clusters;
@@ -156,6 +154,9 @@ impl Engine {
     }
 
     fn list_begins(&mut self, kind: Kind) {
+        if let Some(began) = self.relisting.get_mut(&kind) {
+            *began = true;
+        }
         match kind {
             Kind::Binding | Kind::ClusterBinding => {
                 if let Some(scope) = scope_of(kind) {
@@ -185,6 +186,10 @@ impl Engine {
             Kind::Policy => self.policies.end_relist(PolicyScope::Namespaced),
             Kind::ClusterPolicy => self.policies.end_relist(PolicyScope::Cluster),
             Kind::Quota => {}
+        }
+        // A list that had begun before more was kept of its objects is not enough.
+        if self.relisting.get(&kind) == Some(&true) {
+            self.relisting.remove(&kind);
         }
         if self.synced.insert(kind) && self.is_deciding() {
             self.start(moment);
@@ -238,6 +243,7 @@ impl Engine {
         if !ours {
             self.queue.done(&key);
             self.expiries.forget(&key);
+            self.warned.remove(&key);
             self.holdings.remove(&key);
             return;
         }
@@ -270,6 +276,7 @@ impl Engine {
         self.queue.done(key);
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
+        self.warned.remove(key);
         self.panel.forget(key);
         self.forget_shadow(key);
         self.change_placements(now, |placements| placements.forget(key));
@@ -281,6 +288,10 @@ impl Engine {
     fn cluster_applied(&mut self, cluster: &Cluster, now: Instant) {
         let name = &cluster.metadata.name;
         let change = self.clusters.upsert(cluster);
+        // A relist names every cluster again, though few have changed. To write them all would double the memory for them.
+        if change.is_same && !self.relisting.contains_key(&Kind::Cluster) {
+            return;
+        }
         // The snapshot must be gone before the fleet changes, or the fleet would be copied.
         self.snapshot = None;
         self.fleet.upsert(cluster);

@@ -8,15 +8,35 @@ use divvy_karmada::detector::Binding;
 use divvy_scheduler::placements::Peers;
 
 use super::Engine;
+use super::shadow::Shadow;
 use crate::condition::Cause;
 use crate::objects::BindingKey;
-use crate::placements::LivePlacements;
+use crate::placements::{LivePlacements, read_placement};
 
 impl Engine {
     /// The peers that plugins see; `None` if no plugin needs them.
     pub(super) fn peers(&self, binding: &Binding) -> Option<Peers> {
         let placements = self.placements.as_ref()?;
         Peers::of(binding, Some(placements.index()))
+    }
+
+    /// Begins to keep placements: those of the bindings as they are stored, and as the decisions in flight will leave them.
+    pub(super) fn index_placements(&mut self) {
+        let mut placements = LivePlacements::default();
+        for (key, record) in self.bindings.iter().filter(|(_, record)| record.may_be_grouped()) {
+            if let Some(binding) = record.binding() {
+                placements.observe(key, read_placement(&binding));
+            }
+        }
+        let written = self.in_flight.iter();
+        let written = written.filter_map(|(key, in_flight)| Some((key, in_flight.placed.as_deref()?)));
+        let awaited = self.shadow.iter().flat_map(Shadow::results);
+        for (key, result) in written.chain(awaited) {
+            placements.assume(key, result);
+        }
+        // No binding has been decided by them yet.
+        placements.take_affected();
+        self.placements = Some(placements);
     }
 
     /// Places a binding where its decision puts it, before that is written.

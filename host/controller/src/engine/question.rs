@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use divvy_estimator::AssumedWorkload;
-use divvy_karmada::api::{Component, Placement};
+use divvy_karmada::api::{Component, Placement, ResourceBinding};
 
 use super::Engine;
 use super::candidate::Candidate;
@@ -54,20 +54,34 @@ impl Engine {
     /// Replicas that are held on each cluster, as workloads that do not run there yet.
     fn assumed_workloads(&self) -> HashMap<&str, Vec<AssumedWorkload>> {
         let mut assumed: HashMap<&str, Vec<AssumedWorkload>> = HashMap::new();
-        for (key, cluster, replicas) in self.holdings.held_replicas() {
+        for (key, cluster, held) in self.holdings.held_pods() {
             let Some(binding) = self.bindings.get(key).and_then(|record| record.binding()) else {
                 continue;
             };
-            let component = Component {
-                name: binding.spec.resource.name.clone(),
-                replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
-                replica_requirements: binding.spec.replica_requirements.clone(),
-            };
-            match AssumedWorkload::new(&key.namespace, &[component]) {
+            let components: Vec<Component> = held
+                .into_iter()
+                .map(|(template, pods)| held_component(&binding, template, pods))
+                .collect();
+            match AssumedWorkload::new(&key.namespace, &components) {
                 Ok(workload) => assumed.entry(cluster).or_default().push(workload),
                 Err(error) => tracing::debug!(binding = %key, %error, "not reported to estimators"),
             }
         }
         assumed
+    }
+}
+
+/// Pods of one template as a component. A resource with a single template has its own name there, as in Karmada.
+fn held_component(binding: &ResourceBinding, template: &str, pods: i64) -> Component {
+    let specification = &binding.spec;
+    let known = specification.components.iter().find(|known| known.name == template);
+    let (name, requirements) = match known {
+        Some(known) => (&known.name, &known.replica_requirements),
+        None => (&specification.resource.name, &specification.replica_requirements),
+    };
+    Component {
+        name: name.clone(),
+        replicas: i32::try_from(pods).unwrap_or(i32::MAX),
+        replica_requirements: requirements.clone(),
     }
 }

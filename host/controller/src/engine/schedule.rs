@@ -9,7 +9,7 @@ use divvy_scheduler::profile::WhenNoClusterFits;
 use serde_json::json;
 
 use super::candidate::Candidate;
-use super::{Engine, InFlight, Moment, Task};
+use super::{Engine, InFlight, Moment, News, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
 use crate::decide::policy::{Request, is_lazy};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
@@ -158,6 +158,7 @@ impl Engine {
         let decided_at = moment.wall.to_string();
         let explanation = describe(&decision, reason, last, &decided_at);
         self.panel.explained(&candidate.key, &explanation);
+        self.warn(candidate, &decision.warnings);
         if self.shadow.is_some() {
             let explanation = json!(explanation);
             self.wait_for_other(&candidate.key, &candidate.binding, &decision, explanation, moment);
@@ -167,7 +168,7 @@ impl Engine {
         self.holds_until(&candidate.key, decision.valid_until, moment);
         for (group, message) in decision.failed_groups.iter().filter(|(group, _)| !group.is_empty()) {
             let message = format!("affinity group `{group}`: {message}");
-            self.announcements.push(candidate.announcement(false, message));
+            self.announcements.push(candidate.announcement(News::Failed, message));
         }
         let result = match &decision.result {
             Ok(result) => result,
@@ -179,6 +180,24 @@ impl Engine {
             return self.held_back(candidate, reason, moment);
         }
         self.scheduled(candidate, &decision, result, reason, moment)
+    }
+
+    /// Reports warnings about a binding in the log and as events, unless they were reported before.
+    fn warn(&mut self, candidate: &Candidate, warnings: &[String]) {
+        let key = &candidate.key;
+        let known = self.warned.get(key).map_or(&[][..], Vec::as_slice);
+        for warning in warnings.iter().filter(|warning| !known.contains(warning)) {
+            tracing::warn!(binding = %key, warning, "the binding or its policy is not read as it is written");
+            if self.shadow.is_none() {
+                let announcement = candidate.announcement(News::Warning, warning.clone());
+                self.announcements.push(announcement);
+            }
+        }
+        if warnings.is_empty() {
+            self.warned.remove(key);
+        } else if known != warnings {
+            self.warned.insert(Arc::clone(key), warnings.to_vec());
+        }
     }
 
     /// Has a binding decided again at a time, in milliseconds since 1970, or at none.
@@ -218,16 +237,16 @@ impl Engine {
                     .get(&candidate.key)
                     .map(|record| record.aggregated.clone());
                 let aggregated = aggregated.unwrap_or_default();
-                let requests = &decision.requests;
+                let footprint = &decision.footprint;
                 self.metrics().replicas_moved(moved(last, result));
                 self.assume_placement(&candidate.key, result, moment.instant);
                 if self.asks_estimators {
                     self.takings
-                        .push(&candidate.key, result, last, requests, moment.instant);
+                        .push(&candidate.key, result, last, footprint, moment.instant);
                 }
                 Some(
                     self.holdings
-                        .take(&candidate.key, result, last, &aggregated, requests, moment.instant),
+                        .take(&candidate.key, result, last, &aggregated, footprint, moment.instant),
                 )
             }
         };
@@ -235,7 +254,8 @@ impl Engine {
         let in_flight = InFlight {
             before,
             answers: request,
-            announcements: vec![candidate.announcement(true, message)],
+            placed: (!is_same).then(|| result.to_vec()),
+            announcements: vec![candidate.announcement(News::Scheduled, message)],
             ..InFlight::new(Some(reason), moment)
         };
         self.dispatch(candidate, specification, wanted, in_flight, moment)
@@ -281,8 +301,10 @@ impl Engine {
     ) -> Option<WriteJob> {
         let wanted = StatusWanted::of_failure(failure.reason, failure.message.clone(), moment.wall);
         let in_flight = InFlight {
+            // Only the removal of a result takes its place away.
+            placed: before.is_some().then(Vec::new),
             before,
-            announcements: vec![candidate.announcement(false, failure.message.clone())],
+            announcements: vec![candidate.announcement(News::Failed, failure.message.clone())],
             failure: Some(failure),
             ..InFlight::new(reason, moment)
         };

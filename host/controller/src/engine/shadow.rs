@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use divvy_karmada::api::{ResourceBinding, TargetCluster};
+use divvy_scheduler::fleet::Footprint;
 use serde_json::{Value, json};
 
 use super::{Engine, Moment};
@@ -37,7 +38,7 @@ struct Waiting {
     before: Mark,
     result: Result<Vec<TargetCluster>, &'static str>,
     strategy: String,
-    requests: Vec<(String, i64)>,
+    footprint: Footprint,
     explanation: Value,
     /// Holding of the binding before the decision; `None` if the decision failed.
     holding: Option<Option<Holding>>,
@@ -62,6 +63,14 @@ impl Mark {
             observed_generation: status.scheduler_observed_generation,
             scheduled_at: status.last_scheduled_time.map(divvy_karmada::api::Timestamp::seconds),
         }
+    }
+}
+
+impl Shadow {
+    /// Results that wait for those of the other scheduler.
+    pub(super) fn results(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &[TargetCluster])> {
+        let waiting = self.waiting.iter();
+        waiting.filter_map(|(key, waiting)| Some((key, waiting.result.as_deref().ok()?)))
     }
 }
 
@@ -91,7 +100,7 @@ impl Engine {
         let holding = decision.result.as_ref().ok().map(|result| {
             let (last, aggregated) = (&binding.spec.clusters, aggregated.unwrap_or_default());
             self.holdings
-                .take(key, result, last, &aggregated, &decision.requests, moment.instant)
+                .take(key, result, last, &aggregated, &decision.footprint, moment.instant)
         });
         let waiting = Waiting {
             holding,
@@ -102,7 +111,7 @@ impl Engine {
                 Err(failure) => Err(failure.reason.as_str()),
             },
             strategy: decision.strategy.clone(),
-            requests: decision.requests.clone(),
+            footprint: decision.footprint.clone(),
             explanation,
         };
         shadow.waiting.insert(Arc::clone(key), waiting);
@@ -148,13 +157,13 @@ impl Engine {
             "differences": shadow.differences,
         });
         self.panel.shadowed(page);
-        let (before, requests) = (&waiting.before.clusters, &waiting.requests);
+        let (before, footprint) = (&waiting.before.clusters, &waiting.footprint);
         let aggregated = record.aggregated.clone();
         if let Some(holding) = waiting.holding.take() {
             self.holdings.give_back(key, holding);
         }
         self.holdings
-            .take(key, &after.clusters, before, &aggregated, requests, moment.instant);
+            .take(key, &after.clusters, before, &aggregated, footprint, moment.instant);
         self.change_placements(moment.instant, |placements| placements.take_back(key));
     }
 

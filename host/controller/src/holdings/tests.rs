@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use divvy_karmada::api::{BindingScope, Cluster, TargetCluster};
-use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot, Footprint};
+use serde_json::json;
 
 use super::{HOLD_MAX, Holdings, REPORT_MAX};
 use crate::objects::{AggregatedStatus, BindingKey, Health};
@@ -44,8 +45,10 @@ fn fleet(names: &[&str]) -> FleetSnapshot {
     fleet.snapshot()
 }
 
-fn cpu() -> Vec<(String, i64)> {
-    vec![("cpu".to_owned(), 1000)]
+/// Replicas of one CPU.
+fn cpu() -> Footprint {
+    let specification = json!({"replicas": 1, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}});
+    Footprint::new(&serde_json::from_value(specification).expect("a specification"))
 }
 
 #[test]
@@ -82,6 +85,41 @@ fn the_ledger_follows_the_rows() {
     assert_eq!(holdings.ledger(&fleet(&["b"]), 2).taken("cpu", 0), 2000);
     holdings.remove(&key);
     assert_eq!(holdings.ledger(&fleet(&["b"]), 2).taken("cpu", 0), 0);
+}
+
+/// A resource with several pod templates takes room, though its result counts no replicas.
+#[test]
+fn all_components_are_held_wherever_they_are_new() {
+    let component = |name: &str, replicas: i32, cpu: &str| json!({"name": name, "replicas": replicas, "replicaRequirements": {"resourceRequest": {"cpu": cpu}}});
+    let footprint = |workers: i32| {
+        let specification = json!({"components": [component("manager", 1, "500m"), component("worker", workers, "2")]});
+        Footprint::new(&serde_json::from_value(specification).expect("a specification"))
+    };
+    let listing = |workers: i32| {
+        let target = json!({"name": "a", "components": [
+            {"name": "manager", "replicas": 1}, {"name": "worker", "replicas": workers},
+        ]});
+        vec![serde_json::from_value::<TargetCluster>(target).expect("a target")]
+    };
+    let (mut holdings, key, now) = (Holdings::default(), key(), Instant::now());
+    let taken = |holdings: &mut Holdings| {
+        let ledger = holdings.ledger(&fleet(&["a", "b"]), 1);
+        [0, 1].map(|row| (ledger.taken("cpu", row), ledger.taken("pods", row)))
+    };
+    // Listed or not, the components are those of the binding.
+    for result in [targets(&[("a", 0)]), listing(3)] {
+        holdings.take(&key, &result, &[], &[], &footprint(3), now);
+        assert_eq!(taken(&mut holdings), [(6500, 4), (0, 0)], "{result:?}");
+    }
+    // Two workers more, and a further cluster.
+    holdings.clear();
+    holdings.take(&key, &listing(5), &listing(3), &[], &footprint(5), now);
+    assert_eq!(taken(&mut holdings), [(4000, 2), (0, 0)]);
+    let both = targets(&[("a", 0), ("b", 0)]);
+    holdings.take(&key, &both, &targets(&[("a", 0)]), &[], &footprint(5), now);
+    assert_eq!(taken(&mut holdings), [(4000, 2), (10500, 6)]);
+    holdings.remove(&key);
+    assert_eq!(taken(&mut holdings), [(0, 0), (0, 0)]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The fence: whether a write may start now.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use super::election::Term;
 pub struct Fence {
     clock: Arc<dyn Clock>,
     tenure: Arc<Mutex<Option<(Term, Moment)>>>,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl Fence {
@@ -23,6 +25,7 @@ impl Fence {
         Self {
             clock,
             tenure: Arc::default(),
+            is_closed: Arc::default(),
         }
     }
 
@@ -52,6 +55,11 @@ impl Fence {
         Some(until.since(self.clock.now()))
     }
 
+    /// Closes the fence for good, whatever becomes of the lease.
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+    }
+
     pub(super) fn set(&self, tenure: Option<(Term, Moment)>) {
         *self.lock() = tenure;
     }
@@ -62,7 +70,8 @@ impl Fence {
 
     fn open(&self) -> Option<(Term, Moment)> {
         let tenure = *self.lock();
-        tenure.filter(|(_, until)| self.clock.now() < *until)
+        let is_open = !self.is_closed.load(Ordering::SeqCst);
+        tenure.filter(|(_, until)| is_open && self.clock.now() < *until)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<(Term, Moment)>> {

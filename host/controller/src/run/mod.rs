@@ -4,23 +4,25 @@
 //! meet in two channels: changes and outcomes go to the engine, writes come from it. The channel to the engine is
 //! bounded, so a relist of many objects waits for the engine instead of piling up in memory.
 
+mod hang;
 mod thread;
 mod worker;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use divvy_estimator::{EstimatorOptions, Estimators};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot, watch as signal};
+use tokio::sync::{Notify, mpsc, oneshot, watch as signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use self::thread::Thread;
 use self::worker::{Worker, start_workers};
 
-use crate::client::{Clients, ConnectionError, ConnectionOptions, connect};
+use crate::client::{Clients, ConnectionError, ConnectionOptions, REQUEST_DEADLINE, connect};
 use crate::engine::ActiveProfile;
 use crate::estimates::Answers;
 use crate::events::EventSender;
@@ -29,9 +31,10 @@ use crate::lookup::ServicesOfKarmada;
 use crate::objects::{BindingKey, Kind};
 use crate::observe::Metrics;
 use crate::panel::Panel;
-use crate::reload::{self, ProfileLoader, Trial};
+use crate::reload::{self, Reloading, Trial};
 use crate::serve::{Confirmation, Confirmations, ServeError, Server};
 use crate::watch::{Change, watch};
+use crate::watchdog::Hanging;
 use crate::write::Written;
 use crate::write::execute::Writer;
 
@@ -62,7 +65,9 @@ pub struct RunOptions {
     /// Accurate estimators; `None` for the general estimate alone.
     pub estimators: Option<EstimatorOptions>,
     /// Loads the profile again when its files change; `None` to keep it as it is.
-    pub loader: Option<Arc<dyn ProfileLoader>>,
+    pub reloading: Option<Reloading>,
+    /// Time that a plugin call may take before the process gives up; `None` to wait for ever.
+    pub hang_limit: Option<Duration>,
     /// Version of the program, for metrics.
     pub version: &'static str,
     /// True to write events.
@@ -86,6 +91,12 @@ pub enum RunError {
     /// The thread that decides ended without having been asked to.
     #[error("the deciding thread ended unexpectedly")]
     EngineEnded,
+    /// A plugin call did not return, so that no decision can be made any more.
+    #[error(
+        "plugin `{}` has not returned from {} for {} s; the process ends so that another scheduler can lead",
+        .0.plugin, .0.point, .0.age.as_secs()
+    )]
+    PluginHangs(Hanging),
     /// The thread that decides cannot be started.
     #[error("the deciding thread cannot be started")]
     Thread(#[source] std::io::Error),
@@ -157,12 +168,12 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
     });
     let confirmations = take_confirmations(&to_engine);
     let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, confirmations, written.clone()));
-    tokio::spawn(watch_plugins(Arc::clone(&panel)));
-    start_watches(&clients, &to_engine);
-    if let Some(loader) = options.loader {
-        start_reloads(loader, options.profile.clone(), &panel, &to_engine);
+    let hung = hang::watch(Arc::clone(&panel), options.hang_limit);
+    let relists = start_watches(&clients, &to_engine);
+    if let Some(reloading) = options.reloading {
+        start_reloads(reloading, &panel, &to_engine);
     }
-    let writer = Writer::new(clients.writing.clone(), fence, Arc::clone(&panel.metrics)).delayed(latency);
+    let writer = Writer::new(clients.writing.clone(), fence.clone(), Arc::clone(&panel.metrics)).delayed(latency);
     let worker = Worker {
         writer,
         estimators: estimators.clone(),
@@ -179,6 +190,8 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         estimators,
         dry_run: options.dry_run,
         events,
+        relists,
+        pending: None,
         stop: stop.clone(),
         in_flight_max: options.concurrency * 4,
         handle: Handle::current(),
@@ -188,13 +201,23 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         let _ignored = ended.send(true);
     });
     let joined = joined.map_err(RunError::Thread)?;
-    let is_clean = tokio::select! {
+    let ended = tokio::select! {
         // Ends when the thread has sent its last word, or is gone without one.
-        _ = has_ended.wait_for(|ended| *ended) => joined.join().is_ok() && stop.is_cancelled(),
+        _ = has_ended.wait_for(|ended| *ended) => match joined.join().is_ok() && stop.is_cancelled() {
+            true => Ok(()),
+            false => Err(RunError::EngineEnded),
+        },
         // A plugin that hangs must not hold up the exit.
         () = overdue(&stop) => {
             tracing::error!("decisions under way did not end in time");
-            true
+            Ok(())
+        }
+        // Nor may it keep the lease from a scheduler that can decide.
+        hanging = hung => {
+            fence.close();
+            // Requests that are under way end first, so that none arrives after the lease is free.
+            tokio::time::sleep(REQUEST_DEADLINE).await;
+            Err(RunError::PluginHangs(hanging))
         }
     };
     written.cancel();
@@ -202,10 +225,7 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         let _ended = elector.await;
     }
     let _ended = serving.await;
-    match is_clean {
-        true => Ok(()),
-        false => Err(RunError::EngineEnded),
-    }
+    ended
 }
 
 /// Ends when decisions have had their time after `stop`.
@@ -238,20 +258,6 @@ fn contend(
     Ok((fence, Some(tokio::spawn(elector.run(stop.clone())))))
 }
 
-/// Reports plugin calls that hang.
-async fn watch_plugins(panel: Arc<Panel>) {
-    loop {
-        tokio::time::sleep(IDLE_MAX).await;
-        if let Some(hanging) = panel.watchdog.newly_hanging(Instant::now()) {
-            tracing::error!(
-                plugin = hanging.plugin,
-                point = hanging.point,
-                "a plugin call does not return; no decision is made until it does"
-            );
-        }
-    }
-}
-
 /// Hands confirmations by people to the engine.
 fn take_confirmations(to_engine: &mpsc::Sender<Message>) -> Confirmations {
     let (confirmations, mut taken) = mpsc::channel(1);
@@ -266,22 +272,23 @@ fn take_confirmations(to_engine: &mpsc::Sender<Message>) -> Confirmations {
     confirmations
 }
 
-fn start_watches(clients: &Clients, to_engine: &mpsc::Sender<Message>) {
-    for kind in Kind::ALL {
+/// Asks for relists, by kind.
+type Relists = BTreeMap<Kind, Arc<Notify>>;
+
+fn start_watches(clients: &Clients, to_engine: &mpsc::Sender<Message>) -> Relists {
+    let watches = Kind::ALL.map(|kind| {
+        let relist = Arc::new(Notify::new());
         let (clients, to_engine) = (clients.clone(), to_engine.clone());
-        tokio::spawn(watch(clients, kind, to_engine));
-    }
+        tokio::spawn(watch(clients, kind, Arc::clone(&relist), to_engine));
+        (kind, relist)
+    });
+    watches.into()
 }
 
 /// Watches the files of the profile, and has the engine try each changed set.
-fn start_reloads(
-    loader: Arc<dyn ProfileLoader>,
-    current: ActiveProfile,
-    panel: &Panel,
-    to_engine: &mpsc::Sender<Message>,
-) {
+fn start_reloads(reloading: Reloading, panel: &Panel, to_engine: &mpsc::Sender<Message>) {
     let to_engine = to_engine.clone();
-    let reloads = reload::watch(loader, current, Arc::clone(&panel.metrics), move |profile| {
+    let reloads = reload::watch(reloading, Arc::clone(&panel.metrics), move |profile| {
         let to_engine = to_engine.clone();
         async move {
             let (tried, trial) = oneshot::channel();

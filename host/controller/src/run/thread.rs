@@ -6,14 +6,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use divvy_estimator::Estimators;
 use divvy_karmada::api::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::{IDLE_MAX, Message, SHUTDOWN_MAX};
+use super::{IDLE_MAX, Message, Relists, SHUTDOWN_MAX};
 use crate::engine::{ActiveProfile, Engine, Moment, Task};
 use crate::events::EventSender;
 use crate::lease::Role;
 use crate::panel::Panel;
+use crate::reload::Trial;
 use crate::serve::Confirmation;
 
 /// The thread that decides.
@@ -25,6 +26,9 @@ pub(super) struct Thread {
     pub(super) estimators: Option<Arc<Estimators>>,
     pub(super) dry_run: bool,
     pub(super) events: Option<EventSender>,
+    pub(super) relists: Relists,
+    /// A new profile that waits for lists, and the one who waits for its trial.
+    pub(super) pending: Option<(Box<ActiveProfile>, oneshot::Sender<Trial>)>,
     pub(super) stop: CancellationToken,
     pub(super) in_flight_max: usize,
     pub(super) handle: Handle,
@@ -121,15 +125,23 @@ impl Thread {
         true
     }
 
-    fn take_in(&self, engine: &mut Engine, message: Message) {
+    fn take_in(&mut self, engine: &mut Engine, message: Message) {
         match message {
             Message::Change(change) => engine.observe(change, &now()),
             Message::Written(key, written) => engine.complete(&key, *written, &now()),
             Message::Role(Role::Leader(term)) => engine.lead(Some(term), &now()),
             Message::Role(Role::Standby { .. }) => engine.lead(None, &now()),
             Message::Profile(profile, tried) => {
-                // The one who asks is gone only if the process ends.
-                let _gone = tried.send(engine.exchange(*profile, Instant::now()));
+                for kind in engine.prepare(&profile.profile) {
+                    tracing::info!(
+                        kind = kind.kind(),
+                        "listing again: the changed profile reads more of it"
+                    );
+                    if let Some(relist) = self.relists.get(&kind) {
+                        relist.notify_one();
+                    }
+                }
+                self.pending = Some((profile, tried));
             }
             Message::Confirmed(Confirmation { clusters, outcome }) => {
                 // The one who asks may have given up.
@@ -142,6 +154,12 @@ impl Thread {
                     let _gone = self.workers.send(task);
                 }
             }
+        }
+        if engine.is_prepared()
+            && let Some((profile, tried)) = self.pending.take()
+        {
+            // The one who asks is gone only if the process ends.
+            let _gone = tried.send(engine.exchange(*profile, Instant::now()));
         }
     }
 }

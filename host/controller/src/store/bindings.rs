@@ -259,6 +259,11 @@ impl Record {
         ResourceBinding::from_json(&self.document).ok()
     }
 
+    /// False if it is certainly in no workload affinity group, which is known without parsing it.
+    pub fn may_be_grouped(&self) -> bool {
+        self.document.contains("\"workloadAffinityGroups\"")
+    }
+
     /// The clusters of the result.
     pub fn targets(&self) -> Vec<TargetCluster> {
         self.binding().map(|binding| binding.spec.clusters).unwrap_or_default()

@@ -19,6 +19,8 @@ pub struct ClusterStore {
 
 #[derive(Debug)]
 struct Entry {
+    uid: Box<str>,
+    version: Box<str>,
     properties: ClusterProperties,
     generation: i64,
     is_deleting: bool,
@@ -38,6 +40,8 @@ struct Entry {
 pub struct ClusterChange {
     /// The cluster before the change, if it was known.
     pub before: Option<ClusterProperties>,
+    /// The version is the stored one: a list has named it again.
+    pub is_same: bool,
     /// The cluster was not known.
     pub is_new: bool,
     /// Labels or the specification changed, or its deletion began: the changes that wake satisfied bindings, too.
@@ -62,6 +66,7 @@ impl ClusterStore {
                 ..ClusterChange::default()
             },
             Some(old) => ClusterChange {
+                is_same: old.is_version_of(&entry),
                 is_new: false,
                 is_spec: old.properties.labels != entry.properties.labels
                     || old.generation != entry.generation
@@ -147,6 +152,8 @@ impl Entry {
         let summary = status.resource_summary.as_ref();
         summary.is_some().hash(&mut offer);
         Self {
+            uid: metadata.uid.as_str().into(),
+            version: metadata.resource_version.as_str().into(),
             properties: ClusterProperties {
                 name: metadata.name.clone(),
                 labels: metadata.labels.clone(),
@@ -169,6 +176,11 @@ impl Entry {
                 .collect(),
             epoch,
         }
+    }
+
+    /// True if both are the same version of the same object.
+    fn is_version_of(&self, other: &Self) -> bool {
+        !self.version.is_empty() && (&self.version, &self.uid) == (&other.version, &other.uid)
     }
 
     /// True if anything is freer than before.

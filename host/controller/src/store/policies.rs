@@ -47,6 +47,16 @@ impl PolicyStore {
         self
     }
 
+    /// As [`Self::keeping_metadata`], of policies that are inserted from now on.
+    pub fn keep_metadata(&mut self, keeps: bool) {
+        self.keeps_metadata = keeps;
+    }
+
+    /// True if all labels and annotations are kept.
+    pub fn keeps_metadata(&self) -> bool {
+        self.keeps_metadata
+    }
+
     /// Inserts a policy. Returns the claims by which bindings name it, as in [`super::bindings::claim_text`], if what
     /// they take from it changed.
     pub fn upsert(&mut self, policy: &PropagationPolicy) -> Option<Vec<String>> {

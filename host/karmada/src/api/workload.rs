@@ -14,6 +14,7 @@ pub struct Resource {
     pub type_meta: TypeMeta,
     /// Name, namespace, labels, annotations.
     pub metadata: ObjectMeta,
-    /// The whole object.
+    /// The object, or as much of it as is read after its demand is known: `spec.replicas` and the like, and the whole of a
+    /// CustomResourceDefinition.
     pub value: Value,
 }

@@ -24,12 +24,13 @@ const LAZY: &str = "Lazy";
 ///   of them next.
 /// - A workload without a binding gets the binding that the detector would create.
 pub(super) fn merge(
-    binding: Option<&ResourceBinding>,
+    binding: Option<ResourceBinding>,
     policy: Option<&PropagationPolicy>,
     workload: Option<(&Resource, Option<&Demand>)>,
 ) -> (ResourceBinding, Vec<Pending>) {
+    let is_new = binding.is_none();
     let mut merged = match (binding, workload) {
-        (Some(binding), _) => binding.clone(),
+        (Some(binding), _) => binding,
         (None, Some((resource, _))) => binding_from_workload(resource),
         (None, None) => ResourceBinding::default(),
     };
@@ -40,8 +41,7 @@ pub(super) fn merge(
         spec.resource.namespace.clone_from(&merged.metadata.namespace);
     }
     // Without a binding everything is new. A workload that is not in the input did not change.
-    let is_changed =
-        binding.is_none() || workload.is_some_and(|(resource, _)| !spec.resource.is_in_step(&resource.metadata));
+    let is_changed = is_new || workload.is_some_and(|(resource, _)| !spec.resource.is_in_step(&resource.metadata));
     if let Some(policy) = policy {
         let had_placement = spec.placement.is_some();
         apply_policy(policy, is_changed, spec, &mut pending);

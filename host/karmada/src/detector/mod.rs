@@ -28,7 +28,7 @@ type ResourceKey = (String, String, String, String);
 pub type BindingKey = (String, String, BindingScope);
 
 /// An object with its location in the input and its rank in the order of arrival.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Entry<T> {
     object: T,
     source: Option<Source>,
@@ -109,29 +109,36 @@ impl Detector {
 
     /// The binding with that key, completed by its policy and workload; `None` if it was not added.
     pub fn binding(&self, key: &BindingKey) -> Option<Binding> {
-        self.bindings.get(key).map(|entry| self.completed(entry))
+        self.bindings.get(key).map(|entry| self.completed(entry.clone()))
     }
 
     /// All bindings, including new ones for workloads that match a policy but have no binding yet.
-    pub fn detect(&self) -> Detected {
+    pub fn detect(mut self) -> Detected {
+        // Both are taken out one by one, in the order of arrival for the warnings: copies of all would be the largest part of the
+        // memory.
+        let mut bindings: Vec<_> = std::mem::take(&mut self.bindings).into_iter().collect();
+        bindings.sort_by_key(|(_, entry)| entry.arrival);
         let mut warnings = Warnings::default();
         // Bindings in the input come first, because their workloads must not get a second binding.
         let mut bound = HashSet::new();
         let mut found: BTreeMap<BindingKey, Binding> = BTreeMap::new();
-        for (key, entry) in in_order_of_arrival(&self.bindings) {
+        for (key, entry) in bindings {
             bound.insert(bound_resource(&entry.object));
             if let Some(workload) = self.workload_of(&entry.object) {
                 warnings.of_kind(workload, &self.workload_kinds, "the binding's count is used");
             }
             let binding = self.completed(entry);
             warnings.of_placement(&binding);
-            found.insert(key.clone(), binding);
+            found.insert(key, binding);
         }
         let mut unmatched = Vec::new();
-        for (key, entry) in in_order_of_arrival(&self.workloads) {
-            if bound.contains(key) {
+        let mut workloads: Vec<_> = std::mem::take(&mut self.workloads).into_iter().collect();
+        workloads.sort_by_key(|(_, entry)| entry.arrival);
+        for (key, entry) in workloads {
+            if bound.contains(&key) {
                 continue;
             }
+            let entry = &entry;
             let WorkloadResource { resource, demand } = &entry.object;
             if is_reserved(&resource.metadata.namespace) {
                 continue;
@@ -172,16 +179,16 @@ impl Detector {
     }
 
     /// A binding from the input, completed by its policy and workload.
-    fn completed(&self, entry: &Entry<ResourceBinding>) -> Binding {
+    fn completed(&self, entry: Entry<ResourceBinding>) -> Binding {
         let workload = self.workload_of(&entry.object).map(|workload| &workload.object);
         let policy = self.policy_of(&entry.object, workload);
         let parts = workload.map(|workload| (&workload.resource, workload.demand.as_ref()));
-        let (object, pending) = merge::merge(Some(&entry.object), policy, parts);
+        let (object, pending) = merge::merge(Some(entry.object), policy, parts);
         Binding {
             object,
             policy: policy.map(PolicyFacts::from),
             workload: workload.map(|workload| WorkloadFacts::from(&workload.resource.metadata)),
-            source: entry.source.clone(),
+            source: entry.source,
             pending,
         }
     }
@@ -244,13 +251,6 @@ fn bound_resource(binding: &ResourceBinding) -> ResourceKey {
 fn resource_name(resource: &Resource) -> ObjectName {
     let metadata = &resource.metadata;
     ObjectName::new(&resource.type_meta.kind, &metadata.namespace, &metadata.name)
-}
-
-/// The entries in order of arrival, so that warnings follow the order of the input.
-fn in_order_of_arrival<K, T>(entries: &BTreeMap<K, Entry<T>>) -> Vec<(&K, &Entry<T>)> {
-    let mut sorted: Vec<_> = entries.iter().collect();
-    sorted.sort_by_key(|(_, entry)| entry.arrival);
-    sorted
 }
 
 /// Collects warnings, only one per kind of workload.

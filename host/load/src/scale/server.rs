@@ -48,8 +48,8 @@ struct Shared {
     contents: Contents,
     /// Raised to make all watches expire.
     expired: watch::Sender<u64>,
-    /// Complete lists of bindings so far.
-    lists: watch::Sender<usize>,
+    /// Complete lists of bindings and of clusters so far.
+    lists: watch::Sender<(usize, usize)>,
     patched: Mutex<Patched>,
 }
 
@@ -68,7 +68,7 @@ impl Server {
         let shared = Arc::new(Shared {
             contents,
             expired: watch::Sender::new(0),
-            lists: watch::Sender::new(0),
+            lists: watch::Sender::new((0, 0)),
             patched: Mutex::default(),
         });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
@@ -97,13 +97,13 @@ impl Server {
         }
     }
 
-    /// Makes all watches expire, so that everything is listed again, and returns once the bindings are.
+    /// Makes all watches expire, so that everything is listed again, and returns once bindings and clusters are.
     pub(super) async fn relist(&self) {
         let mut lists = self.shared.lists.subscribe();
-        let before = *lists.borrow_and_update();
+        let (bindings, clusters) = *lists.borrow_and_update();
         self.shared.expired.send_modify(|count| *count += 1);
         // The sender is held here.
-        let _never = lists.wait_for(|lists| *lists > before).await;
+        let _never = lists.wait_for(|lists| lists.0 > bindings && lists.1 > clusters).await;
     }
 
     /// Bindings that were scheduled since the start, and their number per second from the first to the last.
@@ -195,8 +195,10 @@ impl Shared {
             true => json!({"resourceVersion": "1", "continue": end.to_string(), "remainingItemCount": all - end}),
             false => json!({"resourceVersion": "1"}),
         };
-        if end == all && kind == Kind::Binding {
-            self.lists.send_modify(|lists| *lists += 1);
+        match kind {
+            Kind::Binding if end == all => self.lists.send_modify(|lists| lists.0 += 1),
+            Kind::Cluster if end == all => self.lists.send_modify(|lists| lists.1 += 1),
+            _ => {}
         }
         let body = format!(
             r#"{{"kind":"List","apiVersion":"v1","metadata":{next},"items":[{}]}}"#,

@@ -16,6 +16,7 @@ use super::views::{ValidUntil, Views};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::placements::Peers;
 use crate::plan::{AffinityGroup, Plan};
+use crate::plugin::log;
 use crate::scheduler::{Profile, Strategy};
 
 /// A cluster in a result.
@@ -313,7 +314,8 @@ impl Cycle {
             unknown,
             texts: texts.as_deref(),
         };
-        let outcome = steps(self, &strategy, views, &resolution);
+        // What plugins log meanwhile names the binding.
+        let outcome = log::of_binding(&group.record, || steps(self, &strategy, views, &resolution));
         self.resolution = resolution;
         if record.is_some() {
             self.placements = record;

@@ -10,7 +10,7 @@ use divvy_framework_driver::cycle::preferences_view;
 use super::error::CycleError;
 use super::run::CycleInput;
 use super::views::Views;
-use crate::plugin::{CallError, KeptValue, PluginInstance};
+use crate::plugin::{CallError, KeptValue, PluginInstance, ValueTables};
 
 /// The values of one plugin for one call, which keeps them alive.
 #[derive(Debug, Default)]
@@ -41,12 +41,15 @@ impl Values {
                 snapshot: views.cycle.snapshot,
                 ..CycleView::DEFAULT
             };
-            let mut number = 0;
+            let mut seen = ValueTables::default();
             if let (Some((provided, _)), Some((tables, cells))) = (views.tables, views.tables_of(plugin)) {
                 view = tables.seen_in(view, cells);
-                number = provided.number();
+                seen = ValueTables {
+                    number: provided.number(),
+                    groups: tables.groups(),
+                };
             }
-            values.snapshot = Some(plugin.snapshot_value(input.fleet.snapshot(), number, &view)?);
+            values.snapshot = Some(plugin.snapshot_value(input.fleet.snapshot(), seen, &view)?);
         }
         if plugin.library().serves(kind::BINDING_VALUE) {
             values.binding = Some(input.group.values.get(plugin, || {

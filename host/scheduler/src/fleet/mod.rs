@@ -4,13 +4,16 @@
 //! - [`estimate`]: Karmada's general estimate, over the columns of a snapshot.
 //! - [`bottlenecks`]: the resource that bounds it in each cluster.
 //! - [`Ledger`]: capacity that earlier results of the same run have taken.
+//! - [`Footprint`]: what a result takes of it.
 
 mod bottleneck;
 pub mod estimate;
+mod footprint;
 mod ledger;
 mod record;
 
 pub use bottleneck::bottlenecks;
+pub use footprint::{Footprint, PodTemplate};
 pub use ledger::Ledger;
 use record::write_cluster;
 pub use record::{requests, units};
@@ -40,6 +43,16 @@ impl Fleet {
             store: SnapshotStore::new(),
             keeps_raw,
         }
+    }
+
+    /// True if the clusters' JSON is kept.
+    pub fn keeps_raw(&self) -> bool {
+        self.keeps_raw
+    }
+
+    /// Keeps the JSON of clusters that are added or replaced from now on, or does not.
+    pub fn keep_raw(&mut self, keeps: bool) {
+        self.keeps_raw = keeps;
     }
 
     /// Adds a cluster, or replaces the one with the same name. Other clusters are not touched.

@@ -13,6 +13,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::missing;
+
 /// Environment variable with additional plugin directories.
 pub const PATH_VARIABLE: &str = "DIVVY_PLUGIN_PATH";
 
@@ -72,9 +74,19 @@ impl PluginDirectories {
         self.directories.iter().map(PathBuf::as_path)
     }
 
-    /// Finds a plugin's library in the first directory that holds it; `None` if no directory does.
+    /// What to do about a plugin that is not found, if that is known: the command that builds it, if one of the directories belongs
+    /// to the folder of its sources, or the library that holds it under another name.
+    pub fn hint_for_missing(&self, name: &str) -> Option<String> {
+        let directories: Vec<&Path> = self.iter().collect();
+        missing::hint(name, directories)
+    }
+
+    /// Finds a plugin's library in the first directory that holds it; `None` if no directory does. If there is none, a link to a
+    /// file that does not exist is found, so that the error names it.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
-        self.holding(&file_names(name)).next()
+        let names = file_names(name);
+        let link = || self.named(&names).find(|path| path.is_symlink());
+        self.holding(&names).next().or_else(link)
     }
 
     /// Libraries of a plugin that are not used because [`Self::find`] finds another file first.
@@ -87,10 +99,18 @@ impl PluginDirectories {
         found.split_off(found.len().min(1))
     }
 
+    /// The files that [`Self::find`] looks for, in order, whether they exist or not.
+    pub fn candidates(&self, name: &str) -> Vec<PathBuf> {
+        self.named(&file_names(name)).collect()
+    }
+
     fn holding(&self, names: &[String]) -> impl Iterator<Item = PathBuf> {
-        let paths = self.directories.iter();
-        let paths = paths.flat_map(move |directory| names.iter().map(move |name| directory.join(name)));
-        paths.filter(|path| path.is_file())
+        self.named(names).filter(|path| path.is_file())
+    }
+
+    fn named(&self, names: &[String]) -> impl Iterator<Item = PathBuf> {
+        let directories = self.directories.iter();
+        directories.flat_map(move |directory| names.iter().map(move |name| directory.join(name)))
     }
 
     /// Lists the files that are named like plugin libraries, by plugin name.
@@ -121,20 +141,26 @@ impl fmt::Display for PluginDirectories {
     }
 }
 
+/// The file name that Cargo gives to the library of a plugin's crate.
+pub(super) fn library_name(plugin: &str) -> String {
+    let (prefix, extension) = (env::consts::DLL_PREFIX, env::consts::DLL_EXTENSION);
+    format!("{prefix}divvy_plugin_{}.{extension}", plugin.replace('-', "_"))
+}
+
 /// The file names under which a plugin may be found.
 fn file_names(plugin: &str) -> [String; 3] {
     let underscored = plugin.replace('-', "_");
     let extension = env::consts::DLL_EXTENSION;
     let prefix = env::consts::DLL_PREFIX;
     [
-        format!("{prefix}divvy_plugin_{underscored}.{extension}"),
+        library_name(plugin),
         format!("{prefix}{underscored}.{extension}"),
         format!("{plugin}.{extension}"),
     ]
 }
 
 /// Name of the plugin in a file with a name of the first form.
-fn plugin_name(file_name: &str) -> Option<String> {
+pub(super) fn plugin_name(file_name: &str) -> Option<String> {
     let stem = file_name
         .strip_prefix(env::consts::DLL_PREFIX)?
         .strip_prefix("divvy_plugin_")?

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use divvy_framework::abi::AbiVersion;
 
+use super::missing;
+
 /// Reason why a plugin could not be loaded or constructed. The profile that uses it cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -284,7 +286,10 @@ impl LoadError {
     /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::FileMissing { .. } => Some("build it with `cargo build --release`, or correct the path".to_owned()),
+            Self::FileMissing { path } => Some(
+                missing::command_for_file(path)
+                    .unwrap_or_else(|| "build it with `cargo build --release`, or correct the path".to_owned()),
+            ),
             Self::WrongArchitecture { expected, .. } => Some(format!(
                 "use the plugin's build for {expected}, or rebuild it for that target"
             )),

@@ -113,7 +113,16 @@ callable!(
     AssignCall = ASSIGN, Assign;
 );
 
-/// Sources of a snapshot's value: the snapshot, and the tables that the plugin saw.
+/// The tables that a plugin sees while it makes a value for a snapshot.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ValueTables {
+    /// A number that no other tables have; 0 if the plugin reads none.
+    pub(crate) number: u64,
+    /// Groups of columns on which their cells depend, as bits of [`divvy_framework::abi::arena::group`].
+    pub(crate) groups: u64,
+}
+
+/// Sources for which a snapshot's value is right: the snapshot, and the tables that the plugin saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ValueVersion {
     snapshot: SnapshotVersion,
@@ -269,8 +278,8 @@ impl PluginInstance {
         })
     }
 
-    /// The value for a snapshot: the one that is kept, or a new one made from it. `cycle` has only the snapshot and the
-    /// tables with the number `tables`.
+    /// The value for a snapshot: the kept value, unless something that it was made from has changed, or a new one, made from
+    /// it. `cycle` contains only the snapshot and these tables.
     ///
     /// # Errors
     ///
@@ -278,22 +287,30 @@ impl PluginInstance {
     pub(crate) fn snapshot_value(
         &self,
         snapshot: &Snapshot,
-        tables: u64,
+        tables: ValueTables,
         cycle: &CycleView<'_>,
     ) -> Result<KeptValue, CallError> {
         let version = ValueVersion {
             snapshot: snapshot.version(),
-            tables,
+            tables: tables.number,
         };
+        let reads = self.library.value_reads() | tables.groups;
         // Held while the value is made, so that calls on other threads wait for it instead of making their own.
         let mut kept = self.snapshot_value.lock().unwrap_or_else(PoisonError::into_inner);
-        let (previous, changed) = match &*kept {
+        let (previous, changed) = match &mut *kept {
             Some((known, value)) if *known == version => return Ok(value.clone()),
+            Some((known, value))
+                if known.tables == tables.number && reads & !snapshot.unchanged_since(known.snapshot) == 0 =>
+            {
+                // It is as right for this snapshot, from which the next changes count.
+                *known = version;
+                return Ok(value.clone());
+            }
             Some((known, value)) => {
                 // If the tables are others, any cell may differ.
                 let changed = snapshot
                     .changed_since(known.snapshot)
-                    .filter(|_| known.tables == tables);
+                    .filter(|_| known.tables == tables.number);
                 (value.address(), changed.map(Iterator::collect::<Vec<u32>>))
             }
             None => (Address::NULL, None),

@@ -255,6 +255,16 @@ impl PluginLibrary {
         points.any(|point| (point.required | point.optional) & feature != 0)
     }
 
+    /// Columns of clusters that the plugin's value for a snapshot is made from, as bits of
+    /// [`group`](divvy_framework::abi::arena::group); all bits if it does not say so.
+    pub(crate) fn value_reads(&self) -> u64 {
+        let point = self.points.iter().find(|known| known.point == kind::SNAPSHOT_VALUE);
+        point
+            .map(|point| point.reads)
+            .filter(|&reads| reads != 0)
+            .unwrap_or(u64::MAX)
+    }
+
     /// True if the plugin promises that its selection satisfies the spread constraints.
     pub fn enforces_spread(&self) -> bool {
         self.has_at(kind::SELECT, feature::ENFORCES_SPREAD)

@@ -428,7 +428,7 @@ fn telling_line(report: &str) -> String {
         .enumerate()
         .filter_map(|(number, line)| Some((number, line.strip_prefix("Error:")?.trim())));
     let Some((number, error)) = errors.next() else {
-        return "types differ".to_owned();
+        return behind_an_address(&lines).unwrap_or_else(|| "types differ".to_owned());
     };
     let (before, after) = lines.split_at(number);
     let owner = before.iter().rposition(|line| *line == "Layout of expected type:");
@@ -443,6 +443,24 @@ fn telling_line(report: &str) -> String {
         (Some(expected), Some(found)) => format!("{owner}{error}: expected {expected}, found {found}"),
         _ => format!("{owner}{error}"),
     }
+}
+
+/// As [`telling_line`], if the first error is about what a function takes or a pointer points to: a tag, which a report
+/// describes in its own way.
+fn behind_an_address(lines: &[&str]) -> Option<String> {
+    let (before, after) = lines.split_at(lines.iter().position(|line| *line == "Extra:")?);
+    let owner = before.iter().rposition(|line| *line == "Layout of expected type:")?;
+    let field = before[..owner].iter().rev();
+    let field = field.filter_map(|line| line.strip_prefix("field_name:")).next()?;
+    let side = |from: &str, to: &str| {
+        let section = after.iter().skip_while(|line| **line != from).skip(1);
+        let text: String = section.take_while(|line| **line != to).copied().collect();
+        text.replace('\'', "")
+    };
+    let (expected, found) = (side("Expected:", "Found:"), side("Found:", "Errors:"));
+    Some(format!(
+        "in `{field}`: mismatched types behind an address: expected `{expected}`, found `{found}`"
+    ))
 }
 
 /// The field, or otherwise the type, that a section of a layout report describes.

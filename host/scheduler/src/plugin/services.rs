@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
 
 use divvy_framework::abi::reason::Reason as AbiReason;
-use divvy_framework::abi::service::{Failure, Services, failure, level};
+use divvy_framework::abi::service::{Failure, Services, failure};
 use divvy_framework::abi::sized::SizePrefixed;
 use divvy_framework::abi::{Address, Function, PluginText, Pointer};
 use divvy_framework_driver::metrics::{MetricFigures, PluginMetrics, Refusal};
 use divvy_framework_view::reason::Reason;
-use tracing::level_filters::LevelFilter;
+
+use super::log::PluginLog;
 
 /// The host's side of the services for one instance.
 pub(super) struct HostServices {
-    /// Name of the plugin.
-    plugin: String,
+    log: &'static PluginLog,
     metrics: PluginMetrics,
     /// True after the warning that a metric is ignored.
     has_warned: AtomicBool,
@@ -32,7 +32,7 @@ impl fmt::Debug for HostServices {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("HostServices")
-            .field("plugin", &self.plugin)
+            .field("log", &self.log)
             .finish_non_exhaustive()
     }
 }
@@ -41,7 +41,7 @@ impl HostServices {
     /// The services for a new instance of the plugin with this name.
     pub(super) fn for_instance(plugin: &str) -> &'static Self {
         let services = Box::leak(Box::new(Self {
-            plugin: plugin.to_owned(),
+            log: PluginLog::of(plugin),
             metrics: PluginMetrics::default(),
             has_warned: AtomicBool::new(false),
             table: Services::DEFAULT,
@@ -76,8 +76,8 @@ impl HostServices {
         if let Err(refusal) = recorded
             && !self.has_warned.swap(true, Ordering::Relaxed)
         {
-            let plugin = self.plugin.as_str();
-            tracing::warn!(target: "divvy::plugin", plugin, metric = name, "a metric is ignored: {refusal}");
+            self.log
+                .warn_of_metric(name, &format!("a metric is ignored: {refusal}"));
         }
     }
 }
@@ -138,30 +138,16 @@ impl<'a> CallSink<'a> {
     }
 }
 
-unsafe extern "C" fn log_level(_: *const c_void) -> u32 {
-    match LevelFilter::current() {
-        LevelFilter::OFF => level::OFF,
-        LevelFilter::ERROR => level::ERROR,
-        LevelFilter::WARN => level::WARN,
-        LevelFilter::INFO => level::INFO,
-        LevelFilter::DEBUG => level::DEBUG,
-        _ => level::TRACE,
-    }
+unsafe extern "C" fn log_level(context: *const c_void) -> u32 {
+    // SAFETY: `for_instance` made the context from a value that is never freed.
+    let services = unsafe { &*context.cast::<HostServices>() };
+    services.log.recorded_level()
 }
 
 unsafe extern "C" fn log(context: *const c_void, severity: u32, target: PluginText<'_>, message: PluginText<'_>) {
     // SAFETY: `for_instance` made the context from a value that is never freed.
     let services = unsafe { &*context.cast::<HostServices>() };
-    let (plugin, module, message) = (services.plugin.as_str(), target.read(), message.read());
-    let module = &*module;
-    // A level is part of an event's static metadata, so each level needs its own macro.
-    match severity {
-        level::ERROR => tracing::error!(target: "divvy::plugin", plugin, module, "{message}"),
-        level::WARN => tracing::warn!(target: "divvy::plugin", plugin, module, "{message}"),
-        level::INFO => tracing::info!(target: "divvy::plugin", plugin, module, "{message}"),
-        level::DEBUG => tracing::debug!(target: "divvy::plugin", plugin, module, "{message}"),
-        _ => tracing::trace!(target: "divvy::plugin", plugin, module, "{message}"),
-    }
+    services.log.record(severity, &target.read(), &message.read());
 }
 
 unsafe extern "C" fn count(context: *const c_void, name: PluginText<'_>, amount: u64) {

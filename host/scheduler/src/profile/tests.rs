@@ -96,10 +96,10 @@ fn wrong_values_are_refused_with_their_line() {
         [[profile]] => :1: profile[0]: missing key `name`
         [[profile]]\nname = '' => :2: profile[0].name: a profile needs a name
         [[profile]]\nname = 3 => :2: profile[0].name: expected a string, got the number `3`
-        [[profile]]\nname = 'a'\nseed = -1 => :3: profile[0].seed: expected an integer from 0 to 18446744073709551615, got the number `-1`
+        [[profile]]\nname = 'a'\nseed = -1 => :3: profile[0].seed: expected a whole number from 0 to 18446744073709551615, got the number `-1`
         [[profile]]\nname = 'a'\nscores = [{ plugin = 'x', weight = 99999999 }] => :3: profile[0].scores[0].weight: expected a weight from 0 to 1000000, got the number `99999999`
         [[profile]]\nname = 'a'\n\nscores = [\n{ plugin = 'x' },\n{ plugin = 'y', wieght = 2 },\n] => :6: profile[0].scores[1]: unknown key `wieght`
-        [[profile]]\nname = 'a'\nseed = 99999999999999999999999 => :3: profile[0].seed: expected a number of 64 bits, got `99999999999999999999999`
+        [[profile]]\nname = 'a'\nseed = 99999999999999999999999 => :3: profile[0].seed: expected a whole number from -9223372036854775808 to 9223372036854775807, got `99999999999999999999999`
         [[profile]]\nname = 'a'\n[profile.plugin.x]\nsha256 = 'abc' => :4: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string "abc"
         [[profile]]\nname = 'a'\n[[profile]]\nname = 'a' => :4: a second profile `a`
         [[profile]]\nname = 'a'\nextends = 'b' => :3: extends `b`, which is neither above it nor built in
@@ -117,7 +117,7 @@ fn every_problem_of_a_file_is_listed() {
     let text = "[[profile]]\nname = 'a'\nseed = 'x'\n[profile.plugin.x]\nsha256 = 'abc'\npth = 'y'\n\
                 [[profile]]\nname = 3\naffinity-groups = 'tier'\n";
     let expected = "\
-some/profile.toml:3: profile[0].seed: expected an integer from 0 to 18446744073709551615, got the string \"x\"
+some/profile.toml:3: profile[0].seed: expected a whole number from 0 to 18446744073709551615, got the string \"x\"
 some/profile.toml:5: profile[0].plugin.x.sha256: expected 64 hexadecimal digits, got the string \"abc\"
 some/profile.toml:6: profile[0].plugin.x: unknown key `pth`
 some/profile.toml:8: profile[1].name: expected a string, got the number `3`

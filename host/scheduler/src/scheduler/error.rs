@@ -6,7 +6,7 @@ use divvy_documents::names;
 use divvy_framework::table::ColumnType;
 
 use super::tables;
-use crate::plugin::LoadError;
+use crate::plugin::{LoadError, missing};
 use crate::table::TableError;
 
 /// Reason why a profile's plugins cannot be used, one variant per cause.
@@ -179,12 +179,20 @@ impl RegistryError {
     /// Suggested fix, if one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NotFound { nearest, .. } => Some(match nearest {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => {
-                    "build the plugins, or name their folder in `plugin-directories` or DIVVY_PLUGIN_PATH".to_owned()
-                }
-            }),
+            Self::NotFound {
+                plugin,
+                searched,
+                nearest,
+            } => Some(
+                match (missing::hint(plugin, searched.iter().map(PathBuf::as_path)), nearest) {
+                    (Some(hint), _) => hint,
+                    (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
+                    (None, None) => {
+                        "build the plugins, or name their folder in `plugin-directories` or DIVVY_PLUGIN_PATH"
+                            .to_owned()
+                    }
+                },
+            ),
             Self::NothingFound { .. } => {
                 Some("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH".to_owned())
             }

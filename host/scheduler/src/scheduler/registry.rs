@@ -3,7 +3,7 @@
 //! Each plugin is found, opened and constructed once. All errors are reported together, so that an operator does not
 //! have to fix a profile one message at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -55,6 +55,36 @@ pub fn build_without_tables(
     directories: &PluginDirectories,
 ) -> Result<Profile, Vec<RegistryError>> {
     build_from(configuration, directories, false)
+}
+
+/// The files in which [`build`] looks for the plugins of a profile, up to the first that exists for each. Those that do not exist
+/// are included: the profile may be usable once they do.
+pub fn library_files(configuration: &ProfileConfiguration, directories: &PluginDirectories) -> Vec<PathBuf> {
+    let directories = directories
+        .clone()
+        .followed_by(configuration.plugin_directories.iter().cloned());
+    let scores = configuration.scores.iter().flatten();
+    let lists = [&configuration.filters, &configuration.select, &configuration.assign];
+    let names = lists.into_iter().flatten().flatten();
+    let names: BTreeSet<&String> = names.chain(scores.map(|entry| &entry.plugin)).collect();
+    let mut files = Vec::new();
+    for name in names {
+        let table = configuration.plugin.get(name);
+        match table.and_then(|table| table.path.clone()) {
+            Some(path) => files.push(path),
+            None if name.contains('/') => files.push(PathBuf::from(name)),
+            None => {
+                for file in directories.candidates(name) {
+                    let is_found = file.is_file();
+                    files.push(file);
+                    if is_found {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    files
 }
 
 fn build_from(

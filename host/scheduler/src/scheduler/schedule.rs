@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
-use crate::fleet::{FleetSnapshot, Ledger};
+use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
-use crate::plan::{Plan, PlanResult, Plans};
+use crate::plan::{Plan, PlanInput, PlanResult, Plans};
 use crate::table::ProvidedTables;
 use divvy_documents::names;
 use divvy_karmada::api::TargetCluster;
@@ -89,7 +89,8 @@ impl Outcome {
 #[derive(Debug)]
 pub struct Scheduler {
     profile: Arc<Profile>,
-    plans: Plans,
+    /// `None` if no binding is decided twice.
+    plans: Option<Plans>,
     cycle: Cycle,
     explains: bool,
     ledger: Option<Ledger>,
@@ -102,7 +103,7 @@ impl Scheduler {
     pub fn new(profile: Arc<Profile>) -> Self {
         Self {
             profile,
-            plans: Plans::default(),
+            plans: Some(Plans::default()),
             cycle: Cycle::new(),
             explains: false,
             ledger: None,
@@ -115,6 +116,13 @@ impl Scheduler {
     #[must_use]
     pub fn explaining(mut self, explains: bool) -> Self {
         self.explains = explains;
+        self
+    }
+
+    /// Keeps no plans: for bindings that are decided once, whose plans would be the largest part of the memory.
+    #[must_use]
+    pub fn keeping_no_plans(mut self) -> Self {
+        self.plans = None;
         self
     }
 
@@ -132,6 +140,29 @@ impl Scheduler {
     pub fn knowing(mut self, placements: Option<Arc<Placements>>) -> Self {
         self.placements = placements.filter(|_| self.profile.needs_placements());
         self
+    }
+
+    /// Decides with the placements of these bindings, unless others are known already or no plugin needs any.
+    #[must_use]
+    pub fn knowing_placements_of(mut self, bindings: &[Binding]) -> Self {
+        if self.profile.needs_placements() && self.placements.is_none() {
+            self.placements = Some(Arc::new(Placements::of(bindings)));
+        }
+        self
+    }
+
+    /// Another scheduler that decides in the same way, with plans and memory of its own: for another thread. It continues with
+    /// the ledger as it is now.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self {
+            plans: self.plans.as_ref().map(|_| Plans::default()),
+            explains: self.explains,
+            ledger: self.ledger.clone(),
+            time: self.time,
+            placements: self.placements.clone(),
+            ..Self::new(Arc::clone(&self.profile))
+        }
     }
 
     /// The placements of other bindings: with a ledger, as the results so far have left them.
@@ -197,7 +228,10 @@ impl Scheduler {
 
     /// Returns the plan of a binding, which is rebuilt only if its input has changed.
     pub fn plan(&mut self, binding: &Binding) -> PlanResult {
-        self.plans.plan(&self.profile, binding)
+        match &mut self.plans {
+            Some(plans) => plans.plan(&self.profile, binding),
+            None => Arc::new(self.profile.plan(&PlanInput::new(binding))),
+        }
     }
 
     /// Schedules a binding against a snapshot. A failure becomes [`Outcome::Failed`]; later bindings are not affected.
@@ -227,13 +261,15 @@ impl Scheduler {
         fleet: &FleetSnapshot,
     ) {
         let plan = self.plan(binding);
-        let (Some(ledger), Ok(plan)) = (self.ledger.as_mut(), plan.as_ref()) else {
+        let (Some(ledger), Ok(_)) = (self.ledger.as_mut(), plan.as_ref()) else {
             return;
         };
+        let (footprint, last) = (Footprint::new(&binding.object.spec), &binding.object.spec.clusters);
         let clusters = fleet.snapshot().clusters();
         for (cluster, replicas) in targets {
             let Some(row) = clusters.row(cluster) else { continue };
-            ledger.release(row.index(), growth(binding, cluster, replicas), requests(plan));
+            let growth = footprint.growth(&assigned(cluster, replicas), last);
+            footprint.release(ledger, row.index(), &growth);
         }
     }
 
@@ -330,7 +366,7 @@ impl Scheduler {
             match result {
                 Ok(targets) => {
                     if let Some(ledger) = self.ledger.as_mut().filter(|_| books) {
-                        book(ledger, plan, binding, fleet, targets);
+                        book(ledger, binding, fleet, targets);
                     }
                     let named = targets
                         .iter()
@@ -390,24 +426,22 @@ fn naming_lists(mut error: CycleError, profile: &Profile, plan: &Plan) -> CycleE
     error
 }
 
-/// Books the replicas that a result adds to the last one.
-fn book(ledger: &mut Ledger, plan: &Plan, binding: &Binding, fleet: &FleetSnapshot, targets: &[Target]) {
+/// Books what a result adds to the last one.
+fn book(ledger: &mut Ledger, binding: &Binding, fleet: &FleetSnapshot, targets: &[Target]) {
+    let (footprint, last) = (Footprint::new(&binding.object.spec), &binding.object.spec.clusters);
     for target in targets {
-        let growth = growth(binding, fleet.name(target.row), target.replicas);
-        ledger.book(target.row as usize, growth, requests(plan));
+        let growth = footprint.growth(&assigned(fleet.name(target.row), target.replicas), last);
+        footprint.book(ledger, target.row as usize, &growth);
     }
 }
 
-/// Replicas that a result has on a cluster beyond the last one.
-fn growth(binding: &Binding, cluster: &str, replicas: i64) -> i64 {
-    let last = binding.last().find(|(name, _)| *name == cluster);
-    replicas - last.map_or(0, |(_, replicas)| replicas)
-}
-
-/// Requests of one replica.
-fn requests(plan: &Plan) -> impl Iterator<Item = (&str, i64)> {
-    let requests = plan.requests.iter();
-    requests.map(|(resource, quantity)| (resource.as_str(), *quantity))
+/// A cluster of a result. The cycle divides at most the binding's replicas, which are 32 bits wide.
+fn assigned(cluster: &str, replicas: i64) -> TargetCluster {
+    TargetCluster {
+        name: cluster.to_owned(),
+        replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
+        ..TargetCluster::default()
+    }
 }
 
 /// Schedules many bindings and returns the decisions in the order of the bindings.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use divvy_documents::read_value;
+use divvy_documents::{WHOLE_NUMBER, read_value};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -207,7 +207,7 @@ fn read_entry(
             None if !is_declared => continue,
             None => {
                 let place = format!("{origin}.{field}");
-                return Err(InvalidBinding::wrong_type(&place, "an integer of 64 bits", value));
+                return Err(InvalidBinding::wrong_type(&place, WHOLE_NUMBER, value));
             }
         };
         if let Some(extended) = fields.insert(field.clone(), direct)

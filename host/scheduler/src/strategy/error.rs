@@ -149,7 +149,7 @@ impl InvalidBinding {
 }
 
 /// Describes a value in a message: scalars by their value, everything else by its type.
-pub(super) fn describe(value: &Value) -> String {
+fn describe(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),

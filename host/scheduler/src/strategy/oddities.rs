@@ -19,9 +19,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::error::{InvalidBinding, describe};
+use super::error::InvalidBinding;
 use super::request::{PreferenceRule, StrategyRequest, StrategySource};
-use divvy_documents::Warning;
+use divvy_documents::{Warning, read_value};
 use divvy_karmada::api::{ClusterAffinity, FieldSelector, SelectorOperator, SelectorRequirement};
 
 /// The strategy that the printed manifests mean.
@@ -210,11 +210,13 @@ fn key<T: DeserializeOwned>(
     let Some(field) = preferences.get(key).filter(|field| !field.is_null()) else {
         return Ok(None);
     };
-    T::deserialize(field)
-        .map(Some)
-        .map_err(|error| InvalidBinding::WrongType {
-            origin: format!("{origin}.{key}"),
-            expected: expected.to_owned(),
-            actual: format!("{} ({error})", describe(field)),
-        })
+    let place = format!("{origin}.{key}");
+    match field {
+        Value::Array(_) => {}
+        other => return Err(InvalidBinding::wrong_type(&place, expected, other)),
+    }
+    read_value(field).map(Some).map_err(|error| InvalidBinding::Malformed {
+        origin: place,
+        reason: error.to_string(),
+    })
 }

@@ -183,11 +183,13 @@ fn what_cannot_be_followed_says_so() {
         [] => : expected an object, got a list
         {"idcs":[],"specifiedClusters":[]} => : `specifiedClusters` and `idcs` cannot both be given
         {"specifiedClusters":{}}
-            => .specifiedClusters: expected a list of `{"name": …, "replicas": …}`, got an object (invalid type: map, expected a sequence)
+            => .specifiedClusters: expected a list of `{"name": …, "replicas": …}`, got an object
+        {"specifiedClusters":[{"name":"a","replicas":"1"}]}
+            => .specifiedClusters: [0].replicas: expected a whole number from -9223372036854775808 to 9223372036854775807, got the string "1"
         {"costList":3} => .costList: expected a list of objects with `targetCluster`, got 3
         {"costList":[{"targetCluster":{},"cots":3}]} => .costList[0]: unknown key `cots`, expected `targetCluster` and `cost`
         {"costList":[{"cost":3}]} => .costList[0]: no clusters are named: `targetCluster` is missing
-        {"costList":[{"targetCluster":{},"cost":"3"}]} => .costList[0].cost: expected an integer of 64 bits, got "3"
+        {"costList":[{"targetCluster":{},"cost":"3"}]} => .costList[0].cost: expected a whole number from -9223372036854775808 to 9223372036854775807, got "3"
         {"costList":[{"targetCluster":7,"cost":3}]} => .costList[0]: targetCluster: expected a mapping, got the number `7`
         "#,
     ) {

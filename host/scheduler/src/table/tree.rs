@@ -119,7 +119,7 @@ fn read(tree: &Node, rows: &mut Rows<'_>) {
                 NodeValue::Null | NodeValue::Skipped => continue,
                 NodeValue::Bool(value) => RawCell::Boolean(*value),
                 NodeValue::Text(text) => RawCell::Text(text),
-                NodeValue::Float(text) => RawCell::Number(text),
+                NodeValue::Float(number) => RawCell::Number(&number.text),
                 NodeValue::Integer(number) => {
                     rows.set((row, key), cell.line, column, &RawCell::Number(&number.to_string()));
                     continue;

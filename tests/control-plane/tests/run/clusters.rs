@@ -125,9 +125,7 @@ async fn freed_capacity_wakes_what_did_not_fit() -> Result<(), Error> {
 
     let room = json!({"status": {"resourceSummary": {"allocatable": {"cpu": "40"}}}});
     scenario.objects().merge_status(CLUSTER, "", "a", &room).await?;
-    let binding = scenario
-        .wait("web", "scheduled", divvy_control_plane_tests::scenario::is_scheduled)
-        .await?;
+    let binding = scenario.wait_until_scheduled("web").await?;
     assert_eq!(result(&binding).values().sum::<i64>(), 10);
     Ok(())
 }

@@ -7,7 +7,7 @@ mod server;
 
 use std::time::{Duration, Instant};
 
-use divvy_control_plane_tests::objects::{DEPLOYMENT, PATIENCE, POLICY, SERVICE};
+use divvy_control_plane_tests::objects::{PATIENCE, SERVICE};
 use divvy_control_plane_tests::templates::Cluster;
 use divvy_control_plane_tests::users::SCHEDULER;
 use divvy_control_plane_tests::{Error, Scenario, templates};
@@ -50,11 +50,9 @@ fn start(scenario: &mut Scenario, further: &[&str]) -> Result<(), Error> {
 async fn deploy(scenario: &Scenario, name: &str, replicas: u32, cpu: &str) -> Result<(), Error> {
     let placement = templates::divided_by_room(json!({}));
     let policy = templates::policy("default", name, ("apps/v1", "Deployment", name), placement);
-    scenario.objects().create(POLICY, &policy).await?;
     let mut workload = templates::deployment("default", name, replicas);
     workload["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = cpu.into();
-    scenario.objects().create(DEPLOYMENT, &workload).await?;
-    scenario.karmada.detect().await
+    scenario.deploy_under(&policy, &workload).await
 }
 
 /// Deploys one workload after another, for each of which the estimators are asked, until a cluster's breaker is in a
@@ -107,9 +105,7 @@ async fn an_estimator_that_fails_costs_its_own_cluster_the_estimate() -> Result<
     until_breaker(&scenario, "a", 2.0).await?;
     b.behave(Behaviour::Count(5));
     deploy(&scenario, "dead", 8, "3").await?;
-    let binding = scenario
-        .wait("dead", "scheduled", divvy_control_plane_tests::scenario::is_scheduled)
-        .await?;
+    let binding = scenario.wait_until_scheduled("dead").await?;
     let result = divvy_control_plane_tests::scenario::result(&binding);
     assert_eq!(result.values().sum::<i64>(), 8, "{result:?}");
     assert!(
@@ -157,9 +153,7 @@ async fn the_estimators_of_clusters_that_are_gone_are_forgotten() -> Result<(), 
     let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
     start(&mut scenario, &[])?;
     deploy(&scenario, "web", 3, "1").await?;
-    scenario
-        .wait("web", "scheduled", divvy_control_plane_tests::scenario::is_scheduled)
-        .await?;
+    scenario.wait_until_scheduled("web").await?;
     let state = |cluster: &str| figure(&scenario, &format!("divvy_estimator_breaker{{cluster=\"{cluster}\"}}"));
     assert!(state("b").is_some() && state("c").is_some());
     // In two steps, as Karmada deletes a cluster.

@@ -6,6 +6,7 @@
 mod clusters;
 mod estimators;
 mod faults;
+mod live;
 mod operating;
 mod ownership;
 mod placing;
@@ -18,13 +19,13 @@ mod status;
 mod tracing;
 mod watchdog;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use divvy_control_plane_tests::objects::{BINDING, CLUSTER_BINDING};
+use divvy_control_plane_tests::objects::{BINDING, CLUSTER_BINDING, PATIENCE};
 use divvy_control_plane_tests::scenario::binding_name;
 use divvy_control_plane_tests::templates::{self, Cluster};
 use divvy_control_plane_tests::users::{SCHEDULER, User};
-use divvy_control_plane_tests::{Error, Scenario};
+use divvy_control_plane_tests::{Divvy, Error, Scenario};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -63,10 +64,7 @@ async fn deploy_nowhere(scenario: &Scenario) -> Result<(), Error> {
 async fn let_time_pass(scenario: &Scenario, name: &str) -> Result<(), Error> {
     let everywhere = templates::duplicated(json!({}));
     scenario.deploy(name, 1, everywhere).await?;
-    let expectation = "scheduled";
-    scenario
-        .wait(name, expectation, divvy_control_plane_tests::scenario::is_scheduled)
-        .await?;
+    scenario.wait_until_scheduled(name).await?;
     Ok(())
 }
 
@@ -101,6 +99,52 @@ fn ask(scenario: &Scenario, path: &str) -> (u16, String) {
     match divvy_controller::serve::get(address, path, Duration::from_secs(10)) {
         Ok(response) => (response.status, String::from_utf8_lossy(&response.body).into_owned()),
         Err(error) => (0, error.to_string()),
+    }
+}
+
+/// Waits until the scheduler's answer to a path is as expected, and returns its body.
+async fn until_answer(scenario: &Scenario, path: &str, is_expected: impl Fn(u16, &str) -> bool) -> String {
+    let start = Instant::now();
+    loop {
+        let (status, body) = ask(scenario, path);
+        if is_expected(status, &body) {
+            return body;
+        }
+        assert!(start.elapsed() < PATIENCE, "{path}: {status} {body}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until the scheduler answers a path with a status, and returns the body.
+async fn until_status(scenario: &Scenario, path: &str, status: u16) -> String {
+    until_answer(scenario, path, |actual, _| actual == status).await
+}
+
+/// Waits until a series has a figure. Some are brought up to date once per second.
+async fn until_figure(scenario: &Scenario, series: &str, expected: f64) {
+    let start = Instant::now();
+    while figure(scenario, series) != Some(expected) {
+        let log = scenario.schedulers.last().map(|divvy| divvy.process.printed());
+        assert!(
+            start.elapsed() < PATIENCE,
+            "{series} is {:?}, expected {expected}\n{}",
+            figure(scenario, series),
+            log.unwrap_or_default()
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until a scheduler has printed a text.
+async fn until_printed(scheduler: &Divvy, text: &str) {
+    let start = Instant::now();
+    while !scheduler.process.printed().contains(text) {
+        assert!(
+            start.elapsed() < PATIENCE,
+            "`{text}` is not in\n{}",
+            scheduler.process.printed()
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

@@ -10,7 +10,9 @@ use divvy_control_plane_tests::users::{SCHEDULER, SCHEDULER_B};
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::{Value, json};
 
-use crate::{ask, deploy_nowhere, figure, folder, let_time_pass, scheduling, three_clusters};
+use crate::{
+    ask, deploy_nowhere, figure, folder, let_time_pass, scheduling, three_clusters, until_figure, until_status,
+};
 
 /// Runs `divvy explain` against the last scheduler that was started.
 fn explain(scenario: &Scenario, arguments: &[&str]) -> Result<Output, Error> {
@@ -32,37 +34,11 @@ fn command(scenario: &Scenario, name: &str, arguments: &[&str]) -> Result<Output
     output.map_err(Error::file(binary()?))
 }
 
-/// Waits until the scheduler answers a path with a status.
-async fn until(scenario: &Scenario, path: &str, status: u16) -> String {
-    let start = Instant::now();
-    loop {
-        let (actual, body) = ask(scenario, path);
-        if actual == status {
-            return body;
-        }
-        assert!(start.elapsed() < PATIENCE, "{path}: {actual} {body}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-/// Waits until a series has a figure. Some are brought up to date once per second.
-async fn until_figure(scenario: &Scenario, series: &str, expected: f64) {
-    let start = Instant::now();
-    while figure(scenario, series) != Some(expected) {
-        assert!(
-            start.elapsed() < PATIENCE,
-            "{series} is {:?}, expected {expected}",
-            figure(scenario, series)
-        );
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
 #[tokio::test]
 async fn probes_and_metrics_show_what_happens() -> Result<(), Error> {
     let (_folder, mut scenario) = scheduling(&three_clusters()).await?;
-    assert_eq!(until(&scenario, "/healthz", 200).await, "ok\n");
-    until(&scenario, "/readyz", 200).await;
+    assert_eq!(until_status(&scenario, "/healthz", 200).await, "ok\n");
+    until_status(&scenario, "/readyz", 200).await;
     let gold = json!({"labelSelector": {"matchLabels": {"tier": "gold"}}});
     scenario.deploy("web", 4, templates::divided_by_room(gold)).await?;
     scenario.wait_for_result("web", &[("a", 2), ("b", 2)]).await?;
@@ -119,7 +95,7 @@ async fn probes_and_metrics_show_what_happens() -> Result<(), Error> {
     // A standby is ready without the lease, and leads nothing.
     let standby = scenario.configuration(SCHEDULER_B);
     scenario.start_scheduler_with(&standby)?;
-    until(&scenario, "/readyz", 200).await;
+    until_status(&scenario, "/readyz", 200).await;
     assert_eq!(figure(&scenario, "divvy_leader"), Some(0.0));
     Ok(())
 }

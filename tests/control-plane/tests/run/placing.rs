@@ -1,6 +1,6 @@
 //! From a binding to clusters: first scheduling, scaling, changes of the policy, groups, cluster-scoped resources.
 
-use divvy_control_plane_tests::objects::{BINDING, CLUSTER_BINDING, CLUSTER_POLICY, DEPLOYMENT, POLICY};
+use divvy_control_plane_tests::objects::{BINDING, CLUSTER_BINDING, CLUSTER_POLICY, DEPLOYMENT};
 use divvy_control_plane_tests::scenario::{APPLIED_PLACEMENT, condition, is_scheduled, result};
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::{Value, json};
@@ -113,10 +113,8 @@ async fn a_lazy_policy_waits_for_its_workload() -> Result<(), Error> {
     let placement = templates::divided_by_weight(&[("a", 1), ("b", 3)]);
     let mut policy = templates::policy("default", "web", ("apps/v1", "Deployment", "web"), placement);
     policy["spec"]["activationPreference"] = "Lazy".into();
-    scenario.objects().create(POLICY, &policy).await?;
     let workload = templates::deployment("default", "web", 8);
-    scenario.objects().create(DEPLOYMENT, &workload).await?;
-    scenario.karmada.detect().await?;
+    scenario.deploy_under(&policy, &workload).await?;
     scenario.wait_for_result("web", &[("a", 2), ("b", 6)]).await?;
     let average = json!({"metadata": {"annotations": {"divvy.io/strategy": "Average"}}});
     scenario.change_policy("web", &average).await?;

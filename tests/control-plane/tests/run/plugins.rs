@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use divvy_control_plane_tests::objects::{BINDING, DEPLOYMENT, POLICY};
+use divvy_control_plane_tests::objects::BINDING;
 use divvy_control_plane_tests::scenario::{condition, is_scheduled};
 use divvy_control_plane_tests::templates::Cluster;
 use divvy_control_plane_tests::users::{SCHEDULER, SCHEDULER_B};
@@ -51,10 +51,8 @@ async fn a_plugin_that_is_not_bundled_decides() -> Result<(), Error> {
         "divvy.io/strategy": "CheapestFirst",
         "divvy.io/preferences": r#"{"maximumPrice": 0.5}"#,
     });
-    scenario.objects().create(POLICY, &policy).await?;
     let workload = templates::deployment("default", "web", 14);
-    scenario.objects().create(DEPLOYMENT, &workload).await?;
-    scenario.karmada.detect().await?;
+    scenario.deploy_under(&policy, &workload).await?;
     scenario.wait_for_result("web", &[("cheap", 10), ("dear", 4)]).await?;
     Ok(())
 }
@@ -70,28 +68,32 @@ async fn all_components_go_to_one_cluster_with_room_for_them() -> Result<(), Err
     let component = |name: &str, replicas: u32| json!({"name": name, "replicas": replicas, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}});
     let mut placement = templates::divided_by_room(json!({}));
     placement["spreadConstraints"] = json!([{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]);
-    let resource = json!({"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": "job"});
-    let binding = json!({
-        "metadata": {
-            "namespace": "default",
-            "name": "job",
-            "labels": {"propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-0000-4000-8000-000000000000"},
-        },
-        "spec": {
-            "resource": resource,
-            "schedulerName": "default-scheduler",
-            "placement": placement,
-            "components": [component("manager", 1), component("worker", 4)],
-        },
-    });
-    scenario.objects().create(BINDING, &binding).await?;
-    let binding = scenario
-        .objects()
-        .wait(BINDING, "default", "job", "scheduled", is_scheduled)
-        .await?;
+    let set = |name: &str, workers: u32| {
+        let mut binding = templates::binding(name, 0, placement.clone());
+        binding["spec"]["replicas"] = Value::Null;
+        binding["spec"]["components"] = json!([component("manager", 1), component("worker", workers)]);
+        binding
+    };
+    scenario.bind(&set("job", 4)).await?;
+    let binding = scenario.wait_for_binding("job", "scheduled", is_scheduled).await?;
     let clusters = binding["spec"]["clusters"].as_array().map_or(&[][..], Vec::as_slice);
     assert_eq!(clusters.len(), 1, "{binding:#}");
     assert_eq!(clusters[0]["name"], "large");
+    // What it takes is held, though its result counts no replicas: 15 are left, then 3.
+    for (name, workers, reason) in [
+        ("second", 11, "Success"),
+        ("third", 4, "NoClusterFit"),
+        ("fourth", 2, "Success"),
+    ] {
+        scenario.bind(&set(name, workers)).await?;
+        let is_decided = |binding: &Value| !condition(binding, "Scheduled").is_null();
+        let decided = scenario.wait_for_binding(name, "decided", is_decided).await?;
+        let actual = &condition(&decided, "Scheduled")["reason"];
+        assert!(
+            actual == reason || reason != "Success" && actual != "Success",
+            "{name}: {decided:#}"
+        );
+    }
     Ok(())
 }
 
@@ -107,39 +109,21 @@ async fn workloads_that_are_kept_apart_wait_for_a_free_cluster() -> Result<(), E
     let mut placement = templates::divided_by_room(json!({}));
     placement["spreadConstraints"] = json!([{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]);
     let binding = |name: &str| {
-        json!({
-            "metadata": {
-                "namespace": "default",
-                "name": name,
-                "labels": {"propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-0000-4000-8000-000000000000"},
-            },
-            "spec": {
-                "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name},
-                "schedulerName": "default-scheduler",
-                "placement": placement,
-                "replicas": 2,
-                "workloadAffinityGroups": {"antiAffinityGroup": "ha=shop"},
-            },
-        })
+        let mut binding = templates::binding(name, 2, placement.clone());
+        binding["spec"]["workloadAffinityGroups"] = json!({"antiAffinityGroup": "ha=shop"});
+        binding
     };
     let cluster_of = |binding: &Value| binding["spec"]["clusters"][0]["name"].as_str().map(str::to_owned);
-    let objects = scenario.objects();
-    objects.create(BINDING, &binding("first")).await?;
-    objects.create(BINDING, &binding("second")).await?;
-    let first = objects
-        .wait(BINDING, "default", "first", "scheduled", is_scheduled)
-        .await?;
-    let second = objects
-        .wait(BINDING, "default", "second", "scheduled", is_scheduled)
-        .await?;
+    scenario.bind(&binding("first")).await?;
+    scenario.bind(&binding("second")).await?;
+    let first = scenario.wait_for_binding("first", "scheduled", is_scheduled).await?;
+    let second = scenario.wait_for_binding("second", "scheduled", is_scheduled).await?;
     assert_ne!(cluster_of(&first), cluster_of(&second));
-    objects.create(BINDING, &binding("third")).await?;
+    scenario.bind(&binding("third")).await?;
     let is_refused = |binding: &Value| condition(binding, "Scheduled")["reason"] == "NoClusterFit";
-    objects.wait(BINDING, "default", "third", "refused", is_refused).await?;
-    objects.delete(BINDING, "default", "first").await?;
-    let third = objects
-        .wait(BINDING, "default", "third", "scheduled", is_scheduled)
-        .await?;
+    scenario.wait_for_binding("third", "refused", is_refused).await?;
+    scenario.objects().delete(BINDING, "default", "first").await?;
+    let third = scenario.wait_for_binding("third", "scheduled", is_scheduled).await?;
     assert_eq!(cluster_of(&third), cluster_of(&first));
     Ok(())
 }

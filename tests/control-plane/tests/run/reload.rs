@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use divvy_control_plane_tests::divvy::plugins;
-use divvy_control_plane_tests::objects::{BINDING, CLUSTER, Objects, PATIENCE};
-use divvy_control_plane_tests::scenario::{is_scheduled, result};
+use divvy_control_plane_tests::divvy::{fixture_plugin, plugins};
+use divvy_control_plane_tests::objects::{BINDING, CLUSTER, Objects};
+use divvy_control_plane_tests::scenario::{condition, is_scheduled, result};
 use divvy_control_plane_tests::templates::Cluster;
 use divvy_control_plane_tests::users::SCHEDULER;
 use divvy_control_plane_tests::{Error, Scenario, templates};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::{figure, folder};
+use crate::{folder, let_time_pass, three_clusters, until_figure};
 
 /// Weights that every profile divides six replicas by. Each combination of the two settings that the profiles change
 /// has another result, so that half a set would be seen.
@@ -82,22 +82,6 @@ impl Mount {
     }
 }
 
-fn binding(name: &str) -> Value {
-    json!({
-        "metadata": {
-            "namespace": "default",
-            "name": name,
-            "labels": {"propagationpolicy.karmada.io/permanent-id": "5f0f5d3c-0000-4000-8000-000000000000"},
-        },
-        "spec": {
-            "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name},
-            "schedulerName": "default-scheduler",
-            "replicas": 6,
-            "placement": templates::divided_by_weight(&WEIGHTS),
-        },
-    })
-}
-
 /// Creates bindings one after the other, each when the one before is scheduled, until it is ended. Returns how many.
 fn arrive(objects: Objects) -> (oneshot::Sender<()>, JoinHandle<Result<usize, Error>>) {
     let (end, mut ended) = oneshot::channel();
@@ -105,7 +89,8 @@ fn arrive(objects: Objects) -> (oneshot::Sender<()>, JoinHandle<Result<usize, Er
         let mut number = 0;
         while ended.try_recv() == Err(oneshot::error::TryRecvError::Empty) {
             let name = format!("web{number}");
-            objects.create(BINDING, &binding(&name)).await?;
+            let binding = templates::binding(&name, 6, templates::divided_by_weight(&WEIGHTS));
+            objects.create(BINDING, &binding).await?;
             objects
                 .wait(BINDING, "default", &name, "scheduled", is_scheduled)
                 .await?;
@@ -118,17 +103,7 @@ fn arrive(objects: Objects) -> (oneshot::Sender<()>, JoinHandle<Result<usize, Er
 
 /// Waits until this number of reloads had this outcome.
 async fn wait_for_reloads(scenario: &Scenario, outcome: &str, count: f64) {
-    let series = format!("divvy_reloads_total{{result=\"{outcome}\"}}");
-    let start = Instant::now();
-    while figure(scenario, &series) != Some(count) {
-        let log = scenario.schedulers[0].process.printed();
-        assert!(
-            start.elapsed() < PATIENCE,
-            "{series} is {:?}\n{log}",
-            figure(scenario, &series)
-        );
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    until_figure(scenario, &format!("divvy_reloads_total{{result=\"{outcome}\"}}"), count).await;
 }
 
 /// The hash of the profile that decides.
@@ -225,5 +200,79 @@ async fn changed_profiles_and_plugins_decide_and_bad_ones_do_not() -> Result<(),
     assert!(results[turn..].iter().all(|result| *result == by_second), "{results:?}");
     let log = scenario.schedulers[0].process.printed();
     assert!(log.contains("no-such-method"), "{log}");
+    Ok(())
+}
+
+/// Under the first profile, neither the JSON of clusters nor the placements of other bindings are kept.
+#[tokio::test]
+async fn a_changed_profile_may_read_what_was_not_kept_before() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    let file = scenario.start_scheduler_under("profile.toml", "[[profile]]\nname = 'live'\nextends = 'karmada'\n")?;
+    let mut placement = templates::divided_by_room(json!({}));
+    placement["spreadConstraints"] = json!([{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]);
+    let binding = |name: &str| templates::binding(name, 2, placement.clone());
+    scenario.bind(&binding("first")).await?;
+    let first = scenario.wait_for_binding("first", "scheduled", is_scheduled).await?;
+    let group = json!({"spec": {"workloadAffinityGroups": {"antiAffinityGroup": "ha=shop"}}});
+    scenario.objects().merge(BINDING, "default", "first", &group).await?;
+    let is_refused = |object: &serde_json::Value| condition(object, "Scheduled")["status"] == "False";
+    scenario.wait_for_binding("first", "refused", is_refused).await?;
+
+    let text = format!(
+        "[[profile]]\nname = 'live'\nextends = 'karmada-alpha'\nfilters = ['...', 'curious']\n\
+         [profile.plugin.curious]\npath = '{}'\nconfiguration = {{ reads = 'declared-clusters' }}\n",
+        fixture_plugin("windows")?.display()
+    );
+    std::fs::write(&file, text).map_err(Error::file(&file))?;
+    wait_for_reloads(&scenario, "applied", 1.0).await;
+    scenario.wait_for_binding("first", "scheduled", is_scheduled).await?;
+    let mut taken = vec![result(&first)];
+    for name in ["second", "third"] {
+        let mut apart = binding(name);
+        apart["spec"]["workloadAffinityGroups"] = group["spec"]["workloadAffinityGroups"].clone();
+        scenario.bind(&apart).await?;
+        taken.push(result(
+            &scenario.wait_for_binding(name, "scheduled", is_scheduled).await?,
+        ));
+    }
+    let clusters: std::collections::BTreeSet<&String> = taken.iter().flat_map(BTreeMap::keys).collect();
+    assert_eq!(clusters.len(), 3, "{taken:?}");
+    Ok(())
+}
+
+/// A profile is often changed before the file of its new plugin arrives.
+#[tokio::test]
+async fn a_profile_is_tried_again_when_a_missing_plugin_appears() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    let libraries = folder.path().join("plugins");
+    copy_plugins(&libraries)?;
+    let file = folder.path().join("profile.toml");
+    let profile = |lines: &str| format!("[[profile]]\nname = 'live'\nextends = 'default'\n{lines}");
+    let write = |lines: &str| std::fs::write(&file, profile(lines)).map_err(Error::file(&file));
+    write("")?;
+    let mut configuration = scenario.configuration(SCHEDULER);
+    configuration.profile = file.clone();
+    configuration.plugins = Some(libraries.clone());
+    scenario.start_scheduler_with(&configuration)?;
+    let_time_pass(&scenario, "before").await?;
+
+    // By its name, in the folder of the plugins.
+    let library = fixture_plugin("few-per-provider")?;
+    write("select = ['few-per-provider', '...']\n")?;
+    wait_for_reloads(&scenario, "refused", 1.0).await;
+    let copy = |name: &str| std::fs::copy(&library, libraries.join(name)).map_err(Error::file(&libraries));
+    copy("libdivvy_plugin_few_per_provider.so")?;
+    wait_for_reloads(&scenario, "applied", 1.0).await;
+
+    // By its path.
+    let path = libraries.join("given.so");
+    let table = format!("[profile.plugin.few-per-provider]\npath = '{}'\n", path.display());
+    write(&format!("select = ['few-per-provider', '...']\n{table}"))?;
+    wait_for_reloads(&scenario, "refused", 2.0).await;
+    copy("given.so")?;
+    wait_for_reloads(&scenario, "applied", 2.0).await;
+    let_time_pass(&scenario, "after").await?;
     Ok(())
 }

@@ -109,6 +109,30 @@ async fn an_invalid_annotation_is_reported_and_changes_nothing() -> Result<(), E
 }
 
 #[tokio::test]
+async fn what_is_not_read_as_it_is_written_is_reported_once() -> Result<(), Error> {
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
+    let placement = templates::divided_by_weight(&[("a", 1), ("b", 2)]);
+    let mut policy = templates::policy("default", "web", ("apps/v1", "Deployment", "web"), placement);
+    policy["metadata"]["annotations"] = json!({"divvy.io/preferences.no-such-plugin": "{}"});
+    let workload = templates::deployment("default", "web", 3);
+    scenario.deploy_under(&policy, &workload).await?;
+    scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    for (kind, name) in [(BINDING, "web-deployment"), (DEPLOYMENT, "web")] {
+        let event = scenario.wait_for_event(kind, name, "ScheduleBindingWarning").await?;
+        let message = event["message"].as_str().unwrap_or_default();
+        assert!(message.contains("no-such-plugin"), "{message}");
+        assert_eq!(event["type"], "Warning");
+    }
+    // Further decisions do not repeat it.
+    scenario.scale("web", 6).await?;
+    scenario.wait_for_result("web", &[("a", 2), ("b", 4)]).await?;
+    let printed = scenario.schedulers[0].process.printed();
+    let lines = printed.lines().filter(|line| line.contains("no-such-plugin"));
+    assert_eq!(lines.count(), 1, "{printed}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn groups_of_workloads_are_refused_visibly() -> Result<(), Error> {
     let (_folder, scenario) = scheduling(&three_clusters()).await?;
     scenario

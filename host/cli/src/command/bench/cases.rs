@@ -160,7 +160,7 @@ fn percentile(times: &[Duration], percent: usize) -> f64 {
     times.get(rank).copied().unwrap_or_default().as_nanos() as f64 / 1_000.0
 }
 
-fn table(all: &[CaseTimes]) -> Grid {
+fn table(all: &[CaseTimes]) -> Grid<'_> {
     let mut columns = vec![Column::left("CASE")];
     columns.extend(["CLUSTERS", "P50 µs", "P99 µs", "MAX µs", "EVENT P50 µs", "BINDINGS/s"].map(Column::right));
     columns.push(Column::left("RESULT"));

@@ -110,7 +110,7 @@ async fn measure(options: BenchOptions, console: &Console) -> Result<BenchReport
     result.and_then(|report| removed.map(|()| report))
 }
 
-fn table(report: &BenchReport) -> Grid {
+fn table(report: &BenchReport) -> Grid<'_> {
     let titles = [
         "BARE CLIENT/s",
         "BINDINGS/s",

@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &ScaleArguments, console: &Console) -> Result<Exit,
     Ok(Exit::Success)
 }
 
-fn table(reports: &[ScaleReport]) -> Grid {
+fn table(reports: &[ScaleReport]) -> Grid<'_> {
     let titles = [
         "BINDINGS",
         "CLUSTERS",

@@ -74,7 +74,7 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, value_name = "PROFILE")]
     pub(super) base: Option<String>,
     /// Divide every binding on the right side with this strategy, as if its policy named it
-    #[arg(long, value_name = "STRATEGY")]
+    #[arg(long, value_name = "STRATEGY", value_hint = clap::ValueHint::Other)]
     pub(super) strategy: Option<String>,
     /// List satisfied bindings that would be placed differently if they were rescheduled
     #[arg(long, conflicts_with = "without_each")]

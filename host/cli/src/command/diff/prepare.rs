@@ -12,14 +12,13 @@ use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests};
-use divvy_scheduler::plan::PlanResult;
 use divvy_scheduler::plugin::PluginDirectories;
 use divvy_scheduler::scheduler::Scheduler;
 
 use super::arguments::{MissingClusters, SituationArguments};
 use crate::command::choosing::Shown;
 use crate::command::input::read_files;
-use crate::command::schedule::check_strategy;
+use crate::command::schedule::{check_strategy, plan_warnings};
 use crate::command::setup::ChosenProfile;
 use crate::command::tables::check_clusters;
 use crate::report::console::Console;
@@ -83,16 +82,15 @@ pub(in crate::command) fn prepare(
     let mut manifests = arguments.input.read(kinds, keep_json)?;
     let overlay = overlay(arguments, kinds, keep_json);
     let mut overlaid = overlay.is_some().then(|| manifests.clone());
-    let mut labels = arguments.choosing.labels(&manifests);
+    let live = arguments
+        .choosing
+        .live_workloads(&arguments.input, &manifests, console)?;
+    let mut labels = arguments.choosing.labels(&manifests, &live);
     let detected = manifests.detect(kinds.clone());
-    let mut scheduler = Scheduler::new(Arc::clone(&right.side.profile));
-    let plans: Vec<PlanResult> = detected
-        .bindings
-        .iter()
-        .map(|binding| scheduler.plan(binding))
-        .collect();
     if !arguments.choosing.quiet {
-        warnings::tell(&manifests, &detected, &plans, console);
+        let mut scheduler = Scheduler::new(Arc::clone(&right.side.profile)).keeping_no_plans();
+        let warned = plan_warnings(&mut scheduler, detected.bindings.iter());
+        warnings::tell(&manifests, &detected, &warned, console);
     }
     let mut problems = manifests.problems.clone();
     problems.extend(overlay.iter().flat_map(|overlay| overlay.problems.clone()));
@@ -111,7 +109,7 @@ pub(in crate::command) fn prepare(
     let laid = match (&mut overlaid, &overlay) {
         (Some(overlaid), Some(overlay)) => {
             overlaid.overlay(overlay);
-            labels = arguments.choosing.labels(overlaid);
+            labels = arguments.choosing.labels(overlaid, &live);
             let detected = overlaid.detect(kinds.clone());
             let mut laid = situation(overlaid, detected);
             laid.changed.extend(

@@ -203,9 +203,10 @@ pub(super) fn not_found(name: &str, directories: &PluginDirectories) -> Failure 
     let present = directories.list();
     let diagnostic = Diagnostic::new(format!("plugin `{name}` not found; looked in {directories}"));
     let nearest = divvy_documents::names::nearest(name, present.keys().map(String::as_str));
-    Failure::usage(match nearest {
-        Some(nearest) => diagnostic.with_hint(format!("did you mean `{nearest}`?")),
-        None => diagnostic.with_hint("`divvy plugin list` shows those that are found"),
+    Failure::usage(match (directories.hint_for_missing(name), nearest) {
+        (Some(hint), _) => diagnostic.with_hint(hint),
+        (None, Some(nearest)) => diagnostic.with_hint(format!("did you mean `{nearest}`?")),
+        (None, None) => diagnostic.with_hint("`divvy plugin list` shows those that are found"),
     })
 }
 

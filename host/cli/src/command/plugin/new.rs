@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use divvy_scaffold::{ExtensionPoint, Language, PluginName, ProfileEntry, Scaffold, ScaffoldError, Sdk};
-use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
+use divvy_scaffold::{ExtensionPoint, Language, PluginName, Scaffold, ScaffoldError, Sdk};
+use divvy_scheduler::profile::ProfileSource;
 
 use super::{Exit, plugin_names};
 use crate::report::console::Console;
@@ -87,13 +87,17 @@ pub(super) fn run(arguments: &NewArguments, console: &Console) -> Result<Exit, F
         ));
     }
     let folder = arguments.path.clone().unwrap_or_else(|| PathBuf::from(name.as_str()));
-    let (point, listed) = listed(arguments.point, &built_in);
+    let point = match arguments.point {
+        Point::Assign => ExtensionPoint::Assign,
+        Point::Filter => ExtensionPoint::Filter,
+        Point::Score => ExtensionPoint::Score,
+        Point::Select => ExtensionPoint::Select,
+    };
     let scaffold = Scaffold {
         name,
         point,
         language,
         sdk: sdk(arguments.sdk.as_deref())?,
-        listed,
     };
     scaffold.write(&folder).map_err(|error| failure(&error))?;
     console.print(|out| {
@@ -111,26 +115,6 @@ pub(super) fn run(arguments: &NewArguments, console: &Console) -> Result<Exit, F
         writeln!(out, "then: write your rule in {}", folder.join(rule).display())
     })?;
     Ok(Exit::Success)
-}
-
-/// The extension point, and what the built-in profile lists there: a list of a profile replaces the one that it extends.
-fn listed(point: Point, built_in: &ProfileConfiguration) -> (ExtensionPoint, Vec<ProfileEntry>) {
-    let named = |list: &Option<Vec<String>>| {
-        let names = list.iter().flatten().cloned();
-        names.map(|plugin| ProfileEntry { plugin, weight: None }).collect()
-    };
-    match point {
-        Point::Assign => (ExtensionPoint::Assign, named(&built_in.assign)),
-        Point::Filter => (ExtensionPoint::Filter, named(&built_in.filters)),
-        Point::Select => (ExtensionPoint::Select, named(&built_in.select)),
-        Point::Score => {
-            let scores = built_in.scores.iter().flatten().map(|entry| ProfileEntry {
-                plugin: entry.plugin.clone(),
-                weight: Some(entry.weight),
-            });
-            (ExtensionPoint::Score, scores.collect())
-        }
-    }
 }
 
 /// The SDK that an argument names: a version begins with a digit and is not a folder.

@@ -19,7 +19,7 @@ pub(crate) fn divide(
     tie_key: impl Fn(usize) -> u64,
 ) -> Result<Vec<i64>, i64> {
     let mut order: Vec<(i64, usize)> = room.iter().copied().zip(0..).collect();
-    order.sort_by_key(|&(room, cluster)| (Reverse(room), tie_key(cluster)));
+    order.sort_unstable_by_key(|&(room, cluster)| (Reverse(room), tie_key(cluster)));
     let mut shares = vec![0; room.len()];
     let mut left = replicas;
     for (room, cluster) in order {

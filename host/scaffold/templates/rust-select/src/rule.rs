@@ -16,7 +16,7 @@ pub(crate) fn check(clusters: u32) -> Result<(), &'static str> {
 /// Keeps the best clusters, the best first. `offer` is the score of a cluster, its room, and its tie key, of which the
 /// smaller one comes first.
 pub(crate) fn best<C>(clusters: &mut Vec<C>, most: u32, offer: impl Fn(&C) -> (i64, i64, u64)) {
-    clusters.sort_by_key(|cluster| {
+    clusters.sort_unstable_by_key(|cluster| {
         let (score, room, tie_key) = offer(cluster);
         (Reverse(score), Reverse(room), tie_key)
     });

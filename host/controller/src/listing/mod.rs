@@ -3,6 +3,10 @@
 //! For commands that look once and do not watch. They read the text with the same reader as files, so that both are
 //! validated and explained alike.
 
+mod labels;
+
+pub use labels::{ListedWorkloads, Unlisted, UnlistedCause, list_workloads};
+
 use kube::core::Request;
 use kube::core::params::ListParams;
 use serde_json::{Value, json};

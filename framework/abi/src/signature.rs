@@ -1,0 +1,154 @@
+//! What functions take and return, and what pointers point to, by name.
+//!
+//! An address takes eight bytes whatever is behind it, so neither is part of a layout. The golden test and the test of the
+//! C header compare these names, and so does the certificate, at each field that holds a function or a pointer.
+
+use std::ffi::c_void;
+
+use crate::column::PluginText;
+
+/// A type of an argument or result that crosses the boundary.
+pub trait Argument {
+    /// Name of the type.
+    const NAME: &'static str;
+}
+
+/// A type of functions that cross the boundary. Only `function!` implements it.
+pub trait Signature: Copy {
+    /// Names of the types of the arguments, in order, and at last that of the result.
+    const TYPES: &'static [&'static str];
+    /// What stands for the type in a certificate.
+    #[cfg(feature = "certificate")]
+    type Certified: certified::Tagged;
+}
+
+/// A struct that a [`Pointer`](crate::Pointer) can point to. Only `sized!` implements it.
+pub trait Pointee {
+    /// What stands for the type in a certificate.
+    #[cfg(feature = "certificate")]
+    type Certified: certified::Tagged;
+}
+
+macro_rules! arguments {
+    ($($type:ty = $name:literal),+ $(,)?) => {$(
+        impl Argument for $type {
+            const NAME: &'static str = $name;
+        }
+    )+};
+}
+
+arguments! {
+    () = "()",
+    u32 = "u32",
+    u64 = "u64",
+    f64 = "f64",
+    *const c_void = "*const c_void",
+    *mut c_void = "*mut c_void",
+    PluginText<'_> = "PluginText",
+    *mut crate::call::CallHead<'_> = "*mut CallHead",
+}
+
+/// Declares a type of functions of the other side.
+macro_rules! function {
+    (
+        $(#[$attribute:meta])*
+        $name:ident $(<$lifetime:lifetime>)? ($($argument:ident : $type:ty),* $(,)?) $(-> $result:ty)?
+    ) => {
+        $(#[$attribute])*
+        pub type $name = $(for<$lifetime>)? unsafe extern "C" fn($($argument: $type),*) $(-> $result)?;
+
+        const _: () = {
+            use $crate::signature::{Argument, Signature};
+
+            /// Brings the lifetime into scope.
+            struct Types $(<$lifetime>)? (std::marker::PhantomData<fn($(&$lifetime ())?)>);
+
+            impl $(<$lifetime>)? Types $(<$lifetime>)? {
+                const NAMES: &'static [&'static str] = &[
+                    $(<$type as Argument>::NAME,)*
+                    <$crate::signature::function!(@result $($result)?) as Argument>::NAME,
+                ];
+                #[cfg(feature = "certificate")]
+                const TAG: abi_stable::type_layout::Tag =
+                    abi_stable::type_layout::Tag::arr(abi_stable::rslice![
+                        $(abi_stable::type_layout::Tag::str(<$type as Argument>::NAME),)*
+                        abi_stable::type_layout::Tag::str(
+                            <$crate::signature::function!(@result $($result)?) as Argument>::NAME
+                        ),
+                    ]);
+            }
+
+            #[cfg(feature = "certificate")]
+            $crate::signature::certified::tagged!(Marker, Types::TAG);
+
+            impl Signature for $name {
+                const TYPES: &'static [&'static str] = Types::NAMES;
+                #[cfg(feature = "certificate")]
+                type Certified = Marker;
+            }
+        };
+    };
+    (@result) => { () };
+    (@result $result:ty) => { $result };
+}
+pub(crate) use function;
+
+/// Functions and pointers as a certificate contains them: their layouts, with the names of what is behind them as a tag.
+///
+/// A certificate without tags, as it was made before there were any, agrees with every tag.
+#[cfg(feature = "certificate")]
+pub mod certified {
+    use std::ffi::c_void;
+    use std::marker::PhantomData;
+
+    use abi_stable::StableAbi;
+    use abi_stable::abi_stability::GetStaticEquivalent_;
+    use abi_stable::type_layout::Tag;
+
+    use crate::column::FILL;
+
+    /// What is behind an address.
+    pub trait Tagged: GetStaticEquivalent_ {
+        /// Its name, or its names.
+        const TAG: Tag;
+    }
+
+    /// Declares a type that stands for what is behind an address.
+    macro_rules! tagged {
+        ($name:ident, $tag:expr) => {
+            pub enum $name {}
+
+            // SAFETY: the type has no lifetimes.
+            unsafe impl abi_stable::abi_stability::GetStaticEquivalent_ for $name {
+                type StaticEquivalent = $name;
+            }
+
+            impl $crate::signature::certified::Tagged for $name {
+                const TAG: abi_stable::type_layout::Tag = $tag;
+            }
+        };
+    }
+    pub(crate) use tagged;
+
+    /// [`crate::Function`], for functions of one type.
+    #[repr(C)]
+    #[derive(StableAbi)]
+    #[sabi(not_stableabi(S), bound(S: Tagged), tag = S::TAG)]
+    pub struct Function<S> {
+        #[sabi(unsafe_opaque_field)]
+        function: (*const c_void, PhantomData<S>),
+        fill: [u32; FILL],
+    }
+
+    /// [`crate::Pointer`], to structs of one type.
+    #[repr(C)]
+    #[derive(StableAbi)]
+    #[sabi(not_stableabi(S), bound(S: Tagged), tag = S::TAG)]
+    pub struct Pointer<'a, S> {
+        #[sabi(unsafe_opaque_field)]
+        address: *const S,
+        fill: [u32; FILL],
+        #[sabi(unsafe_opaque_field)]
+        lifetime: PhantomData<&'a ()>,
+    }
+}

@@ -1,0 +1,28 @@
+//! Standard output that was closed when the process started.
+//!
+//! Before `main`, Rust's runtime opens `/dev/null` in place of a closed descriptor, so that no other file gets its number. A result
+//! written there would vanish, and the exit code would say that all went well. The file that replaces it cannot be told from one
+//! that the caller chose, so the descriptor is looked at before the runtime is.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// True if standard output was closed when the process started.
+pub(super) fn is_output_closed() -> bool {
+    IS_CLOSED.load(Ordering::Relaxed)
+}
+
+/// Asks the system alone: the runtime does not exist yet.
+#[cfg(target_os = "linux")]
+extern "C" fn look() {
+    let is_closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
+    IS_CLOSED.store(is_closed, Ordering::Relaxed);
+}
+
+// SAFETY: the dynamic linker calls each function in this section once, before `main` and on the only thread. `look` follows
+// the C calling convention, ignores its arguments, neither allocates nor panics, and relies on no initialisation.
+#[cfg(target_os = "linux")]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK: extern "C" fn() = look;

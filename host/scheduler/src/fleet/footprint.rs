@@ -1,0 +1,113 @@
+//! The room that a result takes on a cluster: pods of each template, and the requests of one of them.
+//!
+//! A resource with one pod template has its replicas divided. One with several goes to each of its clusters as a whole, with
+//! 0 replicas in the result, so its room follows from its components.
+
+use divvy_karmada::api::{ReplicaRequirements, ResourceBindingSpec, TargetCluster};
+
+use super::{Ledger, requests};
+
+/// The pod templates of a binding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Footprint {
+    templates: Vec<PodTemplate>,
+    /// True if every cluster of the result gets all components.
+    is_whole: bool,
+}
+
+/// One pod template.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PodTemplate {
+    /// Name of the component; empty for a resource with a single template.
+    pub name: String,
+    /// Pods in each cluster of a resource that is not divided.
+    pub pods: i64,
+    /// Requests of one pod, in the units of the snapshot.
+    pub requests: Vec<(String, i64)>,
+}
+
+impl Footprint {
+    /// The footprint of a binding.
+    pub fn new(specification: &ResourceBindingSpec) -> Self {
+        let ResourceBindingSpec {
+            replicas,
+            replica_requirements,
+            components,
+            ..
+        } = specification;
+        // As in the plan: only a single pod template can be divided.
+        let has_replicas = replicas.unwrap_or(0) > 0 || replica_requirements.is_some();
+        let is_whole = components.len() > 1 || !components.is_empty() && !has_replicas;
+        let templates = match is_whole {
+            false => vec![PodTemplate {
+                requests: of_one(replica_requirements.as_ref()),
+                ..PodTemplate::default()
+            }],
+            true => components
+                .iter()
+                .map(|component| PodTemplate {
+                    name: component.name.clone(),
+                    pods: i64::from(component.replicas.max(0)),
+                    requests: of_one(component.replica_requirements.as_ref()),
+                })
+                .collect(),
+        };
+        Self { templates, is_whole }
+    }
+
+    /// The pod templates; [`Self::pods`] has their order.
+    pub fn templates(&self) -> &[PodTemplate] {
+        &self.templates
+    }
+
+    /// Pods of each template that a target runs. A target that does not list its components runs those of the binding.
+    pub fn pods(&self, target: &TargetCluster) -> Vec<i64> {
+        let listed = |name: &str| {
+            let mut components = target.components.iter();
+            let found = components.find(|component| component.name == name);
+            found.map_or(0, |component| i64::from(component.replicas.max(0)))
+        };
+        let pods = self.templates.iter().map(|template| match self.is_whole {
+            false => i64::from(target.replicas.max(0)),
+            true if target.components.is_empty() => template.pods,
+            true => listed(&template.name),
+        });
+        pods.collect()
+    }
+
+    /// Pods of each template that a result adds on a cluster to the last one. Negative numbers are pods that it removes.
+    pub fn growth(&self, target: &TargetCluster, last: &[TargetCluster]) -> Vec<i64> {
+        let last = last.iter().find(|last| last.name == target.name);
+        let before = last.map_or_else(|| vec![0; self.templates.len()], |last| self.pods(last));
+        let pods = self.pods(target).into_iter().zip(before);
+        pods.map(|(after, before)| after - before).collect()
+    }
+
+    /// Books pods of each template on the cluster in `row`. Negative numbers are ignored.
+    pub fn book(&self, ledger: &mut Ledger, row: usize, pods: &[i64]) {
+        for (template, pods) in self.templates.iter().zip(pods) {
+            ledger.book(row, *pods, template.requests());
+        }
+    }
+
+    /// Gives back what [`Self::book`] took.
+    pub fn release(&self, ledger: &mut Ledger, row: usize, pods: &[i64]) {
+        for (template, pods) in self.templates.iter().zip(pods) {
+            ledger.release(row, *pods, template.requests());
+        }
+    }
+}
+
+impl PodTemplate {
+    fn requests(&self) -> impl Iterator<Item = (&str, i64)> {
+        let requests = self.requests.iter();
+        requests.map(|(resource, quantity)| (resource.as_str(), *quantity))
+    }
+}
+
+fn of_one(requirements: Option<&ReplicaRequirements>) -> Vec<(String, i64)> {
+    let requests = requests(requirements.map(|requirements| &requirements.resource_request));
+    requests
+        .map(|(resource, quantity)| (resource.to_owned(), quantity))
+        .collect()
+}

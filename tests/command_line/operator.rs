@@ -1,0 +1,91 @@
+//! What an operator met who tried everything, as far as no other test holds it: input as others have it, and messages that name the
+//! place.
+
+use std::fs;
+
+use super::run;
+
+/// Schedules a Deployment of two replicas under a policy with this placement, beside the fleet.
+fn placed(placement: &str) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("web.yaml");
+    let text = format!(
+        "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {{name: p, namespace: shop}}\n\
+         spec:\n  resourceSelectors: [{{apiVersion: apps/v1, kind: Deployment}}]\n  placement: {placement}\n---\n\
+         apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec: {{replicas: 2}}\n"
+    );
+    fs::write(&file, text).expect("the file can be written");
+    run(&["schedule", "-f", "fleet.yaml", "-f", &file.display().to_string()])
+}
+
+#[test]
+fn a_toleration_without_a_key_is_read_as_karmada_reads_it() {
+    // `west-1` has a taint with this value.
+    let (exit, stdout, stderr) =
+        placed("{clusterTolerations: [{operator: Equal, value: \"true\", effect: NoSchedule}]}");
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert!(stdout.contains("on 3 clusters: east-1, east-2, west-1"), "{stdout}");
+}
+
+#[test]
+fn weights_below_one_are_refused_with_their_place() {
+    for weight in [-1, 0] {
+        let list = format!("[{{targetCluster: {{clusterNames: [east-1]}}, weight: {weight}}}]");
+        let (exit, stdout, stderr) = placed(&format!(
+            "{{replicaScheduling: {{replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, \
+             weightPreference: {{staticWeightList: {list}}}}}}}"
+        ));
+        assert_eq!(exit, Some(2), "{stderr}");
+        let expected = format!("staticWeightList[0]: expected `weight` of at least 1, got {weight}");
+        assert!(stdout.contains(&expected), "{stdout}");
+        assert!(stdout.contains("policy PropagationPolicy shop/p"), "{stdout}");
+    }
+}
+
+#[test]
+fn utf_16_is_recognised() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("web.yaml");
+    let units = "\u{feff}kind: ConfigMap\n".encode_utf16().flat_map(u16::to_le_bytes);
+    fs::write(&file, units.collect::<Vec<u8>>()).expect("the file can be written");
+    let (exit, stdout, stderr) = run(&["schedule", "-f", &file.display().to_string()]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    assert!(
+        stderr.contains("hint: the file is UTF-16: save it as UTF-8\n"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_device_without_an_end_is_refused_at_once() {
+    let (exit, _, stderr) = run(&["schedule", "-f", "/dev/zero"]);
+    assert_eq!(exit, Some(2));
+    assert!(stderr.starts_with("error: `/dev/zero` is not text"), "{stderr}");
+}
+
+#[test]
+fn a_recorded_profile_that_extends_another_is_replayed() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (profile, recording) = (path("profile.toml"), path("recording.jsonl"));
+    let text = "[[profile]]\nname = 'mine'\nextends = 'karmada'\nseed = 7\n";
+    fs::write(&profile, text).expect("the file can be written");
+    let files = ["schedule", "-f", "fleet.yaml", "-f", "scheduled.yaml"];
+    let (exit, _, stderr) = run(&[&files[..], &["--profile", &profile, "--record", &recording]].concat());
+    assert_eq!(exit, Some(0), "{stderr}");
+    let (exit, _, stderr) = run(&["replay", &recording]);
+    assert_eq!(
+        (exit, stderr.contains("0 failed") || stderr.is_empty()),
+        (Some(0), true),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn completions_offer_no_files_where_a_strategy_is_expected() {
+    let (_, script, _) = run(&["completions", "bash"]);
+    let after = script.split("                --strategy)\n").skip(1);
+    let offers: Vec<&str> = after.filter_map(|text| text.lines().next()).collect();
+    assert!(offers.len() >= 3, "{offers:?}");
+    assert!(offers.iter().all(|offer| !offer.contains("compgen -f")), "{offers:?}");
+}
