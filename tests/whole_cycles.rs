@@ -1,13 +1,15 @@
-//! The test kit's runs of the real scheduler, in a crate outside the workspace: whole cycles, and `verify` as one line of a test.
+//! The test kit's runs of the real scheduler, in a crate outside the workspace: whole cycles, and `verify` as one line
+//! of a test.
 //!
-//! The tests of that crate are run by cargo, each on its own, since most of them must fail, each with the text that an author needs.
+//! The tests of that crate are run by cargo, each on its own, since most of them must fail, each with the text that an
+//! author needs.
 
 use std::path::Path;
 
 use crate::artifacts::{self, cargo, plugin, repository, workspace};
 
-/// Runs one test of the fixture, and returns true if it passes, with what cargo printed. Without `divvy`, the binary is that of the
-/// workspace.
+/// Runs one test of the fixture, and returns true if it passes, with what cargo printed. Without `divvy`, the binary is
+/// that of the workspace.
 fn run(test: &str, divvy: Option<&str>) -> (bool, String) {
     let plugins = plugin("duplicated").parent().expect("a library is in a folder");
     let mut command = cargo();

@@ -1,7 +1,8 @@
-//! `divvy plugin new` and `divvy plugin test`: plugins that are created outside the checkout build and pass their tests.
+//! `divvy plugin new` and `divvy plugin test`: plugins that are created outside the checkout build and pass their
+//! tests.
 //!
-//! Plugins in Rust are built without network, with the versions that their lock files name, in one target directory apart from the
-//! workspace's: a library there would be found as a bundled plugin.
+//! Plugins in Rust are built without network, with the versions that their lock files name, in one target directory
+//! apart from the workspace's: a library there would be found as a bundled plugin.
 
 use std::fs;
 use std::path::{Path, PathBuf};

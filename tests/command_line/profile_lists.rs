@@ -95,7 +95,8 @@ fn an_additional_plugin_stands_before_the_selector_that_enforces_spread_constrai
     assert!(stdout.contains(list), "{stdout}");
 }
 
-/// The plugin stays where the profile lists it, also if it serves further extension points or comes in a file with others.
+/// The plugin stays where the profile lists it, also if it serves further extension points or comes in a file with
+/// others.
 #[test]
 fn a_plugin_of_the_profile_is_taken_from_the_file_and_stays_where_it_is() {
     let folder = tempfile::tempdir().expect("a folder can be made");

@@ -1,5 +1,5 @@
-//! Tests of the strategy: as ordinary Rust code, where no library is built and no scheduler runs; then of the library, in the
-//! scheduler, with the binary that `DIVVY` names.
+//! Tests of the strategy: as ordinary Rust code, where no library is built and no scheduler runs; then of the library,
+//! in the scheduler, with the binary that `DIVVY` names.
 
 use divvy_framework::testing::{ClusterBuilder, Scenario, Value, Verification, json};
 
@@ -87,7 +87,8 @@ fn what_runs_stays_until_a_reschedule_is_asked_for() {
     assert_eq!(running(8).fresh(true).assign_checked(&plugin).unwrap(), [5, 3, 0]);
 }
 
-/// The whole cycle: the policy's strategy and preferences, the profile, the bundled filters, and the estimate of what fits.
+/// The whole cycle: the policy's strategy and preferences, the profile, the bundled filters, and the estimate of what
+/// fits.
 #[test]
 fn the_scheduler_fills_the_cheapest_clusters_of_a_fleet() {
     let decisions = Scenario::from_files(["../fleet/clusters", "manifests"]).decide().unwrap();

@@ -163,7 +163,8 @@ impl ClusterBuilder {
         self.amounts(name, allocatable, allocated, None)
     }
 
-    /// Adds a resource like [`Self::resource`], with the amount that is being allocated to pods which are not running yet.
+    /// Adds a resource like [`Self::resource`], with the amount that is being allocated to pods which are not running
+    /// yet.
     #[must_use]
     pub fn resource_with_allocating(self, name: &str, allocatable: i64, allocated: i64, allocating: i64) -> Self {
         self.amounts(name, allocatable, allocated, Some(allocating))
@@ -188,7 +189,8 @@ impl ClusterBuilder {
         self.with(|cluster| _ = cluster.resource_summary())
     }
 
-    /// Adds a resource model: its grade, the number of nodes of that grade, and name, minimum and maximum of each resource.
+    /// Adds a resource model: its grade, the number of nodes of that grade, and name, minimum and maximum of each
+    /// resource.
     #[must_use]
     pub fn model(self, grade: i64, nodes: i64, ranges: &[(&str, i64, i64)]) -> Self {
         let ranges: Vec<(String, i64, i64)> = ranges

@@ -39,7 +39,8 @@ impl Scenario {
         Ok((feasible.collect(), explanation))
     }
 
-    /// Runs Filter like [`Self::feasible`]. The plugin must answer the same a second time, and without being asked for reasons.
+    /// Runs Filter like [`Self::feasible`]. The plugin must answer the same a second time, and without being asked for
+    /// reasons.
     ///
     /// # Errors
     ///
@@ -83,8 +84,8 @@ impl Scenario {
         Ok(rejections)
     }
 
-    /// Runs Score like [`Self::scores`]. Every score must be from 0 to 100, and the plugin must answer the same a second time
-    /// and when it explains.
+    /// Runs Score like [`Self::scores`]. Every score must be from 0 to 100, and the plugin must answer the same a
+    /// second time and when it explains.
     ///
     /// # Errors
     ///
@@ -107,8 +108,8 @@ impl Scenario {
         Ok(scores)
     }
 
-    /// Runs Select like [`Self::candidates`]. Every candidate must be a cluster of the call and be chosen once, and the plugin must
-    /// answer the same a second time and when it explains.
+    /// Runs Select like [`Self::candidates`]. Every candidate must be a cluster of the call and be chosen once, and the
+    /// plugin must answer the same a second time and when it explains.
     ///
     /// # Errors
     ///

@@ -57,23 +57,24 @@ impl Scenario {
         self
     }
 
-    /// Sets the strategy that the policy selects. By default, the first one that the plugin serves at Assign, and none at the other
-    /// extension points.
+    /// Sets the strategy that the policy selects. By default, the first one that the plugin serves at Assign, and none
+    /// at the other extension points.
     #[must_use]
     pub fn strategy(mut self, name: &str) -> Self {
         self.names.strategy = Some(name.to_owned());
         self
     }
 
-    /// Sets the requests of one replica: `cpu` in thousandths of a core, everything else in its own unit. None by default.
+    /// Sets the requests of one replica: `cpu` in thousandths of a core, everything else in its own unit. None by
+    /// default.
     #[must_use]
     pub fn requests(mut self, requests: &[(&str, i64)]) -> Self {
         self.binding.replica_requests(requests.iter().copied());
         self
     }
 
-    /// Adds a pod template of a workload with several: its name, its replicas and the requests of one replica, in the units of
-    /// [`Self::requests`].
+    /// Adds a pod template of a workload with several: its name, its replicas and the requests of one replica, in the
+    /// units of [`Self::requests`].
     #[must_use]
     pub fn component(mut self, name: &str, replicas: i64, requests: &[(&str, i64)]) -> Self {
         self.binding.component(name, replicas, requests.iter().copied());

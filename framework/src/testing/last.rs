@@ -26,8 +26,9 @@ impl LastResult {
 }
 
 impl Scenario {
-    /// Sets the last result: names of clusters with their replicas, in the order of `spec.clusters`. A cluster that the scenario does
-    /// not have is one that is gone. Otherwise, the last result lists the clusters with [`ClusterBuilder::last`], by name.
+    /// Sets the last result: names of clusters with their replicas, in the order of `spec.clusters`. A cluster that the
+    /// scenario does not have is one that is gone. Otherwise, the last result lists the clusters with
+    /// [`ClusterBuilder::last`], by name.
     #[must_use]
     pub fn last_result(mut self, targets: &[(&str, i64)]) -> Self {
         let owned = |(name, replicas): &(&str, i64)| ((*name).to_owned(), *replicas);
@@ -46,7 +47,8 @@ impl Scenario {
         self
     }
 
-    /// The last result as the binding has it: what the scenario lists, the other clusters by name, then those that are lost.
+    /// The last result as the binding has it: what the scenario lists, the other clusters by name, then those that are
+    /// lost.
     pub(super) fn last_targets(&self) -> Vec<(&str, i64)> {
         let mut unlisted: BTreeMap<&str, i64> = self
             .clusters

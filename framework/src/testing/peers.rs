@@ -38,7 +38,8 @@ impl PeerBuilder {
         }
     }
 
-    /// Adds a cluster with its replicas, replacing one with the same name. It need not be in the scenario: then it is gone.
+    /// Adds a cluster with its replicas, replacing one with the same name. It need not be in the scenario: then it is
+    /// gone.
     #[must_use]
     pub fn on(mut self, cluster: &str, replicas: i64) -> Self {
         self.targets.retain(|(known, _)| known != cluster);

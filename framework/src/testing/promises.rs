@@ -42,8 +42,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Runs Assign like [`Self::assign`], and also checks the plugin's promises. The plugin must answer the same a second time and
-    /// when it explains. Prefer this method in tests of strategies.
+    /// Runs Assign like [`Self::assign`], and also checks the plugin's promises. The plugin must answer the same a
+    /// second time and when it explains. Prefer this method in tests of strategies.
     ///
     /// # Errors
     ///
@@ -51,7 +51,8 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If the result breaks a promise, with the message of [`Self::check_promises`], or if the plugin answers differently.
+    /// If the result breaks a promise, with the message of [`Self::check_promises`], or if the plugin answers
+    /// differently.
     #[track_caller]
     pub fn assign_checked<T: Preferences + 'static, P: AssignPlugin<T>>(
         &self,

@@ -148,8 +148,8 @@ impl Decision {
         shares.map(|target| (target.name.as_str(), target.replicas)).collect()
     }
 
-    /// Rejected clusters by name, each with the plugin that rejected it and the reason. The plugin is empty for the scheduler
-    /// itself, which rejects clusters that are being deleted.
+    /// Rejected clusters by name, each with the plugin that rejected it and the reason. The plugin is empty for the
+    /// scheduler itself, which rejects clusters that are being deleted.
     pub fn rejections(&self) -> Vec<(&str, &str, &str)> {
         let clusters = self.explanation.clusters.iter();
         let rejected = clusters.filter_map(|cluster| Some((cluster, cluster.rejected.as_ref()?)));

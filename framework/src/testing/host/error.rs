@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Why a whole cycle or a verification could not be run. `Debug` prints the same as `Display`, so that `unwrap` in a test shows a
-/// text that people read.
+/// Why a whole cycle or a verification could not be run. `Debug` prints the same as `Display`, so that `unwrap` in a
+/// test shows a text that people read.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
@@ -14,7 +14,8 @@ pub enum HostError {
         if *is_named {
             "the environment variable `DIVVY` names it: expected the path of the binary `divvy`"
         } else {
-            "set the environment variable `DIVVY` to the path of the binary, or put `divvy` on the PATH; `divvy plugin test` sets it"
+            "set the environment variable `DIVVY` to the path of the binary, or put `divvy` on the PATH; `divvy plugin \
+             test` sets it"
         }
     )]
     BinaryMissing {

@@ -1,7 +1,8 @@
 //! The library under test: built by cargo, which says where it is.
 //!
-//! `cargo test` builds tests and not the library, and a file that merely has the right name may be an old one. So the kit builds
-//! the library as the tests were built and takes its path from cargo's messages, as `divvy plugin test` does.
+//! `cargo test` builds tests and not the library, and a file that merely has the right name may be an old one. So the
+//! kit builds the library as the tests were built and takes its path from cargo's messages, as `divvy plugin test`
+//! does.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,7 +15,8 @@ use serde_json::Value;
 use super::binary::written;
 use super::error::HostError;
 
-/// Environment variable with the features to build the library with, which `divvy plugin test` sets to those of its own argument.
+/// Environment variable with the features to build the library with, which `divvy plugin test` sets to those of its own
+/// argument.
 const FEATURES: &str = "DIVVY_PLUGIN_FEATURES";
 
 /// Which library is tested.
@@ -26,7 +28,8 @@ pub(super) struct Tested {
     pub(super) features: Option<String>,
 }
 
-/// Libraries that this process has built, by folder and features. Tests run at the same time, and each build takes a process.
+/// Libraries that this process has built, by folder and features. Tests run at the same time, and each build takes a
+/// process.
 static BUILT: Mutex<BTreeMap<(PathBuf, String), PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// Folder of the crate that the test is in, as cargo names it for the test.

@@ -1,8 +1,9 @@
 //! The real scheduler, run on the library of the crate under test.
 //!
-//! A plugin depends on the SDK alone, and the SDK contains no scheduler. So the kit runs the binary `divvy`, as operators do:
-//! [`Scenario::from_yaml`](super::Scenario::from_yaml) decides manifests in whole cycles, and [`Verification`] makes the checks of
-//! `divvy plugin verify`. It reads no manifest itself, since a second reader could disagree with the scheduler's.
+//! A plugin depends on the SDK alone, and the SDK contains no scheduler. So the kit runs the binary `divvy`, as
+//! operators do: [`Scenario::from_yaml`](super::Scenario::from_yaml) decides manifests in whole cycles, and
+//! [`Verification`] makes the checks of `divvy plugin verify`. It reads no manifest itself, since a second reader could
+//! disagree with the scheduler's.
 
 mod binary;
 mod decision;

@@ -1,5 +1,5 @@
-//! What the kit reads of cargo and of the scheduler, and what it says if one of them is missing. `tests/whole_cycles.rs` of the
-//! workspace runs both.
+//! What the kit reads of cargo and of the scheduler, and what it says if one of them is missing.
+//! `tests/whole_cycles.rs` of the workspace runs both.
 
 use std::path::Path;
 

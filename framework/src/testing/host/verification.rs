@@ -8,8 +8,8 @@ use super::error::HostError;
 use super::library::Tested;
 use super::whole_cycle::profile_argument;
 
-/// The checks of `divvy plugin verify` on the library under test: every contract of its extension points and every promise, on edge
-/// cases and on random ones.
+/// The checks of `divvy plugin verify` on the library under test: every contract of its extension points and every
+/// promise, on edge cases and on random ones.
 ///
 /// The library and the scheduler are those of a [`WholeCycle`](super::WholeCycle).
 ///
@@ -87,8 +87,8 @@ impl Verification {
     ///
     /// # Panics
     ///
-    /// If a contract is broken, with the report: the table of checks, and where the smallest failing case is written, in the folder
-    /// `divvy-verify` beside the library. Also if the checks cannot be made, with the reason.
+    /// If a contract is broken, with the report: the table of checks, and where the smallest failing case is written,
+    /// in the folder `divvy-verify` beside the library. Also if the checks cannot be made, with the reason.
     #[track_caller]
     pub fn passes(&self) {
         if let Err(error) = self.run() {

@@ -9,13 +9,15 @@ use super::error::HostError;
 use super::library::Tested;
 use crate::testing::Scenario;
 
-/// Time of the decisions unless a test sets another: 2000-01-01T00:00:00Z. A result must not depend on the day of the test.
+/// Time of the decisions unless a test sets another: 2000-01-01T00:00:00Z. A result must not depend on the day of the
+/// test.
 const TIME: i64 = 946_684_800_000;
 
 /// Manifests to decide in whole cycles: by the real scheduler, with the bundled plugins around the library under test.
 ///
-/// The library is the one of the crate that the test is in. It is built with the profile of the test. The scheduler is the binary
-/// that the environment variable `DIVVY` names, else `divvy` on the PATH. Paths are relative to the folder of the crate.
+/// The library is the one of the crate that the test is in. It is built with the profile of the test. The scheduler is
+/// the binary that the environment variable `DIVVY` names, else `divvy` on the PATH. Paths are relative to the folder
+/// of the crate.
 ///
 /// ```no_run
 /// use divvy_framework::testing::Scenario;
@@ -38,8 +40,8 @@ pub struct WholeCycle {
 }
 
 impl Scenario {
-    /// Manifests as YAML or JSON to decide in whole cycles, unlike the steps of a [`Scenario`]: clusters with policies and
-    /// workloads, or with bindings. Needs the binary `divvy`; see [`WholeCycle`].
+    /// Manifests as YAML or JSON to decide in whole cycles, unlike the steps of a [`Scenario`]: clusters with policies
+    /// and workloads, or with bindings. Needs the binary `divvy`; see [`WholeCycle`].
     pub fn from_yaml(manifests: &str) -> WholeCycle {
         WholeCycle {
             text: Some(manifests.to_owned()),
@@ -70,8 +72,9 @@ impl WholeCycle {
         self
     }
 
-    /// Sets the profile: a file, `FILE#NAME`, or one that is built in. By default, `profile.toml` in the folder of the crate if
-    /// it exists, else the built-in one. If the profile does not use the plugin, it is added at its extension points.
+    /// Sets the profile: a file, `FILE#NAME`, or one that is built in. By default, `profile.toml` in the folder of the
+    /// crate if it exists, else the built-in one. If the profile does not use the plugin, it is added at its extension
+    /// points.
     pub fn profile(mut self, profile: &str) -> Self {
         self.profile = Some(profile.to_owned());
         self
@@ -112,8 +115,8 @@ impl WholeCycle {
     ///
     /// # Errors
     ///
-    /// No decision at all: there is no binary, the library cannot be built, or the scheduler refuses the manifests, the profile or
-    /// the plugin. The text has the scheduler's words, with file and line.
+    /// No decision at all: there is no binary, the library cannot be built, or the scheduler refuses the manifests, the
+    /// profile or the plugin. The text has the scheduler's words, with file and line.
     pub fn decide(&self) -> Result<Decisions, HostError> {
         let folder = self.tested.folder()?;
         let binary = Binary::find();

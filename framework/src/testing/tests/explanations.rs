@@ -3,8 +3,8 @@
 use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Explanation, Scenario};
 
-/// Explains its decision about the first cluster and remarks on the whole, at every extension point. With 1 replica, by a
-/// figure that the host would drop.
+/// Explains its decision about the first cluster and remarks on the whole, at every extension point. With 1 replica, by
+/// a figure that the host would drop.
 #[derive(Default)]
 struct Speaker;
 

@@ -17,10 +17,11 @@ pub(super) fn is_file(argument: &str) -> bool {
 
 /// The profile with these plugins, each a library's file or the name of a plugin that the directories hold.
 ///
-/// A plugin that the profile uses already stays where the profile lists it, and is taken from the given file. Any other is appended to
-/// the list of every extension point that it serves: with weight 1 to the scores, before the selector that enforces spread
-/// constraints to the selectors, and to `assign` so that its strategies are its own. Of a file with several plugins, those that the
-/// profile uses are taken. A plugin that is not found or cannot be loaded is an error with exit code 2.
+/// A plugin that the profile uses already stays where the profile lists it, and is taken from the given file. Any other
+/// is appended to the list of every extension point that it serves: with weight 1 to the scores, before the selector
+/// that enforces spread constraints to the selectors, and to `assign` so that its strategies are its own. Of a file
+/// with several plugins, those that the profile uses are taken. A plugin that is not found or cannot be loaded is an
+/// error with exit code 2.
 pub(super) fn with_plugins(
     chosen: ChosenProfile,
     plugins: &[String],

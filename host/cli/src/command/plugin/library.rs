@@ -68,8 +68,8 @@ impl Project {
         })
     }
 
-    /// Runs the tests of the plugin's own language. Their output goes to standard error. Tests that run the scheduler use this
-    /// program, with `directories` searched for plugins before the usual ones.
+    /// Runs the tests of the plugin's own language. Their output goes to standard error. Tests that run the scheduler
+    /// use this program, with `directories` searched for plugins before the usual ones.
     pub(super) fn test(&self, directories: &[PathBuf]) -> Result<(), Failure> {
         let mut command = self.command(&["test"]);
         let program = std::env::current_exe().map_err(|error| {
