@@ -5,7 +5,6 @@
 //! - [`changes`]: memory after many cluster changes.
 //! - [`bindings`]: fleets of any size, and bindings for every bundled strategy.
 //! - [`cycles`]: in the steady state, allocations do not depend on the number of clusters.
-//! - [`relist`]: memory of a list of clusters that did not change.
 //! - [`snapshots`]: memory of a snapshot per cluster.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -14,7 +13,6 @@ mod bindings;
 mod changes;
 mod counter;
 mod cycles;
-mod relist;
 mod snapshots;
 
 #[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]

@@ -257,7 +257,9 @@ mod tests {
         let problems = loader.load(&mut files).err().unwrap_or_default();
         let expected = "carbon.csv:2: row `eu`, column `intensity`: expected integer, got `lots`";
         assert!(problems.contains(expected), "{problems}");
-        assert_eq!(files.files().collect::<Vec<_>>(), [path("carbon.csv"), profile]);
+        let files: Vec<&Path> = files.files().collect();
+        assert!(files.contains(&path("carbon.csv").as_path()), "{files:?}");
+        assert!(files.contains(&profile.as_path()), "{files:?}");
     }
 
     /// A plugin that was missing is looked for again when a file appears where it may be.

@@ -288,7 +288,7 @@ impl Engine {
     fn cluster_applied(&mut self, cluster: &Cluster, now: Instant) {
         let name = &cluster.metadata.name;
         let change = self.clusters.upsert(cluster);
-        // A relist names every cluster again, though few have changed. To write them all would double the memory for them.
+        // A relist names every cluster again, though few have changed. The others need not be written, and the snapshot stays.
         if change.is_same && !self.relisting.contains_key(&Kind::Cluster) {
             return;
         }

@@ -5,7 +5,7 @@ use std::process::Output;
 use divvy_control_plane_tests::divvy::plugins;
 use divvy_control_plane_tests::users::{ADMIN, SCHEDULER, User};
 use divvy_control_plane_tests::{Divvy, Error, Scenario, templates};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{scheduling, three_clusters};
 
