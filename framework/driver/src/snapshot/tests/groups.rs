@@ -191,17 +191,17 @@ fn a_column_of_another_group_reads_as_empty_and_is_noted() {
     let mut store = SnapshotStore::new();
     store.upsert("a", |writer| write(writer, 0));
     let snapshot = store.snapshot();
-    for column in 0..column::COUNT {
-        let restriction = Restriction::new(snapshot.arena(), group::ALL & !GROUPS[column]);
+    for (column, &group) in GROUPS.iter().enumerate() {
+        let restriction = Restriction::new(snapshot.arena(), group::ALL & !group);
         let arena = restriction.arena(snapshot.arena());
         let bytes: &[u8] = arena.column(column);
-        if GROUPS[column] == group::NAMES {
+        if group == group::NAMES {
             assert_eq!(
                 (bytes, restriction.refused()),
                 (snapshot.arena().column::<u8>(column), 0)
             );
         } else {
-            assert_eq!((bytes, restriction.refused()), (&[][..], GROUPS[column]));
+            assert_eq!((bytes, restriction.refused()), (&[][..], group));
         }
         assert_eq!(arena.column::<u8>(column::COUNT), &[], "no column of this version");
         assert_eq!(arena.generation(), 0, "the value outlives the generation");
