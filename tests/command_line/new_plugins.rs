@@ -436,7 +436,10 @@ fn a_type_without_its_derive_is_an_error_with_what_to_write() {
         assert!(stderr.contains(write), "{write}\n{stderr}");
         // Errors that follow from it repeat it, and the first one is what an author reads.
         let first = stderr.lines().find(|line| line.starts_with("error"));
-        assert_eq!(first, Some(format!("error[E0277]: {told}").as_str()), "{stderr}");
+        assert!(
+            first.is_some_and(|first| first.starts_with("error[E0277]: `Nested` ")),
+            "{stderr}"
+        );
         for misleading in [
             "consider annotating",
             "derive(serde",
