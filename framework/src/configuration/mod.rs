@@ -39,7 +39,7 @@ use serde::de::DeserializeOwned;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the type of a configuration",
     label = "this type cannot be read from a profile or a policy",
-    note = "write `#[derive(Configuration)]` above the definition of `{Self}`"
+    note = "write `#[derive(Configuration)]` above the definition of `{Self}`, or `#[derive(Preferences)]` if a policy carries it"
 )]
 pub trait Configuration: Sized {
     /// Reads the type from a JSON value.
