@@ -12,9 +12,9 @@ use crate::artifacts::{self, repository};
 fn a_host_that_knows_no_certificate_uses_a_certified_library() {
     let library = artifacts::plugin("average");
     // The record says which plugins there are, before anything is opened.
-    let file = PluginFile::read(&library).expect("it is a plugin");
+    let file = PluginFile::read(library).expect("it is a plugin");
     assert_eq!(file.names(), ["average"]);
-    let bytes = std::fs::read(&library).expect("it can be read");
+    let bytes = std::fs::read(library).expect("it can be read");
     let certificate: &[u8] = b"divvy_certificate_v1";
     assert!(bytes.windows(certificate.len()).any(|window| window == certificate));
     let host = compile(
@@ -23,7 +23,7 @@ fn a_host_that_knows_no_certificate_uses_a_certified_library() {
         &["-Wl,--no-as-needed", "-ldl"],
     );
     let output = Command::new(host)
-        .arg(&library)
+        .arg(library)
         .arg("average")
         .output()
         .expect("the host starts");

@@ -19,7 +19,7 @@ fn log_of(fault: &str, more: &[&str], levels: Option<&str>) -> String {
         .annotation("faulty.example/fault", fault);
     let objects = list([cluster("a", 9).into(), binding.into()]);
     fs::write(path("profile.toml"), profile).expect("the file can be written");
-    fs::write(path("objects.json"), objects.to_string()).expect("the file can be written");
+    fs::write(path("objects.json"), &objects).expect("the file can be written");
     let mut command = divvy(&[
         "schedule",
         "--profile",

@@ -178,7 +178,7 @@ fn placement(number: usize, clusters: usize, is_served: bool) -> Value {
     let region =
         json!({"labelSelector": {"matchLabels": {"example.io/region": format!("region-{}", scattered(number, 8))}}});
     let (affinity, scheduling) = match number % 3 {
-        0 if is_served && number % 30 != 0 => {
+        0 if is_served && !number.is_multiple_of(30) => {
             let names: Vec<String> = (0..3)
                 .map(|step| cluster_name(scattered(number * 3 + step, clusters)))
                 .collect();
@@ -226,12 +226,12 @@ fn binding(number: usize, clusters: usize, is_served: bool) -> Value {
             "placement": placement.clone(),
         },
     });
-    if !is_served && (number % 2 == 0 || number % 3 == 0) {
+    if !is_served && (number.is_multiple_of(2) || number.is_multiple_of(3)) {
         return binding;
     }
     let region = scattered(number, 8);
     let targets: Vec<Value> = match number % 3 {
-        0 if number % 30 != 0 => {
+        0 if !number.is_multiple_of(30) => {
             let names = three(number, clusters).into_iter();
             names.map(|name| json!({"name": name, "replicas": replicas})).collect()
         }
