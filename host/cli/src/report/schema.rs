@@ -189,6 +189,7 @@ mod tests {
         let mut out = Vec::new();
         write(&mut out, None, "configuration", &schema.to_string(), "none").expect("memory can be written");
         let text = String::from_utf8(out).expect("the list is UTF-8");
+        let text = anstream::adapter::strip_str(&text).to_string();
         let rows: Vec<Vec<&str>> = text
             .lines()
             .skip(2)
