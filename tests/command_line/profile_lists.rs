@@ -121,7 +121,7 @@ fn a_plugin_of_the_profile_is_taken_from_the_file_and_stays_where_it_is() {
     let (exit, _, stderr) = run(&["profile", "show", "--plugin", &library]);
     assert_eq!(exit, Some(2));
     assert!(
-        stderr.contains("holds several plugins: `windows`, `curious`"),
+        stderr.contains("holds several plugins: `curious`, `windows`"),
         "{stderr}"
     );
 }

@@ -154,9 +154,11 @@ impl PluginFile {
         Ok(Self { path, file, records })
     }
 
-    /// Names of the plugins in the library, from their records.
+    /// Names of the plugins in the library, from their records, sorted: the linker decides the order of the records, and versions of
+    /// one plugin have one name.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.records.iter().map(PluginRecord::name).collect();
+        names.sort_unstable();
         names.dedup();
         names
     }
