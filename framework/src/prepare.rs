@@ -3,12 +3,12 @@
 use std::any::Any;
 use std::cell::OnceCell;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::assign::AssignPlugin;
 use crate::binding::Rule;
 use crate::configuration::Preferences;
 use crate::cycle::Cycle;
+use crate::export::caught_while_dropping_in_call;
 use crate::plugin::{Failure, Plugin};
 use crate::value::{BindingValueContext, BindingValuePlugin, SnapshotValuePlugin};
 
@@ -160,10 +160,7 @@ fn drop_made(made: Made) {
         binding_value,
     } = made;
     for slot in [prepared, snapshot_value, binding_value] {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(slot))) {
-            // Dropping the payload may panic again.
-            std::mem::forget(payload);
-        }
+        caught_while_dropping_in_call("a value", || drop(slot));
     }
 }
 

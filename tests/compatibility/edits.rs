@@ -215,7 +215,8 @@ pub(super) const NEWER_MINOR: [Edit; 38] = [
         let column: &[u32] = arena.column(divvy_framework_abi::arena::column::APPENDED);
         match view.appended {
             1600 => assert_eq!(column, vec![51; arena.rows()]),
-            of_older_host => assert_eq!((of_older_host, column), (16, &[][..])),
+            // Of an older host, which has no such column, or of a call that sees nothing but the snapshot.
+            absent => assert!(absent == 16 && [0, arena.rows()].contains(&column.len())),
         }
         assert_eq!(policy.appended, 17);
         Self {\n            view,\n            policy,\n",

@@ -33,9 +33,9 @@ pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, 
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
 pub use divvy_framework_abi::sized::kind;
 pub use divvy_framework_abi::{Pointer, Slice};
-pub(crate) use panics::current_services;
 #[cfg(feature = "testing")]
 pub(crate) use panics::with_services;
+pub(crate) use panics::{caught_while_dropping_in_call, current_services};
 #[cfg(feature = "testing")]
 pub(crate) use preferences::preferences;
 pub use preferences::{

@@ -106,6 +106,13 @@ pub(super) fn caught_while_dropping(services: &Services, dropped: &str, destruct
     }
 }
 
+/// Runs a destructor within a call, whose result is complete and stands.
+pub(crate) fn caught_while_dropping_in_call(dropped: &str, destructor: impl FnOnce()) {
+    // The test kit calls plugins without services.
+    let services = current_services().unwrap_or(Services::DEFAULT);
+    caught_while_dropping(&services, dropped, destructor);
+}
+
 /// The module that records of panics name.
 const MODULE: &str = module_path!();
 
