@@ -91,7 +91,9 @@ fn what_runs_stays_until_a_reschedule_is_asked_for() {
 /// fits.
 #[test]
 fn the_scheduler_fills_the_cheapest_clusters_of_a_fleet() {
-    let decisions = Scenario::from_files(["../fleet/clusters", "manifests"]).decide().unwrap();
+    let decisions = Scenario::from_files(["../fleet/clusters", "manifests"])
+        .decide()
+        .unwrap();
     let rendering = decisions.binding("studio/video-rendering-deployment");
     assert_eq!(
         rendering.shares(),
