@@ -9,6 +9,11 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 /// A plugin that scores the feasible clusters. The host multiplies its scores by the plugin's weight in the profile and
 /// adds them up over all plugins.
 ///
+/// The sum orders the clusters. The bundled selector `spread-constraints` takes those with the best sums where constraints limit
+/// their number, and Average gives the remainder of its division to them. A strategy that divides by weights or by room, such as
+/// StaticWeight or DynamicWeight, does not read it: without constraints, even a large weight in the profile moves hardly any
+/// replica.
+///
 /// ```
 /// use divvy_framework::prelude::*;
 ///

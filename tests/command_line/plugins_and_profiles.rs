@@ -200,6 +200,24 @@ fn a_file_that_is_not_a_plugin_is_listed_with_the_reason() {
 }
 
 #[test]
+fn a_plugin_is_listed_under_every_name_by_which_it_is_found() {
+    for name in ["windows.so", "libwindows.so"] {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        std::fs::copy(fixture("windows"), folder.path().join(name)).expect("the library can be copied");
+        // Neither a plugin nor one that is found by this name.
+        std::fs::write(folder.path().join("notes.so"), "not a library").expect("the file can be written");
+        std::fs::copy(fixture("windows"), folder.path().join("other.so")).expect("the library can be copied");
+        let path = folder.path().display().to_string();
+        let (_, stdout, stderr) = run(&["plugin", "list", "-o", "json", "--plugin-directory", &path]);
+        let plugins: Vec<serde_json::Value> = serde_json::from_str(&stdout).expect("it is JSON");
+        let here = plugins
+            .iter()
+            .filter_map(|plugin| plugin["path"].as_str()?.strip_prefix(&path));
+        assert_eq!(here.collect::<Vec<_>>(), [format!("/{name}")], "{stdout}{stderr}");
+    }
+}
+
+#[test]
 fn a_plugin_is_shown_with_its_configuration() {
     let (exit, stdout, _) = run(&["plugin", "show", "static-weight", "--load"]);
     assert_eq!(exit, Some(0));

@@ -7,12 +7,14 @@
 //! The library of a plugin named `static-weight` is called `libdivvy_plugin_static_weight.so`, as Cargo names the
 //! library of the crate `divvy-plugin-static-weight`, or `libstatic_weight.so`, or `static-weight.so`.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::loader::PluginFile;
 use super::missing;
 
 /// Environment variable with additional plugin directories.
@@ -113,7 +115,7 @@ impl PluginDirectories {
         directories.flat_map(move |directory| names.iter().map(move |name| directory.join(name)))
     }
 
-    /// Lists the files that are named like plugin libraries, by plugin name.
+    /// Lists the plugins that [`Self::find`] finds, with their files, by plugin name.
     ///
     /// If several directories hold the same plugin, the first one wins. Directories that cannot be read are skipped.
     pub fn list(&self) -> BTreeMap<String, PathBuf> {
@@ -122,10 +124,12 @@ impl PluginDirectories {
             let Ok(entries) = fs::read_dir(directory) else {
                 continue;
             };
-            for entry in entries.flatten() {
-                let file_name = entry.file_name();
-                if let Some(name) = file_name.to_str().and_then(plugin_name) {
-                    found.entry(name).or_insert_with(|| entry.path());
+            for path in entries.flatten().map(|entry| entry.path()) {
+                if let Some(name) = name_in(&path)
+                    && let Entry::Vacant(entry) = found.entry(name)
+                {
+                    let file = self.find(entry.key()).unwrap_or(path);
+                    entry.insert(file);
                 }
             }
         }
@@ -157,6 +161,21 @@ fn file_names(plugin: &str) -> [String; 3] {
         format!("{prefix}{underscored}.{extension}"),
         format!("{plugin}.{extension}"),
     ]
+}
+
+/// Name of the plugin in a file by whose name it is found. Files that are no plugins may have names of the shorter forms, so the
+/// records in them decide.
+fn name_in(path: &Path) -> Option<String> {
+    let file_name = path.file_name()?.to_str()?;
+    if let Some(name) = plugin_name(file_name) {
+        return Some(name);
+    }
+    if path.extension()? != env::consts::DLL_EXTENSION {
+        return None;
+    }
+    let names = PluginFile::read(path).ok()?.names();
+    let is_found = |name: &String| file_names(name).iter().any(|known| known == file_name);
+    names.into_iter().find(is_found)
 }
 
 /// Name of the plugin in a file with a name of the first form.
