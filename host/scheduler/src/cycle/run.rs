@@ -292,13 +292,16 @@ impl Cycle {
             time: time.filter(|_| profile.needs_time()),
         };
         let cells = profile.tables().map(|tables| tables.resolve(fleet.snapshot()));
-        let known = [
+        let mut unknown = profile.needs() & INPUTS;
+        for (is_known, input) in [
             (time.is_some(), feature::TIME),
             (record.is_some(), feature::PLACEMENTS),
             (cells.is_some(), feature::TABLES),
-        ];
-        let known = known.iter().filter(|(is_known, _)| *is_known);
-        let unknown = profile.needs() & INPUTS & !known.fold(0, |all, (_, input)| all | input);
+        ] {
+            if is_known {
+                unknown &= !input;
+            }
+        }
         let mut view = driver::cycle_view(fleet.snapshot(), &group.record, &resolution, options);
         let placements = record.as_deref().map(PlacementsRecord::view);
         if let Some(placements) = &placements {

@@ -210,7 +210,12 @@ impl PluginInstance {
     /// True if the plugin needs a feature, given as a bit of [`divvy_framework::abi::descriptor::feature`], at any
     /// extension point or with its configuration.
     pub fn needs(&self, feature: u64) -> bool {
-        (self.features | self.library.features()) & feature != 0
+        self.features() & feature != 0
+    }
+
+    /// Features of the plugin at any extension point or with its configuration.
+    pub(crate) fn features(&self) -> u64 {
+        self.features | self.library.features()
     }
 
     /// True if the plugin reads this table of a profile.

@@ -86,6 +86,9 @@ pub struct Strategy<'a> {
     served: &'a StrategyPlugin,
 }
 
+/// Inputs that only plugins with the need see. Tables are added once it is known that they are read.
+const INPUTS: u64 = feature::RAW_CLUSTERS | feature::METADATA | feature::TIME | feature::PLACEMENTS;
+
 impl Profile {
     /// Assembles a profile from its parts.
     pub fn new(parts: ProfileParts) -> Self {
@@ -98,16 +101,7 @@ impl Profile {
             tables: None,
         };
         profile.names = profile.all_plugins().map(|plugin| plugin.name().to_owned()).collect();
-        let inputs = [
-            feature::RAW_CLUSTERS,
-            feature::METADATA,
-            feature::TIME,
-            feature::PLACEMENTS,
-        ];
-        let needed = inputs
-            .into_iter()
-            .filter(|input| profile.plugins().any(|plugin| plugin.needs(*input)));
-        profile.needs = needed.fold(0, |all, input| all | input);
+        profile.needs = INPUTS & profile.all_plugins().fold(0, |all, plugin| all | plugin.features());
         let enforced: Vec<Enforced> = profile.filters().map(PluginInstance::enforced_affinity).collect();
         profile.parts.plan_options.enforced_affinity = Enforced {
             affinity: enforced.iter().any(|enforced| enforced.affinity),
