@@ -275,7 +275,7 @@ pub use divvy_framework_abi as abi;
 pub use divvy_framework_view::{binding, clusters, reason};
 pub use tracing;
 
-/// What expanded macros refer to.
+/// Items that expanded macros refer to.
 #[doc(hidden)]
 pub mod __private {
     pub use divvy_framework_derive::require_shared_library;

@@ -1,4 +1,4 @@
-//! What large inputs need: all cores, output that is written as it is made, progress, and an output that cannot be written.
+//! Requirements of large inputs: all cores, output that is written as it is made, progress, and an output that cannot be written.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

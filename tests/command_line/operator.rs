@@ -1,4 +1,4 @@
-//! What an operator met who tried everything, as far as no other test holds it: input as others have it, and messages that name the
+//! Problems that an operator met and that no other test covers: unusual input, and messages that name the
 //! place.
 
 use std::fs;

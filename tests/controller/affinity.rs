@@ -146,7 +146,7 @@ fn what_no_filter_enforces_is_refused_until_a_profile_does() {
     );
 }
 
-/// What was decided before anyone asked where it went keeps the others away: written, and in flight.
+/// Decisions from before the profile needed placements keep the others away, both written ones and those in flight.
 #[test]
 fn a_profile_that_begins_to_read_placements_knows_those_of_before() {
     let anywhere = |mut specification: Value| {

@@ -306,7 +306,7 @@ impl<'a> Texts<'a> {
 pub struct Arena<'a> {
     words: &'a [u64],
     directory: &'a [ColumnEntry],
-    /// Where reading a column outside of some groups is noted.
+    /// Note of reads of columns outside of some groups.
     restriction: Option<&'a Restriction>,
 }
 

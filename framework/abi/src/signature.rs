@@ -1,4 +1,4 @@
-//! What functions take and return, and what pointers point to, by name.
+//! Arguments and results of functions, and the targets of pointers, by name.
 //!
 //! An address takes eight bytes whatever is behind it, so neither is part of a layout. The golden test and the test of the
 //! C header compare these names, and so does the certificate, at each field that holds a function or a pointer.
@@ -17,14 +17,14 @@ pub trait Argument {
 pub trait Signature: Copy {
     /// Names of the types of the arguments, in order, and at last that of the result.
     const TYPES: &'static [&'static str];
-    /// What stands for the type in a certificate.
+    /// Represents the type in a certificate.
     #[cfg(feature = "certificate")]
     type Certified: certified::Tagged;
 }
 
 /// A struct that a [`Pointer`](crate::Pointer) can point to. Only `sized!` implements it.
 pub trait Pointee {
-    /// What stands for the type in a certificate.
+    /// Represents the type in a certificate.
     #[cfg(feature = "certificate")]
     type Certified: certified::Tagged;
 }
@@ -107,13 +107,13 @@ pub mod certified {
 
     use crate::column::FILL;
 
-    /// What is behind an address.
+    /// The type behind an address.
     pub trait Tagged: GetStaticEquivalent_ {
         /// Its name, or its names.
         const TAG: Tag;
     }
 
-    /// Declares a type that stands for what is behind an address.
+    /// Declares a type that represents the one behind an address.
     macro_rules! tagged {
         ($name:ident, $tag:expr) => {
             pub enum $name {}

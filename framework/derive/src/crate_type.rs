@@ -3,7 +3,7 @@
 //! A manifest without `crate-type = ["cdylib"]` builds a Rust library and no plugin, without a word. Reading the manifest was
 //! considered and rejected: it may leave the decision to `cargo rustc --crate-type`.
 
-/// What the author has to write.
+/// The error, with the lines that the author has to write.
 pub(crate) const MESSAGE: &str = "a plugin is a shared library, but this crate is built as a Rust library: write `[lib]` and, \
                                   below it, `crate-type = [\"cdylib\"]` into Cargo.toml";
 

@@ -45,7 +45,7 @@ pub enum NodeValue {
     Skipped,
 }
 
-/// A number that is no integer.
+/// A number with a fraction or an exponent, or too large for an integer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decimal {
     /// The number as it is written, so that it can be read without rounding.
@@ -55,7 +55,7 @@ pub struct Decimal {
 }
 
 impl NodeValue {
-    /// A number that is no integer, as it is written, and the nearest double.
+    /// A [`Decimal`] from the text as it is written and the nearest double.
     pub fn decimal(text: &str, value: f64) -> Self {
         let text = text.into();
         Self::Float(Arc::new(Decimal { text, value }))

@@ -138,7 +138,7 @@ fn panicked(services: &Services, payload: Box<dyn std::any::Any + Send>) -> Fail
     failed
 }
 
-/// The frames of a backtrace between the panic's machinery and the boundary, as far as they can be told apart: a library
+/// The frames of a backtrace between the panic's machinery and the boundary, as far as they can be distinguished: a library
 /// without symbols has no names.
 fn own_frames(backtrace: &str) -> String {
     let mut frames: Vec<Vec<&str>> = Vec::new();

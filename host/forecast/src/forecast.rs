@@ -120,7 +120,7 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// What [`compare`] finds in a future that has these entries, by their index, and all others of the base; except that the
+    /// Result of [`compare`] for a future that has these entries, by their index, and all others of the base; except that the
     /// totals count these entries alone, and nothing is pending.
     pub(crate) fn compare(&self, situation: &Situation, entries: &BTreeMap<usize, Entry>) -> Comparison {
         let mut load = self.base_load.clone();

@@ -1,4 +1,4 @@
-//! What is measured, and what it should take.
+//! The measured commands and their goals.
 
 use std::fmt;
 use std::path::Path;

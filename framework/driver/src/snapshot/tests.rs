@@ -130,7 +130,7 @@ fn resources_are_found_by_name_whether_there_are_few_or_many() {
                 cluster.resource(resource);
             }
         });
-        // The slot that the resource of a removed cluster leaves is no resource's.
+        // A removed cluster leaves an unused slot for its resource.
         store.upsert("b", |cluster| {
             cluster.resource(Resource::new("vendor.io/gone"));
         });

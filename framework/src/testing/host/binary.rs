@@ -19,7 +19,7 @@ pub(super) struct Binary {
     is_named: bool,
 }
 
-/// What a run of the scheduler printed.
+/// Output of a run of the scheduler.
 #[derive(Debug)]
 pub(super) struct Printed {
     /// The command, as a person would write it.

@@ -55,7 +55,7 @@ struct Target {
     replicas: i64,
 }
 
-/// What plugins say about a decision.
+/// Remarks and reasons of plugins about a decision.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 struct Account {
     #[serde(default)]
@@ -127,7 +127,7 @@ impl Decisions {
         })
     }
 
-    /// What the scheduler warned about, such as a policy that claims nothing; empty if nothing.
+    /// Warnings of the scheduler, such as a policy that claims nothing; empty if there are none.
     pub fn warnings(&self) -> &str {
         &self.warnings
     }
@@ -177,7 +177,7 @@ impl Decision {
             .collect()
     }
 
-    /// What a plugin says about clusters, by name: why they have their score, were left out, or have their share.
+    /// Reasons of a plugin by cluster: for a score, for leaving the cluster out, or for its share.
     pub fn explanations(&self, plugin: &str) -> Vec<(&str, &str)> {
         let clusters = self.explanation.clusters.iter();
         let remarks = clusters.flat_map(|cluster| {

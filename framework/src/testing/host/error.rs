@@ -43,9 +43,9 @@ pub enum HostError {
     BuildFailed {
         /// The command.
         command: String,
-        /// How it ended.
+        /// Its exit status.
         status: std::process::ExitStatus,
-        /// What it printed.
+        /// Its output.
         messages: String,
     },
     /// The crate builds no shared library.
@@ -62,9 +62,9 @@ pub enum HostError {
     Refused {
         /// The command.
         command: String,
-        /// How it ended.
+        /// Its exit status.
         status: std::process::ExitStatus,
-        /// What it printed.
+        /// Its output.
         message: String,
     },
     /// The scheduler's output is not what this version of the SDK reads.
@@ -72,7 +72,7 @@ pub enum HostError {
     Unreadable {
         /// The command.
         command: String,
-        /// What is wrong with it.
+        /// The cause.
         source: serde_json::Error,
         /// The output.
         output: String,

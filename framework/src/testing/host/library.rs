@@ -19,7 +19,7 @@ use super::error::HostError;
 /// argument.
 const FEATURES: &str = "DIVVY_PLUGIN_FEATURES";
 
-/// Which library is tested.
+/// The library under test.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tested {
     /// A file to test; otherwise, the library of the crate that the test is in.

@@ -1,4 +1,4 @@
-//! What the kit reads of cargo and of the scheduler, and what it says if one of them is missing.
+//! Output of cargo and of the scheduler as the kit reads it, and the errors if one of them is missing.
 //! `tests/whole_cycles.rs` of the workspace runs both.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What plugins say, at every extension point: reasons as text and as data, and remarks.
+//! Reasons of plugins as text and as data, and remarks, at every extension point.
 
 use crate::prelude::*;
 use crate::testing::{ClusterBuilder, Explanation, Scenario};
@@ -64,7 +64,7 @@ fn scenario(replicas: i64) -> Scenario {
     Scenario::new().replicas(replicas).clusters(clusters)
 }
 
-/// What the plugin says at each extension point.
+/// The plugin's reasons at each extension point.
 fn said(scenario: &Scenario) -> [(&'static str, Result<Explanation, Failure>); 4] {
     [
         ("filtered", scenario.feasible_explained(&Speaker).map(|(_, said)| said)),

@@ -174,7 +174,7 @@ struct InFlight {
     answers: Option<Timestamp>,
     /// The failure that the decision ended with.
     failure: Option<Failure>,
-    /// Where the decision places the binding; `None` if it stays where it is.
+    /// Clusters of the decision; `None` if the binding stays where it is.
     placed: Option<Vec<TargetCluster>>,
     /// True if something changed meanwhile that calls for another look.
     is_outdated: bool,
@@ -211,13 +211,13 @@ pub struct Announcement {
     pub uid: String,
     /// The propagated object.
     pub resource: ObjectReference,
-    /// What it reports.
+    /// The subject of the event.
     pub news: News,
     /// Text.
     pub message: String,
 }
 
-/// What an event reports about a binding.
+/// Subject of an event about a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
     /// It was scheduled.

@@ -76,7 +76,7 @@ impl PluginDirectories {
         self.directories.iter().map(PathBuf::as_path)
     }
 
-    /// What to do about a plugin that is not found, if that is known: the command that builds it, if one of the directories belongs
+    /// Remedy for a plugin that is not found, if one is known: the command that builds it, if one of the directories belongs
     /// to the folder of its sources, or the library that holds it under another name.
     pub fn hint_for_missing(&self, name: &str) -> Option<String> {
         let directories: Vec<&Path> = self.iter().collect();

@@ -9,7 +9,7 @@ use super::loader::PluginFile;
 /// The manifest of a crate, and that of a plugin in C.
 const MANIFESTS: [&str; 2] = ["Cargo.toml", "Makefile"];
 
-/// What to do about a plugin that is in none of these folders, if that is known.
+/// Remedy for a plugin that is in none of these folders, if one is known.
 pub(crate) fn hint<'path>(plugin: &str, searched: impl IntoIterator<Item = &'path Path> + Clone) -> Option<String> {
     command(plugin, searched.clone()).or_else(|| misnamed(plugin, searched))
 }

@@ -1,4 +1,4 @@
-//! Which groups of columns a snapshot says have not changed since an earlier one, and reading only some of them.
+//! Groups of columns that have not changed since an earlier snapshot, and reading only some of them.
 
 use std::fmt::Debug;
 
