@@ -7,6 +7,7 @@
 mod additional;
 mod bench;
 mod choosing;
+mod clusters;
 mod completions;
 mod connection;
 mod diff;
@@ -114,6 +115,8 @@ enum Command {
     Plugin(plugin::PluginCommand),
     /// Print completions for a shell
     Completions(completions::CompletionsArguments),
+    /// Print the version, as `--version` does
+    Version,
 }
 
 /// Parses the arguments of this process, runs the command and returns its exit code. A [`Failure`] is printed to
@@ -146,6 +149,10 @@ pub(crate) fn main() -> ExitCode {
         Command::Profile(command) => profile::run(command, &console),
         Command::Plugin(command) => plugin::run(command, &console),
         Command::Completions(arguments) => completions::run(arguments, &console),
+        Command::Version => {
+            let text = format!("divvy {}", version());
+            console.print(|out| writeln!(out, "{text}")).map(|()| Exit::Success)
+        }
     });
     let exit = done.unwrap_or_else(|failure: Failure| {
         failure.tell(&console);
@@ -170,6 +177,12 @@ fn tell_usage(error: &clap::Error) -> ExitCode {
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
+}
+
+/// Parses a seed.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 /// `0.1.0 (plugin ABI 1.0)`.

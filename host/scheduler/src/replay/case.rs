@@ -6,12 +6,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::error::RecordingError;
 use crate::placements::Peer;
 use crate::table::{TableSource, TableVersions};
-use divvy_documents::json::without_position;
+use divvy_documents::{json, read_value};
 use divvy_karmada::api::{Cluster, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
@@ -279,22 +280,22 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
         message,
     };
     let wrong = |message: String| wrong_at(None, message);
-    let parse_error = |error: serde_json::Error| {
-        let column = Some(error.column()).filter(|column| *column > 0);
-        wrong_at(column, without_position(&error))
-    };
-    let Kind { kind } = serde_json::from_str(line).map_err(parse_error)?;
+    let refused = |(column, message): (Option<usize>, String)| wrong_at(column, message);
+    let Kind { kind } = record(line).map_err(refused)?;
     match kind.as_str() {
         "Fleet" => {
-            let fleet: RecordedFleet = serde_json::from_str(line).map_err(parse_error)?;
+            let fleet: RecordedFleet = record(line).map_err(refused)?;
             if recording.fleets.contains_key(&fleet.name) {
                 return Err(wrong(format!("a second fleet `{}`", fleet.name)));
             }
             recording.fleets.insert(fleet.name.clone(), fleet);
         }
         "Case" => {
-            let mut case: Case = serde_json::from_str(line).map_err(parse_error)?;
+            let mut case: Case = record(line).map_err(refused)?;
             case.line = number;
+            if let Some((field, count)) = negative_count(&case) {
+                return Err(wrong(format!("{field}: expected a count of at least 0, got `{count}`")));
+            }
             if !recording.fleets.contains_key(&case.fleet) {
                 return Err(RecordingError::UnknownFleet {
                     file: path.to_owned(),
@@ -323,7 +324,7 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
                 file,
                 version,
                 text,
-            } = serde_json::from_str(line).map_err(parse_error)?;
+            } = record(line).map_err(refused)?;
             let source = TableSource::new(file, &text);
             if source.version != version {
                 let actual = &source.version;
@@ -333,7 +334,7 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
             }
             recording.tables.insert(version, source);
         }
-        "Recording" => recording.header = Some(serde_json::from_str(line).map_err(parse_error)?),
+        "Recording" => recording.header = Some(record(line).map_err(refused)?),
         other => {
             return Err(wrong(format!(
                 "unknown kind `{other}`, expected `Fleet`, `Case`, `Table` or `Recording`"
@@ -341,4 +342,45 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
         }
     }
     Ok(())
+}
+
+/// Reads a line as a record. An error has the column at which reading stopped, and a message.
+///
+/// Serde's own message names types of Rust and no field, so a value that is refused is read again for a better one.
+fn record<T: DeserializeOwned>(line: &str) -> Result<T, (Option<usize>, String)> {
+    serde_json::from_str(line).map_err(|error| {
+        let column = Some(error.column()).filter(|column| *column > 0);
+        let refused = match serde_json::from_str(line) {
+            Ok(value) => read_value::<T>(&value).err(),
+            Err(_) => json::parse(line, 1, &mut Vec::new()).err(),
+        };
+        let message = refused.map_or_else(|| json::without_position(&error), |refused| refused.to_string());
+        (column, message)
+    })
+}
+
+/// Field and value of the first number of replicas below 0, which no API server would have stored.
+fn negative_count(case: &Case) -> Option<(String, i32)> {
+    let spec = &case.binding.spec;
+    let replicas = spec.replicas.map(|count| ("binding.spec.replicas".to_owned(), count));
+    let components = spec.components.iter().map(|component| component.replicas);
+    let assigned = spec.clusters.iter().map(|target| target.replicas);
+    let expected = match &case.expect {
+        Some(Expectation::Clusters(targets)) => targets.as_slice(),
+        _ => &[],
+    };
+    let expected = expected.iter().map(|target| target.replicas);
+    replicas
+        .filter(|(_, count)| *count < 0)
+        .or_else(|| first_negative("binding.spec.components", components))
+        .or_else(|| first_negative("binding.spec.clusters", assigned))
+        .or_else(|| first_negative("expect.clusters", expected))
+}
+
+/// Field and value of the first count below 0 in a list.
+fn first_negative(list: &str, counts: impl Iterator<Item = i32>) -> Option<(String, i32)> {
+    let mut negative = counts.enumerate().filter(|(_, count)| *count < 0);
+    negative
+        .next()
+        .map(|(index, count)| (format!("{list}[{index}].replicas"), count))
 }

@@ -58,7 +58,7 @@ pub(in crate::command) struct VerifyArguments {
     #[command(flatten)]
     profile: ProfileArguments,
     /// Seed of the random cases: the same seed gives the same cases
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = crate::command::seed, allow_negative_numbers = true)]
     seed: u64,
     /// Random cases per check
     #[arg(long, value_name = "NUMBER", default_value_t = RUNS)]
