@@ -88,24 +88,16 @@ struct GeneralArguments {
     verbose: u8,
 }
 
-/// The commands.
+/// The commands. Each is documented at its arguments: documentation here would replace all of it in the help.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Decide which clusters get how many replicas, from manifests
     Schedule(schedule::ScheduleArguments),
-    /// Show what would move if clusters, workloads or policies changed
     Diff(Box<diff::DiffArguments>),
-    /// Show how far workloads can grow, and what stops them
     Headroom(Box<headroom::HeadroomArguments>),
-    /// Schedule the bindings of a live Karmada control plane
     Run(run::RunArguments),
-    /// Print who got how many replicas and why, from the running scheduler
     Explain(explain::ExplainArguments),
-    /// List clusters that vanished without having been deleted, or confirm that they are gone
     MissingClusters(missing_clusters::MissingClustersArguments),
-    /// Decide recorded cases again and report every difference
     Replay(replay::ReplayArguments),
-    /// Measure how fast scheduling is: single cycles, or a running scheduler
     Bench(bench::BenchArguments),
     /// Show and check profiles: which plugins, in which order, with which configuration
     #[command(subcommand)]
@@ -113,7 +105,6 @@ enum Command {
     /// List plugins, show what each accepts, create and test new ones
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
-    /// Print completions for a shell
     Completions(completions::CompletionsArguments),
     /// Print the version, as `--version` does
     Version,

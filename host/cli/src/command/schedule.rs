@@ -63,13 +63,13 @@ Examples:
   # As a page with charts for a browser, which needs no network
   divvy schedule -f dump/ -o html > report.html
 
-  # Each binding takes room from those after it, by priority; as JSON
+  # Count the new replicas of each result as used, by priority; as JSON
   divvy schedule -f dump/ --assume -o json | jq '.[].result'
   divvy schedule -f dump/ -o jsonpath='{range [*]}{.binding}={.result}{\"\\n\"}{end}'
 
-In the table, CHANGE is relative to the binding's last result. FREE is how many more replicas fit \
-after this decision, without the room of replicas that it takes away: they still run. It is \
-negative if a strategy that ignores capacity gave a cluster more than it holds.";
+In the table, CHANGE is relative to the binding's last result. FREE is the number of further replicas \
+that fit after this decision. Replicas that it takes away still run, so their capacity does not count \
+as free yet. FREE is negative if a strategy that ignores capacity gave a cluster more than it holds.";
 
 /// Decide which clusters get how many replicas, from manifests.
 ///
@@ -103,7 +103,7 @@ pub(super) struct ScheduleArguments {
     /// With `-`, the recording is written to standard output instead of the result.
     #[arg(long, value_name = "FILE", conflicts_with = "assume")]
     record: Option<PathBuf>,
-    /// Let each result take the room of its new replicas from later bindings, by priority, then name
+    /// Decide by priority, then name, and count the new replicas of each result as used
     #[arg(long)]
     assume: bool,
 }
