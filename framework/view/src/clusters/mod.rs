@@ -16,6 +16,7 @@ pub use row::{Candidate, Column, ColumnIndex, Row};
 pub use taints::{TaintColumns, TaintSymbols};
 
 use divvy_framework_abi::arena::{Arena, Texts, column};
+use divvy_framework_abi::hash::hash_text;
 
 /// Number of resources up to which comparing their names takes fewer steps than hashing the one that is looked for.
 const FEW_RESOURCES: usize = 8;
@@ -115,6 +116,13 @@ impl<'a> Clusters<'a> {
         self.arena.symbol(text).map(Symbol)
     }
 
+    /// The symbols of several texts, each as [`Self::symbol`] gives it. Cheaper than one call per text.
+    #[inline]
+    pub fn symbols<const N: usize>(&self, texts: [&str; N]) -> [Option<Symbol>; N] {
+        let symbols = self.arena.symbols();
+        texts.map(|text| symbols.find(text, hash_text(text)).map(Symbol))
+    }
+
     /// The text of a symbol.
     #[inline]
     pub fn text(&self, symbol: Symbol) -> &'a str {
@@ -166,16 +174,16 @@ impl<'a> Clusters<'a> {
             .len()
     }
 
-    /// True if a set of API enablements contains the kind in that group version.
+    /// For each set of API enablements, by number: true if it contains the kind in that group version.
     #[inline]
-    pub fn api_set_has(&self, set: u32, group_version: Symbol, kind: Symbol) -> bool {
-        let span = self.arena.span(column::API_SET_SPANS, set as usize);
-        let group_versions = span.of(self.arena.column::<Symbol>(column::API_GROUP_VERSIONS));
-        let kinds = span.of(self.arena.column::<Symbol>(column::API_KINDS));
-        group_versions
-            .iter()
-            .zip(kinds)
-            .any(|pair| pair == (&group_version, &kind))
+    pub fn api_sets_with(&self, group_version: Symbol, kind: Symbol) -> impl Iterator<Item = bool> + use<'a> {
+        let group_versions: &'a [Symbol] = self.arena.column(column::API_GROUP_VERSIONS);
+        let kinds: &'a [Symbol] = self.arena.column(column::API_KINDS);
+        let spans: &'a [divvy_framework_abi::text::Span] = self.arena.column(column::API_SET_SPANS);
+        spans.iter().map(move |span| {
+            let mut pairs = span.of(group_versions).iter().zip(span.of(kinds));
+            pairs.any(|pair| pair == (&group_version, &kind))
+        })
     }
 
     /// A column of spans, by row.
