@@ -21,7 +21,7 @@ use super::lists::{implied_by, is_empty_list};
 use super::unknown::{Validation, unknown_fields};
 use super::validation::{Findings, Validate};
 use super::{Located, Manifests, ReadOptions, scope};
-use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
+use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ReadJson, Resource, ResourceBinding, TypeMeta};
 use divvy_karmada::fields::FieldTree;
 use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
 use divvy_karmada::workloads::{Fields, WorkloadResource};
@@ -338,7 +338,7 @@ impl<'options> Reader<'options> {
 
     /// Reads and validates one of Karmada's objects, completes it and adds it to its list. One with problems is reported and
     /// left out.
-    fn checked<T: DeserializeOwned + Default + PartialEq + Validate>(
+    fn checked<T: DeserializeOwned + ReadJson + Default + PartialEq + Validate>(
         &mut self,
         document: &Document<'_>,
         type_meta: TypeMeta,
@@ -348,7 +348,7 @@ impl<'options> Reader<'options> {
     ) {
         let mut faults = Vec::new();
         // Validation runs even after faults, so that all problems are reported at once.
-        let mut object: T = document.decode(&mut faults);
+        let mut object: T = document.decode(&mut faults, T::from_json);
         let mut findings = Findings::default();
         object.validate(&mut findings);
         add_findings(findings, document, &mut faults);
