@@ -154,7 +154,7 @@ fn an_invalid_line_has_one_position() {
         (&b"nonsense"[..], ":2:2: not valid JSON: `nonsense`: expected ident"),
         (
             br#"{"kind":"Fleet","name":3}"#,
-            ":2:24: name: expected a string, got the number `3`",
+            ":2:24: invalid type: integer `3`, expected a string",
         ),
         (
             br#"{"kind":"Recording","divvy":"","profile":"","profileName":"","seed":"x","plugins":[]}"#,

@@ -72,15 +72,33 @@ impl<'text> Document<'text> {
 
     /// Decodes the object as a type. Refused values are added to `faults` and read as absent; if that is not enough,
     /// the result is the type's default. If there are faults, use the result only to find further problems.
-    pub fn decode<T: DeserializeOwned + Default>(&self, faults: &mut Vec<Fault>) -> T {
-        // The text is known to be exactly one JSON value, because the input was split that way.
+    ///
+    /// `from_json` reads the type from text: [`from_json`], or a function that was compiled with the type, which saves compiling
+    /// all of it again.
+    pub fn decode<T: DeserializeOwned + Default>(
+        &self,
+        faults: &mut Vec<Fault>,
+        from_json: impl FnOnce(&str) -> Result<T, serde_json::Error>,
+    ) -> T {
         if let Some(text) = self.json
-            && let Ok(value) = T::deserialize(Strict(&mut serde_json::Deserializer::from_str(text)))
+            && let Ok(value) = from_json(text)
         {
             return value;
         }
         decode_tree(self.tree(faults), &FieldPath::root(), faults)
     }
+}
+
+/// Decodes a JSON text as a type, structs only from mappings.
+///
+/// # Errors
+///
+/// An error of `serde_json` if the text is not exactly one JSON value, or if a field has another type.
+pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = T::deserialize(Strict(&mut reader))?;
+    reader.end()?;
+    Ok(value)
 }
 
 /// Decodes a tree as a type. `prefix` is the path of the tree in its document.

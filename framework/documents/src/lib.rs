@@ -25,7 +25,7 @@ mod words;
 #[cfg(feature = "yaml")]
 pub mod yaml;
 
-pub use decode::{Document, decode_tree, read_value};
+pub use decode::{Document, decode_tree, from_json, read_value};
 pub use diagnostic::{Cause, ObjectName, Problem, Source, Warning};
 pub use fault::{Fault, ValueError};
 pub use node::{DEPTH_MAX, Decimal, Node, NodeValue};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PolicyScope, PropagationPolicy, ReadJson};
+use divvy_karmada::api::{Cluster, ObjectMeta, PolicyScope, PropagationPolicy, ReadValue};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1;
 use kube::Resource;
 use kube::core::DynamicResourceScope;
@@ -122,7 +122,7 @@ impl Fetched {
 }
 
 /// Reads a value; `null` is the type's default.
-pub(super) fn typed<T: ReadJson + Default>(value: Value) -> Result<T, serde_json::Error> {
+pub(super) fn typed<T: ReadValue + Default>(value: Value) -> Result<T, serde_json::Error> {
     match value {
         Value::Null => Ok(T::default()),
         value => T::from_value(value),

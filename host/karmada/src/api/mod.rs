@@ -52,7 +52,7 @@ pub use preference::{
     ReplicaSchedulingType,
 };
 pub use quantity::Quantity;
-pub use read::ReadJson;
+pub use read::{ReadJson, ReadValue};
 pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement};
 pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};
 pub use time::Timestamp;

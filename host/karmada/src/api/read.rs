@@ -6,40 +6,47 @@
 use serde_json::{Error, Value};
 
 use super::{
-    ClusterSpec, ClusterStatus, Placement, PropagationSpec, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus,
+    Cluster, ClusterSpec, ClusterStatus, Placement, PropagationPolicy, PropagationSpec, ResourceBinding,
+    ResourceBindingSpec, ResourceBindingStatus,
 };
 
-/// A type that is read from JSON.
+/// A type that is read from JSON text.
 pub trait ReadJson: Sized {
     /// Reads a text.
     ///
     /// # Errors
     ///
-    /// An error of `serde_json` if the text is not JSON, or if a field has another type.
+    /// An error of `serde_json` if the text is not JSON, if a field has another type, or if a struct is written as a list.
     fn from_json(text: &str) -> Result<Self, Error>;
+}
 
+/// A type that is read from a JSON value.
+pub trait ReadValue: Sized {
     /// Reads a value.
     ///
     /// # Errors
     ///
-    /// As [`Self::from_json`].
+    /// An error of `serde_json` if a field has another type.
     fn from_value(value: Value) -> Result<Self, Error>;
 }
 
-macro_rules! read_json {
-    ($($name:ident)+) => {$(
-        impl ReadJson for $name {
-            fn from_json(text: &str) -> Result<Self, Error> {
-                serde_json::from_str(text)
-            }
-
-            fn from_value(value: Value) -> Result<Self, Error> {
-                serde_json::from_value(value)
+macro_rules! read {
+    ($trait:ident: $function:ident, $input:ty, $read:expr, $($name:ident)+) => {$(
+        impl $trait for $name {
+            fn $function(input: $input) -> Result<Self, Error> {
+                $read(input)
             }
         }
     )+};
 }
 
-read_json! {
-    ClusterSpec ClusterStatus Placement PropagationSpec ResourceBinding ResourceBindingSpec ResourceBindingStatus
+read! {
+    ReadJson: from_json, &str, divvy_documents::from_json,
+    Cluster Placement PropagationPolicy ResourceBinding
+}
+
+// What a watch parses as values first.
+read! {
+    ReadValue: from_value, Value, serde_json::from_value,
+    ClusterSpec ClusterStatus PropagationSpec ResourceBindingSpec ResourceBindingStatus
 }

@@ -6,14 +6,15 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 use super::error::RecordingError;
 use crate::placements::Peer;
 use crate::table::{TableSource, TableVersions};
 use divvy_documents::{json, read_value};
-use divvy_karmada::api::{Cluster, ResourceBinding, TargetCluster};
+use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
 /// First bytes of a gzip file.
@@ -38,6 +39,7 @@ pub struct RecordedFleet {
     /// Name of the fleet.
     pub name: String,
     /// Clusters of the fleet.
+    #[serde(deserialize_with = "read_clusters")]
     pub clusters: Vec<Cluster>,
 }
 
@@ -49,6 +51,7 @@ pub struct Case {
     /// Name of the fleet that the case is decided against.
     pub fleet: String,
     /// The binding, status included.
+    #[serde(deserialize_with = "read_binding")]
     pub binding: ResourceBinding,
     /// Facts from the policy beyond the placement. Absent in recordings of other schedulers, and in older ones, which
     /// wrote them into the binding's annotations.
@@ -159,7 +162,7 @@ pub(super) struct RecordedTable {
 }
 
 /// One line of a recording.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 #[serde(tag = "kind")]
 pub(super) enum Line {
     /// A fleet with its clusters.
@@ -170,6 +173,51 @@ pub(super) enum Line {
     Recording(RecordingHeader),
     /// A table.
     Table(RecordedTable),
+}
+
+/// An object that is read from its text, by the function that `divvy-karmada` has for it: its type would be compiled again here.
+struct FromText<T>(T);
+
+impl<'de, T: ReadJson> Deserialize<'de> for FromText<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        let read = T::from_json(text.get());
+        // The error knows the position in the object only; `exact_error` looks for the one in the line.
+        read.map(Self)
+            .map_err(|error| D::Error::custom(json::without_position(&error)))
+    }
+}
+
+fn read_clusters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Cluster>, D::Error> {
+    let clusters = Vec::<FromText<Cluster>>::deserialize(deserializer)?;
+    Ok(clusters.into_iter().map(|FromText(cluster)| cluster).collect())
+}
+
+fn read_binding<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ResourceBinding, D::Error> {
+    FromText::deserialize(deserializer).map(|FromText(binding)| binding)
+}
+
+/// The texts of a line that are read as Karmada's objects.
+#[derive(Deserialize)]
+struct Texts<'line> {
+    #[serde(borrow, default)]
+    clusters: Vec<&'line RawValue>,
+    #[serde(borrow)]
+    binding: Option<&'line RawValue>,
+}
+
+/// Column and message of the error in the first object of a line that cannot be read; `None` if the error is elsewhere.
+fn exact_error(line: &str) -> Option<(usize, String)> {
+    fn error_in<T: ReadJson>(line: &str, object: &RawValue) -> Option<(usize, String)> {
+        let error = T::from_json(object.get()).err()?;
+        let before = object.get().as_ptr().addr().checked_sub(line.as_ptr().addr())?;
+        Some((before + error.column(), json::without_position(&error)))
+    }
+    let Texts { clusters, binding } = serde_json::from_str(line).ok()?;
+    let in_cluster = clusters
+        .into_iter()
+        .find_map(|cluster| error_in::<Cluster>(line, cluster));
+    in_cluster.or_else(|| error_in::<ResourceBinding>(line, binding?))
 }
 
 /// Maximum size of a line, in bytes. For comparison, a fleet of 5,000 clusters is 50 MB.
@@ -281,17 +329,21 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
     };
     let wrong = |message: String| wrong_at(None, message);
     let refused = |(column, message): (Option<usize>, String)| wrong_at(column, message);
+    let error_in_object = |error: serde_json::Error| match exact_error(line) {
+        Some((column, message)) => wrong_at(Some(column), message),
+        None => wrong_at(column_of(&error), json::without_position(&error)),
+    };
     let Kind { kind } = record(line).map_err(refused)?;
     match kind.as_str() {
         "Fleet" => {
-            let fleet: RecordedFleet = record(line).map_err(refused)?;
+            let fleet: RecordedFleet = serde_json::from_str(line).map_err(error_in_object)?;
             if recording.fleets.contains_key(&fleet.name) {
                 return Err(wrong(format!("a second fleet `{}`", fleet.name)));
             }
             recording.fleets.insert(fleet.name.clone(), fleet);
         }
         "Case" => {
-            let mut case: Case = record(line).map_err(refused)?;
+            let mut case: Case = serde_json::from_str(line).map_err(error_in_object)?;
             case.line = number;
             if let Some((field, count)) = negative_count(&case) {
                 return Err(wrong(format!("{field}: expected a count of at least 0, got `{count}`")));
@@ -344,18 +396,22 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
     Ok(())
 }
 
-/// Reads a line as a record. An error has the column at which reading stopped, and a message.
+/// Column at which reading a line stopped, if it is known.
+fn column_of(error: &serde_json::Error) -> Option<usize> {
+    Some(error.column()).filter(|column| *column > 0)
+}
+
+/// Reads a line as a record without objects. An error has the column at which reading stopped, and a message.
 ///
 /// Serde's own message names types of Rust and no field, so a value that is refused is read again for a better one.
 fn record<T: DeserializeOwned>(line: &str) -> Result<T, (Option<usize>, String)> {
     serde_json::from_str(line).map_err(|error| {
-        let column = Some(error.column()).filter(|column| *column > 0);
         let refused = match serde_json::from_str(line) {
             Ok(value) => read_value::<T>(&value).err(),
             Err(_) => json::parse(line, 1, &mut Vec::new()).err(),
         };
         let message = refused.map_or_else(|| json::without_position(&error), |refused| refused.to_string());
-        (column, message)
+        (column_of(&error), message)
     })
 }
 
