@@ -154,7 +154,19 @@ fn an_invalid_line_has_one_position() {
         (&b"nonsense"[..], ":2:2: not valid JSON: `nonsense`: expected ident"),
         (
             br#"{"kind":"Fleet","name":3}"#,
-            ":2:24: invalid type: integer `3`, expected a string",
+            ":2:24: expected a string, got the number `3`",
+        ),
+        (
+            br#"{"kind":"Fleet","name":"b","clusters":[{"metadata":{"name":"m1"}},{"metadata":3}]}"#,
+            ":2:79: expected a mapping, got the number `3`",
+        ),
+        (
+            br#"{"kind":"Case","name":"c","fleet":"a","binding":{"spec":{"replicas":"x"}}}"#,
+            ":2:71: expected a whole number from -2147483648 to 2147483647, got the string \"x\"",
+        ),
+        (
+            br#"{"kind":"Case","name":"c","fleet":"a"}"#,
+            ":2:38: missing key `binding`",
         ),
         (
             br#"{"kind":"Recording","divvy":"","profile":"","profileName":"","seed":"x","plugins":[]}"#,

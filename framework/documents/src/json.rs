@@ -10,6 +10,7 @@ use super::diagnostic::Cause;
 use super::fault::{Fault, ValueError};
 use super::node::{DEPTH_MAX, Node, NodeValue};
 use super::path::{FieldPath, PathSegment};
+use super::words;
 
 /// Parses the JSON value at the start of a text; `first_line` is the line on which the text begins.
 ///
@@ -195,6 +196,12 @@ impl Reader<'_, '_> {
         self.position += length;
         Ok(value)
     }
+}
+
+/// The message of `serde_json` in the words of documents, without its position: `expected a mapping, got a list` instead of
+/// `invalid type: sequence, expected struct Metadata at line 1 column 9`.
+pub fn plain_message(error: &serde_json::Error) -> String {
+    words::message(without_position(error))
 }
 
 /// The message of `serde_json` without its position, which is relative to the text that was parsed.

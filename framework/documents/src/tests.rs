@@ -148,6 +148,45 @@ fn message<T: DeserializeOwned + Debug>(json: &str) -> String {
     refused::<T>(&serde_json::from_str(json).expect("it is JSON")).to_string()
 }
 
+#[test]
+fn a_message_of_serde_json_is_translated() {
+    #[derive(Debug, Deserialize)]
+    struct Metadata {
+        #[expect(dead_code, reason = "only read")]
+        count: u8,
+    }
+    for (text, expected) in [
+        (
+            r#"{"count": "x, expected y"}"#,
+            "expected a whole number from 0 to 255, got the string \"x, expected y\"",
+        ),
+        (
+            r#"{"count": -1}"#,
+            "expected a whole number from 0 to 255, got the number `-1`",
+        ),
+        (
+            r#"{"count": 1.5}"#,
+            "expected a whole number from 0 to 255, got the number `1.5`",
+        ),
+        (
+            r#"{"count": true}"#,
+            "expected a whole number from 0 to 255, got the boolean `true`",
+        ),
+        (r#"{"count": null}"#, "expected a whole number from 0 to 255, got null"),
+        (r#"{"count": []}"#, "expected a whole number from 0 to 255, got a list"),
+        (
+            r#"{"count": {}}"#,
+            "expected a whole number from 0 to 255, got a mapping",
+        ),
+        ("3", "expected a mapping, got the number `3`"),
+        ("{}", "missing key `count`"),
+        ("{", "EOF while parsing an object"),
+    ] {
+        let error = serde_json::from_str::<Metadata>(text).expect_err(text);
+        assert_eq!(super::json::plain_message(&error), expected, "{text}");
+    }
+}
+
 /// No message names a type of Rust or serde's words for shapes.
 #[test]
 fn every_type_says_in_plain_words_what_it_expects() {

@@ -109,3 +109,31 @@ pub(crate) fn reason(message: String) -> String {
     }
     message
 }
+
+/// Translates a whole message of serde, for parsers that hand on only its text. One that is not known stays as it is.
+pub(crate) fn message(message: String) -> String {
+    if let Some(key) = message.strip_prefix("missing field ") {
+        return format!("missing key {key}");
+    }
+    let parts = ["invalid type: ", "invalid value: "]
+        .iter()
+        .find_map(|start| message.strip_prefix(start)?.rsplit_once(", expected "));
+    let Some((unexpected, wanted)) = parts else {
+        return reason(message);
+    };
+    let actual = match unexpected.split_once(' ') {
+        Some(("integer", number)) => format!("the number {number}"),
+        Some(("boolean", value)) => format!("the boolean {value}"),
+        Some(("string", text)) => format!("the string {text}"),
+        _ => match unexpected.strip_prefix("floating point ") {
+            Some(number) => format!("the number {number}"),
+            None => match unexpected {
+                "sequence" => "a list".to_owned(),
+                "map" => "a mapping".to_owned(),
+                "unit value" => "null".to_owned(),
+                other => other.to_owned(),
+            },
+        },
+    };
+    format!("expected {}, got {actual}", expected(wanted))
+}

@@ -184,7 +184,7 @@ impl<'de, T: ReadJson> Deserialize<'de> for FromText<T> {
         let read = T::from_json(text.get());
         // The error knows the position in the object only; `exact_error` looks for the one in the line.
         read.map(Self)
-            .map_err(|error| D::Error::custom(json::without_position(&error)))
+            .map_err(|error| D::Error::custom(json::plain_message(&error)))
     }
 }
 
@@ -211,7 +211,7 @@ fn exact_error(line: &str) -> Option<(usize, String)> {
     fn error_in<T: ReadJson>(line: &str, object: &RawValue) -> Option<(usize, String)> {
         let error = T::from_json(object.get()).err()?;
         let before = object.get().as_ptr().addr().checked_sub(line.as_ptr().addr())?;
-        Some((before + error.column(), json::without_position(&error)))
+        Some((before + error.column(), json::plain_message(&error)))
     }
     let Texts { clusters, binding } = serde_json::from_str(line).ok()?;
     let in_cluster = clusters
@@ -331,7 +331,7 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
     let refused = |(column, message): (Option<usize>, String)| wrong_at(column, message);
     let error_in_object = |error: serde_json::Error| match exact_error(line) {
         Some((column, message)) => wrong_at(Some(column), message),
-        None => wrong_at(column_of(&error), json::without_position(&error)),
+        None => wrong_at(column_of(&error), json::plain_message(&error)),
     };
     let Kind { kind } = record(line).map_err(refused)?;
     match kind.as_str() {
@@ -410,7 +410,7 @@ fn record<T: DeserializeOwned>(line: &str) -> Result<T, (Option<usize>, String)>
             Ok(value) => read_value::<T>(&value).err(),
             Err(_) => json::parse(line, 1, &mut Vec::new()).err(),
         };
-        let message = refused.map_or_else(|| json::without_position(&error), |refused| refused.to_string());
+        let message = refused.map_or_else(|| json::plain_message(&error), |refused| refused.to_string());
         (column_of(&error), message)
     })
 }
