@@ -43,6 +43,7 @@ impl std::fmt::Debug for Cycle<'_> {
 }
 
 impl<'a> Cycle<'a> {
+    #[inline]
     pub(crate) fn new(
         view: &'a CycleView<'a>,
         policy: &'a PolicyView<'a>,
@@ -196,7 +197,7 @@ impl<'a> Cycle<'a> {
 /// All counts are replicas. Each is between 0 and `i32::MAX`, but their sums can be larger.
 pub struct CallContext<'a, P> {
     pub(crate) plugin: &'a P,
-    pub(crate) cycle: Cycle<'a>,
+    pub(crate) cycle: &'a Cycle<'a>,
     pub(crate) kept: Kept<'a>,
     /// The preferences that the policy carries for the plugin, as the type that it names at this extension point.
     pub(crate) preferences: Option<&'a dyn Any>,
@@ -359,6 +360,6 @@ impl<'a, P> std::ops::Deref for CallContext<'a, P> {
     type Target = Cycle<'a>;
 
     fn deref(&self) -> &Cycle<'a> {
-        &self.cycle
+        self.cycle
     }
 }

@@ -84,7 +84,7 @@ pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
 /// The input of [`FilterPlugin::filter`]. It dereferences to [`Cycle`].
 pub struct FilterContext<'a, P, Accepted = NoPreferences> {
     pub(crate) plugin: &'a P,
-    pub(crate) cycle: Cycle<'a>,
+    pub(crate) cycle: &'a Cycle<'a>,
     pub(crate) kept: Kept<'a>,
     pub(crate) preferences: Option<&'a Accepted>,
 }
@@ -149,13 +149,13 @@ impl<'a, P, Accepted> std::ops::Deref for FilterContext<'a, P, Accepted> {
     type Target = Cycle<'a>;
 
     fn deref(&self) -> &Cycle<'a> {
-        &self.cycle
+        self.cycle
     }
 }
 
 /// The output of [`FilterPlugin::filter`]: the rejected clusters, each with a reason.
 pub struct FilterResult<'a> {
-    cycle: Cycle<'a>,
+    cycle: &'a Cycle<'a>,
     /// Per cluster of the snapshot: 0 while it is feasible.
     codes: &'a mut [u32],
     code: u32,
@@ -165,7 +165,7 @@ pub struct FilterResult<'a> {
 }
 
 impl<'a> FilterResult<'a> {
-    pub(crate) fn new(cycle: Cycle<'a>, codes: &'a mut [u32], code: u32) -> Self {
+    pub(crate) fn new(cycle: &'a Cycle<'a>, codes: &'a mut [u32], code: u32) -> Self {
         Self {
             cycle,
             codes,

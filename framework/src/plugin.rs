@@ -355,7 +355,7 @@ impl RuleField {
     }
 }
 
-/// Why a plugin gives no result. Every failure aborts the cycle and leaves the binding's last result in place; the
+/// Reason why a plugin gives no result. Every failure aborts the cycle and leaves the binding's last result in place; the
 /// kinds differ in what has to change: the fleet, the policy or the plugin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

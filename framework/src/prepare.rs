@@ -203,14 +203,14 @@ impl<'a> Kept<'a> {
     pub(crate) fn prepared<P: PreparePlugin>(
         &self,
         plugin: &P,
-        cycle: Cycle<'_>,
+        cycle: &Cycle<'_>,
         preferences: Option<&dyn Any>,
     ) -> Result<&P::Prepared, Failure> {
         match kept(self.prepared) {
             Some(prepared) => Ok(prepared),
             None => self.made(
                 |made| &made.prepared,
-                || plugin.prepare(&PrepareContext::new(cycle, preferences)),
+                || plugin.prepare(&PrepareContext::new(*cycle, preferences)),
             ),
         }
     }
@@ -219,13 +219,13 @@ impl<'a> Kept<'a> {
     pub(crate) fn snapshot_value<P: SnapshotValuePlugin>(
         &self,
         plugin: &P,
-        cycle: Cycle<'_>,
+        cycle: &Cycle<'_>,
     ) -> Result<&P::SnapshotValue, Failure> {
         match kept(self.snapshot_value) {
             Some(value) => Ok(value),
             None => self.made(
                 |made| &made.snapshot_value,
-                || crate::value::make(plugin, cycle, None, None),
+                || crate::value::make(plugin, *cycle, None, None),
             ),
         }
     }
@@ -234,14 +234,14 @@ impl<'a> Kept<'a> {
     pub(crate) fn binding_value<P: BindingValuePlugin>(
         &self,
         plugin: &P,
-        cycle: Cycle<'_>,
+        cycle: &Cycle<'_>,
         preferences: Option<&dyn Any>,
     ) -> Result<&P::BindingValue, Failure> {
         match kept(self.binding_value) {
             Some(value) => Ok(value),
             None => self.made(
                 |made| &made.binding_value,
-                || plugin.binding_value(&BindingValueContext::new(cycle, preferences)),
+                || plugin.binding_value(&BindingValueContext::new(*cycle, preferences)),
             ),
         }
     }

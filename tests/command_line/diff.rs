@@ -323,6 +323,8 @@ fn replicas_on_missing_clusters_are_refused_unless_they_count_as_lost() {
     assert_eq!(
         stderr,
         "\
+warning: the cluster has no `status.resourceSummary`, so its capacity counts as 0
+  in: Cluster east-2 (overlay.yaml:2)
 error: bindings are assigned to clusters that the input lacks: `east-1` (7 replicas), `west-1` (8 replicas)
   hint: add the clusters to the input, or pass `--missing-clusters lost` if they are gone
 "

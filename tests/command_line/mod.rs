@@ -5,6 +5,7 @@
 
 mod affinity;
 mod choosing;
+mod clusters;
 mod diff;
 mod headroom;
 mod inspect;

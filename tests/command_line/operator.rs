@@ -89,3 +89,28 @@ fn completions_offer_no_files_where_a_strategy_is_expected() {
     assert!(offers.len() >= 3, "{offers:?}");
     assert!(offers.iter().all(|offer| !offer.contains("compgen -f")), "{offers:?}");
 }
+
+#[test]
+fn the_version_is_a_command_too() {
+    let (exit, stdout, stderr) = run(&["version"]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), ""));
+    assert!(
+        stdout.starts_with("divvy ") && stdout.contains("plugin ABI"),
+        "{stdout}"
+    );
+    assert_eq!(stdout, run(&["--version"]).1);
+}
+
+#[test]
+fn a_seed_that_is_not_one_is_refused_in_plain_words() {
+    for command in [&["schedule", "-f", "fleet.yaml"][..], &["plugin", "verify", "average"]] {
+        for seed in ["-1", "x", "18446744073709551616"] {
+            let (exit, _, stderr) = run(&[command, &["--seed", seed]].concat());
+            let expected = format!(
+                "error: invalid value '{seed}' for '--seed <NUMBER>': expected a whole number from 0 to 18446744073709551615\n"
+            );
+            assert_eq!(exit, Some(2));
+            assert!(stderr.starts_with(&expected), "{stderr}");
+        }
+    }
+}

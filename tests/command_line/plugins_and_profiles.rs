@@ -272,6 +272,24 @@ fn the_help_of_every_command_has_examples() {
         assert_eq!(exit, Some(0));
         assert!(stdout.contains("\nExamples:\n"), "{command:?}\n{stdout}");
     }
+    // The description is that of the arguments, all of it.
+    for (command, end) in [
+        ("schedule", "Changes nothing in any cluster"),
+        ("diff", "Changes nothing in any cluster"),
+        ("run", "service account of its pod"),
+        ("explain", "within a limit on memory"),
+        ("replay", "the profile in the recording is used"),
+        ("bench", "planning the binding and then the cycle"),
+    ] {
+        let (_, stdout, _) = run(&[command, "--help"]);
+        let (description, _) = stdout.split_once("\n\nUsage:").unwrap_or_default();
+        let words: Vec<&str> = description.split_whitespace().collect();
+        let description = words.join(" ");
+        assert!(
+            description.trim_end_matches('.').ends_with(end),
+            "{command}: {description}"
+        );
+    }
     let (exit, stdout, _) = run(&["--version"]);
     assert_eq!(exit, Some(0));
     assert!(

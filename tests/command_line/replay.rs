@@ -151,7 +151,7 @@ fn an_invalid_line_has_one_position() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let recording = folder.path().join("recording.jsonl").display().to_string();
     for (line, expected) in [
-        (&b"nonsense"[..], ":2:2: expected ident"),
+        (&b"nonsense"[..], ":2:2: not valid JSON: `nonsense`: expected ident"),
         (
             br#"{"kind":"Fleet","name":3}"#,
             ":2:24: invalid type: integer `3`, expected a string",
@@ -173,6 +173,10 @@ fn an_invalid_line_has_one_position() {
             ":2:38: missing field `binding`",
         ),
         (
+            br#"{"kind":"Recording","divvy":"","profile":"","profileName":"","seed":"x","plugins":[]}"#,
+            ":2:71: seed: expected a whole number from 0 to 18446744073709551615, got the string \"x\"",
+        ),
+        (
             br#"{"kind":"Flet"}"#,
             ":2: unknown kind `Flet`, expected `Fleet`, `Case`, `Table` or `Recording`",
         ),
@@ -186,6 +190,34 @@ fn an_invalid_line_has_one_position() {
             "",
             &format!("error: {recording}{expected}\n"),
         );
+    }
+}
+
+#[test]
+fn a_negative_count_is_an_invalid_recording_and_not_a_difference() {
+    let recorded = Recorded::new();
+    let text = fs::read_to_string(&recorded.recording).expect("the recording can be read");
+    for (from, to, field) in [
+        ("\"replicas\":9,", "\"replicas\":-3,", "binding.spec.replicas"),
+        (
+            "{\"name\":\"west-1\",\"replicas\":5}",
+            "{\"name\":\"west-1\",\"replicas\":-3}",
+            "binding.spec.clusters[0].replicas",
+        ),
+        (
+            "{\"name\":\"west-1\",\"replicas\":3}",
+            "{\"name\":\"west-1\",\"replicas\":-3}",
+            "expect.clusters[2].replicas",
+        ),
+    ] {
+        let tampered = text.replacen(from, to, 1);
+        assert_ne!(tampered, text, "{field}");
+        fs::write(&recorded.recording, tampered).expect("the recording can be written");
+        let expected = format!(
+            "error: {}:4: {field}: expected a count of at least 0, got `-3`\n",
+            recorded.recording
+        );
+        check(&["replay", &recorded.recording], 2, "", &expected);
     }
 }
 

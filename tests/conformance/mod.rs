@@ -135,7 +135,7 @@ fn an_invalid_recording_is_an_error() {
     let cases = [
         ("", "has no case"),
         ("{\"kind\":\"Fleet\",\"name\":\"a\",\"clusters\":[]}\n", "has no case"),
-        ("nonsense\n", ":1:2: expected ident"),
+        ("nonsense\n", ":1:2: not valid JSON: `nonsense`: expected ident"),
         (
             "{\"kind\":\"Cat\"}\n",
             ":1: unknown kind `Cat`, expected `Fleet`, `Case`, `Table` or `Recording`",

@@ -286,8 +286,8 @@ pub const GROUPS: [u64; column::COUNT] = [
 ];
 
 /// The texts of an arena's symbols.
-#[derive(Clone, Copy)]
-struct Texts<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Texts<'a> {
     offsets: &'a [u64],
     bytes: &'a [u8],
 }
@@ -298,6 +298,41 @@ impl<'a> Texts<'a> {
     fn get(&self, symbol: u32) -> Option<&'a [u8]> {
         let [start, end] = *self.offsets.get(symbol as usize..)?.first_chunk()?;
         self.bytes.get(start as usize..end as usize)
+    }
+
+    /// The first place at which a list of symbols has the one of this text. For short lists: comparing a few texts takes fewer
+    /// steps than looking up the symbol.
+    #[inline]
+    pub fn position_of(&self, symbols: &[u32], text: &str) -> Option<usize> {
+        symbols
+            .iter()
+            .position(|&symbol| self.get(symbol) == Some(text.as_bytes()))
+    }
+}
+
+/// The symbols of an arena.
+#[derive(Debug, Clone, Copy)]
+pub struct Symbols<'a> {
+    table: &'a [u32],
+    hashes: &'a [u64],
+    texts: Texts<'a>,
+}
+
+impl Symbols<'_> {
+    /// The symbol of a text with a known hash; `None` if the text does not occur in the snapshot.
+    #[inline]
+    pub fn find(&self, text: &str, hash: u64) -> Option<u32> {
+        let mask = self.table.len().checked_sub(1)?;
+        let mut slot = hash as usize & mask;
+        // The table is never full, but a damaged one must not cause an endless loop.
+        for _ in 0..self.table.len() {
+            let symbol = self.table.get(slot)?.checked_sub(1)?;
+            if self.hashes.get(symbol as usize) == Some(&hash) && self.texts.get(symbol) == Some(text.as_bytes()) {
+                return Some(symbol);
+            }
+            slot = (slot + 1) & mask;
+        }
+        None
     }
 }
 
@@ -363,17 +398,16 @@ impl<'a> Arena<'a> {
         let Some(entry) = self.directory.get(column) else {
             return &[];
         };
-        let bytes = entry.bytes as usize;
-        let first = entry.first_word as usize;
-        let Some(words) = first
-            .checked_add(bytes.div_ceil(8))
-            .and_then(|end| self.words.get(first..end))
-        else {
-            self.refuse(column);
-            return &[];
-        };
-        let all: &[u8] = bytemuck::cast_slice(words);
-        bytemuck::try_cast_slice(&all[..bytes]).unwrap_or(&[])
+        // Every call of a plugin reads several columns, so this takes as few steps as possible.
+        let rest = self.words.get(entry.first_word as usize..);
+        let bytes = rest.and_then(|rest| bytemuck::cast_slice::<u64, u8>(rest).get(..entry.bytes as usize));
+        match bytes {
+            Some(bytes) => bytemuck::try_cast_slice(bytes).unwrap_or(&[]),
+            None => {
+                self.refuse(column);
+                &[]
+            }
+        }
     }
 
     /// Notes that a column was asked for that is not within the arena, as if it had to be: for a reader of some groups,
@@ -396,40 +430,29 @@ impl<'a> Arena<'a> {
         self.texts().get(symbol).unwrap_or(&[])
     }
 
+    /// The texts of the symbols, for several lookups.
     #[inline]
-    fn texts(&self) -> Texts<'a> {
+    pub fn texts(&self) -> Texts<'a> {
         Texts {
             offsets: self.column(column::SYMBOL_OFFSETS),
             bytes: self.column(column::SYMBOL_TEXT),
         }
     }
 
-    /// The first place at which a list of symbols has the one of this text. For short lists: comparing a few texts takes fewer steps
-    /// than looking up the symbol.
-    #[inline]
-    pub fn position_of_text(&self, symbols: &[u32], text: &str) -> Option<usize> {
-        let texts = self.texts();
-        symbols
-            .iter()
-            .position(|&symbol| texts.get(symbol) == Some(text.as_bytes()))
-    }
-
     /// The symbol of a text with a known hash; `None` if the text does not occur in the snapshot.
     #[inline]
     pub fn symbol_hashed(&self, text: &str, hash: u64) -> Option<u32> {
-        let table = self.column::<u32>(column::SYMBOL_TABLE);
-        let hashes = self.column::<u64>(column::SYMBOL_HASHES);
-        let mask = table.len().checked_sub(1)?;
-        let mut slot = hash as usize & mask;
-        // The table is never full, but a damaged one must not cause an endless loop.
-        for _ in 0..table.len() {
-            let symbol = table[slot].checked_sub(1)?;
-            if hashes.get(symbol as usize) == Some(&hash) && self.text_bytes(symbol) == text.as_bytes() {
-                return Some(symbol);
-            }
-            slot = (slot + 1) & mask;
+        self.symbols().find(text, hash)
+    }
+
+    /// The symbols, for several lookups: each column of theirs is looked up once.
+    #[inline]
+    pub fn symbols(&self) -> Symbols<'a> {
+        Symbols {
+            table: self.column(column::SYMBOL_TABLE),
+            hashes: self.column(column::SYMBOL_HASHES),
+            texts: self.texts(),
         }
-        None
     }
 
     /// The symbol of a text; `None` if the text does not occur in the snapshot.

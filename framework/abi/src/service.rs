@@ -72,7 +72,7 @@ pub mod level {
 }
 
 sized! {
-    /// Why a call failed. Handed to [`Services::fail`]; the texts are borrowed for that call.
+    /// Reason why a call failed. Handed to [`Services::fail`]; the texts are borrowed for that call.
     Failure<'a>(FailureRef, kind::FAILURE) {
         /// A code of [`failure`].
         code: u32 = failure::INTERNAL,

@@ -106,6 +106,27 @@ pub unsafe trait SizePrefixed: Default {
         Some(unsafe { read_shorter(address, head.size as usize) })
     }
 
+    /// The address of a struct with every field that this side knows: `address` itself if its creator knew them all,
+    /// otherwise that of a completed copy in `storage`. `None` as for [`Self::read`]. For a struct of which only some fields are
+    /// read, and of which its creator reads others back.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::read`].
+    #[inline]
+    unsafe fn place(address: *const Self, storage: &mut Option<Box<Self>>) -> Option<*const Self> {
+        // SAFETY: the caller upholds the contract.
+        let head = unsafe { head(address.cast()) }?;
+        if head.kind != Self::KIND {
+            return None;
+        }
+        if head.size as usize >= size_of::<Self>() {
+            return Some(address);
+        }
+        // SAFETY: the caller upholds the contract.
+        Some(unsafe { complete(address, storage) })
+    }
+
     /// The struct at `address`: in place if its creator knew every field that this side knows, otherwise a completed
     /// copy in `storage`. A null address and a struct of another kind read as the default.
     ///

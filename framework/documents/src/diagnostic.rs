@@ -187,7 +187,7 @@ pub enum Cause {
     /// A value of the right type that is not allowed.
     #[error("{reason}")]
     InvalidValue {
-        /// Why it is not allowed.
+        /// Reason why it is not allowed.
         reason: String,
     },
     /// A value that a later check refuses, such as a plugin's own.
@@ -195,7 +195,7 @@ pub enum Cause {
     Refused {
         /// Location in the notation of the check: a path, or the origin of a rule.
         place: String,
-        /// Why it is refused.
+        /// Reason why it is refused.
         reason: String,
     },
     /// A required field that is missing.
@@ -229,7 +229,7 @@ pub enum Cause {
     /// A selector that an API server would reject.
     #[error("invalid selector: {reason}")]
     InvalidSelector {
-        /// Why it is invalid.
+        /// Reason why it is invalid.
         reason: String,
     },
     /// A Karmada kind in an unsupported version.

@@ -35,7 +35,7 @@ impl Bounds {
     };
 }
 
-/// Why a division under bounds has no result. Groups are numbered from 0, in the order of their bounds.
+/// Reason why a division under bounds has no result. Groups are numbered from 0, in the order of their bounds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupsError {

@@ -37,11 +37,22 @@ pub struct Arguments<'a> {
     needs: u64,
 }
 
-/// Completed copies of views that a host of an older minor version made.
-#[derive(Default)]
-struct Storage<'a> {
+/// Completed copies of a call and its views that a host of an older minor version made.
+struct Storage<'a, T> {
+    call: Option<Box<T>>,
     cycle: Option<Box<CycleView<'a>>>,
     policy: Option<Box<PolicyView<'a>>>,
+}
+
+impl<T> Default for Storage<'_, T> {
+    #[inline]
+    fn default() -> Self {
+        Self {
+            call: None,
+            cycle: None,
+            policy: None,
+        }
+    }
 }
 
 /// Reads a call; fails if it is of another kind.
@@ -49,9 +60,13 @@ struct Storage<'a> {
 /// # Safety
 ///
 /// The arguments are those of a call by the host.
-unsafe fn read<T: Call>(arguments: Arguments<'_>) -> Result<T, Failed> {
+#[inline]
+unsafe fn read<T: Call>(arguments: Arguments<'_>, storage: &mut Option<Box<T>>) -> Result<T, Failed> {
     // SAFETY: the caller upholds the contract; a call of another kind is not read.
-    unsafe { T::read(arguments.call.cast_const().cast()) }.ok_or_else(|| Failed::not_served(T::KIND))
+    let place = unsafe { T::place(arguments.call.cast_const().cast(), storage) };
+    let place = place.ok_or_else(|| Failed::not_served(T::KIND))?;
+    // SAFETY: all fields of the type are there.
+    Ok(unsafe { place.read() })
 }
 
 /// The cycle of a call.
@@ -59,7 +74,12 @@ unsafe fn read<T: Call>(arguments: Arguments<'_>) -> Result<T, Failed> {
 /// # Safety
 ///
 /// As for [`read`]. The call lives as long as `storage`.
-unsafe fn cycle_of<'s, 'v: 's>(arguments: Arguments<'v>, needs: Needs, storage: &'s mut Storage<'v>) -> Cycle<'s> {
+#[inline]
+unsafe fn cycle_of<'s, 'v: 's, T>(
+    arguments: Arguments<'v>,
+    needs: Needs,
+    storage: &'s mut Storage<'v, T>,
+) -> Cycle<'s> {
     // SAFETY: every call begins with these fields, and the host passes a whole call.
     let head = unsafe { *arguments.call.cast::<CallHead<'v>>() };
     // SAFETY: a call points to a cycle that outlives it, and the host does not write to it meanwhile.
@@ -91,6 +111,7 @@ struct Keeping {
 /// # Safety
 ///
 /// The address is null or one that [`keep`] returned, and what it points to lives for `'a`.
+#[inline]
 unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
     // SAFETY: the caller upholds the contract.
     let kept = unsafe { address.get().cast_const().cast::<Keeping>().as_ref() };
@@ -102,6 +123,7 @@ unsafe fn kept_at<'a>(address: Address) -> Option<&'a Boxed> {
 /// # Safety
 ///
 /// As for [`read`].
+#[inline]
 unsafe fn kept_of<'a>(arguments: Arguments<'a>) -> Kept<'a> {
     // SAFETY: every call begins with these fields, and the host passes a whole call.
     let head = unsafe { *arguments.call.cast::<CallHead<'a>>() };
@@ -133,13 +155,14 @@ fn keep<T: Send + Sync + 'static>(services: &Services, value: T) -> (Address, Fu
 /// # Safety
 ///
 /// As for [`read`]. The call lives as long as `storage`.
+#[inline]
 unsafe fn enter<'s, 'v: 's, T: Call>(
     arguments: Arguments<'v>,
     needs: Needs,
-    storage: &'s mut Storage<'v>,
+    storage: &'s mut Storage<'v, T>,
 ) -> Result<(T, Cycle<'s>, Kept<'v>), Failed> {
     // SAFETY: the caller upholds the contract.
-    let call = unsafe { read(arguments) }?;
+    let call = unsafe { read(arguments, &mut storage.call) }?;
     // SAFETY: as above.
     let cycle = unsafe { cycle_of(arguments, needs, storage) };
     // SAFETY: as above.
@@ -152,7 +175,7 @@ macro_rules! call_context {
     ($plugin:ident, $cycle:ident, $kept:ident, $call:ident, $preferences:ident) => {
         CallContext {
             plugin: $plugin,
-            cycle: $cycle,
+            cycle: &$cycle,
             kept: $kept,
             preferences: $preferences.as_ref().map(|preferences| preferences as &dyn Any),
             rows: Row::cast($call.rows.as_slice()),
@@ -170,16 +193,22 @@ macro_rules! call_context {
 #[cold]
 pub(crate) fn count_out_of_range(dropped: u64) {
     if let Some(services) = panics::current_services() {
-        count_dropped(&services, dropped);
+        report_dropped(&services, dropped);
     }
 }
 
 /// Counts entries of a result that were out of range.
+#[inline]
 fn count_dropped(services: &Services, dropped: u64) {
     if dropped > 0 {
-        // SAFETY: the services are those that the host offered when it constructed the instance.
-        unsafe { services.add("results_out_of_range", dropped) };
+        report_dropped(services, dropped);
     }
+}
+
+#[cold]
+fn report_dropped(services: &Services, dropped: u64) {
+    // SAFETY: the services are those that the host offered when it constructed the instance.
+    unsafe { services.add("results_out_of_range", dropped) };
 }
 
 /// Answers Prepare.
@@ -266,13 +295,13 @@ pub unsafe fn filter<T: Preferences + 'static, P: Dispatch + FilterPlugin<T>>(
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (call, cycle, kept): (FilterCall<'_>, _, _) =
         unsafe { enter(arguments, <P as FilterPlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences: Option<T> = preferences_at::<T, P>(cycle)?;
+    let preferences: Option<T> = preferences_at::<T, P>(&cycle)?;
     // SAFETY: the host lends the column to this call alone.
     let codes = unsafe { call.codes.as_mut_slice() };
-    let mut result = FilterResult::new(cycle, codes, call.code);
+    let mut result = FilterResult::new(&cycle, codes, call.code);
     let context = FilterContext {
         plugin,
-        cycle,
+        cycle: &cycle,
         kept,
         preferences: preferences.as_ref(),
     };
@@ -294,7 +323,7 @@ pub unsafe fn score<T: Preferences + 'static, P: Dispatch + ScorePlugin<T>>(
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (call, cycle, kept): (ScoreCall<'_>, _, _) =
         unsafe { enter(arguments, <P as ScorePlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences: Option<T> = preferences_at::<T, P>(cycle)?;
+    let preferences: Option<T> = preferences_at::<T, P>(&cycle)?;
     let context = ScoreContext {
         call: call_context!(plugin, cycle, kept, call, preferences),
         preferences: preferences.as_ref(),
@@ -320,7 +349,7 @@ pub unsafe fn select<T: Preferences + 'static, P: Dispatch + SelectPlugin<T>>(
     // SAFETY: the caller upholds the contract; the storage outlives the cycle.
     let (call, cycle, kept): (SelectCall<'_>, _, _) =
         unsafe { enter(arguments, <P as SelectPlugin<T>>::NEEDS, &mut storage) }?;
-    let preferences: Option<T> = preferences_at::<T, P>(cycle)?;
+    let preferences: Option<T> = preferences_at::<T, P>(&cycle)?;
     let context = SelectContext {
         call: call_context!(plugin, cycle, kept, call, preferences),
         preferences: preferences.as_ref(),
@@ -349,7 +378,7 @@ pub unsafe fn assign<T: Preferences + 'static, P: Dispatch + AssignPlugin<T>>(
     let (call, cycle, kept): (AssignCall<'_>, _, _) =
         unsafe { enter(arguments, <P as AssignPlugin<T>>::NEEDS, &mut storage) }?;
     // Invalid preferences never reach the plugin.
-    let preferences: Option<T> = preferences_at::<T, P>(cycle)?;
+    let preferences: Option<T> = preferences_at::<T, P>(&cycle)?;
     let context = AssignContext {
         call: call_context!(plugin, cycle, kept, call, preferences),
         preferences: preferences.as_ref(),

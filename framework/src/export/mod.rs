@@ -62,7 +62,7 @@ pub const RECORD_FLAGS: u32 = if cfg!(feature = "certificate") {
     0
 };
 
-/// Why a call failed, as it is handed to the host. Boxed, because the results of successful calls are moved several times.
+/// Reason why a call failed, as it is handed to the host. Boxed, because the results of successful calls are moved several times.
 #[derive(Debug)]
 pub struct Failed(Box<Facts>);
 

@@ -107,9 +107,18 @@ pub(crate) fn preferences<P: Preferences>(json: &str) -> Result<Option<P>, Value
 
 /// The preferences for the plugin as the type of an extension point. A point without preferences leaves them to the points
 /// that read them; if there are none, it refuses them.
-pub(super) fn preferences_at<T: Preferences + 'static, P: Dispatch>(cycle: Cycle<'_>) -> Result<Option<T>, Failed> {
-    let json = cycle.policy().preferences_json();
-    if json.is_empty() || (TypeId::of::<T>() == TypeId::of::<NoPreferences>() && P::preferences().reads()) {
+#[inline]
+pub(super) fn preferences_at<T: Preferences + 'static, P: Dispatch>(cycle: &Cycle<'_>) -> Result<Option<T>, Failed> {
+    match cycle.policy().preferences_json() {
+        "" => Ok(None),
+        json => given_preferences::<T, P>(json),
+    }
+}
+
+/// Not inlined: nearly every policy has none.
+#[inline(never)]
+fn given_preferences<T: Preferences + 'static, P: Dispatch>(json: &str) -> Result<Option<T>, Failed> {
+    if TypeId::of::<T>() == TypeId::of::<NoPreferences>() && P::preferences().reads() {
         return Ok(None);
     }
     Ok(preferences(json).map_err(Failure::Preferences)?)

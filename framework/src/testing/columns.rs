@@ -25,7 +25,7 @@ impl Columns {
     pub(super) fn context<'a, P: Plugin>(
         &'a self,
         plugin: &'a P,
-        cycle: Cycle<'a>,
+        cycle: &'a Cycle<'a>,
         rows: &'a [Row],
         preferences: Option<&'a dyn Any>,
     ) -> CallContext<'a, P> {

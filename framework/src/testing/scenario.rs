@@ -244,7 +244,7 @@ impl Scenario {
             let mut result = FilterResult::new(cycle, &mut codes, 1);
             let context = FilterContext {
                 plugin,
-                cycle,
+                cycle: &cycle,
                 kept: Kept::default(),
                 preferences: preferences.as_ref(),
             };
@@ -339,7 +339,7 @@ impl Scenario {
                 .map(|cluster| index(cluster).map_or(NO_ROW, |index| index as u32))
                 .collect();
             let context = AssignContext {
-                call: columns.context(plugin, cycle, rows, any(&preferences)),
+                call: columns.context(plugin, &cycle, rows, any(&preferences)),
                 preferences: preferences.as_ref(),
                 replicas: self.replicas,
                 policy_index: if listed.is_empty() { &[] } else { &indices },

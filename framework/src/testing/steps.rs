@@ -61,7 +61,7 @@ impl Scenario {
                 call: CallContext {
                     scores: &[],
                     tiers: &[],
-                    ..columns.context(plugin, cycle, &rows, any(&preferences))
+                    ..columns.context(plugin, &cycle, &rows, any(&preferences))
                 },
                 preferences: preferences.as_ref(),
             };
@@ -119,7 +119,7 @@ impl Scenario {
         self.run(explain, P::NEEDS, |cycle| {
             let mut candidates = vec![0; rows.len()];
             let context = SelectContext {
-                call: columns.context(plugin, cycle, &rows, any(&preferences)),
+                call: columns.context(plugin, &cycle, &rows, any(&preferences)),
                 preferences: preferences.as_ref(),
                 needed,
             };

@@ -74,7 +74,7 @@ pub struct Trial {
     pub decisions: usize,
     /// Those with another result than under the old set.
     pub differences: usize,
-    /// Why the set is refused; `None` if it decides from now on.
+    /// Reason why the set is refused; `None` if it decides from now on.
     pub refusal: Option<String>,
 }
 

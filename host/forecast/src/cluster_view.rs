@@ -10,7 +10,7 @@ use crate::document::ClusterRow;
 use crate::load::{self, Load};
 use crate::situation::{Assignment, Situation};
 
-/// Views of some clusters, in the form in which they are written as JSON. The schema is in `schema/clusters.json`.
+/// Views of some clusters, as written to JSON. The schema is in `schema/clusters.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -55,17 +55,17 @@ pub struct ClusterViewRow {
     /// Replicas that it gets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<i64>,
-    /// What became of the cluster when the binding was decided.
+    /// Outcome for the cluster when the binding was decided.
     pub standing: Standing,
     /// The reason, or the strategy's remarks; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
-    /// Replicas that fit when the binding was decided; absent if that was not asked.
+    /// Replicas that fit when the binding was decided; absent if it was not estimated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fits_now: Option<i64>,
 }
 
-/// What became of a cluster when a binding was decided.
+/// Outcome for a cluster when a binding was decided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -90,7 +90,7 @@ pub struct Placed<'a> {
     pub strategy: String,
     /// Its result.
     pub result: &'a str,
-    /// Why it was not decided, or not scheduled.
+    /// Reason why it was not decided, or not scheduled.
     pub message: String,
     /// Its clusters before.
     pub before: Assignment,
@@ -154,7 +154,7 @@ impl Placed<'_> {
     }
 }
 
-/// What became of a cluster when a binding was decided, and why. `message` says why the binding was not scheduled; it is empty if
+/// Outcome for a cluster when a binding was decided, with its reason. `message` says why the binding was not scheduled; it is empty if
 /// it was.
 pub fn standing(cluster: &ClusterExplanation, message: &str) -> (Standing, String) {
     match &cluster.rejected {

@@ -30,16 +30,16 @@ pub struct Document {
     pub bindings: Vec<BindingRow>,
     /// Every cluster, including ones that bindings list but that do not exist.
     pub clusters: Vec<ClusterRow>,
-    /// What the changes do: from base to after.
+    /// Effect of the changes: from base to after.
     pub totals: Totals,
-    /// What is about to happen anyway: from the assigned clusters to base. Absent without a base.
+    /// Moves that are pending without the changes: from the assigned clusters to base. Absent without a base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Totals>,
     /// Satisfied bindings that would be placed differently if they were rescheduled.
     pub latent: Latent,
     /// Replicas on clusters whose filters would refuse a newcomer today.
     pub violations: Violations,
-    /// Remarks, as sentences.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub struct Document {
 pub struct SideDocument {
     /// Name of the profile.
     pub profile: String,
-    /// Strategy by which every binding is divided, regardless of its policy.
+    /// Strategy that divides every binding, regardless of its policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<String>,
     /// The changes, as on the command line, sorted.
@@ -69,20 +69,20 @@ pub struct BindingRow {
     pub kind: String,
     /// Strategy on the right side; empty if the binding is invalid.
     pub strategy: String,
-    /// Replicas that are asked for on the right side.
+    /// Requested replicas on the right side.
     pub replicas: i64,
     /// Result on the right side: `Scheduled`, `Satisfied`, `Skipped`, `NoClusterFit`, `Unschedulable` or `Error`.
     pub result: String,
-    /// Why it is not scheduled; empty otherwise.
+    /// Reason why it is not scheduled; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// True if it cannot be scheduled on the right side, but can on the left.
     pub newly_unschedulable: bool,
     /// The clusters that it has in any state, by name.
     pub clusters: Vec<ClusterCounts>,
-    /// What the changes do: from base to after.
+    /// Effect of the changes: from base to after.
     pub movement: Movement,
-    /// What is about to happen anyway: from the assigned clusters to base. Absent without a base.
+    /// Moves that are pending without the changes: from the assigned clusters to base. Absent without a base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Movement>,
 }
@@ -94,7 +94,7 @@ pub struct BindingRow {
 pub struct ClusterCounts {
     /// Name of the cluster.
     pub name: String,
-    /// Assigned.
+    /// Replicas assigned now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<i64>,
     /// Without the changes.
@@ -159,7 +159,7 @@ pub struct Totals {
     pub movement: Movement,
     /// Bindings that cannot be scheduled in the later state.
     pub unschedulable: usize,
-    /// Those of them that could be in the earlier state.
+    /// Unschedulable bindings that can be scheduled in the earlier state.
     pub newly_unschedulable: usize,
     /// Bindings that are invalid, or whose decision a plugin failed.
     pub errors: usize,
@@ -175,7 +175,7 @@ pub struct Latent {
     /// Replicas that would change places.
     #[serde(flatten)]
     pub movement: Movement,
-    /// The bindings, if they were asked for.
+    /// The bindings, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bindings: Option<Vec<LatentRow>>,
 }
@@ -189,7 +189,7 @@ pub struct LatentRow {
     pub binding: String,
     /// The clusters: `before` is what it keeps, `after` what it would have.
     pub clusters: Vec<ClusterCounts>,
-    /// Why it could not be scheduled; empty if it could.
+    /// Reason why it could not be scheduled; empty if it could.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -201,9 +201,9 @@ pub struct LatentRow {
 pub struct Violations {
     /// Number of pairs of a binding and a cluster.
     pub count: usize,
-    /// Replicas there.
+    /// Replicas on the cluster.
     pub replicas: i64,
-    /// The pairs, if they were asked for.
+    /// The pairs, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<Vec<ViolationRow>>,
 }
@@ -217,7 +217,7 @@ pub struct ViolationRow {
     pub binding: String,
     /// Name of the cluster.
     pub cluster: String,
-    /// Replicas there; 0 for a resource without replicas.
+    /// Replicas on the cluster; 0 for a resource without replicas.
     pub replicas: i64,
 }
 
@@ -236,7 +236,7 @@ pub struct FailuresDocument {
     pub each: String,
     /// The losses, worst first.
     pub failures: Vec<FailureRow>,
-    /// Remarks, as sentences.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -249,11 +249,11 @@ pub struct FailureRow {
     pub name: String,
     /// Clusters that are lost.
     pub clusters: usize,
-    /// Replicas that run there without the loss.
+    /// Displaced replicas: those that run there without the loss.
     pub displaced: i64,
-    /// Those of them that other clusters take over.
+    /// Displaced replicas that other clusters take over.
     pub rehomed: i64,
-    /// Those of them that none takes over, and all others that are lost.
+    /// Displaced replicas that no cluster takes over, and all others that are lost.
     pub lost: i64,
     /// Bindings that cannot be scheduled any more.
     pub newly_unschedulable: usize,
@@ -271,7 +271,7 @@ pub struct Tightest {
     pub cluster: String,
     /// The resource.
     pub resource: String,
-    /// Use in hundredths of what is allocatable, rounded down.
+    /// Use in percent of the allocatable quantity, rounded down.
     pub percent: i64,
 }
 

@@ -15,7 +15,7 @@ use divvy_scheduler::decide::APPLIED_PLACEMENT;
 
 use crate::situation::{Situation, assigned};
 
-/// Why an eviction task was made, and by which of Karmada's controllers.
+/// Reason for an eviction task, and the controller of Karmada that made it.
 const REASON: &str = "TaintUntolerated";
 const PRODUCER: &str = "TaintManager";
 

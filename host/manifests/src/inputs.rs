@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use divvy_documents::{Cause, Problem, Warning};
@@ -54,7 +54,7 @@ pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) ->
                 reader.problem(Problem::of_input(Cause::NotFound { path: path.clone() }));
             }
             Input::Path(path) => read_file(path, &mut reader),
-            Input::Text(name, text) => reader.text(name, text),
+            Input::Text(name, text) => read_whole(name, text, &mut reader),
         }
     }
     if reader.is_empty() {
@@ -66,7 +66,7 @@ pub fn read(inputs: &[Input], standard: &mut dyn Read, options: &ReadOptions) ->
 /// Reads a text as if it were a file with this name.
 pub fn read_text(file: impl AsRef<Path>, text: &str, options: &ReadOptions) -> Manifests {
     let mut reader = Reader::new(options);
-    reader.text(file.as_ref(), text);
+    read_whole(file.as_ref(), text, &mut reader);
     reader.finish()
 }
 
@@ -99,7 +99,8 @@ fn read_folder(folder: &Path, reader: &mut Reader<'_>) {
 /// Reads standard input. It must hold an object even beside other inputs: a command that failed writes nothing.
 fn read_standard(stream: &mut dyn Read, reader: &mut Reader<'_>) {
     let before = reader.objects();
-    read_from(Path::new("-"), stream, reader);
+    let name = Path::new("-");
+    read_from(name, stream, reader, |text, reader| read_whole(name, text, reader));
     if reader.objects() == before && reader.is_sound() {
         let mut problem = Problem::of_input(Cause::NoObject);
         problem.hint = Some("standard input is empty: did the command that writes to it fail?".to_owned());
@@ -108,9 +109,28 @@ fn read_standard(stream: &mut dyn Read, reader: &mut Reader<'_>) {
 }
 
 fn read_file(path: &Path, reader: &mut Reader<'_>) {
-    match File::open(path) {
-        Ok(mut file) => read_from(path, &mut file, reader),
-        Err(error) => unreadable(path, &error, reader),
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) => return unreadable(path, &error, reader),
+    };
+    // Anything but a list is read again from its beginning, which only a file has.
+    let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    if is_file && reader.list(path, &mut file) {
+        return;
+    }
+    if let (true, Err(error)) = (is_file, file.rewind()) {
+        return unreadable(path, &error, reader);
+    }
+    read_from(path, &mut file, reader, |text, reader| match is_file {
+        true => reader.text(path, text),
+        false => read_whole(path, text, reader),
+    });
+}
+
+/// Reads a text that is in memory.
+fn read_whole(file: &Path, text: &str, reader: &mut Reader<'_>) {
+    if !reader.list(file, &mut text.as_bytes()) {
+        reader.text(file, text);
     }
 }
 
@@ -128,7 +148,13 @@ fn is_text(block: &[u8]) -> bool {
     is_utf8 && !block.contains(&0)
 }
 
-fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
+/// Reads a stream as a whole, and passes it on if it is text.
+fn read_from<'options>(
+    path: &Path,
+    stream: &mut dyn Read,
+    reader: &mut Reader<'options>,
+    read_text: impl FnOnce(&str, &mut Reader<'options>),
+) {
     let bytes_max = reader.options().bytes_max;
     let mut bytes = Vec::new();
     // The first block shows whether the input is text, so that a device or a disk image is not read to the limit.
@@ -150,7 +176,7 @@ fn read_from(path: &Path, stream: &mut dyn Read, reader: &mut Reader<'_>) {
             let path = path.to_owned();
             reader.problem(Problem::of_input(Cause::Binary { path }));
         }
-        Ok(text) => reader.text(path, text.strip_prefix('\u{feff}').unwrap_or(&text)),
+        Ok(text) => read_text(text.strip_prefix('\u{feff}').unwrap_or(&text), reader),
         Err(error) => {
             let offset = error.utf8_error().valid_up_to();
             let before = &error.as_bytes()[..offset];

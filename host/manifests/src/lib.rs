@@ -12,10 +12,13 @@
 mod fields;
 mod inputs;
 mod labels;
+mod list;
 mod lists;
+mod object;
 mod overlay;
 mod reader;
 mod scope;
+mod side_by_side;
 #[cfg(test)]
 mod tests;
 mod unknown;

@@ -1,37 +1,23 @@
-//! Turns documents into objects: determines their kind, validates them and rejects duplicates.
+//! Turns the texts of files into objects, and rejects duplicates.
 //!
 //! Karmada's kinds are recognised only in Karmada's groups; the same kind in another group (Cluster API also has a
 //! `Cluster`) is a resource like any other. Karmada's other objects are counted and left out, because Karmada does not
 //! propagate them either.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
 use divvy_documents::chunks::{self, Chunk, LineCounter};
-use divvy_documents::{Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning, json, yaml};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use divvy_documents::{Cause, Document, Fault, FieldPath, ObjectName, Problem, Source, Warning, json, yaml};
 use serde_json::value::RawValue;
 
-use super::fields::DocumentFields;
-use super::lists::{implied_by, is_empty_list};
-use super::unknown::{Validation, unknown_fields};
-use super::validation::{Findings, Validate};
-use super::{Located, Manifests, ReadOptions, scope};
-use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ReadJson, Resource, ResourceBinding, TypeMeta};
-use divvy_karmada::fields::FieldTree;
-use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
-use divvy_karmada::workloads::{Fields, WorkloadResource};
-
-/// Namespace of objects that do not name one.
-const NAMESPACE_DEFAULT: &str = "default";
+use super::object::{Found, Named, Object, ObjectReader, Place};
+use super::{Located, Manifests, ReadOptions, list, scope};
 
 /// Reads texts into one set of manifests.
 pub(super) struct Reader<'options> {
-    pub(super) options: &'options ReadOptions,
+    options: &'options ReadOptions,
     manifests: Manifests,
     /// Every object so far, by group, kind, namespace and name.
     seen: HashMap<(String, ObjectName), Seen>,
@@ -46,33 +32,21 @@ struct Seen {
     index: Option<usize>,
     /// Digest of what its list does not keep of it.
     digest: u64,
+    /// Number of objects that were registered before it.
+    rank: usize,
 }
 
-/// The document that is currently read.
-#[derive(Clone)]
-pub(super) struct Place {
-    file: Arc<Path>,
-    document: usize,
-}
-
-impl Place {
-    pub(super) fn at(&self, line: usize) -> Source {
-        Source {
-            file: Arc::clone(&self.file),
-            document: self.document,
-            line,
-        }
-    }
-}
-
-/// The fields that determine how an object is read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Envelope<'text> {
-    api_version: Option<String>,
-    kind: Option<String>,
-    #[serde(borrow)]
-    items: Option<&'text RawValue>,
+/// How much had been read at a moment.
+struct Progress {
+    clusters: usize,
+    policies: usize,
+    bindings: usize,
+    resources: usize,
+    ignored: usize,
+    problems: usize,
+    warnings: usize,
+    objects: usize,
+    seen: usize,
 }
 
 impl<'options> Reader<'options> {
@@ -117,6 +91,23 @@ impl<'options> Reader<'options> {
         self.manifests.warnings.push(warning);
     }
 
+    /// Reads a stream that is one JSON list of objects, without holding its text as a whole: a dump takes more memory as text than
+    /// as objects. Returns false, and takes nothing in, if it is anything else, which [`Self::text`] reads.
+    pub(super) fn list(&mut self, file: &Path, stream: &mut dyn Read) -> bool {
+        let place = Place {
+            file: file.into(),
+            document: 1,
+        };
+        let before = self.progress();
+        let options = self.options;
+        self.objects += 1;
+        let is_list = list::read(stream, options, &place, |found| self.take(found));
+        if !is_list {
+            self.go_back(&before);
+        }
+        is_list
+    }
+
     /// Reads the text of one file.
     pub(super) fn text(&mut self, file: &Path, text: &str) {
         let mut place = Place {
@@ -159,7 +150,7 @@ impl<'options> Reader<'options> {
         for text in values {
             place.document += 1;
             let line = lines.line_of(text);
-            self.object(&Document::from_json(text, line), None, place);
+            self.object(&Document::from_json(text, line), place);
         }
         // `serde_json` has no line for its error, so the remainder is parsed again for a precise message.
         if failed {
@@ -168,7 +159,7 @@ impl<'options> Reader<'options> {
             let mut faults = Vec::new();
             let parsed = json::parse(rest, lines.line_of(rest), &mut faults);
             faults.extend(parsed.err().map(Fault::from));
-            self.faults(faults, None, place);
+            self.faults(faults, place);
         }
         true
     }
@@ -181,7 +172,7 @@ impl<'options> Reader<'options> {
         }
         for node in documents {
             place.document += 1;
-            self.object(&Document::from_tree(node), None, place);
+            self.object(&Document::from_tree(node), place);
         }
         let is_template = chunk.text.contains("{{");
         let faults = faults.into_iter().map(|fault| match fault.hint {
@@ -191,345 +182,127 @@ impl<'options> Reader<'options> {
             },
             _ => fault,
         });
-        self.faults(faults.collect(), None, place);
+        self.faults(faults.collect(), place);
     }
 
-    /// Reads one object, or each item of a list. `implied` is the type of items that do not state their own.
-    fn object(&mut self, document: &Document<'_>, implied: Option<&TypeMeta>, place: &Place) {
-        self.objects += 1;
-        // Fast path: valid JSON needs no tree, and items of a list are cut out of the text.
-        if let Some(text) = document.json()
-            && let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text)
-        {
-            let type_meta = TypeMeta {
-                api_version: envelope.api_version.unwrap_or_default(),
-                kind: envelope.kind.unwrap_or_default(),
-            };
-            let items = envelope.items.filter(|_| type_meta.kind.ends_with("List"));
-            if let Some(Ok(items)) = items.map(|items| serde_json::from_str::<Vec<&RawValue>>(items.get())) {
-                let implied = implied_by(&type_meta);
-                let chunk = Chunk {
-                    text,
-                    first_line: document.first_line(),
-                };
-                let mut lines = LineCounter::new(&chunk);
-                for item in items {
-                    let line = lines.line_of(item.get());
-                    self.object(&Document::from_json(item.get(), line), implied.as_ref(), place);
-                }
-                return;
-            }
-            if !is_empty_list(document, &type_meta) {
-                self.typed(document, type_meta, implied, place);
-            }
-            return;
-        }
-        // Everything else, such as YAML or an `apiVersion` of the wrong type, goes through the tree.
-        let mut faults = Vec::new();
-        let tree = document.tree(&mut faults).clone();
-        let is_broken = !faults.is_empty() && matches!(tree.value, NodeValue::Skipped);
-        self.faults(faults, None, place);
-        if is_broken {
-            return;
-        }
-        let NodeValue::Mapping(_) = tree.value else {
-            let cause = Cause::wrong_type("an object with `apiVersion` and `kind`", tree.describe());
-            let is_list = matches!(tree.value, NodeValue::List(_));
-            let hint = is_list.then(|| "several objects are a `kind: List`".to_owned());
-            let fault = Fault::new(FieldPath::root(), tree.line, cause);
-            return self.fault(Fault { hint, ..fault }, None, place);
-        };
-        let text = |key| tree.text(key).unwrap_or_default().to_owned();
-        let type_meta = TypeMeta {
-            api_version: text("apiVersion"),
-            kind: text("kind"),
-        };
-        match tree.get("items").map(|items| &items.value) {
-            Some(NodeValue::List(items)) if type_meta.kind.ends_with("List") => {
-                let implied = implied_by(&type_meta);
-                for item in items.iter() {
-                    self.object(&Document::from_tree(item.clone()), implied.as_ref(), place);
-                }
-            }
-            _ if is_empty_list(document, &type_meta) => {}
-            _ => self.typed(document, type_meta, implied, place),
+    fn object(&mut self, document: &Document<'_>, place: &Place) {
+        let mut reader = ObjectReader::new(self.options);
+        reader.object(document, None, place);
+        self.take(reader.found);
+    }
+
+    fn faults(&mut self, faults: Vec<Fault>, place: &Place) {
+        for fault in faults {
+            let source = place.at(fault.line);
+            self.problem(fault.into_problem(source));
         }
     }
 
-    /// Reads an object whose type is known.
-    fn typed(&mut self, document: &Document<'_>, own: TypeMeta, implied: Option<&TypeMeta>, place: &Place) {
-        let type_meta = match implied {
-            Some(implied) if own.kind.is_empty() && own.api_version.is_empty() => implied.clone(),
-            _ => own,
-        };
-        if type_meta.kind.is_empty() || type_meta.api_version.is_empty() {
-            return self.without_type(document, &type_meta, place);
-        }
-        let known: &[(&str, &str)] = &[
-            ("Cluster", Cluster::API_VERSION),
-            ("PropagationPolicy", PropagationPolicy::API_VERSION),
-            ("ClusterPropagationPolicy", PropagationPolicy::API_VERSION),
-            ("ResourceBinding", ResourceBinding::API_VERSION),
-            ("ClusterResourceBinding", ResourceBinding::API_VERSION),
-        ];
-        // Match the group without the version, so that an unsupported version is reported instead of propagated whole.
-        let group = type_meta.group();
-        let expected = known
-            .iter()
-            .find(|(kind, version)| *kind == type_meta.kind && version.split('/').next() == Some(group));
-        match expected {
-            Some((_, version)) if *version != type_meta.api_version => {
-                let cause = Cause::UnsupportedVersion {
-                    kind: type_meta.kind.clone(),
-                    expected: (*version).to_owned(),
-                    actual: type_meta.api_version.clone(),
-                };
-                let path = FieldPath::dotted("apiVersion");
-                let mut faults = Vec::new();
-                let line = document.tree(&mut faults).line_of(&path);
-                self.fault(Fault::new(path, line, cause), None, place);
+    /// Takes in what was found, in its order.
+    fn take(&mut self, found: Vec<Found>) {
+        for found in found {
+            match found {
+                Found::Object => self.objects += 1,
+                Found::Ignored => self.manifests.ignored += 1,
+                Found::Problem(problem) => self.problem(problem),
+                Found::Warning(warning) => self.warn(warning),
+                Found::Named(named) => self.named(*named),
             }
-            Some(("Cluster", _)) => {
-                let keeps_json = self.options.keep_cluster_json;
-                let complete = |cluster: &mut Located<Cluster>| {
-                    cluster.json = keeps_json.then(|| match document.json() {
-                        Some(text) => text.into(),
-                        None => document.tree(&mut Vec::new()).to_json().to_string().into(),
-                    });
-                    default_resource_models(&mut cluster.object);
-                };
-                self.checked(document, type_meta, place, complete, |manifests| {
-                    &mut manifests.clusters
-                });
-            }
-            Some((_, PropagationPolicy::API_VERSION)) => {
-                self.checked(document, type_meta, place, |_| (), |manifests| &mut manifests.policies);
-            }
-            Some(_) => self.checked(document, type_meta, place, |_| (), |manifests| &mut manifests.bindings),
-            None if group == "karmada.io" || group.ends_with(".karmada.io") => {
-                self.manifests.ignored += 1;
-                self.unknown_kind(document, &type_meta, place);
-            }
-            None => self.resource(document, type_meta, place),
         }
-    }
-
-    /// Reports the missing or mistyped `apiVersion` and `kind` of an object, which is then left out.
-    fn without_type(&mut self, document: &Document<'_>, type_meta: &TypeMeta, place: &Place) {
-        let mut faults = Vec::new();
-        let tree = document.tree(&mut faults).clone();
-        let fields = [("apiVersion", &type_meta.api_version), ("kind", &type_meta.kind)];
-        if matches!(tree.value, NodeValue::Skipped) {
-            return self.faults(faults, None, place);
-        }
-        for (field, _) in fields.into_iter().filter(|(_, value)| value.is_empty()) {
-            let cause = match tree.get(field) {
-                Some(node) if !matches!(node.value, NodeValue::Null) => Cause::wrong_type("a string", node.describe()),
-                _ => Cause::Missing {
-                    expected: format!("`{field}`"),
-                },
-            };
-            let path = FieldPath::dotted(field);
-            let line = tree.line_of(&path);
-            faults.push(Fault::with_usual_hint(path, line, cause));
-        }
-        self.faults(faults, None, place);
-    }
-
-    /// Reads and validates one of Karmada's objects, completes it and adds it to its list. One with problems is reported and
-    /// left out.
-    fn checked<T: DeserializeOwned + ReadJson + Default + PartialEq + Validate>(
-        &mut self,
-        document: &Document<'_>,
-        type_meta: TypeMeta,
-        place: &Place,
-        complete: impl FnOnce(&mut Located<T>),
-        list: impl Fn(&mut Manifests) -> &mut Vec<Located<T>>,
-    ) {
-        let mut faults = Vec::new();
-        // Validation runs even after faults, so that all problems are reported at once.
-        let mut object: T = document.decode(&mut faults, T::from_json);
-        let mut findings = Findings::default();
-        object.validate(&mut findings);
-        add_findings(findings, document, &mut faults);
-        let (api_version, kind, metadata) = object.head();
-        default_namespace(metadata, type_meta.kind.starts_with("Cluster"));
-        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
-        if self.options.validation != Validation::Ignore {
-            let mut found = match FieldTree::of(&type_meta.kind) {
-                Some(tree) => unknown_fields(document, tree),
-                None => Vec::new(),
-            };
-            found.extend(self.unknown_annotations(metadata, document));
-            let is_served = !metadata.resource_version.is_empty();
-            self.unknown(found, is_served, &name, place, &mut faults);
-        }
-        let is_whole = faults.is_empty();
-        self.faults(faults, Some(&name), place);
-        let group = type_meta.group().to_owned();
-        (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
-        let source = place.at(document.first_line());
-        let located = is_whole.then(|| {
-            let mut located = Located {
-                object,
-                source: source.clone(),
-                json: None,
-            };
-            complete(&mut located);
-            located
-        });
-        self.keep(located, 0, (group, name), source, list);
-    }
-
-    /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
-    fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
-        let mut faults = Vec::new();
-        let value: Value = match document.json().map(serde_json::from_str) {
-            Some(Ok(value)) => value,
-            _ => document.tree(&mut faults).to_json(),
-        };
-        let mut fields = DocumentFields {
-            value: &value,
-            document,
-            faults: &mut faults,
-        };
-        let mut metadata: ObjectMeta = fields.field(&FieldPath::dotted("metadata")).unwrap_or_default();
-        default_namespace(&mut metadata, is_cluster_scoped(&type_meta));
-        let kinds = &self.options.workload_kinds;
-        let demand = kinds.demand(&type_meta, &metadata.namespace, &mut fields);
-        let mut findings = Findings::default();
-        findings.metadata(&metadata);
-        add_findings(findings, document, &mut faults);
-        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
-        let found = self.unknown_annotations(&metadata, document);
-        let is_served = !metadata.resource_version.is_empty();
-        self.unknown(found, is_served, &name, place, &mut faults);
-        let is_whole = faults.is_empty();
-        self.faults(faults, Some(&name), place);
-        let group = type_meta.group().to_owned();
-        let source = place.at(document.first_line());
-        // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
-        let digest = digest(&value);
-        let located = is_whole.then(|| Located {
-            object: WorkloadResource {
-                resource: Resource {
-                    value: kept(value, &type_meta),
-                    type_meta,
-                    metadata,
-                },
-                demand,
-            },
-            source: source.clone(),
-            json: None,
-        });
-        self.keep(located, digest, (group, name), source, |manifests| {
-            &mut manifests.resources
-        });
     }
 
     /// Adds an object to its list unless an identical one is there already. A different object of the same name is
     /// reported.
     ///
-    /// An object with problems is `None`. It is registered all the same, so that a duplicate is reported in the same run.
-    fn keep<T: PartialEq>(
-        &mut self,
-        located: Option<Located<T>>,
-        digest: u64,
-        key: (String, ObjectName),
-        source: Source,
-        list: impl Fn(&mut Manifests) -> &mut Vec<Located<T>>,
-    ) {
+    /// An object with problems is registered, too, so that a duplicate is reported in the same run.
+    fn named(&mut self, named: Named) {
+        let Named {
+            key,
+            source,
+            object,
+            digest,
+        } = named;
         if key.1.name.is_empty() {
             return;
         }
-        let list = list(&mut self.manifests);
-        let Some(seen) = self.seen.get(&key) else {
-            let index = located.map(|located| {
-                list.push(located);
-                list.len() - 1
-            });
-            let seen = Seen { source, index, digest };
-            self.seen.insert(key, seen);
+        let manifests = &mut self.manifests;
+        if let Some(seen) = self.seen.get(&key) {
+            let is_same = match &object {
+                None => false,
+                Some(Object::Cluster(located)) => seen.is(&manifests.clusters, located, digest),
+                Some(Object::Policy(located)) => seen.is(&manifests.policies, located, digest),
+                Some(Object::Binding(located)) => seen.is(&manifests.bindings, located, digest),
+                Some(Object::Resource(located)) => seen.is(&manifests.resources, located, digest),
+            };
+            if !is_same {
+                let cause = Cause::DuplicateObject {
+                    first: seen.source.clone(),
+                };
+                let fault = Fault::new(FieldPath::root(), source.line, cause);
+                self.problem(Problem {
+                    object: Some(key.1),
+                    ..fault.into_problem(source)
+                });
+            }
             return;
-        };
-        let first = seen.index.and_then(|index| list.get(index));
-        let is_same = |(one, other): (&Located<T>, &Located<T>)| {
-            one.object == other.object && one.json == other.json && seen.digest == digest
-        };
-        if first.zip(located.as_ref()).is_some_and(is_same) {
-            return;
         }
-        let cause = Cause::DuplicateObject {
-            first: seen.source.clone(),
-        };
-        let fault = Fault::new(FieldPath::root(), source.line, cause);
-        self.problem(Problem {
-            object: Some(key.1),
-            ..fault.into_problem(source)
+        let index = object.map(|object| match object {
+            Object::Cluster(located) => added(&mut manifests.clusters, located),
+            Object::Policy(located) => added(&mut manifests.policies, located),
+            Object::Binding(located) => added(&mut manifests.bindings, located),
+            Object::Resource(located) => added(&mut manifests.resources, located),
         });
+        let seen = Seen {
+            source,
+            index,
+            digest,
+            rank: self.seen.len(),
+        };
+        self.seen.insert(key, seen);
     }
 
-    pub(super) fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {
-        for fault in faults {
-            self.fault(fault, object, place);
+    fn progress(&self) -> Progress {
+        let manifests = &self.manifests;
+        Progress {
+            clusters: manifests.clusters.len(),
+            policies: manifests.policies.len(),
+            bindings: manifests.bindings.len(),
+            resources: manifests.resources.len(),
+            ignored: manifests.ignored,
+            problems: manifests.problems.len(),
+            warnings: manifests.warnings.len(),
+            objects: self.objects,
+            seen: self.seen.len(),
         }
     }
 
-    fn fault(&mut self, fault: Fault, object: Option<&ObjectName>, place: &Place) {
-        let source = place.at(fault.line);
-        self.problem(Problem {
-            object: object.cloned(),
-            ..fault.into_problem(source)
-        });
-    }
-}
-
-/// Digest of a whole object, by which the very same object is recognised.
-fn digest(value: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Fields of a resource's specification that are read after its replicas and their requests.
-const KEPT: [&str; 3] = ["replicas", "parallelism", "completions"];
-
-/// The part of a resource that is read later: the number of its replicas, and the whole definition of a kind.
-fn kept(mut value: Value, type_meta: &TypeMeta) -> Value {
-    if type_meta.kind == "CustomResourceDefinition" {
-        return value;
-    }
-    let mut fields = serde_json::Map::new();
-    for field in KEPT {
-        if let Some(number) = value.pointer_mut(&format!("/spec/{field}")) {
-            fields.insert(field.to_owned(), number.take());
+    /// Forgets everything that was read since then.
+    fn go_back(&mut self, before: &Progress) {
+        let manifests = &mut self.manifests;
+        manifests.clusters.truncate(before.clusters);
+        manifests.policies.truncate(before.policies);
+        manifests.bindings.truncate(before.bindings);
+        manifests.resources.truncate(before.resources);
+        manifests.ignored = before.ignored;
+        manifests.problems.truncate(before.problems);
+        manifests.warnings.truncate(before.warnings);
+        self.objects = before.objects;
+        if self.seen.len() > before.seen {
+            self.seen.retain(|_, seen| seen.rank < before.seen);
         }
     }
-    match fields.is_empty() {
-        true => Value::Null,
-        false => serde_json::json!({ "spec": fields }),
+}
+
+impl Seen {
+    /// True if this is the very same object.
+    fn is<T: PartialEq>(&self, list: &[Located<T>], other: &Located<T>, digest: u64) -> bool {
+        let first = self.index.and_then(|index| list.get(index));
+        first.is_some_and(|first| first.object == other.object && first.json == other.json && self.digest == digest)
     }
 }
 
-fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
-    if is_cluster_scoped {
-        metadata.namespace.clear();
-    } else if metadata.namespace.is_empty() {
-        metadata.namespace.push_str(NAMESPACE_DEFAULT);
-    }
-}
-
-/// Adds the findings of validation, except for fields that could not be read in the first place: those have their
-/// type's default, so a finding about them would be misleading.
-fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
-    let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });
-    let unreadable = faults.iter().filter(is_unreadable).map(|fault| fault.path.clone());
-    let unreadable: Vec<FieldPath> = unreadable.collect();
-    for (path, cause) in findings.found {
-        if unreadable.iter().any(|unreadable| path.is_within(unreadable)) {
-            continue;
-        }
-        let line = document.tree(faults).line_of(&path);
-        faults.push(Fault::with_usual_hint(path, line, cause));
-    }
+/// Adds an object to a list. Returns its index.
+fn added<T>(list: &mut Vec<Located<T>>, located: Located<T>) -> usize {
+    list.push(located);
+    list.len() - 1
 }

@@ -13,7 +13,7 @@ use divvy_karmada::api::{ObjectMeta, TypeMeta};
 use divvy_karmada::fields::{FieldTree, KINDS};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::reader::{Place, Reader};
+use super::object::{ObjectReader, Place};
 
 /// Prefix of the annotations that Divvy reads.
 const ANNOTATION_PREFIX: &str = "divvy.io/";
@@ -32,7 +32,7 @@ pub enum Validation {
     Ignore,
 }
 
-impl Reader<'_> {
+impl ObjectReader<'_> {
     /// Reports a kind in Karmada's groups that Karmada does not have.
     pub(super) fn unknown_kind(&mut self, document: &Document<'_>, type_meta: &TypeMeta, place: &Place) {
         let kind = &type_meta.kind;

@@ -66,7 +66,7 @@ pub struct Binding {
     pub replicas: i64,
     /// Result, as in the JSON.
     pub result: String,
-    /// Why it is not scheduled; empty otherwise.
+    /// Reason why it is not scheduled; empty otherwise.
     pub message: String,
     /// True if it cannot be scheduled in the second state, but can in the first.
     pub newly_unschedulable: bool,
@@ -85,7 +85,7 @@ pub struct Binding {
 pub struct Growth {
     /// As in the JSON.
     pub row: HeadroomRow,
-    /// What stops the next replica.
+    /// Obstacle to the next replica.
     pub stopped_by: String,
 }
 

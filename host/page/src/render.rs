@@ -31,7 +31,7 @@ const SCRIPTS: [&str; 10] = [
     include_str!("../assets/main.js"),
 ];
 
-/// Why no page could be made.
+/// Reason why no page could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The data could not be packed.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why no plugin was created. Nothing is left behind.
+/// Reason why no plugin was created. Nothing is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScaffoldError {

@@ -47,7 +47,7 @@ const TAKEN_BY_RUST: [&str; 4] = ["Default", "Some", "String", "Vec"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginName(String);
 
-/// Why a text is not the name of a plugin.
+/// Reason why a text is not the name of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidName {
     /// It is not made of lower-case words joined by hyphens.

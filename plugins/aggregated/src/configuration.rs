@@ -8,13 +8,13 @@ use divvy_framework::prelude::Configuration;
 #[derive(Debug, Clone, Copy, Default, Configuration)]
 #[serde(default)]
 pub struct AggregatedConfiguration {
-    /// How replicas are divided over the selected clusters.
+    /// Division of the replicas over the selected clusters.
     pub fill: Fill,
-    /// How proportional shares are rounded to whole replicas.
+    /// Method of rounding proportional shares to whole replicas.
     pub method: Method,
 }
 
-/// How replicas are divided over the selected clusters.
+/// Division of the replicas over the selected clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Fill {
     /// In proportion to their capacities, as in Karmada.
@@ -24,7 +24,7 @@ pub enum Fill {
     Pack,
 }
 
-/// How proportional shares are rounded to whole replicas, and which sort order is used with it.
+/// Method of rounding proportional shares to whole replicas, with its sort order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Method {
     /// Rounds down, then gives the remainder one each by capacity, last replicas, tie.

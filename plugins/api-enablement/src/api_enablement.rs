@@ -20,12 +20,8 @@ impl Verdicts {
     pub(crate) fn decide(&mut self, clusters: &Clusters<'_>, api_version: &str, kind: &str) {
         self.by_set.clear();
         // A string that occurs in no cluster has no symbol and is in no set.
-        if let (Some(group_version), Some(kind)) = (clusters.symbol(api_version), clusters.symbol(kind)) {
-            self.by_set.extend(
-                (0..)
-                    .take(clusters.api_set_count())
-                    .map(|set| clusters.api_set_has(set, group_version, kind)),
-            );
+        if let [Some(group_version), Some(kind)] = clusters.symbols([api_version, kind]) {
+            self.by_set.extend(clusters.api_sets_with(group_version, kind));
         }
     }
 

@@ -8,7 +8,7 @@ use divvy_framework::division::dynamic::divide_by_dynamic_weight;
 use divvy_framework::division::{DivisionError, Request, Rounding, Scratch};
 use divvy_framework::prelude::Configuration;
 
-/// How proportional shares are rounded to whole replicas.
+/// Method of rounding proportional shares to whole replicas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Method {
     /// Rounds down, then gives the remainder one each by weight, last replicas, tie.

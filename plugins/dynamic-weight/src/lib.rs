@@ -14,7 +14,7 @@ use dynamic_weight::Method;
 #[derive(Debug, Clone, Copy, Default, Configuration)]
 #[serde(default)]
 struct DynamicWeightConfiguration {
-    /// How proportional shares are rounded to whole replicas.
+    /// Method of rounding proportional shares to whole replicas.
     method: Method,
 }
 

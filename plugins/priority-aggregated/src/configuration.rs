@@ -8,11 +8,11 @@ use divvy_framework::prelude::Configuration;
 #[derive(Debug, Clone, Copy, Default, Configuration)]
 #[serde(default)]
 pub struct PriorityAggregatedConfiguration {
-    /// How replicas are divided over the selected clusters of a tier.
+    /// Division of the replicas over the selected clusters of a tier.
     pub fill: Fill,
 }
 
-/// How replicas are divided over the selected clusters of a tier.
+/// Division of the replicas over the selected clusters of a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Fill {
     /// In proportion to their capacities, as in Aggregated and in the proposal's table.

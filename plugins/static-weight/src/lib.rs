@@ -15,7 +15,7 @@ use static_weight::{Method, weigh_alike_unless_weighted};
 #[derive(Debug, Clone, Copy, Default, Configuration)]
 #[serde(default)]
 struct StaticWeightConfiguration {
-    /// How the remainder is distributed.
+    /// Method of distributing the remainder.
     method: Method,
 }
 

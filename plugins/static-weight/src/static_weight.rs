@@ -7,7 +7,7 @@
 use divvy_framework::division::{DivisionError, Rounding, Scratch};
 use divvy_framework::prelude::Configuration;
 
-/// How the remainder is distributed.
+/// Method of distributing the remainder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Configuration)]
 pub enum Method {
     /// One each by weight, then last replicas, then tie: keeps existing replicas, and distributes the rest fairly.

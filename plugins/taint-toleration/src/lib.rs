@@ -36,7 +36,7 @@ impl FilterPlugin for TaintToleration {
             binding.collect_last_rows(&clusters, last);
             let first_untolerated = |row| taints.of(row).find(|&taint| tolerations.reject(taint));
             result.retain(
-                |row| first_untolerated(row).is_none() || last.contains(row),
+                |row| !taints.any(row) || first_untolerated(row).is_none() || last.contains(row),
                 |row| first_untolerated(row).map_or_else(String::new, |taint| reason(&clusters, taint)),
             );
         });

@@ -32,7 +32,7 @@ pub struct Decision {
     /// The affinity group that was used; empty without groups.
     #[serde(default)]
     pub affinity: String,
-    /// Why the binding is not scheduled; empty otherwise.
+    /// Reason why the binding is not scheduled; empty otherwise.
     #[serde(default)]
     pub message: String,
     /// A suggested remedy.

@@ -1,8 +1,8 @@
-//! Why the scheduler gave no answer.
+//! Errors of runs in which the scheduler gave no answer.
 
 use std::path::PathBuf;
 
-/// Why a whole cycle or a verification could not be run. `Debug` prints the same as `Display`, so that `unwrap` in a
+/// Reason why a whole cycle or a verification could not be run. `Debug` prints the same as `Display`, so that `unwrap` in a
 /// test shows a text that people read.
 #[derive(thiserror::Error)]
 #[non_exhaustive]

@@ -35,6 +35,7 @@ impl<'a> Policy<'a> {
     }
 
     /// Free-form preferences as JSON; empty if the policy has none.
+    #[inline]
     pub fn preferences_json(&self) -> &'a str {
         // Every call asks, and nearly every policy has none: the pool of texts need not be looked at.
         match self.policy.preferences.length {

@@ -81,9 +81,36 @@ pub struct ClusterMatcher<'a> {
     names: Option<Rows>,
     exclude: Option<Rows>,
     expressions: Vec<Expression<'a>>,
-    /// The label, its key and its value, if the affinity requires exactly that. Most affinities are that simple, and
-    /// comparing the pair is much faster than interpreting the expression for each cluster.
-    only_pair: Option<(Labels<'a>, u32, u32)>,
+    /// The label that the affinity requires, if it requires nothing else. Most affinities are that simple, and comparing the
+    /// pair is much faster than interpreting the expression for each cluster.
+    only_pair: Option<Pair<'a>>,
+}
+
+/// A label with one value.
+#[derive(Debug, Clone, Copy)]
+struct Pair<'a> {
+    labels: Labels<'a>,
+    key: u32,
+    value: u32,
+}
+
+impl<'a> Pair<'a> {
+    /// The label that an expression requires; `None` if it is anything but `In` with one value, and if no cluster has the
+    /// key or the value.
+    fn compile(arena: Arena<'a>, row: &ExpressionRow, tables: AffinityTables<'_>) -> Option<Self> {
+        let ([value], expression_source::LABEL, expression_operator::IN) =
+            (row.values.of(tables.texts), row.source, row.operator)
+        else {
+            return None;
+        };
+        let symbols = arena.symbols();
+        let symbol = |text: &Text| symbols.find(text.read(tables.pool), text.hash);
+        Some(Self {
+            labels: Labels::new(arena),
+            key: symbol(&row.key)?,
+            value: symbol(value)?,
+        })
+    }
 }
 
 /// A short list of rows, or a set if there are many.
@@ -188,9 +215,22 @@ impl<'a> ClusterMatcher<'a> {
                 }
             }
         };
-        let expressions: Vec<Expression<'a>> = affinity
-            .expressions
-            .of(tables.expressions)
+        let rows = affinity.expressions.of(tables.expressions);
+        let is_empty = |span: Span| span.of(tables.texts).is_empty();
+        if let [only] = rows
+            && is_empty(affinity.cluster_names)
+            && is_empty(affinity.exclude)
+            && let Some(pair) = Pair::compile(arena, only, tables)
+        {
+            return Self {
+                arena,
+                names: None,
+                exclude: None,
+                expressions: Vec::new(),
+                only_pair: Some(pair),
+            };
+        }
+        let expressions: Vec<Expression<'a>> = rows
             .iter()
             .map(|row| {
                 let texts = row.values.of(tables.texts);
@@ -214,31 +254,26 @@ impl<'a> ClusterMatcher<'a> {
                 }
             })
             .collect();
-        let (names, exclude) = (rows_of(affinity.cluster_names), rows_of(affinity.exclude));
-        let only_pair = match expressions.as_slice() {
-            [only] if names.is_none() && exclude.is_none() => only.pair(),
-            _ => None,
-        };
         Self {
             arena,
-            names,
-            exclude,
+            names: rows_of(affinity.cluster_names),
+            exclude: rows_of(affinity.exclude),
             expressions,
-            only_pair,
+            only_pair: None,
         }
     }
 
     /// True if the affinity restricts nothing, so that every cluster matches.
     #[inline]
     pub fn matches_all(&self) -> bool {
-        self.names.is_none() && self.exclude.is_none() && self.expressions.is_empty()
+        self.names.is_none() && self.exclude.is_none() && self.expressions.is_empty() && self.only_pair.is_none()
     }
 
     /// True if the cluster in that row matches.
     #[inline]
     pub fn matches(&self, row: Row) -> bool {
         match &self.only_pair {
-            Some((labels, key, value)) => labels.has(row.index(), *key, *value),
+            Some(pair) => pair.labels.has(row.index(), pair.key, pair.value),
             None => self.interpret(row),
         }
     }
@@ -285,15 +320,7 @@ fn dedup_from(rows: &mut Vec<Row>, start: usize) {
     rows.truncate(kept);
 }
 
-impl<'a> Expression<'a> {
-    /// The label, key and value that the expression requires; `None` if it is anything but `In` with one value.
-    fn pair(&self) -> Option<(Labels<'a>, u32, u32)> {
-        match (self.subject, self.operator, self.values.as_slice()) {
-            (Subject::Label(key, labels), expression_operator::IN, &[value]) => Some((labels, key, value)),
-            _ => None,
-        }
-    }
-
+impl Expression<'_> {
     #[inline]
     fn holds(&self, arena: Arena<'_>, row: usize) -> bool {
         let value = match self.subject {

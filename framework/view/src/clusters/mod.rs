@@ -15,7 +15,8 @@ pub use matcher::{AffinityTables, ClusterMatcher, RowSet};
 pub use row::{Candidate, Column, ColumnIndex, Row};
 pub use taints::{TaintColumns, TaintSymbols};
 
-use divvy_framework_abi::arena::{Arena, column};
+use divvy_framework_abi::arena::{Arena, Texts, column};
+use divvy_framework_abi::hash::hash_text;
 
 /// Number of resources up to which comparing their names takes fewer steps than hashing the one that is looked for.
 const FEW_RESOURCES: usize = 8;
@@ -115,6 +116,13 @@ impl<'a> Clusters<'a> {
         self.arena.symbol(text).map(Symbol)
     }
 
+    /// The symbols of several texts, each as [`Self::symbol`] gives it. Cheaper than one call per text.
+    #[inline]
+    pub fn symbols<const N: usize>(&self, texts: [&str; N]) -> [Option<Symbol>; N] {
+        let symbols = self.arena.symbols();
+        texts.map(|text| symbols.find(text, hash_text(text)).map(Symbol))
+    }
+
     /// The text of a symbol.
     #[inline]
     pub fn text(&self, symbol: Symbol) -> &'a str {
@@ -166,16 +174,16 @@ impl<'a> Clusters<'a> {
             .len()
     }
 
-    /// True if a set of API enablements contains the kind in that group version.
+    /// For each set of API enablements, by number: true if it contains the kind in that group version.
     #[inline]
-    pub fn api_set_has(&self, set: u32, group_version: Symbol, kind: Symbol) -> bool {
-        let span = self.arena.span(column::API_SET_SPANS, set as usize);
-        let group_versions = span.of(self.arena.column::<Symbol>(column::API_GROUP_VERSIONS));
-        let kinds = span.of(self.arena.column::<Symbol>(column::API_KINDS));
-        group_versions
-            .iter()
-            .zip(kinds)
-            .any(|pair| pair == (&group_version, &kind))
+    pub fn api_sets_with(&self, group_version: Symbol, kind: Symbol) -> impl Iterator<Item = bool> + use<'a> {
+        let group_versions: &'a [Symbol] = self.arena.column(column::API_GROUP_VERSIONS);
+        let kinds: &'a [Symbol] = self.arena.column(column::API_KINDS);
+        let spans: &'a [divvy_framework_abi::text::Span] = self.arena.column(column::API_SET_SPANS);
+        spans.iter().map(move |span| {
+            let mut pairs = span.of(group_versions).iter().zip(span.of(kinds));
+            pairs.any(|pair| pair == (&group_version, &kind))
+        })
     }
 
     /// A column of spans, by row.
@@ -227,11 +235,27 @@ impl<'a> Clusters<'a> {
         Some(self.resource_column(column::RESOURCE_REMAINING, index))
     }
 
+    /// The columns [`ResourceColumns::remaining`] of all resources, to look up several of them.
+    #[inline]
+    pub fn all_remaining(&self) -> RemainingColumns<'a> {
+        RemainingColumns {
+            clusters: *self,
+            names: self.arena.column(column::RESOURCE_NAMES),
+            texts: self.arena.texts(),
+            cells: self.arena.column(column::RESOURCE_REMAINING),
+        }
+    }
+
     #[inline]
     fn resource_index(&self, name: &str) -> Option<usize> {
         let names: &[u32] = self.arena.column(column::RESOURCE_NAMES);
+        self.index_among(names, self.arena.texts(), name)
+    }
+
+    #[inline]
+    fn index_among(&self, names: &[u32], texts: Texts<'_>, name: &str) -> Option<usize> {
         if names.len() <= FEW_RESOURCES {
-            return self.arena.position_of_text(names, name);
+            return texts.position_of(names, name);
         }
         let symbol = self.arena.symbol(name)?;
         names.iter().position(|&known| known == symbol)
@@ -239,8 +263,7 @@ impl<'a> Clusters<'a> {
 
     #[inline]
     fn resource_column(&self, column: usize, index: usize) -> Column<'a, Row, i64> {
-        let (cells, rows): (&'a [i64], usize) = (self.arena.column(column), self.len());
-        Column::new(cells.get(index * rows..(index + 1) * rows).unwrap_or(&[]))
+        column_at(self.arena.column(column), index, self.len())
     }
 
     /// Symbols of all resources that any cluster's summary names.
@@ -250,6 +273,30 @@ impl<'a> Clusters<'a> {
         // `u32::MAX` marks a slot that no resource uses at present.
         names.iter().copied().filter(|name| name.0 != u32::MAX)
     }
+}
+
+/// The columns [`ResourceColumns::remaining`] of all resources.
+#[derive(Debug, Clone, Copy)]
+pub struct RemainingColumns<'a> {
+    clusters: Clusters<'a>,
+    names: &'a [u32],
+    texts: Texts<'a>,
+    cells: &'a [i64],
+}
+
+impl<'a> RemainingColumns<'a> {
+    /// The column of a resource; `None` if no cluster's summary names it.
+    #[inline]
+    pub fn of(&self, resource: &str) -> Option<Column<'a, Row, i64>> {
+        let index = self.clusters.index_among(self.names, self.texts, resource)?;
+        Some(column_at(self.cells, index, self.clusters.len()))
+    }
+}
+
+/// The column with this index among columns of `rows` cells each.
+#[inline]
+fn column_at(cells: &[i64], index: usize, rows: usize) -> Column<'_, Row, i64> {
+    Column::new(cells.get(index * rows..(index + 1) * rows).unwrap_or(&[]))
 }
 
 /// Amounts of one resource, by row: one value per cluster, [`Self::ABSENT`] where the cluster does not state it.

@@ -125,7 +125,7 @@ coded! {
     }
 }
 
-/// Why a plugin decided as it did for a cluster. Its text is that for people.
+/// A plugin's reason for its decision on a cluster. Its text is the form for people.
 ///
 /// ```
 /// use divvy_framework_view::reason::{Bound, Cause, Decider, Reason};

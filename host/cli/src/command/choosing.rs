@@ -18,7 +18,7 @@ use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::style;
 
 /// Heading of these options.
-const SHOWN: &str = "What is shown; everything is decided all the same";
+const SHOWN: &str = "Selection of what is shown (never of what is decided)";
 
 /// Arguments that choose what is shown.
 #[derive(Debug, Clone, Default, Args)]
@@ -31,10 +31,11 @@ pub(super) struct ChoosingArguments {
     namespace: Option<String>,
     /// Bindings whose workload has labels that match, such as `app=web,tier in (gold,silver),!canary`
     ///
-    /// With `--kubeconfig`, workloads are listed for it, which needs the right to `list` their kinds. Bindings do not have their labels.
+    /// With `--kubeconfig`, the workloads are listed, because bindings do not carry their labels. This needs the right to `list` their
+    /// kinds.
     #[arg(long, short = 'l', value_name = "SELECTOR", help_heading = SHOWN)]
     selector: Option<LabelQuery>,
-    /// Clusters instead of bindings: what each has and gets, and why not; names, globs, `region=` and so on
+    /// Show clusters instead of bindings: what each has, what it gets, and why not; by name, glob, `region=` and so on
     #[arg(long, value_name = "CLUSTERS", help_heading = SHOWN)]
     cluster: Vec<ClusterChoice>,
     /// Print nothing but errors: the exit code is the answer

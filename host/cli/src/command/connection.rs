@@ -32,10 +32,10 @@ pub(super) struct EstimatorArguments {
     /// Ask the accurate estimator of each cluster before a decision about replicas
     #[arg(long, help_heading = ESTIMATORS)]
     estimators: bool,
-    /// Time for one estimator's answer; one that is late costs its own cluster the estimate and no other
+    /// Maximum time for one estimator's answer; a late one affects only the estimate for its own cluster
     #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = duration, help_heading = ESTIMATORS)]
     estimator_timeout: Duration,
-    /// Age up to which the last answer to the same requirements stands in for a missing one
+    /// Maximum age of the last answer to the same requirements that is used in place of a missing one
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = ESTIMATORS)]
     estimator_age: Duration,
     /// Prefix of the estimators' Services
@@ -50,7 +50,7 @@ pub(super) struct EstimatorArguments {
     /// Do not ask the estimators of clusters with sync mode `Pull`
     #[arg(long, help_heading = ESTIMATORS)]
     estimator_exclude_pull: bool,
-    /// Tell estimators what was assigned to their cluster and does not run there yet, as Karmada 1.19's understand it
+    /// Send each estimator the replicas that were assigned to its cluster and do not run there yet (Karmada 1.19)
     #[arg(long, help_heading = ESTIMATORS)]
     estimator_assumed_workloads: bool,
     /// PEM file with the authorities of the estimators' certificates; without it, connections are not encrypted

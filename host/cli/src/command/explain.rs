@@ -27,9 +27,9 @@ Examples:
   kubectl -n karmada-system port-forward deploy/divvy 10351 &
   divvy explain default/web-deployment";
 
-/// Print who got how many replicas and why, from the running scheduler.
+/// Print how many replicas each cluster got and why, from the running scheduler.
 ///
-/// The scheduler remembers its newest decision about each binding, as long as all of them fit into its memory for that.
+/// The scheduler remembers its newest decision about each binding, within a limit on memory.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
 pub(super) struct ExplainArguments {

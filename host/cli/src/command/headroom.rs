@@ -33,21 +33,21 @@ Examples:
   # The same as a page for a browser
   divvy headroom -f dump/ -o html > report.html
 
-  # Of one workload, by its binding or its own name; if a cluster is drained
+  # For one workload, by its binding or its own name, if a cluster is drained
   divvy headroom -f dump/ shop/deployment/web --drain eu-1
 
-  # How many replicas of a workload that does not exist yet
+  # How many replicas of a workload that does not exist yet would fit
   divvy headroom -f dump/ --cpu 2 --memory 4Gi --strategy DynamicWeight
   divvy headroom -f dump/ --cpu 2 --memory 4Gi --replicas-of deployment/web
 
-Each workload grows alone: all others keep what they get, and what they take is not free. MOST is the \
-largest number of replicas that schedules. It is decided, and so is the next one, which does not \
-schedule. With a strategy that ignores capacity any number schedules, and the number that fits is \
-shown instead.
+Each workload grows alone: all others keep their replicas, and the capacity that those use is not free. \
+MOST is the largest number of replicas that can be scheduled. Both this number and the next one, which \
+cannot be scheduled, are decided to verify it. With a strategy that ignores capacity, any number can be \
+scheduled, and the number that fits is shown instead.
 
 Exit codes, the highest that applies:
   0  the present replicas of every workload schedule
-  1  those of some do not
+  1  the present replicas of some workload do not
   2  wrong usage, profile, plugin or input, or an invalid binding
   3  a plugin failed, or Divvy itself";
 
@@ -56,8 +56,8 @@ const HYPOTHETICAL: &str = "A workload that does not exist";
 
 /// Show how far workloads can grow, and what stops them.
 ///
-/// Finds the largest number of replicas that still schedules, for every workload of the input, for some of them, or for
-/// one that does not exist. Every number is found by deciding. Changes nothing in any cluster.
+/// Finds the largest number of replicas that can be scheduled, for every workload of the input, for some of them, or for
+/// one that does not exist. Every number is decided, not estimated. Changes nothing in any cluster.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples and exit codes.")]
 pub(super) struct HeadroomArguments {
@@ -88,10 +88,10 @@ struct HypotheticalArguments {
     /// Another resource that each replica requests, such as `nvidia.com/gpu=1`; may be repeated
     #[arg(long, value_name = "RESOURCE=QUANTITY", value_parser = request, help_heading = HYPOTHETICAL)]
     request: Vec<(String, Quantity)>,
-    /// Placement, strategy and priority of this binding, and its requests if none are given
+    /// Take placement, strategy and priority from this binding, and its requests if none are given
     #[arg(long, value_name = "BINDING", help_heading = HYPOTHETICAL)]
     replicas_of: Option<BindingPattern>,
-    /// Clusters that it may use: names, globs, `region=`, `zone=`, `provider=` or `label:KEY=VALUE`
+    /// Clusters that the workload may use: names, globs, `region=`, `zone=`, `provider=` or `label:KEY=VALUE`
     #[arg(long, value_name = "CLUSTERS", help_heading = HYPOTHETICAL)]
     clusters: Vec<ClusterChoice>,
 }

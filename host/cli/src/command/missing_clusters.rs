@@ -22,11 +22,11 @@ Examples:
   divvy missing-clusters --confirm m1 --confirm m2
 
 Karmada deletes a cluster in two steps, so that its replicas move away first. A cluster that vanishes without the \
-first step was lost by mistake, as a rule. While one is missing, no replicas are taken away from any cluster: until \
-it is back, for five minutes, or until it is confirmed here that it is gone.
+first step was usually lost by mistake. While one is missing, no replicas are taken away from any cluster, until it is \
+back, five minutes have passed, or it is confirmed here that the cluster is gone.
 
-The scheduler that holds the lease must be asked, and takes a confirmation only from its own machine or pod, which is \
-where `kubectl port-forward` connects from.";
+Ask the scheduler that holds the lease. It accepts a confirmation only from its own machine or pod, which is where \
+`kubectl port-forward` connects from.";
 
 /// List clusters that vanished without having been deleted, or confirm that they are gone.
 #[derive(Debug, Args)]

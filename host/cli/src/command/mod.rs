@@ -7,6 +7,7 @@
 mod additional;
 mod bench;
 mod choosing;
+mod clusters;
 mod completions;
 mod connection;
 mod diff;
@@ -87,24 +88,16 @@ struct GeneralArguments {
     verbose: u8,
 }
 
-/// The commands.
+/// The commands. Each is documented at its arguments: documentation here would replace all of it in the help.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Decide which clusters get how many replicas, from manifests
     Schedule(schedule::ScheduleArguments),
-    /// Show what would move if clusters, workloads or policies changed
     Diff(Box<diff::DiffArguments>),
-    /// Show how far workloads can grow, and what stops them
     Headroom(Box<headroom::HeadroomArguments>),
-    /// Schedule the bindings of a live Karmada control plane
     Run(run::RunArguments),
-    /// Print who got how many replicas and why, from the running scheduler
     Explain(explain::ExplainArguments),
-    /// List clusters that vanished without having been deleted, or confirm that they are gone
     MissingClusters(missing_clusters::MissingClustersArguments),
-    /// Decide recorded cases again and report every difference
     Replay(replay::ReplayArguments),
-    /// Measure how fast scheduling is: single cycles, or a running scheduler
     Bench(bench::BenchArguments),
     /// Show and check profiles: which plugins, in which order, with which configuration
     #[command(subcommand)]
@@ -112,8 +105,9 @@ enum Command {
     /// List plugins, show what each accepts, create and test new ones
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
-    /// Print completions for a shell
     Completions(completions::CompletionsArguments),
+    /// Print the version, as `--version` does
+    Version,
 }
 
 /// Parses the arguments of this process, runs the command and returns its exit code. A [`Failure`] is printed to
@@ -146,6 +140,10 @@ pub(crate) fn main() -> ExitCode {
         Command::Profile(command) => profile::run(command, &console),
         Command::Plugin(command) => plugin::run(command, &console),
         Command::Completions(arguments) => completions::run(arguments, &console),
+        Command::Version => {
+            let text = format!("divvy {}", version());
+            console.print(|out| writeln!(out, "{text}")).map(|()| Exit::Success)
+        }
     });
     let exit = done.unwrap_or_else(|failure: Failure| {
         failure.tell(&console);
@@ -170,6 +168,12 @@ fn tell_usage(error: &clap::Error) -> ExitCode {
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
+}
+
+/// Parses a seed.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 /// `0.1.0 (plugin ABI 1.0)`.

@@ -89,7 +89,7 @@ impl TypedValueParser for OutputParser {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let values = [
             ("table", "Aligned columns for people"),
-            ("wide", "The table with everything that is known"),
+            ("wide", "The table with all details"),
             ("json", "For programs"),
             ("yaml", "The same data as YAML"),
             (
@@ -98,7 +98,7 @@ impl TypedValueParser for OutputParser {
             ),
             (
                 "jsonpath=TEMPLATE",
-                "The data through a template as in kubectl: `jsonpath={[*].binding}`, `{range}`, `{\"\\n\"}`; filters as in RFC 9535",
+                "The data, printed by a template as in kubectl: `jsonpath={[*].binding}`, `{range}`, `{\"\\n\"}`; filters as in RFC 9535",
             ),
         ];
         let page = self.has_page.then_some((

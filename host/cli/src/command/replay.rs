@@ -28,7 +28,7 @@ use crate::report::errors::{Diagnostic, Failure};
 use crate::report::text::{counted, listed, printable};
 
 /// Heading of the options that choose what is shown.
-const SHOWN: &str = "What is shown; everything is decided all the same";
+const SHOWN: &str = "Selection of what is shown (never of what is decided)";
 
 /// Clusters of a difference that are named before the rest is counted.
 const CLUSTERS_MAX: usize = 12;
@@ -42,7 +42,7 @@ Examples:
   divvy schedule -f dump/ --record yesterday.jsonl.gz
   divvy replay yesterday.jsonl.gz --plugin-directory new/
 
-  # What does another profile decide otherwise than this one, on recorded cases?
+  # What does the next profile decide differently from this one, on recorded cases?
   divvy replay yesterday.jsonl.gz --base production.toml --profile next.toml
 
   # Some cases, or what changes on one cluster; all are decided

@@ -36,20 +36,20 @@ Bindings are taken if their `schedulerName` is the profile's `scheduler-name`, w
 unless the profile says otherwise. Decisions are written to the bindings: the clusters and their replicas, \
 the condition `Scheduled`, and events.
 
-Before it decides anything, it holds a lease. With the scheduler name `default-scheduler` that is \
-karmada-scheduler's own, so that the two never decide at the same time; any other name has a lease of its own. \
+It decides only while it holds a lease. With the scheduler name `default-scheduler`, this is \
+karmada-scheduler's own lease, so that the two never decide at the same time; any other name has a lease of its own. \
 A second process waits as a standby.
 
 A changed profile, table or plugin file is loaded, tried on the last decisions, and used from then on; one that \
 fails is refused, and the old one stays. It is tried again when one of its files changes or a missing one appears.
 
-SIGTERM and SIGINT end it: decisions under way are written, for at most eight seconds, and the lease is \
-released.";
+SIGTERM and SIGINT end it: it writes the decisions under way, for at most eight seconds, and releases the \
+lease.";
 
 /// Schedule the bindings of a live Karmada control plane.
 ///
-/// Watches bindings, clusters, policies and quotas, decides as karmada-scheduler would be asked to, and writes the
-/// results. Without `--kubeconfig`, uses `KUBECONFIG`, `~/.kube/config`, or the service account of its pod.
+/// Watches bindings, clusters, policies and quotas, decides whenever karmada-scheduler would, and writes the results.
+/// Without `--kubeconfig`, uses `KUBECONFIG`, `~/.kube/config`, or the service account of its pod.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "See `--help` for examples.")]
 pub(super) struct RunArguments {
@@ -64,7 +64,7 @@ pub(super) struct RunArguments {
     /// No lease is needed. Differences are at `/shadow` of the `--listen` address, agreement is in the metrics.
     #[arg(long)]
     dry_run: bool,
-    /// Take the bindings of this scheduler, instead of the profile's `scheduler-name`
+    /// Schedule the bindings with this scheduler name, instead of the profile's `scheduler-name`
     #[arg(long, value_name = "NAME")]
     scheduler_name: Option<String>,
     /// Address for probes, metrics and explanations; there is no authentication
@@ -81,15 +81,15 @@ pub(super) struct RunArguments {
     /// The variables `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` choose how many.
     #[arg(long, value_name = "URL")]
     otlp_endpoint: Option<String>,
-    /// End with exit code 3 if a plugin call does not return for this long, at least 10s; 0s waits for ever
+    /// End with exit code 3 if a plugin call does not return for this long, at least 10s; 0s waits forever
     ///
-    /// The lease is released, so that a standby takes over. The scheduler is not ready from ten seconds on.
+    /// The lease is released, so that a standby takes over. After ten seconds, the scheduler is no longer ready.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
     hang_limit: Duration,
-    /// Decide without holding a lease, for a scheduler that certainly runs only once
+    /// Decide without holding a lease; safe only if no other process schedules the same bindings
     #[arg(long)]
     no_lease: bool,
-    /// Bindings that are written at a time
+    /// Maximum number of bindings written at the same time
     #[arg(long, value_name = "NUMBER", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     write_concurrency: u16,
     /// Write no events

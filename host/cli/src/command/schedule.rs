@@ -11,7 +11,7 @@ use clap::Args;
 use divvy_forecast::cluster_view::{self, Placed};
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
-use divvy_karmada::detector::Binding;
+use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning};
 use divvy_page::Explanations;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
@@ -25,7 +25,7 @@ use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::setup::ProfileArguments;
 use super::tables::check_clusters;
 use super::time::TimeArguments;
-use super::{EXIT_CODES, Exit, logging, record};
+use super::{EXIT_CODES, Exit, clusters, logging, record};
 use crate::report::console::Console;
 use crate::report::entry::{Decided, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
@@ -63,13 +63,13 @@ Examples:
   # As a page with charts for a browser, which needs no network
   divvy schedule -f dump/ -o html > report.html
 
-  # Each binding takes room from those after it, by priority; as JSON
+  # Count the new replicas of each result as used, by priority; as JSON
   divvy schedule -f dump/ --assume -o json | jq '.[].result'
   divvy schedule -f dump/ -o jsonpath='{range [*]}{.binding}={.result}{\"\\n\"}{end}'
 
-In the table, CHANGE is relative to the binding's last result. FREE is how many more replicas fit \
-after this decision, without the room of replicas that it takes away: they still run. It is \
-negative if a strategy that ignores capacity gave a cluster more than it holds.";
+In the table, CHANGE is relative to the binding's last result. FREE is the number of further replicas \
+that fit after this decision. Replicas that it takes away still run, so their capacity does not count \
+as free yet. FREE is negative if a strategy that ignores capacity gave a cluster more than it holds.";
 
 /// Decide which clusters get how many replicas, from manifests.
 ///
@@ -96,14 +96,14 @@ pub(super) struct ScheduleArguments {
     #[arg(long)]
     explain: bool,
     /// Break ties with this seed instead of the profile's
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = super::seed, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Record the decisions in a file for `divvy replay`; compressed if its name ends in `.gz`
     ///
     /// With `-`, the recording is written to standard output instead of the result.
     #[arg(long, value_name = "FILE", conflicts_with = "assume")]
     record: Option<PathBuf>,
-    /// Let each result take the room of its new replicas from later bindings, by priority, then name
+    /// Decide by priority, then name, and count the new replicas of each result as used
     #[arg(long)]
     assume: bool,
 }
@@ -131,7 +131,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let mut manifests = arguments.input.read(&kinds, profile.needs_raw_clusters())?;
     let live = choosing.live_workloads(&arguments.input, &manifests, console)?;
     let labels = choosing.labels(&manifests, &live);
-    let detected = manifests.detect(kinds);
+    let mut detected = manifests.detect(kinds);
     let mut scheduler = Scheduler::new(Arc::clone(&profile))
         .keeping_no_plans()
         .explaining(arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console))
@@ -139,8 +139,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         .deciding_at(arguments.time.if_needed(&profile));
     // Plans need no cluster, so warnings about bindings come even if the input has problems.
     if !choosing.quiet {
-        let warned = plan_warnings(&mut scheduler, detected.bindings.iter());
-        warnings::tell(&manifests, &detected, &warned, console);
+        tell_warnings(&manifests, &mut detected, true, (&mut scheduler, &profile), console);
     }
     if !manifests.problems.is_empty() {
         return Err(Failure::input(&manifests.problems));
@@ -302,17 +301,48 @@ impl Deciding<'_> {
     }
 }
 
-/// The warnings about bindings, each with its binding. Their plans are not kept.
-pub(super) fn plan_warnings<'a>(
-    scheduler: &mut Scheduler,
-    bindings: impl Iterator<Item = &'a Binding>,
-) -> Vec<(&'a Binding, Warning)> {
-    let of_binding = bindings.flat_map(|binding| {
-        let plan = scheduler.plan(binding);
-        let warnings = plan.as_ref().as_ref().map_or(&[][..], |plan| &plan.warnings).to_vec();
-        warnings.into_iter().map(move |warning| (binding, warning))
-    });
-    of_binding.collect()
+/// Findings from the plans of all bindings. The plans are not kept.
+#[derive(Default)]
+struct PlanFindings<'a> {
+    /// Warnings, each with its binding.
+    warnings: Vec<(&'a Binding, Warning)>,
+    /// True if the replicas of a binding are divided by a strategy that respects capacity.
+    divides_by_capacity: bool,
+}
+
+impl<'a> PlanFindings<'a> {
+    fn of(bindings: &'a [Binding], scheduler: &mut Scheduler, profile: &Profile) -> Self {
+        let mut findings = Self::default();
+        for binding in bindings {
+            let plan = scheduler.plan(binding);
+            let Ok(plan) = plan.as_ref() else { continue };
+            let warnings = plan.warnings.iter().cloned();
+            findings.warnings.extend(warnings.map(|warning| (binding, warning)));
+            findings.divides_by_capacity |= binding.is_workload()
+                && profile
+                    .strategy(&plan.strategy)
+                    .is_ok_and(|strategy| strategy.respects_capacity());
+        }
+        findings
+    }
+}
+
+/// Prints warnings about the input, about clusters and about bindings. `names_missing` adds one about replicas on clusters
+/// that the input lacks.
+pub(super) fn tell_warnings(
+    manifests: &Manifests,
+    detected: &mut Detected,
+    names_missing: bool,
+    (scheduler, profile): (&mut Scheduler, &Profile),
+    console: &Console,
+) {
+    let findings = PlanFindings::of(&detected.bindings, scheduler, profile);
+    let mut more = clusters::warnings(manifests, &detected.bindings, findings.divides_by_capacity);
+    if names_missing {
+        more.extend(clusters::missing(manifests, &detected.bindings));
+    }
+    detected.warnings.extend(more);
+    warnings::tell(manifests, detected, &findings.warnings, console);
 }
 
 /// Logs what the plugins counted.

@@ -14,17 +14,17 @@ use crate::report::errors::{Diagnostic, Failure};
 /// Arguments that select the profile and the folders of its plugins.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProfileArguments {
-    /// Profile: a file, `FILE#NAME` for one of several in it, or one that is built in: see `divvy profile list`
+    /// Profile: a file, `FILE#NAME` for one of several in a file, or a built-in one (see `divvy profile list`)
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
     /// Folder with plugins, searched before all others; may be repeated
     #[arg(long = "plugin-directory", value_name = "DIRECTORY")]
     plugin_directories: Vec<PathBuf>,
-    /// Use this plugin, too: the name of one, or the file of its library; may be repeated
+    /// Also use this plugin: its name, or the file of its library; may be repeated
     ///
-    /// A plugin of the profile is taken from the file instead. Another one is appended to the list of each extension point that it
-    /// serves: with weight 1 to the scores, and before the selector that enforces spread constraints to the selectors. Its
-    /// strategies are its own, whichever plugin served them before.
+    /// A plugin that the profile already uses is loaded from the file instead. Any other plugin is appended to the list of each
+    /// extension point that it serves: scores get the weight 1, and a selector is placed before the one that enforces spread
+    /// constraints. The plugin serves all of its strategies, even those that another plugin served before.
     #[arg(long = "plugin", value_name = "NAME|FILE")]
     plugins: Vec<String>,
 }

@@ -9,7 +9,7 @@ use divvy_scheduler::scheduler::Profile;
 /// The time of the decisions.
 #[derive(Debug, Clone, Args)]
 pub(super) struct TimeArguments {
-    /// Decide as of this time (RFC 3339, or milliseconds since 1970) instead of now; only for plugins that read the time
+    /// Decide as of this time instead of now (RFC 3339, or milliseconds since 1970), for plugins that read the time
     #[arg(long, value_name = "TIME", value_parser = milliseconds, allow_hyphen_values = true)]
     time: Option<i64>,
 }

@@ -235,7 +235,7 @@ impl<'a> Entry<'a> {
         self.binding.last().len() > 0
     }
 
-    /// Why the binding was skipped or failed; empty if it was scheduled.
+    /// Reason why the binding was skipped or failed; empty if it was scheduled.
     pub(crate) fn message(&self) -> String {
         message(&self.decision.outcome)
     }
@@ -270,7 +270,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Why a binding was skipped or failed; empty if it was scheduled.
+/// Reason why a binding was skipped or failed; empty if it was scheduled.
 pub(crate) fn message(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Scheduled(_) => String::new(),

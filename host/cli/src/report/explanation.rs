@@ -160,7 +160,7 @@ impl<'a, 'report> Account<'a, 'report> {
         parts.join(", ")
     }
 
-    /// Why a cluster was left out, if its selector says so, and its figures.
+    /// Reason why a cluster was left out, if its selector gives one, and its figures.
     fn left_out(&self, cluster: &ClusterExplanation) -> String {
         let figures = self.figures(cluster, |_| false);
         let Some(LeftOut { plugin, reason }) = &cluster.left_out else {

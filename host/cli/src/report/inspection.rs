@@ -47,7 +47,7 @@ struct InspectedPlugin {
     certified: bool,
     #[serde(flatten)]
     described: Option<Described>,
-    /// Why the descriptor cannot be read.
+    /// Reason why the descriptor cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }

@@ -24,7 +24,7 @@ struct Row<'a> {
     /// Scheduler that the binding is assigned to, if not the one of the profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     foreign_scheduler: Option<&'a str>,
-    /// What the policy and the workload ask for and the binding does not contain yet.
+    /// Requests of the policy and the workload that the binding does not contain yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pending: Vec<String>,
     strategy: &'a str,

@@ -182,6 +182,15 @@ shop/too-large   Average           90                Unschedulable
 }
 
 #[test]
+fn the_clusters_of_a_uniform_result_are_wrapped_at_the_width_of_the_terminal() {
+    let table = Case::new().table(TableOptions {
+        columns: Some(24),
+        ..TableOptions::default()
+    });
+    assert!(table.contains("\n  on 3 clusters: m1,\n    m2, m3\n"), "{table}");
+}
+
+#[test]
 fn a_wide_table_has_every_cluster_with_its_region() {
     let table = Case::new().table(TableOptions {
         wide: true,

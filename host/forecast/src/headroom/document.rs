@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::document::SideDocument;
 
-/// How far bindings can grow.
+/// Headroom of bindings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -13,15 +13,15 @@ pub struct HeadroomDocument {
     pub format: u32,
     /// The side that decides, with the changes that were made first.
     pub after: SideDocument,
-    /// True if the room that all other results take is not there. False if each binding is alone.
+    /// True if the capacity that all other results take counts as used. False if each binding is measured alone.
     pub assumes: bool,
     /// The bindings, sorted by key.
     pub bindings: Vec<HeadroomRow>,
-    /// Remarks, as sentences.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// How far one binding can grow while all others keep what they get.
+/// Headroom of one binding while all others keep what they get.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -32,11 +32,11 @@ pub struct HeadroomRow {
     pub kind: String,
     /// Strategy; empty if the binding is invalid.
     pub strategy: String,
-    /// Replicas that are asked for now.
+    /// Replicas requested now.
     pub replicas: i64,
     /// Result with these replicas: `Satisfied`, `Scheduled`, `Skipped`, `NoClusterFit`, `Unschedulable` or `Error`.
     pub result: String,
-    /// Why it is not scheduled with these replicas; empty otherwise.
+    /// Reason why it is not scheduled with these replicas; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// True if any number of replicas schedules, as with a strategy that ignores capacity.
@@ -49,7 +49,7 @@ pub struct HeadroomRow {
     /// `most` less `replicas`; negative if the present replicas do not schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headroom: Option<i64>,
-    /// Of a binding without bound, the largest number that gives no cluster more than fits there. Absent if any fits.
+    /// Largest number that gives no cluster more than fits there, for a binding without a bound. Absent if any number fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fits: Option<i64>,
     /// A larger number that schedules although the one after `most` does not.
@@ -58,10 +58,10 @@ pub struct HeadroomRow {
     /// The result with `most` replicas, or `fits`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<TargetCount>,
-    /// What stops the next replica. Absent if nothing does.
+    /// Obstacle to the next replica. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<HeadroomStop>,
-    /// Number of decisions that were made to find out.
+    /// Number of decisions made to find this result.
     pub decisions: usize,
 }
 
@@ -75,7 +75,7 @@ pub struct TargetCount {
     pub replicas: i64,
 }
 
-/// What stops a number of replicas.
+/// Obstacle to a number of replicas.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -84,7 +84,7 @@ pub struct HeadroomStop {
     pub replicas: i64,
     /// Its result; `Scheduled` if it schedules, but does not fit.
     pub result: String,
-    /// Why it does not schedule; empty if it does.
+    /// Reason why it does not schedule; empty if it does.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// Candidates for this number, or clusters that could have been.
@@ -99,7 +99,7 @@ pub struct HeadroomStop {
     pub rejected: Vec<RejectedClusters>,
 }
 
-/// A resource that clusters run out of first.
+/// A resource that some clusters run out of first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -21,7 +21,7 @@ pub struct Binding {
     pub workload: Option<WorkloadFacts>,
     /// Location of the binding in the input, or that of its workload.
     pub source: Option<Source>,
-    /// What the policy and the workload ask for and the binding does not contain yet.
+    /// Requests of the policy and the workload that the binding does not contain yet.
     pub pending: Vec<Pending>,
 }
 

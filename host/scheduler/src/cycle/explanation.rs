@@ -59,7 +59,7 @@ pub struct ClusterExplanation {
     /// Replicas assigned; absent if the cluster is not in the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
-    /// Why it has its replicas, and what else plugins say about it, in the order of their calls.
+    /// Reasons for its replicas, and other remarks of plugins on it, in the order of their calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
 }
@@ -75,7 +75,7 @@ pub struct LeftOut {
     pub reason: Option<Reason>,
 }
 
-/// What a plugin says about its decision for a cluster.
+/// A plugin's reason for its decision on a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reason {
@@ -83,10 +83,10 @@ pub struct Reason {
     pub plugin: String,
     /// The rule: a word of [`Cause`].
     pub cause: &'static str,
-    /// What keeps the share from being larger, or the cluster from being chosen: a word of [`Bound`].
+    /// Limit that keeps the share from being larger, or the cluster from being chosen: a word of [`Bound`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<&'static str>,
-    /// What became of the replicas that rounding leaves over.
+    /// Distribution of the replicas that rounding leaves over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remainder: Option<Remainder>,
     /// Figures by name.
@@ -96,13 +96,13 @@ pub struct Reason {
     pub text: String,
 }
 
-/// What became of the replicas that rounding leaves over.
+/// Distribution of the replicas that rounding leaves over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Remainder {
     /// True if the cluster got one of them.
     pub served: bool,
-    /// What decided it: a word of [`Decider`](divvy_framework_view::reason::Decider).
+    /// Rule that decided it: a word of [`Decider`](divvy_framework_view::reason::Decider).
     pub decided_by: &'static str,
 }
 

@@ -2,7 +2,6 @@
 
 use divvy_framework::abi::SliceMut;
 use divvy_framework::abi::call::FilterCall;
-use divvy_framework::abi::view::PolicyView;
 
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput};
@@ -39,7 +38,7 @@ impl Cycle {
             }
             views.check_known(plugin)?;
             let values = Values::of(plugin, input, views)?;
-            let (mut policy, mut seen) = (PolicyView::DEFAULT, None);
+            let (mut policy, mut seen) = (None, None);
             let mut call = FilterCall {
                 cycle: views.cycle_of(plugin, &mut seen),
                 policy: views.policy_of(plugin, &mut policy),

@@ -1,7 +1,6 @@
 //! Score: rates each feasible cluster and adds up the plugins' weighted scores.
 
 use divvy_framework::abi::call::ScoreCall;
-use divvy_framework::abi::view::PolicyView;
 use divvy_framework::abi::{Slice, SliceMut};
 
 use super::error::CycleError;
@@ -23,7 +22,7 @@ impl Cycle {
             self.score_buffer.resize(feasible, 0);
             views.check_known(plugin)?;
             let values = Values::of(plugin, input, views)?;
-            let (mut policy, mut seen) = (PolicyView::DEFAULT, None);
+            let (mut policy, mut seen) = (None, None);
             let mut call = ScoreCall {
                 cycle: views.cycle_of(plugin, &mut seen),
                 policy: views.policy_of(plugin, &mut policy),

@@ -3,7 +3,6 @@
 //! Each of the profile's selectors narrows down what the one before left, and reads its columns in the order of that one.
 
 use divvy_framework::abi::call::SelectCall;
-use divvy_framework::abi::view::PolicyView;
 use divvy_framework::abi::{Slice, SliceMut};
 use divvy_framework_view::binding::{Binding, SpreadConstraint, SpreadField};
 
@@ -89,7 +88,7 @@ fn call(
     chosen.resize(columns.rows.len(), 0);
     views.check_known(plugin)?;
     let values = Values::of(plugin, input, views)?;
-    let (mut policy, mut seen) = (PolicyView::DEFAULT, None);
+    let (mut policy, mut seen) = (None, None);
     let mut call = SelectCall {
         cycle: views.cycle_of(plugin, &mut seen),
         policy: views.policy_of(plugin, &mut policy),

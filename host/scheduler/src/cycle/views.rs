@@ -78,7 +78,7 @@ impl<'a> Views<'a> {
     pub(super) fn policy_of<'b>(
         &self,
         plugin: &PluginInstance,
-        own: &'b mut PolicyView<'a>,
+        own: &'b mut Option<PolicyView<'a>>,
     ) -> Pointer<'b, PolicyView<'b>>
     where
         'a: 'b,
@@ -88,10 +88,7 @@ impl<'a> Views<'a> {
         }
         match self.record.preferences_of(plugin.name()) {
             None => Pointer::NULL,
-            Some(preferences) => {
-                *own = driver::preferences_view(preferences);
-                Pointer::new(own)
-            }
+            Some(preferences) => Pointer::new(own.insert(driver::preferences_view(preferences))),
         }
     }
 

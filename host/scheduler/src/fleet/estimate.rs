@@ -7,7 +7,7 @@
 //!
 //! The outer loops run over resources and the inner ones over clusters, so that columns are read from start to end.
 
-use divvy_framework_view::clusters::{Cluster, Clusters, Column, Model, Row};
+use divvy_framework_view::clusters::{Cluster, Clusters, Column, Model, RemainingColumns, Row};
 
 use super::Ledger;
 
@@ -65,12 +65,13 @@ pub fn estimate(
             return;
         }
     };
-    bound_by_pods(clusters, rows, ledger, fits);
+    let remaining = clusters.all_remaining();
+    bound_by_pods(&remaining, rows, ledger, fits);
     if matches!(demand, Demand::Requests(_)) {
         // Clusters with models are skipped in the loop over resources and bounded by their nodes afterwards.
         let by_models = ModelBounds::new(clusters, requests);
         for (resource, quantity) in requests.iter().filter(|(_, quantity)| *quantity > 0) {
-            bound_by_resource(clusters, rows, (resource, *quantity), ledger, &by_models, fits);
+            bound_by_resource(&remaining, rows, (resource, *quantity), ledger, &by_models, fits);
         }
         by_models.apply(clusters, rows, requests, ledger, fits);
     }
@@ -82,8 +83,8 @@ pub fn estimate(
 }
 
 /// Bounds each count by the cluster's free pods, which are 0 if the summary does not list them.
-fn bound_by_pods(clusters: &Clusters<'_>, rows: &[u32], ledger: Option<&Ledger>, fits: &mut [i64]) {
-    match clusters.remaining(PODS) {
+fn bound_by_pods(remaining: &RemainingColumns<'_>, rows: &[u32], ledger: Option<&Ledger>, fits: &mut [i64]) {
+    match remaining.of(PODS) {
         Some(pods) => {
             for (fit, &row) in fits.iter_mut().zip(rows) {
                 *fit = free(pods, PODS, row, ledger).clamp(0, UNBOUNDED);
@@ -105,14 +106,14 @@ fn free(remaining: Column<'_, Row, i64>, resource: &str, row: u32, ledger: Optio
 }
 
 fn bound_by_resource(
-    clusters: &Clusters<'_>,
+    remaining: &RemainingColumns<'_>,
     rows: &[u32],
     (resource, quantity): (&str, i64),
     ledger: Option<&Ledger>,
     by_models: &ModelBounds,
     fits: &mut [i64],
 ) {
-    let remaining = clusters.remaining(resource);
+    let remaining = remaining.of(resource);
     for (fit, &row) in fits.iter_mut().zip(rows) {
         if by_models.counts(row) {
             continue;
@@ -273,15 +274,18 @@ fn estimate_sets(
         .iter()
         .map(|component| component.replicas.max(0))
         .fold(0, i64::saturating_add);
-    bound_by_pods(clusters, rows, ledger, fits);
+    let remaining = clusters.all_remaining();
+    bound_by_pods(&remaining, rows, ledger, fits);
     if pods_a_set == 0 {
         return;
     }
-    let needs = needs_of_a_set(components);
+    let needs: Vec<_> = needs_of_a_set(components)
+        .into_iter()
+        .map(|(resource, need)| (resource, need, remaining.of(resource)))
+        .collect();
     for (fit, &row) in fits.iter_mut().zip(rows) {
         *fit /= pods_a_set;
-        for (resource, need) in &needs {
-            let remaining = clusters.remaining(resource);
+        for (resource, need, remaining) in &needs {
             let left = remaining.map_or(0, |remaining| free(remaining, resource, row, ledger));
             let sets = i128::from(left.max(0)) / need;
             *fit = (*fit).min(i64::try_from(sets).unwrap_or(i64::MAX));

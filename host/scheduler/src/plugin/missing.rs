@@ -1,4 +1,4 @@
-//! Why a plugin was not found: its library is not built yet, or has another name.
+//! Reasons why a plugin was not found: its library is not built yet, or has another name.
 
 use std::fs;
 use std::path::Path;

@@ -72,13 +72,13 @@ pub struct ProfileConfiguration {
     /// complete sets: Karmada's feature gate `MultiplePodTemplatesScheduling`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiple_pod_templates: Option<bool>,
-    /// What `divvy run` does with the previous result of a binding that no cluster fits.
+    /// Treatment of the previous result of a binding that no cluster fits, in `divvy run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_no_cluster_fits: Option<WhenNoClusterFits>,
-    /// What `divvy run` does with a satisfied binding if labels or taints of a cluster change.
+    /// Treatment of a satisfied binding if labels or taints of a cluster change, in `divvy run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_clusters_change: Option<WhenClustersChange>,
-    /// Plugin for each strategy that several Assign plugins serve, by the name of the strategy.
+    /// Plugin that serves a strategy, by the name of the strategy; only for strategies that several Assign plugins serve.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub strategies: BTreeMap<String, String>,
     /// Settings of individual plugins, by name.
@@ -87,7 +87,7 @@ pub struct ProfileConfiguration {
     /// Tables that plugins read, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub table: BTreeMap<String, TableConfiguration>,
-    /// Rules by which the replicas and requests of a workload are read.
+    /// Rules for reading the replicas and requests of a workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_interpreter: Option<ResourceInterpreter>,
     /// Additional kinds of resources that have replicas. Those of the extended profile are appended.
@@ -172,7 +172,7 @@ fn checksum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     Ok(Some(checksum))
 }
 
-/// Forms that the types above do not show: what may be written in place of a list or a table.
+/// Forms that the types above do not show: the shorthand for a list or a table.
 #[cfg(feature = "schema")]
 mod schema {
     /// The name of a plugin, or a list of names.
@@ -218,13 +218,13 @@ pub struct PluginTable {
     /// profile file's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// SHA-256 checksum that its library must have, in hexadecimal.
+    /// SHA-256 checksum of its library, in hexadecimal. A library with another checksum is not loaded.
     #[serde(default, deserialize_with = "checksum", skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// True if the library may be loaded although it carries no certificate, as one that is not written in Rust.
+    /// True if the library may be loaded although it carries no certificate, for example because it is not written in Rust.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_uncertified: bool,
-    /// Table of the profile for each table that the plugin reads under another name.
+    /// Names of tables in the profile, by the names under which the plugin reads them; only for those that differ.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: BTreeMap<String, String>,
     /// Configuration that the plugin is constructed from.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use std::collections::BTreeMap;
 
-/// Settings of one table. Keys that a profile does not state are those of the profile that it extends.
+/// Settings of one table. Keys that a profile does not set are taken from the profile that it extends.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -19,14 +19,15 @@ pub struct TableConfiguration {
     /// Path of the file: CSV, JSON or TOML, by its ending. A relative path is resolved against the profile file's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// What the rows are for: `cluster` (the default), `region`, `provider`, or `label:` with the key of a label.
+    /// Property of a cluster by which its row is found: `cluster` (its name, the default), `region`, `provider`, or `label:` followed by
+    /// the key of a label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub key: Option<KeyConfiguration>,
-    /// Name of the column with the keys, in CSV; the first if absent.
+    /// Name of the CSV column with the keys; the first column if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_column: Option<String>,
-    /// The columns, by the names under which plugins read them.
+    /// Columns, by the names under which plugins read them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, WrittenForms>"))]
     pub columns: BTreeMap<String, ColumnConfiguration>,
@@ -86,7 +87,7 @@ impl<'de> Deserialize<'de> for KeyConfiguration {
 pub struct ColumnConfiguration {
     /// Type of its cells.
     pub column_type: ColumnType,
-    /// Name in the file, if it is another one.
+    /// Name in the file, if it differs.
     pub from: Option<String>,
 }
 
@@ -100,7 +101,7 @@ struct WrittenColumn {
     /// Digits after the decimal point, for `"decimal"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<u32>,
-    /// Name of the column in the file; that of the column if absent.
+    /// Name of the column in the file; the same name if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<String>,
 }

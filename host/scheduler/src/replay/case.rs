@@ -6,14 +6,14 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::RecordingError;
 use crate::placements::Peer;
 use crate::table::{TableSource, TableVersions};
-use divvy_documents::json::without_position;
+use divvy_documents::{json, read_value};
 use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
@@ -184,7 +184,7 @@ impl<'de, T: ReadJson> Deserialize<'de> for FromText<T> {
         let read = T::from_json(text.get());
         // The error knows the position in the object only; `exact_error` looks for the one in the line.
         read.map(Self)
-            .map_err(|error| D::Error::custom(without_position(&error)))
+            .map_err(|error| D::Error::custom(json::without_position(&error)))
     }
 }
 
@@ -211,7 +211,7 @@ fn exact_error(line: &str) -> Option<(usize, String)> {
     fn error_in<T: ReadJson>(line: &str, object: &RawValue) -> Option<(usize, String)> {
         let error = T::from_json(object.get()).err()?;
         let before = object.get().as_ptr().addr().checked_sub(line.as_ptr().addr())?;
-        Some((before + error.column(), without_position(&error)))
+        Some((before + error.column(), json::without_position(&error)))
     }
     let Texts { clusters, binding } = serde_json::from_str(line).ok()?;
     let in_cluster = clusters
@@ -328,15 +328,12 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
         message,
     };
     let wrong = |message: String| wrong_at(None, message);
-    let parse_error = |error: serde_json::Error| {
-        let column = Some(error.column()).filter(|column| *column > 0);
-        wrong_at(column, without_position(&error))
-    };
+    let refused = |(column, message): (Option<usize>, String)| wrong_at(column, message);
     let error_in_object = |error: serde_json::Error| match exact_error(line) {
         Some((column, message)) => wrong_at(Some(column), message),
-        None => parse_error(error),
+        None => wrong_at(column_of(&error), json::without_position(&error)),
     };
-    let Kind { kind } = serde_json::from_str(line).map_err(parse_error)?;
+    let Kind { kind } = record(line).map_err(refused)?;
     match kind.as_str() {
         "Fleet" => {
             let fleet: RecordedFleet = serde_json::from_str(line).map_err(error_in_object)?;
@@ -348,6 +345,9 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
         "Case" => {
             let mut case: Case = serde_json::from_str(line).map_err(error_in_object)?;
             case.line = number;
+            if let Some((field, count)) = negative_count(&case) {
+                return Err(wrong(format!("{field}: expected a count of at least 0, got `{count}`")));
+            }
             if !recording.fleets.contains_key(&case.fleet) {
                 return Err(RecordingError::UnknownFleet {
                     file: path.to_owned(),
@@ -376,7 +376,7 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
                 file,
                 version,
                 text,
-            } = serde_json::from_str(line).map_err(parse_error)?;
+            } = record(line).map_err(refused)?;
             let source = TableSource::new(file, &text);
             if source.version != version {
                 let actual = &source.version;
@@ -386,7 +386,7 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
             }
             recording.tables.insert(version, source);
         }
-        "Recording" => recording.header = Some(serde_json::from_str(line).map_err(parse_error)?),
+        "Recording" => recording.header = Some(record(line).map_err(refused)?),
         other => {
             return Err(wrong(format!(
                 "unknown kind `{other}`, expected `Fleet`, `Case`, `Table` or `Recording`"
@@ -394,4 +394,49 @@ fn read_line(path: &Path, number: usize, line: &str, recording: &mut Recording) 
         }
     }
     Ok(())
+}
+
+/// Column at which reading a line stopped, if it is known.
+fn column_of(error: &serde_json::Error) -> Option<usize> {
+    Some(error.column()).filter(|column| *column > 0)
+}
+
+/// Reads a line as a record without objects. An error has the column at which reading stopped, and a message.
+///
+/// Serde's own message names types of Rust and no field, so a value that is refused is read again for a better one.
+fn record<T: DeserializeOwned>(line: &str) -> Result<T, (Option<usize>, String)> {
+    serde_json::from_str(line).map_err(|error| {
+        let refused = match serde_json::from_str(line) {
+            Ok(value) => read_value::<T>(&value).err(),
+            Err(_) => json::parse(line, 1, &mut Vec::new()).err(),
+        };
+        let message = refused.map_or_else(|| json::without_position(&error), |refused| refused.to_string());
+        (column_of(&error), message)
+    })
+}
+
+/// Field and value of the first number of replicas below 0, which no API server would have stored.
+fn negative_count(case: &Case) -> Option<(String, i32)> {
+    let spec = &case.binding.spec;
+    let replicas = spec.replicas.map(|count| ("binding.spec.replicas".to_owned(), count));
+    let components = spec.components.iter().map(|component| component.replicas);
+    let assigned = spec.clusters.iter().map(|target| target.replicas);
+    let expected = match &case.expect {
+        Some(Expectation::Clusters(targets)) => targets.as_slice(),
+        _ => &[],
+    };
+    let expected = expected.iter().map(|target| target.replicas);
+    replicas
+        .filter(|(_, count)| *count < 0)
+        .or_else(|| first_negative("binding.spec.components", components))
+        .or_else(|| first_negative("binding.spec.clusters", assigned))
+        .or_else(|| first_negative("expect.clusters", expected))
+}
+
+/// Field and value of the first count below 0 in a list.
+fn first_negative(list: &str, counts: impl Iterator<Item = i32>) -> Option<(String, i32)> {
+    let mut negative = counts.enumerate().filter(|(_, count)| *count < 0);
+    negative
+        .next()
+        .map(|(index, count)| (format!("{list}[{index}].replicas"), count))
 }

@@ -61,7 +61,7 @@ pub(super) struct LoadArguments {
     /// Times that each burst is measured; the table shows medians
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     rounds: u16,
-    /// Bindings that are written at a time, by the scheduler and by the bare client
+    /// Maximum number of bindings written at the same time, by the scheduler and by the bare client
     #[arg(long, value_name = "NUMBER", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     write_concurrency: u16,
     /// Output format

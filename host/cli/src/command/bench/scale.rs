@@ -16,14 +16,14 @@ Examples:
   divvy bench scale --bindings 50000,100000 --clusters 1000
   divvy bench scale --bindings 1000000 --clusters 10000 --pending 1000 -o json
 
-The scheduler is a child process. It watches an API server in memory, which this process plays over HTTP: bindings with \
+The scheduler is a child process. It watches an in-memory API server that this process provides over HTTP: bindings with \
 the managed fields of four writers and the states of five clusters, and clusters of `--apis` kinds.
 
 READY is the time until everything is listed. DECISIONS/s counts bindings that wait for their first decision, from the \
-first that is written to the last; writes cost nothing there, so it is the scheduler's own limit, shared with the \
-process that plays the server. MEMORY is that of the idle scheduler, PEAK the most until then, RELISTED the most after \
-all watches expired and everything was listed again, and PER BINDING its growth for each binding more than in the line \
-above.";
+first that is written to the last; writes cost nothing there, so it is the scheduler's own limit, on a machine \
+shared with the API server's process. MEMORY is that of the idle scheduler, PEAK the most until then, RELISTED the most after \
+all watches expired and everything was listed again, and PER BINDING its growth per additional binding, \
+compared with the line above.";
 
 /// Measure the memory of a running scheduler, and its decisions without an API server that limits them.
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(super) struct ScaleArguments {
     /// Kinds that each cluster serves
     #[arg(long, value_name = "NUMBER", default_value_t = 300, value_parser = clap::value_parser!(u16).range(0..=5_000))]
     apis: u16,
-    /// Bindings that are written at a time
+    /// Maximum number of bindings written at the same time
     #[arg(long, value_name = "NUMBER", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     write_concurrency: u16,
     /// Output format

@@ -61,8 +61,8 @@ const CHANGES: &str = "Changes";
 
 /// Show what would move if clusters, workloads or policies changed.
 ///
-/// Decides every binding twice, without and with the changes, from the same clusters as given, and prints the
-/// difference. Without changes it prints what is about to move anyway. Changes nothing in any cluster.
+/// Decides every binding twice, without and with the changes, and prints the difference. Without changes, it prints the
+/// moves that are pending anyway. Changes nothing in any cluster.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), after_help = "See `--help` for examples and exit codes.")]
 pub(in crate::command) struct DiffArguments {
@@ -82,10 +82,10 @@ pub(in crate::command) struct DiffArguments {
     /// List replicas on clusters whose filters would refuse a newcomer today
     #[arg(long, conflicts_with = "without_each")]
     pub(super) violations: bool,
-    /// Show the loss of each cluster, region, zone or provider, worst first, after the changes
+    /// Show the loss of each single cluster, region, zone or provider, worst first, in addition to the changes
     #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["bindings", "namespace", "selector", "cluster"])]
     pub(super) without_each: Option<LossOfEach>,
-    /// Exit with 1 if more replicas move: a number, or a share of all such as `10%`
+    /// Exit with 1 if more replicas than this move: a number, or a share of all such as `10%`
     #[arg(long, value_name = "N|P%", conflicts_with = "without_each")]
     pub(super) max_moved: Option<MovedLimit>,
     /// Exit with 1 if anything changes
@@ -107,13 +107,13 @@ pub(in crate::command) struct SituationArguments {
     pub(in crate::command) time: TimeArguments,
     #[command(flatten)]
     pub(in crate::command) changes: ChangeArguments,
-    /// Evict from clusters that have NoExecute taints in the input
+    /// Evict bindings from clusters that have NoExecute taints in the input
     #[arg(long)]
     pub(in crate::command) evict_no_execute: bool,
     /// Treatment of replicas on clusters that the input lacks
     #[arg(long, value_name = "HOW", value_enum, default_value_t = MissingClusters::Error)]
     pub(in crate::command) missing_clusters: MissingClusters,
-    /// Decide each binding on its own: none takes room from those after it
+    /// Decide each binding on its own, without counting the new replicas of others as used
     #[arg(long)]
     pub(in crate::command) no_assume: bool,
 }
@@ -130,7 +130,7 @@ pub(in crate::command) struct ChangeArguments {
     /// Remove clusters
     #[arg(long, value_name = "CLUSTERS", help_heading = CHANGES)]
     pub(super) without: Vec<ClusterChoice>,
-    /// Scale bindings: to N, by N or P percent more, or F times as many; rounded up
+    /// Scale bindings: to N replicas, by +N or +P percent, or by the factor F; rounded up
     #[arg(long, value_name = "PATTERN=N|+N|+P%|xF", value_parser = scaling, help_heading = CHANGES)]
     pub(super) replicas: Vec<(BindingPattern, ReplicaCount)>,
     /// Reschedule bindings from scratch
@@ -144,9 +144,9 @@ pub(in crate::command) struct ChangeArguments {
 /// Treatment of replicas on clusters that the input lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::command) enum MissingClusters {
-    /// An error that names the clusters
+    /// Refuse the input, and name the clusters
     Error,
-    /// The replicas are lost, as if the clusters had just been removed
+    /// Count the replicas as lost, as if the clusters had just been removed
     Lost,
 }
 

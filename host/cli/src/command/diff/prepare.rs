@@ -17,14 +17,13 @@ use divvy_scheduler::scheduler::Scheduler;
 
 use super::arguments::{MissingClusters, SituationArguments};
 use crate::command::choosing::Shown;
+use crate::command::clusters;
 use crate::command::input::read_files;
-use crate::command::schedule::{check_strategy, plan_warnings};
+use crate::command::schedule::{check_strategy, tell_warnings};
 use crate::command::setup::ChosenProfile;
 use crate::command::tables::check_clusters;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
-use crate::report::text::listed;
-use crate::report::warnings;
 
 /// One side with the names that are printed.
 pub(in crate::command) struct Loaded {
@@ -86,11 +85,11 @@ pub(in crate::command) fn prepare(
         .choosing
         .live_workloads(&arguments.input, &manifests, console)?;
     let mut labels = arguments.choosing.labels(&manifests, &live);
-    let detected = manifests.detect(kinds.clone());
+    let mut detected = manifests.detect(kinds.clone());
     if !arguments.choosing.quiet {
-        let mut scheduler = Scheduler::new(Arc::clone(&right.side.profile)).keeping_no_plans();
-        let warned = plan_warnings(&mut scheduler, detected.bindings.iter());
-        warnings::tell(&manifests, &detected, &warned, console);
+        let profile = &right.side.profile;
+        let mut scheduler = Scheduler::new(Arc::clone(profile)).keeping_no_plans();
+        tell_warnings(&manifests, &mut detected, false, (&mut scheduler, profile), console);
     }
     let mut problems = manifests.problems.clone();
     problems.extend(overlay.iter().flat_map(|overlay| overlay.problems.clone()));
@@ -178,12 +177,7 @@ fn situation(manifests: &Manifests, detected: Detected) -> Situation {
 }
 
 fn missing_clusters(missing: &BTreeMap<String, i64>) -> Failure {
-    let named: Vec<String> = missing
-        .iter()
-        .map(|(name, replicas)| format!("`{name}` ({replicas} replicas)"))
-        .collect();
-    let named = listed(named.iter().map(String::as_str), 10);
-    let message = format!("bindings are assigned to clusters that the input lacks: {named}");
+    let message = clusters::assigned_to_missing(missing);
     let hint = "add the clusters to the input, or pass `--missing-clusters lost` if they are gone";
     Failure::usage(Diagnostic::new(message).with_hint(hint))
 }

@@ -1,6 +1,6 @@
 //! The rule: ordinary functions, which know neither clusters nor Divvy.
 
-/// Why a cluster was rejected. The scheduler counts the clusters for each reason: `2 cluster(s) were in another region`.
+/// Reason why a cluster was rejected. The scheduler counts the clusters for each reason: `2 cluster(s) were in another region`.
 pub(crate) const REASON: &str = "cluster(s) were in another region";
 
 /// Refuses a region that no cluster can have.

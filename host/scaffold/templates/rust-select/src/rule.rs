@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-/// Why a cluster was left out.
+/// Reason why a cluster was left out.
 pub(crate) const REASON: &str = "others have a better score or more room";
 
 /// Refuses a number with which nothing could be scheduled.

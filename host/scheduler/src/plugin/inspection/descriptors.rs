@@ -14,7 +14,7 @@ use super::image::Image;
 pub struct DescribedPlugin {
     /// Name of the plugin.
     pub name: String,
-    /// What it does, in one phrase.
+    /// Purpose of the plugin, in one phrase.
     pub description: String,
     /// Kinds of calls that it answers, as values of [`kind`].
     pub points: Vec<u32>,

@@ -58,7 +58,7 @@ pub struct InspectedRecord {
     pub is_certified: bool,
 }
 
-/// Why this host would refuse a library.
+/// Reason why this host would refuse a library.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The loader refuses the file.
@@ -124,7 +124,7 @@ impl Inspection {
         })
     }
 
-    /// Why this host would refuse a plugin of the file under these conditions, as far as the file shows; `None` if it
+    /// Reason why this host would refuse a plugin of the file under these conditions, as far as the file shows; `None` if it
     /// would be opened. Problems that only opening reveals, such as a certificate that does not match, are not found.
     pub fn refusal(&self, options: LoadOptions<'_>) -> Option<Refusal> {
         let checked = PluginFile::read(&self.path).and_then(|file| file.check(options));

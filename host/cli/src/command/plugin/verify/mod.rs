@@ -58,7 +58,7 @@ pub(in crate::command) struct VerifyArguments {
     #[command(flatten)]
     profile: ProfileArguments,
     /// Seed of the random cases: the same seed gives the same cases
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = crate::command::seed, allow_negative_numbers = true)]
     seed: u64,
     /// Random cases per check
     #[arg(long, value_name = "NUMBER", default_value_t = RUNS)]
@@ -66,7 +66,7 @@ pub(in crate::command) struct VerifyArguments {
     /// Clusters of the largest case
     #[arg(long, value_name = "NUMBER", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     clusters: u64,
-    /// Manifests with clusters and bindings, as further cases; may be repeated
+    /// Manifests with clusters and bindings that are additional cases; may be repeated
     #[arg(long, value_name = "FILE")]
     cases: Vec<PathBuf>,
     /// Only this check; may be repeated
@@ -75,10 +75,10 @@ pub(in crate::command) struct VerifyArguments {
     /// Fail if a call on the largest case takes longer, such as `5ms`
     #[arg(long, value_name = "TIME", value_parser = duration)]
     max_time: Option<Duration>,
-    /// Fail if the process that measures needs more memory, such as `200Mi`
+    /// Fail if the measuring process needs more memory, such as `200Mi`
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     max_memory: Option<u64>,
-    /// Silence after which a check counts as hanging
+    /// Time without progress after which a check counts as hanging
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     timeout: Duration,
     /// Folder for the smallest failing cases; created if there are any

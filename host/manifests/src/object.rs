@@ -1,0 +1,433 @@
+//! Reads one object: determines its kind, decodes and validates it.
+//!
+//! Objects do not affect each other here, so that several threads can read them. Everything that is found is noted in the order in
+//! which it is found, and the reader of the files takes it in.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+
+use divvy_documents::chunks::{Chunk, LineCounter};
+use divvy_documents::{Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning};
+use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ReadJson, Resource, ResourceBinding, TypeMeta};
+use divvy_karmada::fields::FieldTree;
+use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
+use divvy_karmada::workloads::{Fields, WorkloadResource};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::fields::DocumentFields;
+use super::lists::{implied_by, is_empty_list};
+use super::unknown::{Validation, unknown_fields};
+use super::validation::{Findings, Validate};
+use super::{Located, ReadOptions};
+
+/// Namespace of objects that do not name one.
+const NAMESPACE_DEFAULT: &str = "default";
+
+/// The document that is currently read.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) file: Arc<Path>,
+    pub(super) document: usize,
+}
+
+impl Place {
+    pub(super) fn at(&self, line: usize) -> Source {
+        Source {
+            file: Arc::clone(&self.file),
+            document: self.document,
+            line,
+        }
+    }
+}
+
+/// The fields that determine how an object is read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Envelope<'text> {
+    pub(super) api_version: Option<String>,
+    pub(super) kind: Option<String>,
+    #[serde(borrow)]
+    pub(super) items: Option<&'text RawValue>,
+}
+
+/// Something that was found in the input.
+pub(super) enum Found {
+    /// An object or a list, readable or not.
+    Object,
+    /// An object of Karmada that no scheduler reads.
+    Ignored,
+    Problem(Problem),
+    Warning(Warning),
+    Named(Box<Named>),
+}
+
+/// An object with a name.
+pub(super) struct Named {
+    /// API group, kind, namespace and name.
+    pub(super) key: (String, ObjectName),
+    pub(super) source: Source,
+    /// The object; `None` if it has problems.
+    pub(super) object: Option<Object>,
+    /// Digest of the parts of the object that are not kept.
+    pub(super) digest: u64,
+}
+
+/// An object without problems.
+pub(super) enum Object {
+    Cluster(Located<Cluster>),
+    Policy(Located<PropagationPolicy>),
+    Binding(Located<ResourceBinding>),
+    Resource(Located<WorkloadResource>),
+}
+
+/// Reads objects one by one.
+pub(super) struct ObjectReader<'options> {
+    pub(super) options: &'options ReadOptions,
+    pub(super) found: Vec<Found>,
+    /// True if the objects were cut out of a text that may not be a list.
+    is_cut: bool,
+    /// True if one of the objects was cut wrongly, or has no type of its own. What was found then means nothing.
+    pub(super) is_misread: bool,
+}
+
+impl<'options> ObjectReader<'options> {
+    pub(super) fn new(options: &'options ReadOptions) -> Self {
+        Self {
+            options,
+            found: Vec::new(),
+            is_cut: false,
+            is_misread: false,
+        }
+    }
+
+    /// A reader of objects that were cut out of a text before it is known to be a list.
+    pub(super) fn of_cut(options: &'options ReadOptions) -> Self {
+        Self {
+            is_cut: true,
+            ..Self::new(options)
+        }
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.found.push(Found::Problem(problem));
+    }
+
+    pub(super) fn warn(&mut self, warning: Warning) {
+        self.found.push(Found::Warning(warning));
+    }
+
+    /// Reads one object, or each item of a list. `implied` is the type of items that do not state their own.
+    pub(super) fn object(&mut self, document: &Document<'_>, implied: Option<&TypeMeta>, place: &Place) {
+        self.found.push(Found::Object);
+        // Fast path: valid JSON needs no tree, and items of a list are cut out of the text.
+        if let Some(text) = document.json()
+            && let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text)
+        {
+            let type_meta = TypeMeta {
+                api_version: envelope.api_version.unwrap_or_default(),
+                kind: envelope.kind.unwrap_or_default(),
+            };
+            let items = envelope.items.filter(|_| type_meta.kind.ends_with("List"));
+            if let Some(Ok(items)) = items.map(|items| serde_json::from_str::<Vec<&RawValue>>(items.get())) {
+                let implied = implied_by(&type_meta);
+                let chunk = Chunk {
+                    text,
+                    first_line: document.first_line(),
+                };
+                let mut lines = LineCounter::new(&chunk);
+                for item in items {
+                    let line = lines.line_of(item.get());
+                    self.object(&Document::from_json(item.get(), line), implied.as_ref(), place);
+                }
+                return;
+            }
+            if !is_empty_list(document, &type_meta) {
+                self.typed(document, type_meta, implied, place);
+            }
+            return;
+        }
+        if let (true, Some(text)) = (self.is_cut, document.json())
+            && serde_json::from_str::<IgnoredAny>(text).is_err()
+        {
+            self.is_misread = true;
+            return;
+        }
+        // Everything else, such as YAML or an `apiVersion` of the wrong type, goes through the tree.
+        let mut faults = Vec::new();
+        let tree = document.tree(&mut faults).clone();
+        let is_broken = !faults.is_empty() && matches!(tree.value, NodeValue::Skipped);
+        self.faults(faults, None, place);
+        if is_broken {
+            return;
+        }
+        let NodeValue::Mapping(_) = tree.value else {
+            let cause = Cause::wrong_type("an object with `apiVersion` and `kind`", tree.describe());
+            let is_list = matches!(tree.value, NodeValue::List(_));
+            let hint = is_list.then(|| "several objects are a `kind: List`".to_owned());
+            let fault = Fault::new(FieldPath::root(), tree.line, cause);
+            return self.fault(Fault { hint, ..fault }, None, place);
+        };
+        let text = |key| tree.text(key).unwrap_or_default().to_owned();
+        let type_meta = TypeMeta {
+            api_version: text("apiVersion"),
+            kind: text("kind"),
+        };
+        match tree.get("items").map(|items| &items.value) {
+            Some(NodeValue::List(items)) if type_meta.kind.ends_with("List") => {
+                let implied = implied_by(&type_meta);
+                for item in items.iter() {
+                    self.object(&Document::from_tree(item.clone()), implied.as_ref(), place);
+                }
+            }
+            _ if is_empty_list(document, &type_meta) => {}
+            _ => self.typed(document, type_meta, implied, place),
+        }
+    }
+
+    /// Reads an object whose type is known.
+    fn typed(&mut self, document: &Document<'_>, own: TypeMeta, implied: Option<&TypeMeta>, place: &Place) {
+        let type_meta = match implied {
+            Some(implied) if own.kind.is_empty() && own.api_version.is_empty() => implied.clone(),
+            _ => own,
+        };
+        // The type may be that of the list, which follows its items.
+        self.is_misread |= self.is_cut && type_meta.kind.is_empty() && type_meta.api_version.is_empty();
+        if type_meta.kind.is_empty() || type_meta.api_version.is_empty() {
+            return self.without_type(document, &type_meta, place);
+        }
+        let known: &[(&str, &str)] = &[
+            ("Cluster", Cluster::API_VERSION),
+            ("PropagationPolicy", PropagationPolicy::API_VERSION),
+            ("ClusterPropagationPolicy", PropagationPolicy::API_VERSION),
+            ("ResourceBinding", ResourceBinding::API_VERSION),
+            ("ClusterResourceBinding", ResourceBinding::API_VERSION),
+        ];
+        // Match the group without the version, so that an unsupported version is reported instead of propagated whole.
+        let group = type_meta.group();
+        let expected = known
+            .iter()
+            .find(|(kind, version)| *kind == type_meta.kind && version.split('/').next() == Some(group));
+        match expected {
+            Some((_, version)) if *version != type_meta.api_version => {
+                let cause = Cause::UnsupportedVersion {
+                    kind: type_meta.kind.clone(),
+                    expected: (*version).to_owned(),
+                    actual: type_meta.api_version.clone(),
+                };
+                let path = FieldPath::dotted("apiVersion");
+                let mut faults = Vec::new();
+                let line = document.tree(&mut faults).line_of(&path);
+                self.fault(Fault::new(path, line, cause), None, place);
+            }
+            Some(("Cluster", _)) => {
+                let keeps_json = self.options.keep_cluster_json;
+                let complete = |cluster: &mut Located<Cluster>| {
+                    cluster.json = keeps_json.then(|| match document.json() {
+                        Some(text) => text.into(),
+                        None => document.tree(&mut Vec::new()).to_json().to_string().into(),
+                    });
+                    default_resource_models(&mut cluster.object);
+                };
+                self.checked(document, type_meta, place, complete, Object::Cluster);
+            }
+            Some((_, PropagationPolicy::API_VERSION)) => {
+                self.checked(document, type_meta, place, |_| (), Object::Policy);
+            }
+            Some(_) => self.checked(document, type_meta, place, |_| (), Object::Binding),
+            None if group == "karmada.io" || group.ends_with(".karmada.io") => {
+                self.found.push(Found::Ignored);
+                self.unknown_kind(document, &type_meta, place);
+            }
+            None => self.resource(document, type_meta, place),
+        }
+    }
+
+    /// Reports the missing or mistyped `apiVersion` and `kind` of an object, which is then left out.
+    fn without_type(&mut self, document: &Document<'_>, type_meta: &TypeMeta, place: &Place) {
+        let mut faults = Vec::new();
+        let tree = document.tree(&mut faults).clone();
+        let fields = [("apiVersion", &type_meta.api_version), ("kind", &type_meta.kind)];
+        if matches!(tree.value, NodeValue::Skipped) {
+            return self.faults(faults, None, place);
+        }
+        for (field, _) in fields.into_iter().filter(|(_, value)| value.is_empty()) {
+            let cause = match tree.get(field) {
+                Some(node) if !matches!(node.value, NodeValue::Null) => Cause::wrong_type("a string", node.describe()),
+                _ => Cause::Missing {
+                    expected: format!("`{field}`"),
+                },
+            };
+            let path = FieldPath::dotted(field);
+            let line = tree.line_of(&path);
+            faults.push(Fault::with_usual_hint(path, line, cause));
+        }
+        self.faults(faults, None, place);
+    }
+
+    /// Reads, validates and completes one of Karmada's objects. One with problems is reported and left out.
+    fn checked<T: DeserializeOwned + ReadJson + Default + Validate>(
+        &mut self,
+        document: &Document<'_>,
+        type_meta: TypeMeta,
+        place: &Place,
+        complete: impl FnOnce(&mut Located<T>),
+        wrapped: impl FnOnce(Located<T>) -> Object,
+    ) {
+        let mut faults = Vec::new();
+        // Validation runs even after faults, so that all problems are reported at once.
+        let mut object: T = document.decode(&mut faults, T::from_json);
+        let mut findings = Findings::default();
+        object.validate(&mut findings);
+        add_findings(findings, document, &mut faults);
+        let (api_version, kind, metadata) = object.head();
+        default_namespace(metadata, type_meta.kind.starts_with("Cluster"));
+        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
+        if self.options.validation != Validation::Ignore {
+            let mut found = match FieldTree::of(&type_meta.kind) {
+                Some(tree) => unknown_fields(document, tree),
+                None => Vec::new(),
+            };
+            found.extend(self.unknown_annotations(metadata, document));
+            let is_served = !metadata.resource_version.is_empty();
+            self.unknown(found, is_served, &name, place, &mut faults);
+        }
+        let is_whole = faults.is_empty();
+        self.faults(faults, Some(&name), place);
+        let group = type_meta.group().to_owned();
+        (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
+        let source = place.at(document.first_line());
+        let object = is_whole.then(|| {
+            let mut located = Located {
+                object,
+                source: source.clone(),
+                json: None,
+            };
+            complete(&mut located);
+            wrapped(located)
+        });
+        self.named((group, name), source, object, 0);
+    }
+
+    /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
+    fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
+        let mut faults = Vec::new();
+        let value: Value = match document.json().map(serde_json::from_str) {
+            Some(Ok(value)) => value,
+            _ => document.tree(&mut faults).to_json(),
+        };
+        let mut fields = DocumentFields {
+            value: &value,
+            document,
+            faults: &mut faults,
+        };
+        let mut metadata: ObjectMeta = fields.field(&FieldPath::dotted("metadata")).unwrap_or_default();
+        default_namespace(&mut metadata, is_cluster_scoped(&type_meta));
+        let kinds = &self.options.workload_kinds;
+        let demand = kinds.demand(&type_meta, &metadata.namespace, &mut fields);
+        let mut findings = Findings::default();
+        findings.metadata(&metadata);
+        add_findings(findings, document, &mut faults);
+        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
+        let found = self.unknown_annotations(&metadata, document);
+        let is_served = !metadata.resource_version.is_empty();
+        self.unknown(found, is_served, &name, place, &mut faults);
+        let is_whole = faults.is_empty();
+        self.faults(faults, Some(&name), place);
+        let group = type_meta.group().to_owned();
+        let source = place.at(document.first_line());
+        // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
+        let digest = digest(&value);
+        let object = is_whole.then(|| {
+            Object::Resource(Located {
+                object: WorkloadResource {
+                    resource: Resource {
+                        value: kept(value, &type_meta),
+                        type_meta,
+                        metadata,
+                    },
+                    demand,
+                },
+                source: source.clone(),
+                json: None,
+            })
+        });
+        self.named((group, name), source, object, digest);
+    }
+
+    fn named(&mut self, key: (String, ObjectName), source: Source, object: Option<Object>, digest: u64) {
+        self.found.push(Found::Named(Box::new(Named {
+            key,
+            source,
+            object,
+            digest,
+        })));
+    }
+
+    pub(super) fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {
+        for fault in faults {
+            self.fault(fault, object, place);
+        }
+    }
+
+    pub(super) fn fault(&mut self, fault: Fault, object: Option<&ObjectName>, place: &Place) {
+        let source = place.at(fault.line);
+        self.problem(Problem {
+            object: object.cloned(),
+            ..fault.into_problem(source)
+        });
+    }
+}
+
+/// Digest of a whole object, by which the very same object is recognised.
+fn digest(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Fields of a resource's specification that are read after its replicas and their requests.
+const KEPT: [&str; 3] = ["replicas", "parallelism", "completions"];
+
+/// The part of a resource that is read later: the number of its replicas, and the whole definition of a kind.
+fn kept(mut value: Value, type_meta: &TypeMeta) -> Value {
+    if type_meta.kind == "CustomResourceDefinition" {
+        return value;
+    }
+    let mut fields = serde_json::Map::new();
+    for field in KEPT {
+        if let Some(number) = value.pointer_mut(&format!("/spec/{field}")) {
+            fields.insert(field.to_owned(), number.take());
+        }
+    }
+    match fields.is_empty() {
+        true => Value::Null,
+        false => serde_json::json!({ "spec": fields }),
+    }
+}
+
+fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {
+    if is_cluster_scoped {
+        metadata.namespace.clear();
+    } else if metadata.namespace.is_empty() {
+        metadata.namespace.push_str(NAMESPACE_DEFAULT);
+    }
+}
+
+/// Adds the findings of validation, except for fields that could not be read in the first place: those have their
+/// type's default, so a finding about them would be misleading.
+fn add_findings(findings: Findings, document: &Document<'_>, faults: &mut Vec<Fault>) {
+    let is_unreadable = |fault: &&Fault| !matches!(fault.cause, Cause::DuplicateKey { .. });
+    let unreadable = faults.iter().filter(is_unreadable).map(|fault| fault.path.clone());
+    let unreadable: Vec<FieldPath> = unreadable.collect();
+    for (path, cause) in findings.found {
+        if unreadable.iter().any(|unreadable| path.is_within(unreadable)) {
+            continue;
+        }
+        let line = document.tree(faults).line_of(&path);
+        faults.push(Fault::with_usual_hint(path, line, cause));
+    }
+}
