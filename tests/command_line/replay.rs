@@ -157,6 +157,22 @@ fn an_invalid_line_has_one_position() {
             ":2:24: invalid type: integer `3`, expected a string",
         ),
         (
+            br#"{"kind":"Fleet","name":"b","clusters":[{"metadata":{"name":"m1"}},{"metadata":3}]}"#,
+            ":2:79: invalid type: integer `3`, expected struct ObjectMeta",
+        ),
+        (
+            br#"{"kind":"Fleet","name":"b","clusters":[{"metadata":["m1"]}]}"#,
+            ":2:51: invalid type: sequence, expected struct ObjectMeta",
+        ),
+        (
+            br#"{"kind":"Case","name":"c","fleet":"a","binding":{"spec":{"replicas":"x"}}}"#,
+            ":2:71: invalid type: string \"x\", expected i32",
+        ),
+        (
+            br#"{"kind":"Case","name":"c","fleet":"a"}"#,
+            ":2:38: missing field `binding`",
+        ),
+        (
             br#"{"kind":"Recording","divvy":"","profile":"","profileName":"","seed":"x","plugins":[]}"#,
             ":2:71: seed: expected a whole number from 0 to 18446744073709551615, got the string \"x\"",
         ),
