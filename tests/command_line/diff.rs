@@ -238,6 +238,13 @@ fn another_profile_is_named_on_its_side() {
 }
 
 #[test]
+fn changes_are_printed_as_they_are_passed() {
+    let (_, stdout, _) = diff(&["--reschedule", "all", "--replicas", "web-deployment=+20%"]);
+    let first = "profile default → profile default with --replicas web-deployment=+20% --reschedule all\n";
+    assert!(stdout.starts_with(first), "{stdout}");
+}
+
+#[test]
 fn changes_that_match_nothing_are_refused_together() {
     check_refused(
         &["--drain", "wset-1", "--without", "provider=q", "--replicas", "web=3"],

@@ -170,7 +170,7 @@ fn names_that_match_nothing_and_contradictions_exit_with_2() {
         ),
         (
             &["--cpu", "1"],
-            "error: nothing says how the replicas of the workload are divided\n  hint: pass `--strategy`",
+            "error: the strategy that divides the workload's replicas is not known\n  hint: pass `--strategy NAME`",
         ),
         (
             &["--replicas-of", "shop/*"],

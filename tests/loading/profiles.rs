@@ -44,7 +44,7 @@ fn two_plugins_for_one_strategy() {
         assign,
         &[(
             "plugins `average` and `rival` both serve strategy `Average`",
-            "say which: `[profile.strategies]` `Average = \"average\"`",
+            "choose one: `[profile.strategies]` `Average = \"average\"`",
         )],
     );
     let host = Host::extending(&format!("{assign}\nstrategies = {{ Average = 'rival' }}"));

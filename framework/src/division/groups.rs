@@ -40,7 +40,7 @@ impl Bounds {
 #[non_exhaustive]
 pub enum GroupsError {
     /// The lower bound of a group is above its upper bound.
-    #[error("group {group} is to have at least {least} and at most {most}")]
+    #[error("group {group} must have at least {least} and at most {most} replicas")]
     Crossed {
         /// Number of the group.
         group: usize,
@@ -50,7 +50,7 @@ pub enum GroupsError {
         most: i64,
     },
     /// The lower bounds add up to more than there is to divide.
-    #[error("{requested} replicas are too few: the groups are to have at least {least} together")]
+    #[error("{requested} replicas are too few: the groups must have at least {least} together")]
     TooFew {
         /// Replicas to divide.
         requested: i64,
@@ -58,7 +58,7 @@ pub enum GroupsError {
         least: i64,
     },
     /// The candidates of a group have room for fewer replicas than its lower bound.
-    #[error("group {group} is to have at least {least} replicas, and has room for {available}")]
+    #[error("group {group} must have at least {least} replicas, but only {available} fit")]
     NoRoom {
         /// Number of the group.
         group: usize,
@@ -68,7 +68,9 @@ pub enum GroupsError {
         available: i64,
     },
     /// The candidates have room for the replicas, but the upper bounds do not.
-    #[error("{requested} replicas are too many: by room and upper bounds, the groups can have {available} together")]
+    #[error(
+        "{requested} replicas are too many: the groups can have at most {available} together, by capacity and upper bounds"
+    )]
     TooMany {
         /// Replicas to divide.
         requested: i64,

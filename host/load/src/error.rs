@@ -35,10 +35,10 @@ pub enum LoadError {
     #[error("the scheduler cannot be started")]
     Start(#[source] std::io::Error),
     /// The scheduler process ended during the measurement.
-    #[error("the scheduler ended early; its last words: {0}")]
+    #[error("the scheduler ended early; its last output: {0}")]
     Ended(String),
     /// The scheduler did not become ready.
-    #[error("the scheduler was not ready within {within:?}; its last words: {words}")]
+    #[error("the scheduler was not ready within {within:?}; its last output: {words}")]
     NotReady {
         /// Time that it had.
         within: Duration,
@@ -46,7 +46,7 @@ pub enum LoadError {
         words: String,
     },
     /// Bindings that were not scheduled in time.
-    #[error("{done} of {all} bindings were scheduled within {within:?}; last words of the scheduler: {words}")]
+    #[error("{done} of {all} bindings were scheduled within {within:?}; last output of the scheduler: {words}")]
     Late {
         /// Bindings that were scheduled.
         done: usize,

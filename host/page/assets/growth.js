@@ -6,7 +6,7 @@ const TIGHTEST_MAX = 30;
 /** @param {Data} data */
 const growthSection = (data) => {
   const { growth, bindings, texts } = data;
-  const node = section("growth", "Headroom", "The largest number of replicas that schedules, for each workload alone. The next one was tried, too.");
+  const node = section("growth", "Headroom", "The largest number of replicas that can be scheduled, for each workload alone. One more was tried as well.");
   const rows = growth.binding.map((_, index) => index);
   const bounded = rows.filter((row) => growth.headroom[row] !== null).sort((left, right) => growth.headroom[left] - growth.headroom[right]);
   const shown = bounded.slice(0, TIGHTEST_MAX);

@@ -237,7 +237,7 @@ const describeCell = (data, where, binding, cluster) => {
   const facts = [
     [states[0], orNone(from)], [states[1], orNone(to)], ["Change", signed(replicasOf(to) - replicasOf(from))],
     ["Why", reasonOf(data, binding, cluster)],
-    ["Binding", [texts[bindings.strategy[binding]], texts[bindings.result[binding]], `${plain(bindings.replicas[binding])} asked for`].filter(Boolean).join(", ")],
+    ["Binding", [texts[bindings.strategy[binding]], texts[bindings.result[binding]], `${plain(bindings.replicas[binding])} requested`].filter(Boolean).join(", ")],
   ];
   const message = texts[bindings.message[binding]];
   if (message) facts.push(["Message", message]);

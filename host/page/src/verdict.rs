@@ -325,7 +325,12 @@ fn of_headroom(content: &Content) -> Verdict {
             harm("unschedulable", "Unschedulable now", refused, ""),
             Figure {
                 tone: if full > 0 { Tone::Notable } else { Tone::Good },
-                ..neutral("full", "Cannot grow", plain(full), "no replica more schedules")
+                ..neutral(
+                    "full",
+                    "Cannot grow",
+                    plain(full),
+                    "no further replica can be scheduled",
+                )
             },
             tightest_figure(content),
             least,

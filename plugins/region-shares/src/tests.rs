@@ -70,7 +70,7 @@ fn demands_that_cannot_be_met_are_explained_by_figures() {
     );
     assert_eq!(
         refused(shares([(5, 0), (0, 0), (90, 0), (1, 0)], 10)),
-        "10 replicas are too many: by room and upper bounds, the groups can have 9 together"
+        "10 replicas are too many: the groups can have at most 9 together, by capacity and upper bounds"
     );
     let both = share(
         share(fleet(room), "eu", &[("minPercent", 60)]),
@@ -79,7 +79,7 @@ fn demands_that_cannot_be_met_are_explained_by_figures() {
     );
     assert_eq!(
         refused(both.replicas(10)),
-        "10 replicas are too few: the groups are to have at least 12 together"
+        "10 replicas are too few: the groups must have at least 12 together"
     );
     assert_eq!(refused(shares([(1, 0); 4], 10)), Failure::too_small(10, 4).to_string());
 }

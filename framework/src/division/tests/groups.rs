@@ -57,17 +57,13 @@ fn named_bounds() {
     refused(
         4,
         [9; 4],
-        "4 replicas are too few: the groups are to have at least 5 together",
+        "4 replicas are too few: the groups must have at least 5 together",
     );
-    refused(
-        9,
-        [2, 2, 9, 9],
-        "group 0 is to have at least 5 replicas, and has room for 4",
-    );
+    refused(9, [2, 2, 9, 9], "group 0 must have at least 5 replicas, but only 4 fit");
     refused(
         14,
         [9, 9, 9, 3],
-        "14 replicas are too many: by room and upper bounds, the groups can have 13 together",
+        "14 replicas are too many: the groups can have at most 13 together, by capacity and upper bounds",
     );
     refused(40, [9; 4], "40 replicas do not fit: the candidates together hold 36");
 }
@@ -81,7 +77,7 @@ fn contradictory_bounds_and_columns_are_refused() {
     };
     assert_eq!(
         refused(&[0, 1], &[bounds(3, 2)]),
-        "group 0 is to have at least 3 and at most 2"
+        "group 0 must have at least 3 and at most 2 replicas"
     );
     assert_eq!(
         refused(&[0, 1], &[bounds(-1, 2)]),

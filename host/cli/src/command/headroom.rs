@@ -128,8 +128,8 @@ impl HypotheticalArguments {
     /// The workload. Without a binding to be placed as, its strategy must be named.
     fn workload(&self, strategy: Option<&str>) -> Result<Hypothetical, Failure> {
         if self.replicas_of.is_none() && strategy.is_none() {
-            let message = "nothing says how the replicas of the workload are divided";
-            let hint = "pass `--strategy` with the name of one, or `--replicas-of` with a binding that is placed in the same way";
+            let message = "the strategy that divides the workload's replicas is not known";
+            let hint = "pass `--strategy NAME`, or `--replicas-of` with a binding that is placed in the same way";
             return Err(Failure::usage(Diagnostic::new(message).with_hint(hint)));
         }
         let mut requests: ResourceList = self.request.iter().cloned().collect();

@@ -175,7 +175,9 @@ fn exporter(collector: &str, identity: &str) -> Result<SdkTracerProvider, Failur
     };
     // The exporter would take such an address, and fail at the first span.
     if !collector.starts_with("http://") {
-        return Err(refused("only plain gRPC is spoken, to a collector nearby".to_owned()));
+        return Err(refused(
+            "only unencrypted gRPC is supported: use a collector on the same machine or network".to_owned(),
+        ));
     }
     let exporter = SpanExporter::builder().with_tonic().with_endpoint(collector).build();
     let exporter = exporter.map_err(|error| refused(error.to_string()))?;

@@ -215,7 +215,7 @@ fn failure(error: RunError) -> Failure {
         }
         RunError::Lease(_) => Failure::usage(diagnostic),
         RunError::PluginHangs(_) => Failure::internal(
-            diagnostic.with_hint("replace the plugin's file; `--hang-limit` sets the time, 0s waits for ever"),
+            diagnostic.with_hint("replace the plugin's file; `--hang-limit` sets the limit, and 0s waits forever"),
         ),
         RunError::Serve(_) | RunError::EngineEnded | RunError::Thread(_) => Failure::internal(diagnostic),
     }

@@ -81,7 +81,7 @@ fn add<'a>(row: &'a HeadroomRow, grid: &mut Grid<'a>) {
 pub(crate) fn stopped_by(row: &HeadroomRow) -> String {
     let text = match (&row.stop, row.fits) {
         (None, _) if row.is_unbounded => {
-            "nothing: the strategy ignores capacity, or no capacity is asked for".to_owned()
+            "nothing: the strategy ignores capacity, or no capacity is requested".to_owned()
         }
         (None, _) => return row.message.clone(),
         (Some(stop), Some(fits)) => {

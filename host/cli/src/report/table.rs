@@ -155,7 +155,7 @@ impl<'a> Block<'a, '_> {
             grid.text(2, text, style::NOTABLE);
         }
         for pending in &entry.binding.pending {
-            grid.text(2, format!("{pending}; decided with what is asked for"), style::NOTABLE);
+            grid.text(2, format!("{pending}; scheduled with the new value"), style::NOTABLE);
         }
         if is_uniform(entry, &shares) && !self.options.wide && !self.options.explain {
             self.sentences(grid, &shares);

@@ -56,7 +56,7 @@ pub(super) async fn confirm(
     Json(clusters): Json<Vec<String>>,
 ) -> Response {
     if !peer.ip().to_canonical().is_loopback() {
-        let reason = "confirmations are taken from the pod itself only; use `kubectl port-forward`";
+        let reason = "confirmations are accepted only from the pod itself: use `kubectl port-forward`";
         return answer(StatusCode::FORBIDDEN, reason);
     }
     if clusters.is_empty() {

@@ -175,7 +175,7 @@ fn omissions(content: &Content, without_cells: usize) -> Vec<String> {
             Command::Diff | Command::Headroom => "The figures at the top and those of clusters count them.",
         };
         omitted.push(format!(
-            "{} decided but not shown, as asked for. {who}",
+            "{} decided but not shown, as requested. {who}",
             counted(content.hidden)
         ));
     }

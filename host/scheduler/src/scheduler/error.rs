@@ -193,13 +193,13 @@ impl RegistryError {
                     }
                 },
             ),
-            Self::NothingFound { .. } => {
-                Some("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH".to_owned())
-            }
+            Self::NothingFound { .. } => Some(
+                "build the plugins, or name their folder with `--plugin-directory` or DIVVY_PLUGIN_PATH".to_owned(),
+            ),
             Self::ListedTwice { .. } => Some("leave one of them out".to_owned()),
             Self::Load(error) => error.hint(),
             Self::TwoForStrategy { strategy, first, .. } => {
-                Some(format!("say which: `[profile.strategies]` `{strategy} = \"{first}\"`"))
+                Some(format!("choose one: `[profile.strategies]` `{strategy} = \"{first}\"`"))
             }
             Self::AfterSpread {
                 enforcing, follower, ..

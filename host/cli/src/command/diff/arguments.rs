@@ -236,7 +236,11 @@ impl ChangeArguments {
         texts.extend(self.without.iter().map(|choice| format!("--without {choice}")));
         let replicas = self.replicas.iter();
         texts.extend(replicas.map(|(pattern, count)| format!("--replicas {pattern}={count}")));
-        texts.extend(self.reschedule.iter().map(|pattern| format!("--reschedule {pattern}")));
+        texts.extend(self.reschedule.iter().map(|pattern| match pattern {
+            // The word of the command line, which no shell expands.
+            pattern if *pattern == BindingPattern::all() => "--reschedule all".to_owned(),
+            pattern => format!("--reschedule {pattern}"),
+        }));
         texts.extend(self.overlay.iter().map(|path| format!("--overlay {path}")));
         texts.sort();
         texts.dedup();

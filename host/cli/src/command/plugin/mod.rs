@@ -117,7 +117,7 @@ fn list(arguments: &ListArguments, console: &Console) -> Result<Exit, Failure> {
     if found.is_empty() {
         return Err(Failure::usage(
             Diagnostic::new(format!("no plugin found; looked in {directories}"))
-                .with_hint("build the plugins, or name their folder by `--plugin-directory` or DIVVY_PLUGIN_PATH"),
+                .with_hint("build the plugins, or name their folder with `--plugin-directory` or DIVVY_PLUGIN_PATH"),
         ));
     }
     Ok(if is_broken { Exit::Usage } else { Exit::Success })

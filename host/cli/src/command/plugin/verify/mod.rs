@@ -273,14 +273,14 @@ fn row(arguments: &VerifyArguments, program: &Program, check: &Check, after: &mu
             row.cases = case.map_or(0, |case| case + 1);
             let case = case.and_then(|case| failing::smallest_that_dies(program, check.name, case));
             let message = match last_line(&said) {
-                Some(line) => format!("{how}; the last line that it wrote: {line}"),
+                Some(line) => format!("{how}; its last line of output: {line}"),
                 None => how,
             };
             row.broken = Some(Broken { message, case });
         }
         End::Refused(said) => return Err(Stop::Refused(said)),
         End::Done { .. } => {
-            let message = format!("the check `{}` did not say what it found", check.name);
+            let message = format!("the check `{}` reported no result", check.name);
             return Err(Failure::internal(Diagnostic::new(message)).into());
         }
     }
