@@ -161,6 +161,10 @@ fn an_invalid_line_has_one_position() {
             ":2:79: expected a mapping, got the number `3`",
         ),
         (
+            br#"{"kind":"Fleet","name":"b","clusters":[{"metadata":["m1"]}]}"#,
+            ":2:51: expected a mapping, got a list",
+        ),
+        (
             br#"{"kind":"Case","name":"c","fleet":"a","binding":{"spec":{"replicas":"x"}}}"#,
             ":2:71: expected a whole number from -2147483648 to 2147483647, got the string \"x\"",
         ),

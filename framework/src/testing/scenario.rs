@@ -241,7 +241,7 @@ impl Scenario {
         let preferences: Option<T> = self.preferences_as()?;
         self.run(explain, P::NEEDS, |cycle| {
             let mut codes = vec![0; self.clusters.len()];
-            let mut result = FilterResult::new(cycle, &mut codes, 1);
+            let mut result = FilterResult::new(&cycle, &mut codes, 1);
             let context = FilterContext {
                 plugin,
                 cycle: &cycle,
