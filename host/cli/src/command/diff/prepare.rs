@@ -88,8 +88,8 @@ pub(in crate::command) fn prepare(
     let mut labels = arguments.choosing.labels(&manifests, &live);
     let detected = manifests.detect(kinds.clone());
     if !arguments.choosing.quiet {
-        let mut scheduler = Scheduler::new(Arc::clone(&right.side.profile)).keeping_no_plans();
-        let warned = plan_warnings(&mut scheduler, detected.bindings.iter());
+        let scheduler = Scheduler::new(Arc::clone(&right.side.profile));
+        let warned = plan_warnings(&scheduler, &detected.bindings);
         warnings::tell(&manifests, &detected, &warned, console);
     }
     let mut problems = manifests.problems.clone();
