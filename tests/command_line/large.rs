@@ -64,6 +64,7 @@ fn one_core_prints_what_all_print() {
         &["schedule", "-o", "json"],
         &["schedule", "-o", "yaml"],
         &["schedule", "--explain"],
+        &["schedule", "--explain", "-o", "yaml"],
         &["schedule", "--assume", "-o", "json", "--explain"],
         &["diff", "--without", "m03", "-o", "json"],
         &["diff", "--without-each", "cluster", "-o", "json"],
@@ -83,6 +84,20 @@ fn one_core_prints_what_all_print() {
             all == String::from_utf8_lossy(&one.stdout),
             "{command:?} differs on one core"
         );
+    }
+}
+
+#[test]
+fn an_explanation_that_is_made_later_is_that_of_the_decision() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = fleet(&folder);
+    for output in ["table", "wide", "json", "yaml", "jsonpath={[*].explanation}"] {
+        let arguments = ["schedule", "--explain", "-o", output, "-f", &file];
+        let (_, later, _) = run(&arguments);
+        // With `-v`, the explanations of the first decisions are kept.
+        let (_, kept, _) = run(&[&arguments[..], &["-v"]].concat());
+        assert!(later.len() > 100_000, "{output}: {} bytes", later.len());
+        assert!(later == kept, "{output}");
     }
 }
 

@@ -3,6 +3,7 @@
 //! Fields are only ever added; a change of meaning would raise `format`.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use serde::Serialize;
 
@@ -163,6 +164,17 @@ pub struct Totals {
     pub newly_unschedulable: usize,
     /// Bindings that are invalid, or whose decision a plugin failed.
     pub errors: usize,
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        self.changed += other.changed;
+        self.replicas += other.replicas;
+        self.movement += other.movement;
+        self.unschedulable += other.unschedulable;
+        self.newly_unschedulable += other.newly_unschedulable;
+        self.errors += other.errors;
+    }
 }
 
 /// Satisfied bindings that would be placed differently if they were rescheduled, each on its own.

@@ -13,6 +13,7 @@ use crate::document::{BindingRow, ClusterCounts, ClusterRow, Totals};
 use crate::future::{Entry, Fate, Future};
 use crate::load::{self, Load};
 use crate::movement::{Ending, Movement};
+use crate::parallel;
 use crate::situation::{Assignment, Situation, assigned, identity};
 
 /// Type of the condition that a scheduler writes.
@@ -58,39 +59,86 @@ pub fn compare(
         let entries = base.entries.iter();
         entries.map(|entry| (identity(&entry.binding), entry)).collect()
     });
-    let (mut before_load, mut base_load, mut after_load) = (Load::default(), Load::default(), Load::default());
-    let mut totals = Totals::default();
-    let mut pending = Totals::default();
-    let mut bindings = Vec::new();
-    for entry in &after.entries {
-        let key = identity(&entry.binding);
-        let known = assigned_before.get(&key).copied();
-        let states = States {
-            before: known.map(assigned).unwrap_or_default(),
-            base: base_entries.as_ref().and_then(|entries| entries.get(&key).copied()),
-            after: entry,
-        };
-        before_load.add(known.unwrap_or(&entry.binding), &states.before);
-        if let Some(base) = states.base {
-            base_load.add(&base.binding, &base.targets);
+    let of_entries = |entries: &&[Entry]| {
+        let mut part = Part::default();
+        for entry in *entries {
+            let key = identity(&entry.binding);
+            let known = assigned_before.get(&key).copied();
+            let states = States {
+                before: known.map(assigned).unwrap_or_default(),
+                base: base_entries.as_ref().and_then(|entries| entries.get(&key).copied()),
+                after: entry,
+            };
+            part.add(&states, known, base.is_some(), profile);
         }
-        after_load.add(&entry.binding, &entry.targets);
-        let row = row(&states, known, base.is_some(), profile);
-        count(&states, &row, base.is_some(), &mut totals, &mut pending);
-        let is_same = row.clusters.iter().all(|counts| {
-            let base = if base.is_some() { counts.base } else { counts.before };
-            counts.before == base && base == counts.after
-        });
-        if !is_same || entry.error().is_some() {
-            bindings.push(row);
+        part
+    };
+    let threads = parallel::threads();
+    let share = after.entries.len().div_ceil(threads.get()).max(1);
+    let shares: Vec<&[Entry]> = after.entries.chunks(share).collect();
+    let mut all = Part::default();
+    for part in parallel::map(&shares, threads, || of_entries) {
+        all.merge(part);
+    }
+    let base_load = base.map(|_| &all.base_load);
+    Comparison {
+        bindings: all.bindings,
+        clusters: load::rows(original, after_situation, &all.before_load, base_load, &all.after_load),
+        totals: all.totals,
+        pending: base.map(|_| all.pending),
+    }
+}
+
+/// A part of a comparison: some consecutive bindings.
+#[derive(Default)]
+struct Part {
+    bindings: Vec<BindingRow>,
+    before_load: Load,
+    base_load: Load,
+    after_load: Load,
+    totals: Totals,
+    pending: Totals,
+}
+
+impl Part {
+    fn add(&mut self, states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &Profile) {
+        let States { before, base, after } = states;
+        self.before_load.add(known.unwrap_or(&after.binding), before);
+        if let Some(base) = base {
+            self.base_load.add(&base.binding, &base.targets);
+        }
+        self.after_load.add(&after.binding, &after.targets);
+        let nothing = Assignment::new();
+        let from = match has_base {
+            true => base.map_or(&nothing, |base| &*base.targets),
+            false => before,
+        };
+        let is_same = from == before && *from == *after.targets;
+        let fails = after.error().is_some() || base.is_some_and(|base| base.error().is_some());
+        // Nearly all bindings of a large fleet stay as they are, and nothing of them is shown.
+        if is_same && !fails {
+            let replicas: i64 = before.values().sum();
+            self.totals.replicas += replicas;
+            if base.is_some() {
+                self.pending.replicas += replicas;
+            }
+            return;
+        }
+        let row = row(states, known, has_base, profile);
+        count(states, &row, has_base, &mut self.totals, &mut self.pending);
+        if !is_same || after.error().is_some() {
+            self.bindings.push(row);
         }
     }
-    let base_load = base.map(|_| &base_load);
-    Comparison {
-        bindings,
-        clusters: load::rows(original, after_situation, &before_load, base_load, &after_load),
-        totals,
-        pending: base.map(|_| pending),
+
+    /// Adds the part that follows this one.
+    fn merge(&mut self, other: Self) {
+        self.bindings.extend(other.bindings);
+        self.before_load.merge(other.before_load);
+        self.base_load.merge(other.base_load);
+        self.after_load.merge(other.after_load);
+        self.totals += other.totals;
+        self.pending += other.pending;
     }
 }
 
@@ -171,7 +219,7 @@ pub fn placed<'a>(
     let base: Option<BTreeMap<_, &Assignment>> = base.map(|base| {
         let entries = base.entries.iter();
         entries
-            .map(|entry| (identity(&entry.binding), &entry.targets))
+            .map(|entry| (identity(&entry.binding), &*entry.targets))
             .collect()
     });
     let placed = after.entries.iter().map(|entry| {
@@ -183,7 +231,7 @@ pub fn placed<'a>(
             message: message(entry),
             before: before.get(&key).cloned().unwrap_or_default(),
             base: base.as_ref().and_then(|base| base.get(&key).copied()),
-            after: entry.targets.clone(),
+            after: Assignment::clone(&entry.targets),
             explanation: entry.decision().and_then(|decision| decision.explanation.as_ref()),
         }
     });
@@ -193,7 +241,7 @@ pub fn placed<'a>(
 fn row(states: &States<'_>, known: Option<&Binding>, has_base: bool, profile: &Profile) -> BindingRow {
     let States { before, base, after } = states;
     let nothing = Assignment::new();
-    let base_targets = base.map_or(&nothing, |base| &base.targets);
+    let base_targets = base.map_or(&nothing, |base| &*base.targets);
     let from = if has_base { base_targets } else { before };
     let fails = after.error().is_some_and(is_unschedulable);
     let was_unschedulable = match (has_base, base) {

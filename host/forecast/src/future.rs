@@ -4,12 +4,13 @@
 //! clusters, whatever a new decision would be. What is decided is decided in the order of priority, then name, and takes
 //! its new replicas from the capacity that later bindings see, unless the ledger is off.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use divvy_karmada::detector::{Binding, PolicyFacts};
+use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decide::affinity::{ClusterProperties, concerns};
 use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, request_in_force};
@@ -23,6 +24,7 @@ use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
 use crate::parallel;
+use crate::plans::PlanSummaries;
 use crate::situation::{Assignment, Situation, assigned, identity};
 
 /// A scheduler as a forecast imagines it.
@@ -60,8 +62,11 @@ pub enum Explains {
 }
 
 impl Explains {
-    /// Removes explanations outside the scope from a decision.
-    fn trimmed(self, mut decision: Decision) -> Decision {
+    /// Removes explanations outside the scope from a decision, and the plan of one that is not explained.
+    fn trimmed(self, mut decision: Decision, summaries: &mut PlanSummaries) -> Decision {
+        if self == Self::Nothing {
+            summaries.put_into(&mut decision);
+        }
         if let (Self::Assigned, Some(explanation)) = (self, decision.explanation.as_mut()) {
             let clusters = &mut explanation.clusters;
             clusters.retain(|cluster| cluster.replicas.is_some() || cluster.last.is_some());
@@ -99,13 +104,13 @@ pub enum Fate {
 /// A binding on one side.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The binding as it is decided: without the annotations that decisions leave, and with the policy's request that is
-    /// in force.
+    /// The binding, with the policy's request that is in force. It is decided without the annotations that decisions leave
+    /// ([`without_decision`]).
     pub binding: Arc<Binding>,
     /// Action on the binding.
     pub fate: Fate,
-    /// Its clusters on this side.
-    pub targets: Assignment,
+    /// Its clusters on this side. What is the same on both sides is in memory once.
+    pub targets: Arc<Assignment>,
     /// Relation between the replicas of its results and its own.
     pub sum: Sum,
 }
@@ -129,7 +134,10 @@ pub struct Future {
 pub(crate) struct Prepared {
     /// As it is in the situation.
     pub(crate) original: Arc<Binding>,
+    /// With the request that is in force.
     pub(crate) binding: Arc<Binding>,
+    /// Its clusters.
+    pub(crate) assigned: Arc<Assignment>,
     pub(crate) sum: Sum,
     pub(crate) skipped: Option<String>,
     /// Reason to decide it even if no cluster leaves.
@@ -156,7 +164,7 @@ impl Entry {
     /// Takes in a decision.
     fn decide(&mut self, reason: Reason, decision: Decision, side: &Side) {
         if let Some(targets) = result(&decision, side) {
-            self.targets = targets;
+            self.targets = Arc::new(targets);
         }
         self.fate = Fate::Decided(reason, Box::new(decision));
     }
@@ -267,6 +275,7 @@ fn decide_among(
     let mut placements = needs_placements.then(|| Arc::new(Placements::of(bindings)));
     let scheduler = || {
         Scheduler::new(Arc::clone(&side.profile))
+            .keeping_no_plans()
             .assuming(options.assumes)
             .explaining(options.explains != Explains::Nothing)
             .deciding_at(options.time)
@@ -282,11 +291,11 @@ fn decide_among(
         decisions
     } else {
         parallel::map(&order, options.threads, || {
-            let mut scheduler = scheduler();
+            let (mut scheduler, mut summaries) = (scheduler(), PlanSummaries::default());
             move |&(index, _)| {
-                options
-                    .explains
-                    .trimmed(scheduler.schedule(&prepared[index].binding, fleet))
+                let binding = without_decision(&prepared[index].binding);
+                let decision = scheduler.schedule(&binding, fleet);
+                options.explains.trimmed(decision, &mut summaries)
             }
         })
     };
@@ -309,12 +318,14 @@ fn one_after_another(
     side: &Side,
     explains: Explains,
 ) -> Vec<Decision> {
-    let decide = |scheduler: &mut Scheduler, binding: &Binding| {
-        let decision = scheduler.schedule(binding, fleet);
+    let mut summaries = PlanSummaries::default();
+    let mut decide = |scheduler: &mut Scheduler, binding: &Binding| {
+        let binding = without_decision(binding);
+        let decision = scheduler.schedule(&binding, fleet);
         if result(&decision, side).is_some_and(|targets| targets.is_empty()) {
-            scheduler.cleared(binding);
+            scheduler.cleared(&binding);
         }
-        explains.trimmed(decision)
+        explains.trimmed(decision, &mut summaries)
     };
     let mut decisions: Vec<Decision> = bindings.iter().map(|binding| decide(scheduler, binding)).collect();
     loop {
@@ -374,15 +385,19 @@ pub(crate) fn prepare_one(
         has_changed: original.object.status.scheduler_observed_generation != original.object.metadata.generation,
     };
     let request = request_in_force(original.policy.as_ref(), applied.as_ref(), awaited);
-    let binding = match known {
-        Some(known) => Arc::clone(&known.binding),
+    let (binding, assigned) = match known {
+        Some(known) => (Arc::clone(&known.binding), Arc::clone(&known.assigned)),
         None => {
             let policy = request.facts(original.policy.clone());
-            let is_bare = applied_placement.is_none() && applied_policy.is_none() && policy == original.policy;
-            match is_bare {
+            // Nearly all bindings are as they were read: copies of them would take as much memory as the input.
+            let binding = match policy == original.policy {
                 true => Arc::clone(original),
-                false => Arc::new(without_decision(original, policy)),
-            }
+                false => Arc::new(Binding {
+                    policy,
+                    ..Binding::clone(original)
+                }),
+            };
+            (binding, Arc::new(assigned(original)))
         }
     };
     let own = Request::of_annotations(&binding.object.metadata.annotations);
@@ -421,18 +436,28 @@ pub(crate) fn prepare_one(
         reason: reason.filter(|_| skipped.is_none()),
         original: Arc::clone(original),
         binding,
+        assigned,
         sum,
         skipped,
     }
 }
 
-/// A binding without the annotations that decisions leave.
-fn without_decision(original: &Binding, policy: Option<PolicyFacts>) -> Binding {
-    let mut binding = original.clone();
+/// A binding as it is decided: without the annotations that decisions leave.
+pub(crate) fn without_decision(binding: &Binding) -> Cow<'_, Binding> {
+    let annotations = &binding.object.metadata.annotations;
+    if !annotations.contains_key(APPLIED_PLACEMENT) && !annotations.contains_key(APPLIED_POLICY) {
+        return Cow::Borrowed(binding);
+    }
+    let mut binding = binding.clone();
+    remove_decision(&mut binding);
+    Cow::Owned(binding)
+}
+
+/// Removes the annotations that decisions leave.
+pub(crate) fn remove_decision(binding: &mut Binding) {
     let annotations = &mut binding.object.metadata.annotations;
     annotations.remove(APPLIED_PLACEMENT);
     annotations.remove(APPLIED_POLICY);
-    Binding { policy, ..binding }
 }
 
 /// True if clusters changed that concern the binding, under a profile that then moves satisfied bindings.
@@ -519,8 +544,10 @@ fn reason(prepared: &Prepared, situation: &Situation) -> Option<Reason> {
 
 /// A binding that is left as it is, on the clusters that are left of it.
 fn undecided(prepared: &Prepared, situation: &Situation) -> Entry {
-    let mut targets = assigned(&prepared.binding);
-    targets.retain(|cluster, _| !situation.gone.contains(cluster));
+    let mut targets = Arc::clone(&prepared.assigned);
+    if targets.keys().any(|cluster| situation.gone.contains(cluster)) {
+        Arc::make_mut(&mut targets).retain(|cluster, _| !situation.gone.contains(cluster));
+    }
     Entry {
         binding: Arc::clone(&prepared.binding),
         fate: match &prepared.skipped {

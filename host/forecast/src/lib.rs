@@ -17,6 +17,7 @@
 //! - [`headroom`]: how far a binding can grow, and what stops it.
 //! - [`selection`], [`labels`]: which bindings are shown.
 //! - [`cluster_view`]: everything from one cluster's view.
+//! - [`plans`]: decisions without their plans.
 //! - [`notes`]: what an operator should know beside the figures.
 //! - [`document`]: the result, in the form in which it is written as JSON.
 //!
@@ -40,6 +41,7 @@ pub mod load;
 pub mod movement;
 pub mod notes;
 mod parallel;
+pub mod plans;
 pub mod selection;
 pub mod situation;
 pub mod violations;

@@ -1,6 +1,6 @@
 //! Replicas and resources of each cluster, before and after.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
@@ -14,9 +14,23 @@ const PODS: &str = "pods";
 
 /// One state of all bindings, summed per cluster.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Load {
-    replicas: BTreeMap<String, i64>,
-    requested: BTreeMap<String, BTreeMap<String, i128>>,
+pub(crate) struct Load(HashMap<String, ClusterLoad>);
+
+/// The sums of one cluster.
+#[derive(Debug, Clone, Default)]
+struct ClusterLoad {
+    replicas: i64,
+    /// By resource. There are few, so that a search in order is the fastest.
+    requested: Vec<(String, i128)>,
+}
+
+impl ClusterLoad {
+    fn request(&mut self, resource: &str, more: i128) {
+        match self.requested.iter_mut().find(|(name, _)| name == resource) {
+            Some((_, sum)) => *sum += more,
+            None => self.requested.push((resource.to_owned(), more)),
+        }
+    }
 }
 
 impl Load {
@@ -30,6 +44,17 @@ impl Load {
         self.change(binding, targets, -1);
     }
 
+    /// Adds another load.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (cluster, load) in other.0 {
+            let sum = self.0.entry(cluster).or_default();
+            sum.replicas += load.replicas;
+            for (name, more) in load.requested {
+                sum.request(&name, more);
+            }
+        }
+    }
+
     fn change(&mut self, binding: &Binding, targets: &Assignment, sign: i64) {
         let needs = binding.object.spec.replica_requirements.as_ref();
         let requests: Vec<(&str, i64)> = requests(needs.map(|needs| &needs.resource_request))
@@ -39,36 +64,27 @@ impl Load {
         for (cluster, &replicas) in targets {
             let replicas = sign * replicas;
             // Nearly all entries exist: their names are copied only for the first binding of a cluster.
-            match self.replicas.get_mut(cluster) {
-                Some(sum) => *sum += replicas,
-                None => _ = self.replicas.insert(cluster.clone(), replicas),
+            if !self.0.contains_key(cluster) {
+                self.0.insert(cluster.clone(), ClusterLoad::default());
             }
+            let Some(load) = self.0.get_mut(cluster) else { continue };
+            load.replicas += replicas;
             if replicas == 0 {
                 continue;
             }
-            if !self.requested.contains_key(cluster) {
-                self.requested.insert(cluster.clone(), BTreeMap::new());
-            }
-            let Some(requested) = self.requested.get_mut(cluster) else {
-                continue;
-            };
             for (name, quantity) in &requests {
-                let more = i128::from(*quantity) * i128::from(replicas);
-                match requested.get_mut(*name) {
-                    Some(sum) => *sum += more,
-                    None => _ = requested.insert((*name).to_owned(), more),
-                }
+                load.request(name, i128::from(*quantity) * i128::from(replicas));
             }
         }
     }
 
     fn replicas(&self, cluster: &str) -> i64 {
-        self.replicas.get(cluster).copied().unwrap_or(0)
+        self.0.get(cluster).map_or(0, |load| load.replicas)
     }
 
     fn requested(&self, cluster: &str, resource: &str) -> i128 {
-        let requested = self.requested.get(cluster).and_then(|list| list.get(resource));
-        requested.copied().unwrap_or(0)
+        let mut requested = self.0.get(cluster).into_iter().flat_map(|load| &load.requested);
+        requested.find(|(name, _)| name == resource).map_or(0, |(_, sum)| *sum)
     }
 }
 
@@ -81,7 +97,7 @@ pub(crate) fn rows(
     after: &Load,
 ) -> Vec<ClusterRow> {
     let states = [Some(before), base, Some(after)];
-    let listed = states.into_iter().flatten().flat_map(|load| load.replicas.keys());
+    let listed = states.into_iter().flatten().flat_map(|load| load.0.keys());
     let existing = original.clusters.keys().chain(after_situation.clusters.keys());
     let names: std::collections::BTreeSet<&String> = listed.chain(existing).collect();
     names

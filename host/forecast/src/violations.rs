@@ -11,9 +11,9 @@ use divvy_scheduler::placements::Placements;
 use divvy_scheduler::scheduler::Scheduler;
 
 use crate::document::{ViolationRow, Violations};
-use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one};
+use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one, remove_decision};
 use crate::parallel;
-use crate::situation::{Situation, assigned};
+use crate::situation::Situation;
 
 /// Finds the violations of a situation. `lists` keeps the pairs, not only their number.
 ///
@@ -59,11 +59,12 @@ fn of_binding(
     future: &Future,
     scheduler: &mut Scheduler,
 ) -> Result<Vec<ViolationRow>, CycleError> {
-    let assigned = assigned(&prepared.binding);
+    let assigned = &prepared.assigned;
     if prepared.skipped.is_some() || assigned.is_empty() {
         return Ok(Vec::new());
     }
     let mut newcomer = Binding::clone(&prepared.binding);
+    remove_decision(&mut newcomer);
     newcomer.object.spec.clusters.clear();
     if scheduler.plan(&newcomer).is_err() {
         return Ok(Vec::new());
@@ -72,12 +73,12 @@ fn of_binding(
     // They are sorted already if the snapshot is.
     feasible.sort_unstable();
     let refused = assigned
-        .into_iter()
+        .iter()
         .filter(|(cluster, _)| feasible.binary_search(&cluster.as_str()).is_err());
     let rows = refused.map(|(cluster, replicas)| ViolationRow {
         binding: newcomer.key(),
-        cluster,
-        replicas,
+        cluster: cluster.clone(),
+        replicas: *replicas,
     });
     Ok(rows.collect())
 }

@@ -9,6 +9,7 @@
 //! (`divvy_documents`). A YAML library with its own deserializer was considered and rejected, because it stops at the
 //! first problem.
 
+mod chunk;
 mod fields;
 mod inputs;
 mod labels;

@@ -84,6 +84,30 @@ pub(super) enum Object {
     Resource(Located<WorkloadResource>),
 }
 
+impl Found {
+    /// Adds the number of earlier documents of the file to the number of the document.
+    pub(super) fn number_from(&mut self, before: usize) {
+        let mut sources = Vec::new();
+        match self {
+            Self::Object | Self::Ignored => {}
+            Self::Problem(problem) => sources.extend(&mut problem.source_of),
+            Self::Warning(warning) => sources.extend(&mut warning.source_of),
+            Self::Named(named) => {
+                sources.push(&mut named.source);
+                sources.extend(named.object.as_mut().map(|object| match object {
+                    Object::Cluster(located) => &mut located.source,
+                    Object::Policy(located) => &mut located.source,
+                    Object::Binding(located) => &mut located.source,
+                    Object::Resource(located) => &mut located.source,
+                }));
+            }
+        }
+        for source in sources {
+            source.document += before;
+        }
+    }
+}
+
 /// Reads objects one by one.
 pub(super) struct ObjectReader<'options> {
     pub(super) options: &'options ReadOptions,

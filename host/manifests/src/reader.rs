@@ -7,13 +7,18 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
-use divvy_documents::chunks::{self, Chunk, LineCounter};
-use divvy_documents::{Cause, Document, Fault, FieldPath, ObjectName, Problem, Source, Warning, json, yaml};
-use serde_json::value::RawValue;
+use divvy_documents::chunks::{self, Chunk};
+use divvy_documents::{Cause, Fault, FieldPath, ObjectName, Problem, Source, Warning};
 
-use super::object::{Found, Named, Object, ObjectReader, Place};
+use super::chunk::{self, Contents};
+use super::object::{Found, Named, Object, Place};
+use super::side_by_side::{in_order, threads};
 use super::{Located, Manifests, ReadOptions, list, scope};
+
+/// Bytes of text that one thread reads before it hands over.
+const BATCH: usize = 1 << 18;
 
 /// Reads texts into one set of manifests.
 pub(super) struct Reader<'options> {
@@ -110,92 +115,40 @@ impl<'options> Reader<'options> {
 
     /// Reads the text of one file.
     pub(super) fn text(&mut self, file: &Path, text: &str) {
-        let mut place = Place {
-            file: file.into(),
-            document: 0,
-        };
         let chunks = chunks::split(text);
         if chunks.is_empty() {
             self.warn(Warning::new(format!("`{}` holds no object", file.display())));
         }
-        for chunk in &chunks {
-            let is_json = matches!(chunk.text.trim_start().as_bytes().first(), Some(b'{' | b'['));
-            if !(is_json && self.json_chunk(chunk, &mut place)) {
-                self.yaml_chunk(chunk, &mut place);
+        let (file, options): (Arc<Path>, _) = (file.into(), self.options);
+        let mut rest = chunks.as_slice();
+        let next = || {
+            // Enough of them at once that handing over costs nothing.
+            let mut length = 0;
+            let count = rest.iter().take_while(|chunk| {
+                let is_wanted = length < BATCH;
+                length += chunk.text.len();
+                is_wanted
+            });
+            let (group, others) = rest.split_at(count.count());
+            rest = others;
+            (!group.is_empty()).then_some(group)
+        };
+        let read = |group: &[Chunk<'_>]| -> Vec<Contents> {
+            group.iter().map(|chunk| chunk::read(chunk, &file, options)).collect()
+        };
+        let mut documents = 0;
+        in_order(threads(), next, read, |contents| {
+            for Contents {
+                mut found,
+                documents: more,
+            } in contents
+            {
+                found.iter_mut().for_each(|found| found.number_from(documents));
+                self.take(found);
+                documents += more;
             }
-        }
-    }
-
-    /// Reads a chunk as consecutive JSON values. Returns false, without reading any, if the chunk is YAML flow style.
-    fn json_chunk(&mut self, chunk: &Chunk<'_>, place: &mut Place) -> bool {
-        // Find out where the values begin and end, without reading them into types yet.
-        let mut stream = serde_json::Deserializer::from_str(chunk.text).into_iter::<&RawValue>();
-        let mut values = Vec::new();
-        let mut read_to = 0;
-        let mut failed = false;
-        while let Some(value) = stream.next() {
-            let Ok(value) = value else {
-                failed = true;
-                break;
-            };
-            read_to = stream.byte_offset();
-            values.push(value.get());
-        }
-        // A chunk that is invalid JSON may still be valid YAML, unless the file claims to be JSON.
-        let may_be_yaml = place.file.extension().is_none_or(|extension| extension != "json");
-        if failed && may_be_yaml && yaml::parse(chunk.text, chunk.first_line).1.is_empty() {
-            return false;
-        }
-        let mut lines = LineCounter::new(chunk);
-        for text in values {
-            place.document += 1;
-            let line = lines.line_of(text);
-            self.object(&Document::from_json(text, line), place);
-        }
-        // `serde_json` has no line for its error, so the remainder is parsed again for a precise message.
-        if failed {
-            place.document += 1;
-            let rest = chunk.text.get(read_to..).unwrap_or_default();
-            let mut faults = Vec::new();
-            let parsed = json::parse(rest, lines.line_of(rest), &mut faults);
-            faults.extend(parsed.err().map(Fault::from));
-            self.faults(faults, place);
-        }
-        true
-    }
-
-    fn yaml_chunk(&mut self, chunk: &Chunk<'_>, place: &mut Place) {
-        let (documents, faults) = yaml::parse(chunk.text, chunk.first_line);
-        // A document that could not be parsed still counts, so that its problems have the right number.
-        if documents.is_empty() && !faults.is_empty() {
-            place.document += 1;
-        }
-        for node in documents {
-            place.document += 1;
-            self.object(&Document::from_tree(node), place);
-        }
-        let is_template = chunk.text.contains("{{");
-        let faults = faults.into_iter().map(|fault| match fault.hint {
-            None if is_template => Fault {
-                hint: Some("this is a template: render it first, for instance with `helm template`".to_owned()),
-                ..fault
-            },
-            _ => fault,
+            true
         });
-        self.faults(faults.collect(), place);
-    }
-
-    fn object(&mut self, document: &Document<'_>, place: &Place) {
-        let mut reader = ObjectReader::new(self.options);
-        reader.object(document, None, place);
-        self.take(reader.found);
-    }
-
-    fn faults(&mut self, faults: Vec<Fault>, place: &Place) {
-        for fault in faults {
-            let source = place.at(fault.line);
-            self.problem(fault.into_problem(source));
-        }
     }
 
     /// Takes in what was found, in its order.

@@ -503,3 +503,35 @@ proptest! {
         read(&[Input::Standard], &mut Cursor::new(bytes), &ReadOptions::default());
     }
 }
+
+#[test]
+fn documents_of_a_large_file_keep_their_numbers_lines_and_order() {
+    let mut text = String::new();
+    let padding = "x".repeat(600);
+    for number in 0..3_000 {
+        // Every tenth chunk has two documents, of which one repeats an earlier object with another value.
+        let twice = if number % 10 == 9 {
+            format!(
+                "{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{{\"name\":\"c{}\"}}}}\n",
+                number / 2
+            )
+        } else {
+            String::new()
+        };
+        text.push_str(&format!(
+            "---\n{twice}{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{{\"name\":\"c{number}\"}},\"data\":{{\"a\":\"{padding}\"}}}}\n"
+        ));
+    }
+    let manifests = parse(&text);
+    assert_eq!((manifests.resources.len(), manifests.problems.len()), (3_000, 300));
+    for (number, resource) in manifests.resources.iter().enumerate() {
+        let (source, earlier) = (&resource.source, number / 10 + usize::from(number % 10 == 9));
+        assert_eq!(
+            (source.document, source.line),
+            (number + 1 + earlier, 2 * (number + 1) + earlier)
+        );
+    }
+    let first = manifests.problems[299].to_string();
+    assert!(first.contains("document 3299, line 6299"), "{first}");
+    assert!(first.contains("document 1650, line 3150"), "{first}");
+}

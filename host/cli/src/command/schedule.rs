@@ -1,6 +1,5 @@
 //! `divvy schedule`: reads manifests, schedules their bindings and prints the result.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -10,12 +9,13 @@ use std::time::Instant;
 use clap::Args;
 use divvy_forecast::cluster_view::{self, Placed};
 use divvy_forecast::document::ClusterRow;
+use divvy_forecast::plans::PlanSummaries;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_manifests::{Manifests, Warning};
 use divvy_page::Explanations;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::plan::{Plan, PlanInput, PlanResult};
+use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, decide_each};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
@@ -132,14 +132,19 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     let live = choosing.live_workloads(&arguments.input, &manifests, console)?;
     let labels = choosing.labels(&manifests, &live);
     let mut detected = manifests.detect(kinds);
-    let mut scheduler = Scheduler::new(Arc::clone(&profile))
+    // Explanations of thousands of decisions do not fit into memory: each decision is made again when it is written. That is not
+    // possible where a result affects the next ones, and where plugins are watched.
+    let explains_later =
+        arguments.explain && !arguments.assume && console.verbosity() == 0 && !has_page && !choosing.shows_clusters();
+    let explains_now = arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console);
+    let scheduler = Scheduler::new(Arc::clone(&profile))
         .keeping_no_plans()
-        .explaining(arguments.explain || has_page || choosing.shows_clusters() || logging::gives_reasons(console))
+        .explaining(explains_now && !explains_later)
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
     // Plans need no cluster, so warnings about bindings come even if the input has problems.
     if !choosing.quiet {
-        tell_warnings(&manifests, &mut detected, true, (&mut scheduler, &profile), console);
+        tell_warnings(&manifests, &mut detected, true, (&scheduler, &profile), console);
     }
     if !manifests.problems.is_empty() {
         return Err(Failure::input(&manifests.problems));
@@ -152,6 +157,10 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         .map(|cluster| cluster.object.metadata.name.as_str());
     check_clusters([&*profile], &known.collect())?;
     let fleet = fleet(&manifests, &profile);
+    let explaining = explains_later.then(|| {
+        let scheduler = scheduler.another().explaining(true);
+        Mutex::new(scheduler.knowing_placements_of(&detected.bindings))
+    });
     let started = Instant::now();
     let (mut explanations, mut explained) = (Explanations::default(), ExplainedBindings::new());
     let deciding = Deciding {
@@ -164,7 +173,9 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         } else {
             pipeline::threads()
         },
-        keeps_plans: arguments.explain || arguments.record.is_some() || logging::gives_reasons(console),
+        keeps_plans: arguments.explain && !explains_later
+            || arguments.record.is_some()
+            || logging::gives_reasons(console),
     };
     let progress = Progress::counting("deciding", detected.bindings.len());
     let decisions = deciding.run(|binding, decision| {
@@ -176,6 +187,8 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             // The page has taken what it needs from it.
             decision.explanation.take_if(|_| !logging::gives_reasons(console));
         }
+        let is_shown = choosing.shows_clusters() || logging::gives_reasons(console) || shown.includes(binding);
+        decision.explanation.take_if(|_| !is_shown);
     });
     drop(progress);
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
@@ -188,6 +201,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         record::write(file, &manifests, &report, &profile, &chosen.configuration, console)?;
     }
     report.explains = arguments.explain;
+    report.explaining = explaining;
     let exit = report.exit();
     if choosing.shows_clusters() || has_page || arguments.output == Output::Wide {
         report.clusters = totals(&report, &manifests);
@@ -227,30 +241,6 @@ struct Deciding<'a> {
     threads: NonZeroUsize,
     /// True if more of the plans is read than the strategy.
     keeps_plans: bool,
-}
-
-/// Plans of which only the strategy is left, one per strategy.
-#[derive(Default)]
-struct PlanSummaries(BTreeMap<String, PlanResult>);
-
-impl PlanSummaries {
-    /// Replaces the plan of a decision, which is larger than the rest of it. An error stays.
-    fn put_into(&mut self, decision: &mut Decision) {
-        let Ok(plan) = decision.plan.as_ref() else { return };
-        if !self.0.contains_key(&plan.strategy) {
-            let summary = Plan {
-                warnings: Vec::new(),
-                requests: Vec::new(),
-                preferences: Vec::new(),
-                groups: Vec::new(),
-                ..plan.clone()
-            };
-            self.0.insert(plan.strategy.clone(), Arc::new(Ok(summary)));
-        }
-        if let Some(summary) = self.0.get(&plan.strategy) {
-            decision.plan = Arc::clone(summary);
-        }
-    }
 }
 
 impl Deciding<'_> {
@@ -301,7 +291,7 @@ impl Deciding<'_> {
     }
 }
 
-/// Findings from the plans of all bindings. The plans are not kept.
+/// Findings from the plans of all bindings, in their order. The plans are not kept.
 #[derive(Default)]
 struct PlanFindings<'a> {
     /// Warnings, each with its binding.
@@ -311,18 +301,28 @@ struct PlanFindings<'a> {
 }
 
 impl<'a> PlanFindings<'a> {
-    fn of(bindings: &'a [Binding], scheduler: &mut Scheduler, profile: &Profile) -> Self {
-        let mut findings = Self::default();
-        for binding in bindings {
-            let plan = scheduler.plan(binding);
-            let Ok(plan) = plan.as_ref() else { continue };
-            let warnings = plan.warnings.iter().cloned();
-            findings.warnings.extend(warnings.map(|warning| (binding, warning)));
-            findings.divides_by_capacity |= binding.is_workload()
-                && profile
-                    .strategy(&plan.strategy)
-                    .is_ok_and(|strategy| strategy.respects_capacity());
-        }
+    fn of(bindings: &'a [Binding], scheduler: &Scheduler, profile: &Profile) -> Self {
+        let scheduler = Mutex::new(scheduler.another().keeping_no_plans());
+        let worker = || {
+            // No thread panics while it holds the lock.
+            let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
+            move |binding: &Binding| {
+                let plan = scheduler.plan(binding);
+                let plan = plan.as_ref().as_ref().ok()?;
+                let strategy = profile.strategy(&plan.strategy);
+                let respects_capacity = strategy.is_ok_and(|strategy| strategy.respects_capacity());
+                Some((plan.warnings.clone(), binding.is_workload() && respects_capacity))
+            }
+        };
+        let (mut findings, mut bindings_in_order) = (Self::default(), bindings.iter());
+        let Ok(()) = pipeline::in_order(bindings, pipeline::threads(), worker, |found| {
+            if let (Some(binding), Some((warnings, by_capacity))) = (bindings_in_order.next(), found) {
+                let warnings = warnings.into_iter().map(|warning| (binding, warning));
+                findings.warnings.extend(warnings);
+                findings.divides_by_capacity |= by_capacity;
+            }
+            Ok::<(), Infallible>(())
+        });
         findings
     }
 }
@@ -333,7 +333,7 @@ pub(super) fn tell_warnings(
     manifests: &Manifests,
     detected: &mut Detected,
     names_missing: bool,
-    (scheduler, profile): (&mut Scheduler, &Profile),
+    (scheduler, profile): (&Scheduler, &Profile),
     console: &Console,
 ) {
     let findings = PlanFindings::of(&detected.bindings, scheduler, profile);

@@ -2,14 +2,16 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{Assignment, assigned};
+use divvy_framework_view::clusters::Row;
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::plugin::PluginLibrary;
-use divvy_scheduler::scheduler::{Decision, Outcome, Profile, TargetFigures};
+use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler, TargetFigures};
 
 use super::errors::location;
 use super::targets::{Target, Targets};
@@ -30,6 +32,9 @@ pub(crate) struct Report<'a> {
     pub(crate) hidden: usize,
     /// True if data for programs contain the explanations.
     pub(crate) explains: bool,
+    /// Decides again with explanations, of which those of all bindings would not fit into memory. `None` if the decisions have
+    /// theirs, or none is shown.
+    pub(crate) explaining: Option<Mutex<Scheduler>>,
 }
 
 /// Facts about the profile that reports print.
@@ -83,6 +88,8 @@ pub(crate) struct Entry<'a> {
 pub(crate) struct Share<'a> {
     /// Name of the cluster.
     pub(crate) cluster: &'a str,
+    /// Row of the cluster in the snapshot, if it is known.
+    pub(crate) row: Option<u32>,
     /// Replicas in this result; `None` if the cluster is not in it.
     pub(crate) replicas: Option<i64>,
     /// Replicas in the last result; `None` if the cluster was not in it.
@@ -146,6 +153,19 @@ impl<'a> Report<'a> {
             clusters: Vec::new(),
             hidden: 0,
             explains: true,
+            explaining: None,
+        }
+    }
+
+    /// Explains entries when they are written: one per thread.
+    pub(crate) fn explainer(&self) -> Explainer<'a> {
+        let scheduler = self.explaining.as_ref().map(|scheduler| {
+            // No thread panics while it holds the lock.
+            scheduler.lock().unwrap_or_else(PoisonError::into_inner).another()
+        });
+        Explainer {
+            scheduler,
+            fleet: self.fleet,
         }
     }
 
@@ -163,9 +183,47 @@ impl<'a> Report<'a> {
     }
 
     /// Region of a cluster; empty if it has none.
-    pub(crate) fn region(&self, cluster: &str) -> &'a str {
+    pub(crate) fn region(&self, share: &Share<'_>) -> &'a str {
         let clusters = self.fleet.snapshot().clusters();
-        clusters.row(cluster).map_or("", |row| clusters.get(row).region())
+        let row = match share.row {
+            Some(row) => Some(Row::from_index(row as usize)),
+            None => clusters.row(share.cluster),
+        };
+        row.map_or("", |row| clusters.get(row).region())
+    }
+}
+
+/// Explains entries when they are written.
+pub(crate) struct Explainer<'a> {
+    scheduler: Option<Scheduler>,
+    fleet: &'a FleetSnapshot,
+}
+
+/// An entry with its explanation, if it has one.
+pub(crate) struct Explained<'a> {
+    entry: Entry<'a>,
+    /// The same decision, made again.
+    decision: Option<Decision>,
+}
+
+impl Explainer<'_> {
+    /// Explains an entry, if its decision lacks an explanation that is shown.
+    pub(crate) fn explain<'a>(&mut self, entry: &Entry<'a>) -> Explained<'a> {
+        let scheduler = self.scheduler.as_mut();
+        Explained {
+            entry: *entry,
+            decision: scheduler.map(|scheduler| scheduler.schedule(entry.binding, self.fleet)),
+        }
+    }
+}
+
+impl Explained<'_> {
+    /// The entry. Its clusters are those of the first decision.
+    pub(crate) fn entry(&self) -> Entry<'_> {
+        Entry {
+            decision: self.decision.as_ref().unwrap_or(self.entry.decision),
+            ..self.entry
+        }
     }
 }
 
@@ -210,6 +268,7 @@ impl<'a> Entry<'a> {
                 .or(before.map(|(cluster, _)| cluster));
             shares.push(Share {
                 cluster: cluster.unwrap_or_default(),
+                row: target.and_then(|target| target.row),
                 replicas: target.map(|target| target.replicas),
                 last: before.map(|(_, replicas)| replicas),
                 figures: target.map(|target| target.figures).unwrap_or_default(),

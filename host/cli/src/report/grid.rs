@@ -68,6 +68,18 @@ enum Line<'a> {
     Blank,
 }
 
+impl Line<'_> {
+    /// Widens columns to the cells of this line.
+    fn measure(&self, content: &mut Widths) {
+        let Self::Cells(cells) = self else { return };
+        for (widest, cell) in content.0.iter_mut().zip(cells) {
+            if !cell.is_empty() {
+                *widest = (*widest).max(Some(cell.width()));
+            }
+        }
+    }
+}
+
 /// Rows of cells in columns, with lines of free text between them.
 ///
 /// A table that does not fit into memory is several grids with the same columns: all are measured, and then each is written
@@ -76,8 +88,19 @@ enum Line<'a> {
 pub(crate) struct Grid<'a> {
     columns: Vec<Column>,
     lines: Vec<Line<'a>>,
+    passing: Option<Passing<'a>>,
     indent: usize,
     is_plain: bool,
+}
+
+/// Use of lines that are not kept. Those of a duplicated workload on thousands of clusters would take megabytes, which takes longer
+/// than to make them twice.
+#[derive(Debug)]
+enum Passing<'a> {
+    /// Their widths are taken.
+    Measured(Widths),
+    /// They are written in columns of these widths, on a terminal of this width.
+    Written(Vec<u8>, &'a [usize], Option<usize>),
 }
 
 /// Width of the widest cell in each column; `None` for a column without content.
@@ -295,6 +318,7 @@ impl<'a> Grid<'a> {
         Self {
             columns,
             lines: Vec::new(),
+            passing: None,
             indent: 0,
             is_plain: false,
         }
@@ -314,14 +338,44 @@ impl<'a> Grid<'a> {
         self
     }
 
+    /// Measures the lines that are added, and keeps none.
+    #[must_use]
+    pub(crate) fn measuring(mut self) -> Self {
+        self.passing = Some(Passing::Measured(Widths::new(&self.columns)));
+        self
+    }
+
+    /// Writes the lines that are added, as [`Self::write_lines`] does, and keeps none.
+    #[must_use]
+    pub(crate) fn writing(mut self, widths: &'a [usize], columns: Option<usize>) -> Self {
+        self.passing = Some(Passing::Written(Vec::new(), widths, columns));
+        self
+    }
+
+    /// The widths of the lines that were measured.
+    pub(crate) fn measured(self) -> Widths {
+        match self.passing {
+            Some(Passing::Measured(widths)) => widths,
+            _ => Widths::new(&self.columns),
+        }
+    }
+
+    /// The lines that were written.
+    pub(crate) fn written(self) -> Vec<u8> {
+        match self.passing {
+            Some(Passing::Written(bytes, ..)) => bytes,
+            _ => Vec::new(),
+        }
+    }
+
     /// Adds a row, one cell per column. Missing cells are empty.
     pub(crate) fn cells(&mut self, cells: Vec<Cell<'a>>) {
-        self.lines.push(Line::Cells(cells));
+        self.add(Line::Cells(cells));
     }
 
     /// Adds free text, wrapped between words at the width of the terminal.
     pub(crate) fn text(&mut self, indent: usize, text: impl AsRef<str>, style: Style) {
-        self.lines.push(Line::Text {
+        self.add(Line::Text {
             indent,
             text: printable(text.as_ref()).into_owned(),
             style,
@@ -330,7 +384,21 @@ impl<'a> Grid<'a> {
 
     /// Adds an empty line.
     pub(crate) fn blank(&mut self) {
-        self.lines.push(Line::Blank);
+        self.add(Line::Blank);
+    }
+
+    fn add(&mut self, line: Line<'a>) {
+        match self.passing.take() {
+            None => self.lines.push(line),
+            Some(Passing::Measured(mut widths)) => {
+                line.measure(&mut widths);
+                self.passing = Some(Passing::Measured(widths));
+            }
+            Some(Passing::Written(mut bytes, widths, columns)) => {
+                let _infallible = self.write_line(&mut bytes, &line, widths, columns);
+                self.passing = Some(Passing::Written(bytes, widths, columns));
+            }
+        }
     }
 
     /// Writes the titles and the lines, without columns that are empty. `columns` is the width of the terminal; without
@@ -363,28 +431,31 @@ impl<'a> Grid<'a> {
     ///
     /// The error of `out`. Some lines may have been written.
     pub(crate) fn write_lines(&self, out: &mut dyn Write, widths: &[usize], columns: Option<usize>) -> io::Result<()> {
-        for line in &self.lines {
-            match line {
-                Line::Blank => writeln!(out)?,
-                Line::Cells(cells) => self.write_row(out, cells, widths, columns)?,
-                Line::Text { indent, text, style } => {
-                    let style = if self.is_plain { style::PLAIN } else { *style };
-                    write_text(out, columns, self.indent + indent, text, style)?;
-                }
+        let mut lines = self.lines.iter();
+        lines.try_for_each(|line| self.write_line(out, line, widths, columns))
+    }
+
+    fn write_line(
+        &self,
+        out: &mut dyn Write,
+        line: &Line<'_>,
+        widths: &[usize],
+        columns: Option<usize>,
+    ) -> io::Result<()> {
+        match line {
+            Line::Blank => writeln!(out),
+            Line::Cells(cells) => self.write_row(out, cells, widths, columns),
+            Line::Text { indent, text, style } => {
+                let style = if self.is_plain { style::PLAIN } else { *style };
+                write_text(out, columns, self.indent + indent, text, style)
             }
         }
-        Ok(())
     }
 
     /// Widens columns to the cells of this grid.
     pub(crate) fn measure(&self, content: &mut Widths) {
         for line in &self.lines {
-            let Line::Cells(cells) = line else { continue };
-            for (widest, cell) in content.0.iter_mut().zip(cells) {
-                if !cell.is_empty() {
-                    *widest = (*widest).max(Some(cell.width()));
-                }
-            }
+            line.measure(content);
         }
     }
 

@@ -38,3 +38,4 @@ pub(crate) mod text;
 mod totals;
 pub(crate) mod verification;
 pub(crate) mod warnings;
+mod yaml;

@@ -215,7 +215,7 @@ pub(crate) fn of_headroom(document: &HeadroomDocument, subjects: &[Subject<'_>],
     let present: BTreeMap<(String, &str), (&Binding, Assignment)> = subjects
         .iter()
         .map(|subject| {
-            let targets = subject.entry.map(|entry| entry.targets.clone());
+            let targets = subject.entry.map(|entry| Assignment::clone(&entry.targets));
             let key = (subject.binding.key(), subject.binding.object.scope().kind());
             (key, (subject.binding.as_ref(), targets.unwrap_or_default()))
         })

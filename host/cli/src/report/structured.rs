@@ -7,10 +7,11 @@ use std::io::{self, Write};
 use divvy_karmada::api::Timestamp;
 use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::scheduler::Outcome;
+use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::entry::{Entry, Report, Share};
-use super::pipeline;
+use super::{pipeline, yaml};
 
 /// One binding.
 #[derive(Debug, Serialize)]
@@ -102,9 +103,7 @@ pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Re
 ///
 /// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_yaml_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())?;
-    if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
+    yaml::write_value(value, out)
 }
 
 /// The report as data: an array, one object per binding. Each is made when it is written.
@@ -117,7 +116,12 @@ struct Rows<'a>(&'a Report<'a>);
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(report) = self;
-        serializer.collect_seq(report.entries.iter().map(|entry| row(entry, report)))
+        let mut explainer = report.explainer();
+        let mut rows = serializer.serialize_seq(Some(report.entries.len()))?;
+        for entry in &report.entries {
+            rows.serialize_element(&row(&explainer.explain(entry).entry(), report))?;
+        }
+        rows.end()
     }
 }
 
@@ -128,21 +132,19 @@ impl Serialize for Rows<'_> {
 /// The error of `out`. Part of the output may have been written.
 pub(crate) fn write_rows(report: &Report<'_>, form: Form, out: &mut dyn Write) -> io::Result<()> {
     let mut is_first = true;
-    let written = |entry: &Entry<'_>| form.element(&row(entry, report));
-    pipeline::in_order(
-        &report.entries,
-        pipeline::threads(),
-        || written,
-        |bytes| {
-            let before = match (form, std::mem::take(&mut is_first)) {
-                (Form::Json, true) => "[\n",
-                (Form::Json, false) => ",\n",
-                (Form::Yaml, _) => "",
-            };
-            out.write_all(before.as_bytes())?;
-            out.write_all(&bytes?)
-        },
-    )?;
+    let worker = || {
+        let mut explainer = report.explainer();
+        move |entry: &Entry<'_>| form.element(row(&explainer.explain(entry).entry(), report))
+    };
+    pipeline::in_order(&report.entries, pipeline::threads(), worker, |bytes| {
+        let before = match (form, std::mem::take(&mut is_first)) {
+            (Form::Json, true) => "[\n",
+            (Form::Json, false) => ",\n",
+            (Form::Yaml, _) => "",
+        };
+        out.write_all(before.as_bytes())?;
+        out.write_all(&bytes?)
+    })?;
     match (form, is_first) {
         (_, true) => writeln!(out, "[]"),
         (Form::Json, false) => out.write_all(b"\n]\n"),
@@ -161,22 +163,36 @@ pub(crate) enum Form {
 
 impl Form {
     /// An element of an array, without the array.
-    fn element(self, element: &impl Serialize) -> io::Result<Vec<u8>> {
-        let array = [element];
+    fn element(self, row: Row<'_>) -> io::Result<Vec<u8>> {
         match self {
             Self::Json => {
-                let mut bytes = serde_json::to_vec_pretty(&array)?;
+                let mut bytes = serde_json::to_vec_pretty(&[row])?;
                 bytes.truncate(bytes.len() - b"\n]".len());
                 bytes.drain(..b"[\n".len());
                 Ok(bytes)
             }
-            Self::Yaml => {
-                let mut bytes = Vec::new();
-                write_yaml_value(&array, &mut bytes)?;
-                Ok(bytes)
-            }
+            Self::Yaml => yaml_element(row),
         }
     }
+}
+
+/// A row as the only element of an array in YAML.
+fn yaml_element(row: Row<'_>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(256 + 64 * row.clusters.len());
+    let mut array = [row];
+    if !array[0].clusters.is_empty() && array[0].clusters.iter().all(|target| yaml::is_plain(target.name)) {
+        let clusters = std::mem::take(&mut array[0].clusters);
+        let lines = clusters.iter().map(|target| yaml::Line {
+            name: target.name,
+            numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
+        });
+        if yaml::with_lines(&array, "clusters", lines, &mut bytes)? {
+            return Ok(bytes);
+        }
+        array[0].clusters = clusters;
+    }
+    yaml::write_value(&array, &mut bytes)?;
+    Ok(bytes)
 }
 
 fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {

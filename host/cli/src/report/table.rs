@@ -48,10 +48,10 @@ pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
     let grid = Grid::new(columns(options)).plain(!options.colours);
     let mut content = Widths::new(&columns(options));
     let (mut sums, mut summed) = (Sums::new(report.fleet.len()), report.entries.iter());
+    // An explanation is free text, which no column is widened for.
     let measured = |entry: &Entry<'_>| {
-        let mut content = Widths::new(&columns(options));
-        part(report, options, entry).measure(&mut content);
-        (content, EntrySums::of(entry))
+        let grid = Grid::new(columns(options)).measuring();
+        (part(report, options, entry, grid).measured(), EntrySums::of(entry))
     };
     let threads = pipeline::threads();
     pipeline::in_order(
@@ -68,24 +68,24 @@ pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
         },
     )?;
     let widths = grid.fitted(&content, options.columns);
-    let written = |entry: &Entry<'_>| {
-        let mut bytes = Vec::new();
-        let grid = part(report, options, entry);
-        grid.write_lines(&mut bytes, &widths, options.columns).map(|()| bytes)
+    let worker = || {
+        let (mut explainer, widths) = (report.explainer(), &widths);
+        move |entry: &Entry<'_>| {
+            let explained = explainer.explain(entry);
+            let entry = explained.entry();
+            let grid = Grid::new(columns(options)).plain(!options.colours);
+            let grid = grid.writing(widths, options.columns);
+            part(report, options, &entry, grid).written()
+        }
     };
     grid.write_titles(out, &widths)?;
-    out.write_all(&written(first)?)?;
-    pipeline::in_order(
-        rest,
-        threads,
-        || written,
-        |bytes| {
-            if options.explain {
-                writeln!(out)?;
-            }
-            out.write_all(&bytes?)
-        },
-    )?;
+    out.write_all(&worker()(first))?;
+    pipeline::in_order(rest, threads, worker, |bytes| {
+        if options.explain {
+            writeln!(out)?;
+        }
+        out.write_all(&bytes)
+    })?;
     writeln!(out)?;
     let used = report.clusters.iter().filter(|row| row.before != 0 || row.after != 0);
     let used: Vec<&ClusterRow> = used.collect();
@@ -96,9 +96,8 @@ pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
     super::totals::write(report, &sums, options, out)
 }
 
-/// The lines of one binding.
-fn part<'a>(report: &'a Report<'_>, options: TableOptions, entry: &'a Entry<'_>) -> Grid<'a> {
-    let mut grid = Grid::new(columns(options)).plain(!options.colours);
+/// Adds the lines of one binding.
+fn part<'a>(report: &'a Report<'_>, options: TableOptions, entry: &'a Entry<'_>, mut grid: Grid<'a>) -> Grid<'a> {
     let account = options.explain.then(|| Account::new(entry, &report.profile));
     let block = Block {
         report,
@@ -239,7 +238,7 @@ impl<'a> Block<'a, '_> {
             cells.extend([
                 share.last.map_or_else(Cell::empty, Cell::number),
                 score.map_or_else(Cell::empty, Cell::number),
-                Cell::plain(self.report.region(share.cluster)),
+                Cell::plain(self.report.region(share)),
             ]);
         }
         cells

@@ -12,6 +12,8 @@ use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
 pub(crate) struct Target<'a> {
     /// Name of the cluster.
     pub(crate) cluster: &'a str,
+    /// Row of the cluster in the snapshot; `None` if it is not known.
+    pub(crate) row: Option<u32>,
     /// Replicas in the result.
     pub(crate) replicas: i64,
     /// Score and capacity from the cycle.
@@ -78,6 +80,7 @@ impl Targets {
         let named = named.into_iter().flat_map(|(named, figures)| {
             named.iter().enumerate().map(|(index, (cluster, replicas))| Target {
                 cluster,
+                row: None,
                 replicas: *replicas,
                 figures: figures.get(index).copied().unwrap_or_default(),
             })
@@ -197,6 +200,7 @@ impl<'a> Iterator for Unpacker<'a> {
         self.before = Unpacked { row, replicas, score };
         Some(Target {
             cluster: self.fleet.name(row),
+            row: Some(row),
             replicas,
             figures: TargetFigures { score, fits_now },
         })
@@ -239,7 +243,13 @@ mod tests {
         let bytes = packed(&named, &figures, &fleet).expect("every cluster is in the snapshot");
         let targets = Targets::Packed(bytes.into());
         let plain = Targets::Named(named, figures);
-        let unpacked: Vec<Target<'_>> = targets.iter(&fleet).collect();
+        let rows = targets.iter(&fleet).map(|target| target.row.map(|row| fleet.name(row)));
+        let names = targets.iter(&fleet).map(|target| Some(target.cluster));
+        assert!(rows.eq(names));
+        let unpacked: Vec<Target<'_>> = targets
+            .iter(&fleet)
+            .map(|target| Target { row: None, ..target })
+            .collect();
         assert_eq!(unpacked, plain.iter(&fleet).collect::<Vec<_>>());
         assert_eq!(unpacked.len(), 171);
     }

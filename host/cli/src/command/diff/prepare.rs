@@ -88,8 +88,8 @@ pub(in crate::command) fn prepare(
     let mut detected = manifests.detect(kinds.clone());
     if !arguments.choosing.quiet {
         let profile = &right.side.profile;
-        let mut scheduler = Scheduler::new(Arc::clone(profile)).keeping_no_plans();
-        tell_warnings(&manifests, &mut detected, false, (&mut scheduler, profile), console);
+        let scheduler = Scheduler::new(Arc::clone(profile));
+        tell_warnings(&manifests, &mut detected, false, (&scheduler, profile), console);
     }
     let mut problems = manifests.problems.clone();
     problems.extend(overlay.iter().flat_map(|overlay| overlay.problems.clone()));

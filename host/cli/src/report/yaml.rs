@@ -1,0 +1,203 @@
+//! Lists of clusters as YAML, written directly.
+//!
+//! The library examines every text for whatever a reader could take it for, and writes character by character. A duplicated workload
+//! has thousands of clusters, whose names are plain: they need none of that. Everything else is the library's, and tests compare
+//! both.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// Maximum length of a name that is written directly. The library folds long texts.
+const NAME_LENGTH_MAX: usize = 63;
+
+/// A cluster with numbers: the fields of a mapping, in their order. Those without a value are left out.
+pub(super) struct Line<'a> {
+    pub(super) name: &'a str,
+    pub(super) numbers: [(&'static str, Option<i64>); 2],
+}
+
+/// Writes any value.
+///
+/// # Errors
+///
+/// The error of `out`. Part of the output may have been written.
+pub(super) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())?;
+    if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
+}
+
+/// True for a name that no reader takes for anything but text, and whose list [`with_lines`] may write: lower-case letters, digits and
+/// hyphens, beginning with a letter. One with a digit or a hyphen is no word such as `null` or `yes`.
+pub(super) fn is_plain(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    name.len() <= NAME_LENGTH_MAX
+        && name.as_bytes().first().is_some_and(u8::is_ascii_lowercase)
+        && name.bytes().all(is_plain)
+        && name.bytes().any(|byte| !byte.is_ascii_lowercase())
+}
+
+/// Writes a value that is the only element of an array, with lines in an empty list of its own mapping. Returns false, without
+/// writing anything, if it has no such list.
+///
+/// # Errors
+///
+/// The error of `out`. Part of the output may have been written.
+pub(super) fn with_lines<'a>(
+    array: &impl Serialize,
+    key: &str,
+    lines: impl Iterator<Item = Line<'a>>,
+    out: &mut dyn Write,
+) -> io::Result<bool> {
+    let text = serde_saphyr::to_string(array).map_err(io::Error::other)?;
+    // The lines of a longer text are indented further, so that no text looks like this.
+    let empty = format!("\n  {key}: []\n");
+    let Some((before, after)) = text.split_once(&empty) else {
+        return Ok(false);
+    };
+    writeln!(out, "{before}\n  {key}:")?;
+    for Line { name, numbers } in lines {
+        out.write_all(b"  - name: ")?;
+        out.write_all(name.as_bytes())?;
+        for (field, number) in numbers {
+            if let Some(number) = number {
+                write!(out, "\n    {field}: {number}")?;
+            }
+        }
+        out.write_all(b"\n")?;
+    }
+    out.write_all(after.as_bytes())?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    //! What is written directly is what the library writes.
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn by_library(row: &Value) -> String {
+        let mut bytes = Vec::new();
+        write_value(&[row], &mut bytes).expect("memory takes everything");
+        String::from_utf8(bytes).expect("YAML is text")
+    }
+
+    /// The same mapping, with its list of clusters written directly.
+    fn directly(row: &Value) -> Option<String> {
+        let clusters = row["clusters"].as_array()?;
+        let mut without = row.clone();
+        without["clusters"] = json!([]);
+        let lines = clusters.iter().map(|cluster| Line {
+            name: cluster["name"].as_str().unwrap_or_default(),
+            numbers: [
+                ("replicas", cluster["replicas"].as_i64()),
+                ("zfree", cluster["zfree"].as_i64()),
+            ],
+        });
+        let mut bytes = Vec::new();
+        let is_written = with_lines(&[without], "clusters", lines, &mut bytes).expect("memory takes everything");
+        is_written.then(|| String::from_utf8(bytes).expect("YAML is text"))
+    }
+
+    /// Numbers without a pattern, the same in every run.
+    fn scattered(state: &mut u64) -> usize {
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) as usize
+    }
+
+    #[test]
+    fn random_rows_are_those_of_the_library() {
+        let mut state = 7;
+        let characters: Vec<char> = "abemnotuxyz0189-_.: #ä'\"\n~".chars().collect();
+        let words = [
+            "null",
+            "yes",
+            "on",
+            "y",
+            "true",
+            "nan",
+            "inf",
+            "m1",
+            "e5",
+            "x-1",
+            "a-",
+            "eu-aws-frankfurt",
+            "0x1",
+            "1e5",
+            "-a",
+        ];
+        let numbers = [0, 1, -1, 7, 1_000_000, i64::MAX, i64::MIN];
+        let mut compared = 0;
+        for _ in 0..4_000 {
+            let name = |state: &mut u64| match scattered(state) % 3 {
+                0 => words[scattered(state) % words.len()].to_owned(),
+                1 => format!("member-{:05}", scattered(state) % 5_000),
+                _ => (0..1 + scattered(state) % 70)
+                    .map(|_| characters[scattered(state) % characters.len()])
+                    .collect(),
+            };
+            let count = 1 + scattered(&mut state) % 4;
+            let clusters: Vec<Value> = (0..count)
+                .map(|_| {
+                    let mut cluster =
+                        json!({"name": name(&mut state), "replicas": numbers[scattered(&mut state) % numbers.len()]});
+                    if scattered(&mut state).is_multiple_of(2) {
+                        cluster["zfree"] = json!(numbers[scattered(&mut state) % numbers.len()]);
+                    }
+                    cluster
+                })
+                .collect();
+            let is_plain = clusters
+                .iter()
+                .all(|cluster| super::is_plain(cluster["name"].as_str().unwrap_or_default()));
+            let text = ["", "text", "a\n  clusters: []\nb", "clusters: []", " x"][scattered(&mut state) % 5];
+            let row = json!({"affinity": text, "clusters": clusters, "message": text, "nested": {"clusters": [], "a": [text]}});
+            if is_plain {
+                compared += 1;
+                assert_eq!(directly(&row).as_deref(), Some(by_library(&row).as_str()));
+            }
+        }
+        assert!(compared > 500, "{compared}");
+    }
+
+    #[test]
+    fn names_that_are_not_plain_are_left_to_the_library() {
+        for name in [
+            "",
+            "null",
+            "yes",
+            "n",
+            "1",
+            "-a",
+            "A-1",
+            "a.b-1",
+            "a:1",
+            "a 1",
+            "ä-1",
+            &"a-".repeat(40),
+        ] {
+            assert!(!is_plain(name), "{name}");
+        }
+        for name in ["m1", "eu-aws", "a-", &"a1".repeat(31)] {
+            assert!(is_plain(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_row_without_the_list_is_left_to_the_library() {
+        let mut bytes = Vec::new();
+        let is_written = with_lines(
+            &[json!({"a": {"clusters": []}})],
+            "clusters",
+            std::iter::empty(),
+            &mut bytes,
+        );
+        assert!(!is_written.expect("memory takes everything"));
+        assert!(bytes.is_empty());
+    }
+}

@@ -1,0 +1,111 @@
+//! Reads the parts of a file between its `---` lines. They do not affect each other, so that several threads can read them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use divvy_documents::chunks::{Chunk, LineCounter};
+use divvy_documents::{Document, Fault, json, yaml};
+use serde_json::value::RawValue;
+
+use super::ReadOptions;
+use super::object::{Found, ObjectReader, Place};
+
+/// The contents of a chunk. Its documents are counted from 1.
+pub(super) struct Contents {
+    pub(super) found: Vec<Found>,
+    pub(super) documents: usize,
+}
+
+/// Reads a chunk of a file.
+pub(super) fn read(chunk: &Chunk<'_>, file: &Arc<Path>, options: &ReadOptions) -> Contents {
+    let mut reader = ChunkReader {
+        objects: ObjectReader::new(options),
+        place: Place {
+            file: Arc::clone(file),
+            document: 0,
+        },
+    };
+    let is_json = matches!(chunk.text.trim_start().as_bytes().first(), Some(b'{' | b'['));
+    if !(is_json && reader.json(chunk)) {
+        reader.yaml(chunk);
+    }
+    Contents {
+        found: reader.objects.found,
+        documents: reader.place.document,
+    }
+}
+
+struct ChunkReader<'options> {
+    objects: ObjectReader<'options>,
+    place: Place,
+}
+
+impl ChunkReader<'_> {
+    /// Reads a chunk as consecutive JSON values. Returns false, without reading any, if the chunk is YAML flow style.
+    fn json(&mut self, chunk: &Chunk<'_>) -> bool {
+        // Find out where the values begin and end, without reading them into types yet.
+        let mut stream = serde_json::Deserializer::from_str(chunk.text).into_iter::<&RawValue>();
+        let mut values = Vec::new();
+        let mut read_to = 0;
+        let mut failed = false;
+        while let Some(value) = stream.next() {
+            let Ok(value) = value else {
+                failed = true;
+                break;
+            };
+            read_to = stream.byte_offset();
+            values.push(value.get());
+        }
+        // A chunk that is invalid JSON may still be valid YAML, unless the file claims to be JSON.
+        let extension = self.place.file.extension();
+        let may_be_yaml = extension.is_none_or(|extension| extension != "json");
+        if failed && may_be_yaml && yaml::parse(chunk.text, chunk.first_line).1.is_empty() {
+            return false;
+        }
+        let mut lines = LineCounter::new(chunk);
+        for text in values {
+            self.place.document += 1;
+            let line = lines.line_of(text);
+            self.object(&Document::from_json(text, line));
+        }
+        // `serde_json` has no line for its error, so the remainder is parsed again for a precise message.
+        if failed {
+            self.place.document += 1;
+            let rest = chunk.text.get(read_to..).unwrap_or_default();
+            let mut faults = Vec::new();
+            let parsed = json::parse(rest, lines.line_of(rest), &mut faults);
+            faults.extend(parsed.err().map(Fault::from));
+            self.faults(faults);
+        }
+        true
+    }
+
+    fn yaml(&mut self, chunk: &Chunk<'_>) {
+        let (documents, faults) = yaml::parse(chunk.text, chunk.first_line);
+        // A document that could not be parsed still counts, so that its problems have the right number.
+        if documents.is_empty() && !faults.is_empty() {
+            self.place.document += 1;
+        }
+        for node in documents {
+            self.place.document += 1;
+            self.object(&Document::from_tree(node));
+        }
+        let is_template = chunk.text.contains("{{");
+        let faults = faults.into_iter().map(|fault| match fault.hint {
+            None if is_template => Fault {
+                hint: Some("this is a template: render it first, for instance with `helm template`".to_owned()),
+                ..fault
+            },
+            _ => fault,
+        });
+        self.faults(faults.collect());
+    }
+
+    fn object(&mut self, document: &Document<'_>) {
+        self.objects.object(document, None, &self.place);
+    }
+
+    fn faults(&mut self, faults: Vec<Fault>) {
+        self.objects.faults(faults, None, &self.place);
+    }
+}
