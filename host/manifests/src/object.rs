@@ -76,12 +76,12 @@ pub(super) struct Named {
     pub(super) digest: u64,
 }
 
-/// An object without problems.
+/// An object without problems. Boxed, because the kinds differ in size by a kilobyte.
 pub(super) enum Object {
-    Cluster(Located<Cluster>),
-    Policy(Located<PropagationPolicy>),
-    Binding(Located<ResourceBinding>),
-    Resource(Located<WorkloadResource>),
+    Cluster(Box<Located<Cluster>>),
+    Policy(Box<Located<PropagationPolicy>>),
+    Binding(Box<Located<ResourceBinding>>),
+    Resource(Box<Located<WorkloadResource>>),
 }
 
 impl Found {
@@ -299,7 +299,7 @@ impl<'options> ObjectReader<'options> {
         type_meta: TypeMeta,
         place: &Place,
         complete: impl FnOnce(&mut Located<T>),
-        wrapped: impl FnOnce(Located<T>) -> Object,
+        wrapped: impl FnOnce(Box<Located<T>>) -> Object,
     ) {
         let mut faults = Vec::new();
         // Validation runs even after faults, so that all problems are reported at once.
@@ -331,7 +331,7 @@ impl<'options> ObjectReader<'options> {
                 json: None,
             };
             complete(&mut located);
-            wrapped(located)
+            wrapped(Box::new(located))
         });
         self.named((group, name), source, object, 0);
     }
@@ -366,7 +366,7 @@ impl<'options> ObjectReader<'options> {
         // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
         let digest = digest(&value);
         let object = is_whole.then(|| {
-            Object::Resource(Located {
+            Object::Resource(Box::new(Located {
                 object: WorkloadResource {
                     resource: Resource {
                         value: kept(value, &type_meta),
@@ -377,7 +377,7 @@ impl<'options> ObjectReader<'options> {
                 },
                 source: source.clone(),
                 json: None,
-            })
+            }))
         });
         self.named((group, name), source, object, digest);
     }

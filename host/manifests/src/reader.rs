@@ -200,10 +200,10 @@ impl<'options> Reader<'options> {
             return;
         }
         let index = object.map(|object| match object {
-            Object::Cluster(located) => added(&mut manifests.clusters, located),
-            Object::Policy(located) => added(&mut manifests.policies, located),
-            Object::Binding(located) => added(&mut manifests.bindings, located),
-            Object::Resource(located) => added(&mut manifests.resources, located),
+            Object::Cluster(located) => added(&mut manifests.clusters, *located),
+            Object::Policy(located) => added(&mut manifests.policies, *located),
+            Object::Binding(located) => added(&mut manifests.bindings, *located),
+            Object::Resource(located) => added(&mut manifests.resources, *located),
         });
         let seen = Seen {
             source,
