@@ -132,8 +132,9 @@ impl<'a> SnapshotValueContext<'a> {
     /// have the same clusters in the same rows, and the symbols of the previous one have the same texts in this one. New
     /// texts have new symbols, so a table by symbol may have to grow.
     ///
-    /// `None` if anything may have changed: there is no previous value, a cluster was added or removed, a table of the
-    /// profile changed, the host dropped unused texts and numbered the others anew, or the previous snapshot is not an earlier one of the same clusters.
+    /// `None` if anything may have changed: no previous value exists, a cluster was added or removed, a table of the
+    /// profile changed, the host dropped unused texts and numbered the others anew, or the previous snapshot is not an earlier
+    /// one of the same clusters.
     ///
     /// ```
     /// use divvy_framework::prelude::*;

@@ -350,7 +350,7 @@ fn what_a_plugin_counts_is_returned() {
     });
     assert_eq!((metrics.counter("hits"), metrics.counter("misses")), (3, 0));
     assert_eq!(metrics.histogram("groups").sum, 4.0);
-    // Outside of it there is no one to count for.
+    // Outside of it, nothing is counted.
     counter("hits").add(1);
 }
 

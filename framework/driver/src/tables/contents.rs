@@ -134,8 +134,8 @@ impl TableContents {
         row
     }
 
-    /// Sets a cell. Returns false, and changes nothing, if there is no such row or column or if the cell is not of the
-    /// column's type.
+    /// Sets a cell. Returns false, and changes nothing, if the row or the column does not exist or if the cell is not of
+    /// the column's type.
     pub fn set(&mut self, row: u32, column: usize, cell: Cell<'_>) -> bool {
         let Some(column) = self.columns.get_mut(column) else {
             return false;

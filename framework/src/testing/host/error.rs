@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// There is no binary of the scheduler.
+    /// The scheduler's binary is not found.
     #[error(
         "`{}` is not found, so there is no scheduler to run the plugin in\n  hint: {}",
         program.display(),

@@ -115,7 +115,7 @@ impl WholeCycle {
     ///
     /// # Errors
     ///
-    /// No decision at all: there is no binary, the library cannot be built, or the scheduler refuses the manifests, the
+    /// No decision at all: the binary is not found, the library cannot be built, or the scheduler refuses the manifests, the
     /// profile or the plugin. The text has the scheduler's words, with file and line.
     pub fn decide(&self) -> Result<Decisions, HostError> {
         let folder = self.tested.folder()?;

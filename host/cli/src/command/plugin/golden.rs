@@ -54,7 +54,7 @@ pub(super) enum Verdict {
 ///
 /// # Errors
 ///
-/// There is no case, since a plugin whose decisions nothing checks must not pass, or a folder cannot be read.
+/// The plugin has no cases, and must not pass without any check of its decisions; or a folder cannot be read.
 pub(super) fn cases(plugin: &Path) -> Result<Vec<Case>, Failure> {
     let golden = plugin.join("golden");
     let entries = match fs::read_dir(&golden) {

@@ -38,7 +38,7 @@ pub(in crate::command) struct InspectArguments {
 }
 
 /// Prints the facts from the file and whether this host would load it. Ends with exit code 1 if it would not, and with
-/// 2 if there is no such library.
+/// 2 if the library is not found.
 pub(super) fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
     let chosen = arguments.profile.read()?;
     let profile = &chosen.configuration;
