@@ -140,13 +140,10 @@ pub unsafe trait SizePrefixed: Default {
         Self: Sized,
     {
         // SAFETY: the caller upholds the contract.
-        match unsafe { head(address.cast()) } {
-            Some(head) if head.kind == Self::KIND && head.size as usize >= size_of::<Self>() => {
-                // SAFETY: all fields of the type are there, and the caller guarantees the rest.
-                unsafe { &*address }
-            }
-            // SAFETY: the caller upholds the contract.
-            _ => unsafe { complete(address, storage) },
+        match unsafe { Self::place(address, storage) } {
+            // SAFETY: all fields of the type are there, in place or in the storage, and the caller guarantees the rest.
+            Some(place) => unsafe { &*place },
+            None => storage.insert(Box::default()),
         }
     }
 }

@@ -231,8 +231,7 @@ impl<'a> Clusters<'a> {
     /// Only the column [`ResourceColumns::remaining`] of a resource; `None` if no cluster's summary names it.
     #[inline]
     pub fn remaining(&self, resource: &str) -> Option<Column<'a, Row, i64>> {
-        let index = self.resource_index(resource)?;
-        Some(self.resource_column(column::RESOURCE_REMAINING, index))
+        self.all_remaining().of(resource)
     }
 
     /// The columns [`ResourceColumns::remaining`] of all resources, to look up several of them.
