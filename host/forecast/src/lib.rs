@@ -45,3 +45,5 @@ pub mod plans;
 pub mod selection;
 pub mod situation;
 pub mod violations;
+
+pub use parallel::threads;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 /// Threads for independent work. Their number does not affect any result.
-pub(crate) fn threads() -> NonZeroUsize {
+pub fn threads() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 

@@ -4,7 +4,6 @@ mod arguments;
 mod prepare;
 
 use std::io::Write;
-use std::num::NonZeroUsize;
 
 use divvy_forecast::cluster_view::{self, ClusterViewsDocument, Placed};
 use divvy_forecast::document::{Document, FORMAT, FailureRow, FailuresDocument, SideDocument};
@@ -30,7 +29,7 @@ use super::output::{Output, binding_name, cluster_names};
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure, headline};
 use crate::report::progress::Progress;
-use crate::report::{cluster_views, forecast as report, page, style};
+use crate::report::{cluster_views, forecast as report, page, pipeline, style};
 
 /// Reads the manifests, decides both sides and prints the difference.
 pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, Failure> {
@@ -56,7 +55,7 @@ pub(super) fn run(arguments: &DiffArguments, console: &Console) -> Result<Exit, 
     let options = Options {
         assumes: !arguments.situation.no_assume,
         explains: explains(arguments, &prepared, console),
-        threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        threads: pipeline::threads(),
         time: Some(arguments.situation.time.milliseconds()),
     };
     let right = Loaded {

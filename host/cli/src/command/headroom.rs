@@ -1,7 +1,5 @@
 //! `divvy headroom`: how far workloads can grow, and what stops them.
 
-use std::num::NonZeroUsize;
-
 use clap::Args;
 use divvy_forecast::choice::{BindingPattern, ClusterChoice};
 use divvy_forecast::document::{FORMAT, SideDocument};
@@ -23,7 +21,7 @@ use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 use crate::report::progress::Progress;
 use crate::report::text::counted;
-use crate::report::{headroom as report, page};
+use crate::report::{headroom as report, page, pipeline};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -177,7 +175,7 @@ pub(super) fn run(arguments: &HeadroomArguments, console: &Console) -> Result<Ex
     let options = Options {
         assumes: !arguments.situation.no_assume,
         explains: Explains::Nothing,
-        threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        threads: pipeline::threads(),
         time: Some(arguments.situation.time.milliseconds()),
     };
     let progress = Progress::start("deciding");

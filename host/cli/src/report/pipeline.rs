@@ -11,10 +11,7 @@ const BLOCK: usize = 16;
 /// Finished blocks that wait for the caller, per thread.
 const WAITING: usize = 2;
 
-/// Threads for independent work. Their number does not affect any result.
-pub(crate) fn threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
-}
+pub(crate) use divvy_forecast::threads;
 
 /// Maps every item on up to `threads` threads, and passes the results to `take` in the order of the items. Each thread makes one
 /// worker and calls it for its items, so the results do not depend on the number of threads if a call depends on its item

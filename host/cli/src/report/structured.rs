@@ -97,14 +97,7 @@ pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Re
     writeln!(out)
 }
 
-/// Writes any value as YAML.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_yaml_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    yaml::write_value(value, out)
-}
+pub(crate) use super::yaml::write_value as write_yaml_value;
 
 /// The report as data: an array, one object per binding. Each is made when it is written.
 pub(crate) fn rows<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {

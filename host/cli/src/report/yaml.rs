@@ -17,12 +17,12 @@ pub(super) struct Line<'a> {
     pub(super) numbers: [(&'static str, Option<i64>); 2],
 }
 
-/// Writes any value.
+/// Writes any value as YAML.
 ///
 /// # Errors
 ///
 /// The error of `out`. Part of the output may have been written.
-pub(super) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
     out.write_all(text.as_bytes())?;
     if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
