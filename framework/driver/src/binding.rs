@@ -59,7 +59,8 @@ pub struct BindingRecordBuilder {
     record: BindingRecord,
     /// Kept apart until `build`, because one span must cover them without other affinities in between.
     placement_affinities: Vec<AffinityRow>,
-    known: HashMap<Box<str>, Text>,
+    /// The texts by hash and by number among texts of one hash, so that no text is copied to be found again.
+    known: HashMap<(u64, u32), Text>,
 }
 
 /// Writes one affinity of the placement, a rule or a priority. Every cluster matches an affinity without requirements.
@@ -131,23 +132,35 @@ impl AffinityWriter<'_> {
 impl BindingRecordBuilder {
     /// A builder for a binding that has no replicas yet.
     pub fn new() -> Self {
-        Self::default()
+        /// Texts of a usual binding, and bytes of them.
+        const USUAL: (usize, usize) = (28, 512);
+        let mut builder = Self {
+            known: HashMap::with_capacity(USUAL.0),
+            ..Self::default()
+        };
+        builder.record.pool.reserve(USUAL.1);
+        builder
     }
 
     fn text(&mut self, text: &str) -> Text {
         if text.is_empty() {
             return Text::EMPTY;
         }
-        if let Some(&known) = self.known.get(text) {
-            return known;
+        let hash = divvy_framework_abi::hash::hash_text(text);
+        let mut number = 0;
+        while let Some(&known) = self.known.get(&(hash, number)) {
+            if known.read(&self.record.pool) == text {
+                return known;
+            }
+            number += 1;
         }
         let entry = Text {
             start: self.record.pool.len() as u32,
             length: text.len() as u32,
-            hash: divvy_framework_abi::hash::hash_text(text),
+            hash,
         };
         self.record.pool.push_str(text);
-        self.known.insert(text.into(), entry);
+        self.known.insert((hash, number), entry);
         entry
     }
 

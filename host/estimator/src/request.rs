@@ -115,7 +115,7 @@ fn node_claim(claim: &api::NodeClaim) -> Result<message::NodeClaim, InvalidRequi
     Ok(message::NodeClaim {
         node_affinity_bytes: affinity.clone().unwrap_or_default(),
         node_affinity: affinity,
-        node_selector: claim.node_selector.clone(),
+        node_selector: claim.node_selector.clone().into_iter().collect(),
         tolerations: tolerations.clone(),
         tolerations_bytes: tolerations,
     })

@@ -384,11 +384,11 @@ pub(crate) fn prepare_one(
         was_scheduled: applied_placement.is_some(),
         has_changed: original.object.status.scheduler_observed_generation != original.object.metadata.generation,
     };
-    let request = request_in_force(original.policy.as_ref(), applied.as_ref(), awaited);
+    let request = request_in_force(original.policy.as_deref(), applied.as_ref(), awaited);
     let (binding, assigned) = match known {
         Some(known) => (Arc::clone(&known.binding), Arc::clone(&known.assigned)),
         None => {
-            let policy = request.facts(original.policy.clone());
+            let policy = request.facts(original.policy.as_ref());
             // Nearly all bindings are as they were read: copies of them would take as much memory as the input.
             let binding = match policy == original.policy {
                 true => Arc::clone(original),

@@ -127,7 +127,7 @@ fn resources(cluster: &Cluster, before: &Load, base: Option<&Load>, after: &Load
     };
     let name = &cluster.metadata.name;
     let rows = summary.allocatable.iter().map(|(resource, quantity)| {
-        let of = |list: &BTreeMap<String, divvy_karmada::api::Quantity>| {
+        let of = |list: &divvy_karmada::api::ResourceList| {
             list.get(resource).map_or(0, |quantity| units(resource, *quantity))
         };
         let used = of(&summary.allocated).saturating_add(of(&summary.allocating));

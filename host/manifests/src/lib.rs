@@ -12,6 +12,7 @@
 mod chunk;
 mod fields;
 mod inputs;
+mod known;
 mod labels;
 mod list;
 mod lists;
@@ -83,10 +84,10 @@ pub struct Manifests {
     pub clusters: Vec<Located<Cluster>>,
     /// Valid policies of both scopes.
     pub policies: Vec<Located<PropagationPolicy>>,
-    /// Valid bindings of both scopes.
-    pub bindings: Vec<Located<ResourceBinding>>,
+    /// Valid bindings of both scopes. Boxed, because they are passed on as they are.
+    pub bindings: Vec<Located<Box<ResourceBinding>>>,
     /// All other valid objects: workloads, and resources that are propagated whole.
-    pub resources: Vec<Located<WorkloadResource>>,
+    pub resources: Vec<Located<Box<WorkloadResource>>>,
     /// Number of Karmada's own objects that no scheduler reads (`Work`, `OverridePolicy`, …).
     pub ignored: usize,
     /// Problems. The caller must not schedule anything unless this is empty.

@@ -80,8 +80,8 @@ pub(super) struct Named {
 pub(super) enum Object {
     Cluster(Box<Located<Cluster>>),
     Policy(Box<Located<PropagationPolicy>>),
-    Binding(Box<Located<ResourceBinding>>),
-    Resource(Box<Located<WorkloadResource>>),
+    Binding(Located<Box<ResourceBinding>>),
+    Resource(Located<Box<WorkloadResource>>),
 }
 
 impl Found {
@@ -256,12 +256,32 @@ impl<'options> ObjectReader<'options> {
                     });
                     default_resource_models(&mut cluster.object);
                 };
-                self.checked(document, type_meta, place, complete, Object::Cluster);
+                self.checked(document, type_meta, place, complete, |located| {
+                    Object::Cluster(Box::new(located))
+                });
             }
             Some((_, PropagationPolicy::API_VERSION)) => {
-                self.checked(document, type_meta, place, |_| (), Object::Policy);
+                self.checked(
+                    document,
+                    type_meta,
+                    place,
+                    |_| (),
+                    |located| Object::Policy(Box::new(located)),
+                );
             }
-            Some(_) => self.checked(document, type_meta, place, |_| (), Object::Binding),
+            Some(_) => self.checked(
+                document,
+                type_meta,
+                place,
+                |_| (),
+                |located: Located<ResourceBinding>| {
+                    Object::Binding(Located {
+                        object: Box::new(located.object),
+                        source: located.source,
+                        json: located.json,
+                    })
+                },
+            ),
             None if group == "karmada.io" || group.ends_with(".karmada.io") => {
                 self.found.push(Found::Ignored);
                 self.unknown_kind(document, &type_meta, place);
@@ -299,7 +319,7 @@ impl<'options> ObjectReader<'options> {
         type_meta: TypeMeta,
         place: &Place,
         complete: impl FnOnce(&mut Located<T>),
-        wrapped: impl FnOnce(Box<Located<T>>) -> Object,
+        wrapped: impl FnOnce(Located<T>) -> Object,
     ) {
         let mut faults = Vec::new();
         // Validation runs even after faults, so that all problems are reported at once.
@@ -331,7 +351,7 @@ impl<'options> ObjectReader<'options> {
                 json: None,
             };
             complete(&mut located);
-            wrapped(Box::new(located))
+            wrapped(located)
         });
         self.named((group, name), source, object, 0);
     }
@@ -366,18 +386,14 @@ impl<'options> ObjectReader<'options> {
         // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
         let digest = digest(&value);
         let object = is_whole.then(|| {
-            Object::Resource(Box::new(Located {
-                object: WorkloadResource {
-                    resource: Resource {
-                        value: kept(value, &type_meta),
-                        type_meta,
-                        metadata,
-                    },
+            Object::Resource(Located {
+                object: Box::new(WorkloadResource {
+                    resource: Resource::new(type_meta, metadata, &value),
                     demand,
-                },
+                }),
                 source: source.clone(),
                 json: None,
-            }))
+            })
         });
         self.named((group, name), source, object, digest);
     }
@@ -411,26 +427,6 @@ fn digest(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
-}
-
-/// Fields of a resource's specification that are read after its replicas and their requests.
-const KEPT: [&str; 3] = ["replicas", "parallelism", "completions"];
-
-/// The part of a resource that is read later: the number of its replicas, and the whole definition of a kind.
-fn kept(mut value: Value, type_meta: &TypeMeta) -> Value {
-    if type_meta.kind == "CustomResourceDefinition" {
-        return value;
-    }
-    let mut fields = serde_json::Map::new();
-    for field in KEPT {
-        if let Some(number) = value.pointer_mut(&format!("/spec/{field}")) {
-            fields.insert(field.to_owned(), number.take());
-        }
-    }
-    match fields.is_empty() {
-        true => Value::Null,
-        false => serde_json::json!({ "spec": fields }),
-    }
 }
 
 fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {

@@ -25,7 +25,7 @@ pub(crate) fn identity(group: &str, kind: &str, metadata: &ObjectMeta) -> Identi
     (group.to_owned(), name)
 }
 
-fn of_resource(located: &Located<WorkloadResource>) -> Identity {
+fn of_resource(located: &Located<Box<WorkloadResource>>) -> Identity {
     of_workload(&located.object)
 }
 
@@ -61,7 +61,7 @@ impl Manifests {
             metadata(&mut live.object.metadata, &over.object.metadata);
         });
         let of_binding =
-            |located: &Located<ResourceBinding>| identity("", &located.object.kind, &located.object.metadata);
+            |located: &Located<Box<ResourceBinding>>| identity("", &located.object.kind, &located.object.metadata);
         lay(&mut self.bindings, &overlay.bindings, of_binding, |live, over| {
             binding(&mut live.object, &over.object);
         });
@@ -79,12 +79,12 @@ impl Manifests {
     /// Gives a workload that leaves its replicas to whoever scales it the live count: that of its binding, or of the workload in
     /// the dump if the binding was made from another version.
     fn keep_count(&self, over: &mut WorkloadResource) {
-        if names_replicas(over) {
+        if over.resource.sets_count {
             return;
         }
         let key = of_workload(over);
-        let mut workloads = self.resources.iter().map(|located| &located.object);
-        let mut bindings = self.bindings.iter().map(|located| &located.object);
+        let mut workloads = self.resources.iter().map(|located| &*located.object);
+        let mut bindings = self.bindings.iter().map(|located| &*located.object);
         let live = workloads.find(|live| of_workload(live) == key);
         let bound = bindings.find(|binding| of_bound(binding) == key);
         let is_due =
@@ -174,14 +174,4 @@ fn resource(live: &mut WorkloadResource, over: &WorkloadResource) {
     metadata(merged, &over.resource.metadata);
     // Another version than the one that the binding was made from.
     merged.resource_version.clear();
-}
-
-/// False if a workload leaves its replicas to whoever scales it.
-fn names_replicas(workload: &WorkloadResource) -> bool {
-    let spec = workload.resource.value.get("spec");
-    let is_set = |key: &str| {
-        spec.and_then(|spec| spec.get(key))
-            .is_some_and(|value| !value.is_null())
-    };
-    is_set("replicas") || is_set("parallelism") || is_set("completions")
 }

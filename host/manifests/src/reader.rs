@@ -4,18 +4,18 @@
 //! `Cluster`) is a resource like any other. Karmada's other objects are counted and left out, because Karmada does not
 //! propagate them either.
 
-use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use divvy_documents::chunks::{self, Chunk};
-use divvy_documents::{Cause, Fault, FieldPath, ObjectName, Problem, Source, Warning};
+use divvy_documents::{Cause, Fault, FieldPath, Problem, Warning};
 
 use super::chunk::{self, Contents};
+use super::known::{Known, List};
 use super::object::{Found, Named, Object, Place};
 use super::side_by_side::{in_order, threads};
-use super::{Located, Manifests, ReadOptions, list, scope};
+use super::{Manifests, ReadOptions, list, scope};
 
 /// Bytes of text that one thread reads before it hands over.
 const BATCH: usize = 1 << 18;
@@ -24,21 +24,9 @@ const BATCH: usize = 1 << 18;
 pub(super) struct Reader<'options> {
     options: &'options ReadOptions,
     manifests: Manifests,
-    /// Every object so far, by group, kind, namespace and name.
-    seen: HashMap<(String, ObjectName), Seen>,
+    known: Known,
     /// Number of objects and lists so far, readable or not.
     objects: usize,
-}
-
-/// An object that was read before.
-struct Seen {
-    source: Source,
-    /// Its index in its list of the manifests; `None` if it had problems.
-    index: Option<usize>,
-    /// Digest of what its list does not keep of it.
-    digest: u64,
-    /// Number of objects that were registered before it.
-    rank: usize,
 }
 
 /// How much had been read at a moment.
@@ -51,7 +39,7 @@ struct Progress {
     problems: usize,
     warnings: usize,
     objects: usize,
-    seen: usize,
+    faulty: usize,
 }
 
 impl<'options> Reader<'options> {
@@ -59,7 +47,7 @@ impl<'options> Reader<'options> {
         Self {
             options,
             manifests: Manifests::default(),
-            seen: HashMap::new(),
+            known: Known::default(),
             objects: 0,
         }
     }
@@ -178,18 +166,20 @@ impl<'options> Reader<'options> {
         if key.1.name.is_empty() {
             return;
         }
-        let manifests = &mut self.manifests;
-        if let Some(seen) = self.seen.get(&key) {
-            let is_same = match &object {
-                None => false,
-                Some(Object::Cluster(located)) => seen.is(&manifests.clusters, located, digest),
-                Some(Object::Policy(located)) => seen.is(&manifests.policies, located, digest),
-                Some(Object::Binding(located)) => seen.is(&manifests.bindings, located, digest),
-                Some(Object::Resource(located)) => seen.is(&manifests.resources, located, digest),
-            };
+        let hash = self.known.hash(&key);
+        if let Some(known) = self.known.find(&key, hash, &self.manifests) {
+            let manifests = &self.manifests;
+            let is_same = known.digest == digest
+                && match &object {
+                    None => false,
+                    Some(Object::Cluster(located)) => known.is(&manifests.clusters, located),
+                    Some(Object::Policy(located)) => known.is(&manifests.policies, located),
+                    Some(Object::Binding(located)) => known.is(&manifests.bindings, located),
+                    Some(Object::Resource(located)) => known.is(&manifests.resources, located),
+                };
             if !is_same {
                 let cause = Cause::DuplicateObject {
-                    first: seen.source.clone(),
+                    first: self.known.source(known, manifests).clone(),
                 };
                 let fault = Fault::new(FieldPath::root(), source.line, cause);
                 self.problem(Problem {
@@ -199,19 +189,15 @@ impl<'options> Reader<'options> {
             }
             return;
         }
-        let index = object.map(|object| match object {
-            Object::Cluster(located) => added(&mut manifests.clusters, *located),
-            Object::Policy(located) => added(&mut manifests.policies, *located),
-            Object::Binding(located) => added(&mut manifests.bindings, *located),
-            Object::Resource(located) => added(&mut manifests.resources, *located),
-        });
-        let seen = Seen {
-            source,
-            index,
-            digest,
-            rank: self.seen.len(),
+        let manifests = &mut self.manifests;
+        let place = match object {
+            Some(Object::Cluster(located)) => (List::Clusters, added(&mut manifests.clusters, *located)),
+            Some(Object::Policy(located)) => (List::Policies, added(&mut manifests.policies, *located)),
+            Some(Object::Binding(located)) => (List::Bindings, added(&mut manifests.bindings, located)),
+            Some(Object::Resource(located)) => (List::Resources, added(&mut manifests.resources, located)),
+            None => return self.known.add_faulty(key, hash, source),
         };
-        self.seen.insert(key, seen);
+        self.known.add(place, digest, hash);
     }
 
     fn progress(&self) -> Progress {
@@ -225,7 +211,7 @@ impl<'options> Reader<'options> {
             problems: manifests.problems.len(),
             warnings: manifests.warnings.len(),
             objects: self.objects,
-            seen: self.seen.len(),
+            faulty: self.known.faulty(),
         }
     }
 
@@ -240,22 +226,12 @@ impl<'options> Reader<'options> {
         manifests.problems.truncate(before.problems);
         manifests.warnings.truncate(before.warnings);
         self.objects = before.objects;
-        if self.seen.len() > before.seen {
-            self.seen.retain(|_, seen| seen.rank < before.seen);
-        }
-    }
-}
-
-impl Seen {
-    /// True if this is the very same object.
-    fn is<T: PartialEq>(&self, list: &[Located<T>], other: &Located<T>, digest: u64) -> bool {
-        let first = self.index.and_then(|index| list.get(index));
-        first.is_some_and(|first| first.object == other.object && first.json == other.json && self.digest == digest)
+        self.known.forget(before.faulty, &self.manifests);
     }
 }
 
 /// Adds an object to a list. Returns its index.
-fn added<T>(list: &mut Vec<Located<T>>, located: Located<T>) -> usize {
+fn added<T>(list: &mut Vec<T>, located: T) -> usize {
     list.push(located);
     list.len() - 1
 }

@@ -47,7 +47,7 @@ fn a_binding_keeps_its_result_and_its_policy_and_workload_win() {
     assert_eq!((input.object.metadata.uid.as_str(), input.replicas()), ("u1", 4));
     assert_eq!(input.last().collect::<Vec<_>>(), [("m1", 3)]);
     let requirements = input.object.spec.replica_requirements.as_ref();
-    let cpu = requirements.map(|needs| needs.resource_request["cpu"].milli_value());
+    let cpu = requirements.and_then(|needs| Some(needs.resource_request.get("cpu")?.milli_value()));
     assert_eq!(cpu, Some(1_000));
     let policy = input.policy.as_ref().map(|policy| policy.object_name().to_string());
     assert_eq!(policy.as_deref(), Some("PropagationPolicy default/p"));
@@ -61,7 +61,7 @@ fn a_binding_keeps_its_result_and_its_policy_and_workload_win() {
     assert_eq!((input.replicas(), input.pending.as_slice()), (7, [].as_slice()));
     let input = only(&format!("{NGINX}---\n{POLICY}---\n{own}"));
     assert_eq!(input.replicas(), 4);
-    assert_eq!(input.object.spec.placement, Some(Placement::default()));
+    assert_eq!(input.object.spec.placement.as_deref(), Some(&Placement::default()));
     let replicas = Pending::Replicas {
         binding: 7,
         workload: 4,
@@ -90,7 +90,7 @@ fn a_lazy_policy_waits_for_its_workload() {
             "default, name: nginx, uid: u2, resourceVersion: '7'}",
         );
         let bindings = detected(&format!("{workload}{lazy}---\n{own}")).bindings;
-        bindings[0].object.spec.placement.clone().unwrap_or_default()
+        Placement::clone(&bindings[0].object.spec.placement.clone().unwrap_or_default())
     };
     assert_ne!(placement(""), Placement::default(), "the workload is not in the input");
     assert_ne!(placement("7"), Placement::default(), "the workload did not change");

@@ -67,7 +67,7 @@ impl ChoosingArguments {
             return Ok(ListedWorkloads::default());
         }
         let known = WorkloadLabels::of(manifests);
-        let bindings = manifests.bindings.iter().map(|located| &located.object);
+        let bindings = manifests.bindings.iter().map(|located| &*located.object);
         let is_in = |binding: &&ResourceBinding| {
             let namespace = self.namespace.as_ref();
             namespace.is_none_or(|namespace| binding.metadata.namespace == *namespace)
@@ -158,7 +158,7 @@ impl ChoosingArguments {
 impl Shown {
     /// True if a binding is shown.
     pub(super) fn includes(&self, binding: &Binding) -> bool {
-        self.includes_key(&binding.key(), binding.object.scope().kind())
+        self.keys.is_none() || self.includes_key(&binding.key(), binding.object.scope().kind())
     }
 
     /// True if the binding with this key and kind is shown.

@@ -80,7 +80,7 @@ fn absent_from_placements(names: &[&str], bindings: &[Binding]) -> Vec<Warning> 
     let mut known = Names::new(names.iter().copied());
     let mut absent: BTreeMap<&str, Vec<&Binding>> = BTreeMap::new();
     for binding in bindings {
-        let placement = binding.object.spec.placement.iter();
+        let placement = binding.object.spec.placement.as_deref().into_iter();
         for affinity in placement.flat_map(affinities) {
             let named = affinity.cluster_names.iter().chain(&affinity.exclude_clusters);
             for name in named.filter(|name| !known.contains(name)) {

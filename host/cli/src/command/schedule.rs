@@ -12,14 +12,14 @@ use divvy_forecast::document::ClusterRow;
 use divvy_forecast::plans::PlanSummaries;
 use divvy_forecast::situation::{ClusterEntry, Situation, assigned};
 use divvy_karmada::detector::{Binding, Detected};
-use divvy_manifests::{Manifests, Warning};
+use divvy_manifests::{Manifests, Warning, WorkloadLabels};
 use divvy_page::Explanations;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::plan::PlanInput;
+use divvy_scheduler::plan::{PlanInput, PlanResult};
 use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, decide_each};
 use divvy_scheduler::strategy::{InvalidBinding, StrategyContext, resolve_strategy};
 
-use super::choosing::ChoosingArguments;
+use super::choosing::{ChoosingArguments, Shown};
 use super::input::{InputArguments, workload_kinds};
 use super::output::{Output, OutputParser, binding_name, cluster_names};
 use super::setup::ProfileArguments;
@@ -142,20 +142,17 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         .explaining(explains_now && !explains_later)
         .assuming(arguments.assume)
         .deciding_at(arguments.time.if_needed(&profile));
-    // Plans need no cluster, so warnings about bindings come even if the input has problems.
-    if !choosing.quiet {
-        tell_warnings(&manifests, &mut detected, true, (&scheduler, &profile), console);
-    }
-    if !manifests.problems.is_empty() {
-        return Err(Failure::input(&manifests.problems));
-    }
-    let shown = choosing.shown(detected.bindings.iter(), &labels)?;
-    let clusters = choosing.clusters(manifests.clusters.iter().map(|cluster| &cluster.object))?;
-    let known = manifests
-        .clusters
-        .iter()
-        .map(|cluster| cluster.object.metadata.name.as_str());
-    check_clusters([&*profile], &known.collect())?;
+    let (shown, clusters) = match select(choosing, &manifests, &detected, &labels, &profile) {
+        Ok(selected) => selected,
+        Err(failure) => {
+            // Plans need no cluster, so warnings about bindings come even if the input has problems.
+            if !choosing.quiet {
+                let findings = PlanFindings::of(&detected.bindings, &scheduler, &profile);
+                tell_warnings(&manifests, &mut detected, true, findings, console);
+            }
+            return Err(failure);
+        }
+    };
     let fleet = fleet(&manifests, &profile);
     let explaining = explains_later.then(|| {
         let scheduler = scheduler.another().explaining(true);
@@ -178,7 +175,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             || logging::gives_reasons(console),
     };
     let progress = Progress::counting("deciding", detected.bindings.len());
-    let decisions = deciding.run(|binding, decision| {
+    let (decisions, findings) = deciding.run(&profile, |binding, decision| {
         progress.advance();
         if let (true, Some(explanation)) = (has_page, &decision.explanation) {
             let kind = binding.object.scope().kind();
@@ -191,6 +188,9 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
         decision.explanation.take_if(|_| !is_shown);
     });
     drop(progress);
+    if !choosing.quiet {
+        tell_warnings(&manifests, &mut detected, true, findings, console);
+    }
     tracing::info!(bindings = decisions.len(), clusters = fleet.len(), elapsed = ?started.elapsed(), "decided");
     decisions
         .iter()
@@ -233,6 +233,25 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
     Ok(exit)
 }
 
+/// The bindings and the clusters to show. A problem of the input, or a part that matches nothing, ends the run.
+fn select<'a>(
+    choosing: &ChoosingArguments,
+    manifests: &'a Manifests,
+    detected: &Detected,
+    labels: &WorkloadLabels,
+    profile: &Profile,
+) -> Result<(Shown, Vec<&'a str>), Failure> {
+    if !manifests.problems.is_empty() {
+        return Err(Failure::input(&manifests.problems));
+    }
+    let shown = choosing.shown(detected.bindings.iter(), labels)?;
+    let clusters = manifests.clusters.iter().map(|cluster| &cluster.object);
+    let selected = choosing.clusters(clusters.clone())?;
+    let known = clusters.map(|cluster| cluster.metadata.name.as_str());
+    check_clusters([profile], &known.collect())?;
+    Ok((shown, selected))
+}
+
 /// All bindings, to be decided against one snapshot.
 struct Deciding<'a> {
     scheduler: Scheduler,
@@ -245,8 +264,8 @@ struct Deciding<'a> {
 
 impl Deciding<'_> {
     /// Decides, on all threads where no result affects another, and shows each decision to `each` in the order in which they are
-    /// made by one thread. Returns them in the order of the bindings.
-    fn run(self, mut each: impl FnMut(&Binding, &mut Decision)) -> Vec<Decided> {
+    /// made by one thread. Returns them in the order of the bindings, with what their plans told.
+    fn run(self, profile: &Profile, mut each: impl FnMut(&Binding, &mut Decision)) -> (Vec<Decided>, PlanFindings) {
         let Self {
             mut scheduler,
             bindings,
@@ -254,19 +273,22 @@ impl Deciding<'_> {
             threads,
             keeps_plans,
         } = self;
+        let mut findings = PlanFindings::default();
         if scheduler.ledger().is_some() {
             let mut targets = vec![None; bindings.len()];
             let decisions = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
                 targets[index] = Some(Targets::take(decision, fleet));
+                findings.add(index, Finding::of(&decision.plan, &bindings[index], profile));
                 each(&bindings[index], decision);
             });
-            let decisions = decisions.into_iter().zip(targets);
-            return decisions
-                .map(|(decision, targets)| Decided {
-                    decision,
-                    targets: targets.unwrap_or_default(),
-                })
-                .collect();
+            let decided = decisions.into_iter().zip(targets);
+            let decided = decided.map(|(decision, targets)| Decided {
+                decision,
+                targets: targets.unwrap_or_default(),
+            });
+            // As if they were decided in the order of the bindings.
+            findings.warnings.sort_by_key(|(index, _)| *index);
+            return (decided.collect(), findings);
         }
         let scheduler = Mutex::new(scheduler.knowing_placements_of(bindings));
         let mut decided = Vec::with_capacity(bindings.len());
@@ -276,54 +298,76 @@ impl Deciding<'_> {
             let mut summaries = PlanSummaries::default();
             move |binding: &Binding| {
                 let mut decision = scheduler.schedule(binding, fleet);
+                let finding = Finding::of(&decision.plan, binding, profile);
                 if !keeps_plans {
                     summaries.put_into(&mut decision);
                 }
-                Decided::new(decision, fleet)
+                (Decided::new(decision, fleet), finding)
             }
         };
-        let Ok(()) = pipeline::in_order(bindings, threads, worker, |mut one: Decided| {
+        let Ok(()) = pipeline::in_order(bindings, threads, worker, |(mut one, finding): (Decided, Finding)| {
+            findings.add(decided.len(), finding);
             each(&bindings[decided.len()], &mut one.decision);
             decided.push(one);
             Ok::<(), Infallible>(())
         });
-        decided
+        (decided, findings)
     }
 }
 
-/// Findings from the plans of all bindings, in their order. The plans are not kept.
+/// Findings from the plans of all bindings. The plans are not kept.
 #[derive(Default)]
-struct PlanFindings<'a> {
-    /// Warnings, each with its binding.
-    warnings: Vec<(&'a Binding, Warning)>,
+pub(super) struct PlanFindings {
+    /// Warnings, each with the index of its binding.
+    warnings: Vec<(usize, Warning)>,
     /// True if the replicas of a binding are divided by a strategy that respects capacity.
     divides_by_capacity: bool,
 }
 
-impl<'a> PlanFindings<'a> {
-    fn of(bindings: &'a [Binding], scheduler: &Scheduler, profile: &Profile) -> Self {
+/// Findings from one plan.
+#[derive(Default)]
+struct Finding {
+    warnings: Vec<Warning>,
+    divides_by_capacity: bool,
+}
+
+impl Finding {
+    fn of(plan: &PlanResult, binding: &Binding, profile: &Profile) -> Self {
+        let Ok(plan) = plan.as_ref() else {
+            return Self::default();
+        };
+        let strategy = profile.strategy(&plan.strategy);
+        let respects_capacity = strategy.is_ok_and(|strategy| strategy.respects_capacity());
+        Self {
+            warnings: plan.warnings.clone(),
+            divides_by_capacity: binding.is_workload() && respects_capacity,
+        }
+    }
+}
+
+impl PlanFindings {
+    /// Findings of bindings that are not decided, or not all at once.
+    pub(super) fn of(bindings: &[Binding], scheduler: &Scheduler, profile: &Profile) -> Self {
         let scheduler = Mutex::new(scheduler.another().keeping_no_plans());
         let worker = || {
             // No thread panics while it holds the lock.
             let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
-            move |binding: &Binding| {
-                let plan = scheduler.plan(binding);
-                let plan = plan.as_ref().as_ref().ok()?;
-                let strategy = profile.strategy(&plan.strategy);
-                let respects_capacity = strategy.is_ok_and(|strategy| strategy.respects_capacity());
-                Some((plan.warnings.clone(), binding.is_workload() && respects_capacity))
-            }
+            move |binding: &Binding| Finding::of(&scheduler.plan(binding), binding, profile)
         };
-        let (mut findings, mut bindings_in_order) = (Self::default(), bindings.iter());
-        let Ok(()) = pipeline::in_order(bindings, pipeline::threads(), worker, |found| {
-            if let (Some(binding), Some((warnings, by_capacity))) = (bindings_in_order.next(), found) {
-                let warnings = warnings.into_iter().map(|warning| (binding, warning));
-                findings.warnings.extend(warnings);
-                findings.divides_by_capacity |= by_capacity;
+        let (mut findings, mut indices) = (Self::default(), 0..);
+        let Ok(()) = pipeline::in_order(bindings, pipeline::threads(), worker, |finding| {
+            if let Some(index) = indices.next() {
+                findings.add(index, finding);
             }
             Ok::<(), Infallible>(())
         });
         findings
+    }
+
+    fn add(&mut self, index: usize, finding: Finding) {
+        let warnings = finding.warnings.into_iter();
+        self.warnings.extend(warnings.map(|warning| (index, warning)));
+        self.divides_by_capacity |= finding.divides_by_capacity;
     }
 }
 
@@ -333,16 +377,19 @@ pub(super) fn tell_warnings(
     manifests: &Manifests,
     detected: &mut Detected,
     names_missing: bool,
-    (scheduler, profile): (&Scheduler, &Profile),
+    findings: PlanFindings,
     console: &Console,
 ) {
-    let findings = PlanFindings::of(&detected.bindings, scheduler, profile);
     let mut more = clusters::warnings(manifests, &detected.bindings, findings.divides_by_capacity);
     if names_missing {
         more.extend(clusters::missing(manifests, &detected.bindings));
     }
     detected.warnings.extend(more);
-    warnings::tell(manifests, detected, &findings.warnings, console);
+    let of_plans = findings.warnings.into_iter();
+    let of_plans: Vec<(&Binding, Warning)> = of_plans
+        .filter_map(|(index, warning)| Some((detected.bindings.get(index)?, warning)))
+        .collect();
+    warnings::tell(manifests, detected, &of_plans, console);
 }
 
 /// Logs what the plugins counted.

@@ -68,18 +68,6 @@ enum Line<'a> {
     Blank,
 }
 
-impl Line<'_> {
-    /// Widens columns to the cells of this line.
-    fn measure(&self, content: &mut Widths) {
-        let Self::Cells(cells) = self else { return };
-        for (widest, cell) in content.0.iter_mut().zip(cells) {
-            if !cell.is_empty() {
-                *widest = (*widest).max(Some(cell.width()));
-            }
-        }
-    }
-}
-
 /// Rows of cells in columns, with lines of free text between them.
 ///
 /// A table that does not fit into memory is several grids with the same columns: all are measured, and then each is written
@@ -111,6 +99,15 @@ impl Widths {
     /// Widths of a table without lines.
     pub(crate) fn new(columns: &[Column]) -> Self {
         Self(vec![None; columns.len()])
+    }
+
+    /// Widens columns to the cells of a row.
+    fn measure(&mut self, cells: &[Cell<'_>]) {
+        for (widest, cell) in self.0.iter_mut().zip(cells) {
+            if !cell.is_empty() {
+                *widest = (*widest).max(Some(cell.width()));
+            }
+        }
     }
 
     /// Takes in the widths of another part of the table.
@@ -229,7 +226,7 @@ impl<'a> Cell<'a> {
     }
 
     /// Writes the cell without padding.
-    fn write(&self, out: &mut dyn Write, columns: usize, is_plain: bool) -> io::Result<()> {
+    fn write(&self, out: &mut (impl Write + ?Sized), columns: usize, is_plain: bool) -> io::Result<()> {
         let style = if is_plain { style::PLAIN } else { self.style };
         // Most cells have no style, and formatting one takes as long as writing the text.
         if style != style::PLAIN {
@@ -241,7 +238,7 @@ impl<'a> Cell<'a> {
                 out.write_all(BELOW)?;
                 out.write_all(text.as_bytes())?;
             }
-            Content::Number(number) => write!(out, "{number}")?,
+            Content::Number(number) => out.write_all(itoa::Buffer::new().format(*number).as_bytes())?,
             Content::Bar(share) => out.write_all(bar(usize::from(*share), columns).as_bytes())?,
         }
         if style != style::PLAIN {
@@ -280,7 +277,7 @@ fn bar(share: usize, columns: usize) -> String {
 }
 
 /// Writes spaces. A format width would panic above 65,535, and the length of names is not under our control.
-fn spaces(out: &mut dyn Write, mut count: usize) -> io::Result<()> {
+fn spaces(out: &mut (impl Write + ?Sized), mut count: usize) -> io::Result<()> {
     const SPACES: [u8; 64] = [b' '; 64];
     while count > 0 {
         let now = count.min(SPACES.len());
@@ -297,7 +294,7 @@ fn spaces(out: &mut dyn Write, mut count: usize) -> io::Result<()> {
 ///
 /// The error of `out`. Some lines may have been written.
 pub(crate) fn write_text(
-    out: &mut dyn Write,
+    out: &mut (impl Write + ?Sized),
     columns: Option<usize>,
     indent: usize,
     text: &str,
@@ -373,6 +370,19 @@ impl<'a> Grid<'a> {
         self.add(Line::Cells(cells));
     }
 
+    /// As [`Self::cells`]. The caller keeps the memory of the row for the next one.
+    pub(crate) fn cells_of(&mut self, cells: &[Cell<'a>]) {
+        match &mut self.passing {
+            None => self.lines.push(Line::Cells(cells.to_vec())),
+            Some(Passing::Measured(widths)) => widths.measure(cells),
+            Some(Passing::Written(bytes, widths, columns)) => {
+                let (mut bytes, widths, columns) = (std::mem::take(bytes), *widths, *columns);
+                let _infallible = self.write_row(&mut bytes, cells, widths, columns);
+                self.passing = Some(Passing::Written(bytes, widths, columns));
+            }
+        }
+    }
+
     /// Adds free text, wrapped between words at the width of the terminal.
     pub(crate) fn text(&mut self, indent: usize, text: impl AsRef<str>, style: Style) {
         self.add(Line::Text {
@@ -391,7 +401,9 @@ impl<'a> Grid<'a> {
         match self.passing.take() {
             None => self.lines.push(line),
             Some(Passing::Measured(mut widths)) => {
-                line.measure(&mut widths);
+                if let Line::Cells(cells) = &line {
+                    widths.measure(cells);
+                }
                 self.passing = Some(Passing::Measured(widths));
             }
             Some(Passing::Written(mut bytes, widths, columns)) => {
@@ -437,7 +449,7 @@ impl<'a> Grid<'a> {
 
     fn write_line(
         &self,
-        out: &mut dyn Write,
+        out: &mut (impl Write + ?Sized),
         line: &Line<'_>,
         widths: &[usize],
         columns: Option<usize>,
@@ -455,7 +467,9 @@ impl<'a> Grid<'a> {
     /// Widens columns to the cells of this grid.
     pub(crate) fn measure(&self, content: &mut Widths) {
         for line in &self.lines {
-            line.measure(content);
+            if let Line::Cells(cells) = line {
+                content.measure(cells);
+            }
         }
     }
 
@@ -481,7 +495,7 @@ impl<'a> Grid<'a> {
     /// Writes one row. Free text in the last column is wrapped at the width of the terminal.
     fn write_row(
         &self,
-        out: &mut dyn Write,
+        out: &mut (impl Write + ?Sized),
         cells: &[Cell<'_>],
         widths: &[usize],
         columns: Option<usize>,
@@ -518,7 +532,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Writes one row, on two lines if the name in the first column is too long for it.
-    fn write_cells(&self, out: &mut dyn Write, cells: &[Cell<'_>], widths: &[usize]) -> io::Result<()> {
+    fn write_cells(&self, out: &mut (impl Write + ?Sized), cells: &[Cell<'_>], widths: &[usize]) -> io::Result<()> {
         spaces(out, self.indent)?;
         let last = cells
             .iter()

@@ -6,8 +6,13 @@
 use std::num::NonZeroUsize;
 use std::sync::mpsc::sync_channel;
 
-/// Items that one thread works on before it hands over: enough that handing over costs nothing.
+/// Items that one thread works on before it hands over. Handing over should cost nothing; but few results should wait, because
+/// a single one may take a megabyte.
 const BLOCK: usize = 16;
+/// The same if there are so many items that their results must be small.
+const LARGE_BLOCK: usize = 256;
+/// Items from which blocks are large.
+const MANY: usize = 50_000;
 /// Finished blocks that wait for the caller, per thread.
 const WAITING: usize = 2;
 
@@ -26,7 +31,8 @@ pub(crate) fn in_order<T: Sync, R: Send, W: FnMut(&T) -> R, E>(
     worker: impl Fn() -> W + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let threads = threads.get().min(items.len().div_ceil(BLOCK));
+    let block_length = if items.len() < MANY { BLOCK } else { LARGE_BLOCK };
+    let threads = threads.get().min(items.len().div_ceil(block_length));
     if threads <= 1 {
         return items.iter().map(worker()).try_for_each(take);
     }
@@ -38,7 +44,7 @@ pub(crate) fn in_order<T: Sync, R: Send, W: FnMut(&T) -> R, E>(
             receivers.push(receiver);
             started.push(scope.spawn(move || {
                 let mut work = worker();
-                for block in items.chunks(BLOCK).skip(number).step_by(threads) {
+                for block in items.chunks(block_length).skip(number).step_by(threads) {
                     // The caller takes nothing more after an error.
                     if sender.send(block.iter().map(&mut work).collect()).is_err() {
                         return;
@@ -46,7 +52,7 @@ pub(crate) fn in_order<T: Sync, R: Send, W: FnMut(&T) -> R, E>(
                 }
             }));
         }
-        let blocks = items.len().div_ceil(BLOCK);
+        let blocks = items.len().div_ceil(block_length);
         let mut taken = Ok(());
         'blocks: for block in 0..blocks {
             // A thread that panicked sends nothing more.

@@ -11,7 +11,8 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
 use super::entry::{Entry, Report, Share};
-use super::{pipeline, yaml};
+use super::lines::{self, Line};
+use super::pipeline;
 
 /// One binding.
 #[derive(Debug, Serialize)]
@@ -97,7 +98,16 @@ pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Re
     writeln!(out)
 }
 
-pub(crate) use super::yaml::write_value as write_yaml_value;
+/// Writes any value as YAML.
+///
+/// # Errors
+///
+/// The error of `out`. Part of the output may have been written.
+pub(crate) fn write_yaml_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())?;
+    if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
+}
 
 /// The report as data: an array, one object per binding. Each is made when it is written.
 pub(crate) fn rows<'a>(report: &'a Report<'_>) -> impl Serialize + use<'a> {
@@ -155,37 +165,40 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// Writes a value. JSON ends without a line break.
+    pub(super) fn write(self, value: &impl Serialize, out: &mut Vec<u8>) -> io::Result<()> {
+        match self {
+            Self::Json => Ok(serde_json::to_writer_pretty(out, value)?),
+            Self::Yaml => write_yaml_value(value, out),
+        }
+    }
+
     /// An element of an array, without the array.
     fn element(self, row: Row<'_>) -> io::Result<Vec<u8>> {
-        match self {
-            Self::Json => {
-                let mut bytes = serde_json::to_vec_pretty(&[row])?;
-                bytes.truncate(bytes.len() - b"\n]".len());
-                bytes.drain(..b"[\n".len());
-                Ok(bytes)
-            }
-            Self::Yaml => yaml_element(row),
+        let mut bytes = Vec::with_capacity(512 + 128 * row.clusters.len());
+        self.write_array([row], &mut bytes)?;
+        if self == Self::Json {
+            bytes.truncate(bytes.len() - b"\n]".len());
+            bytes.drain(..b"[\n".len());
         }
+        Ok(bytes)
     }
-}
 
-/// A row as the only element of an array in YAML.
-fn yaml_element(row: Row<'_>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(256 + 64 * row.clusters.len());
-    let mut array = [row];
-    if !array[0].clusters.is_empty() && array[0].clusters.iter().all(|target| yaml::is_plain(target.name)) {
-        let clusters = std::mem::take(&mut array[0].clusters);
-        let lines = clusters.iter().map(|target| yaml::Line {
-            name: target.name,
-            numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
-        });
-        if yaml::with_lines(&array, "clusters", lines, &mut bytes)? {
-            return Ok(bytes);
+    fn write_array(self, mut array: [Row<'_>; 1], out: &mut Vec<u8>) -> io::Result<()> {
+        let [row] = &mut array;
+        if !row.clusters.is_empty() && row.clusters.iter().all(|target| lines::is_plain(target.name)) {
+            let clusters = std::mem::take(&mut row.clusters);
+            let lines = clusters.iter().map(|target| Line {
+                name: target.name,
+                numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
+            });
+            if lines::with_lines(self, &array, "clusters", lines, out)? {
+                return Ok(());
+            }
+            array[0].clusters = clusters;
         }
-        array[0].clusters = clusters;
+        self.write(&array, out)
     }
-    yaml::write_value(&array, &mut bytes)?;
-    Ok(bytes)
 }
 
 fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {

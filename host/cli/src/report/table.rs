@@ -205,8 +205,11 @@ impl<'a> Block<'a, '_> {
     /// Adds one line per cluster, each followed by its explanation if requested.
     fn rows(&self, grid: &mut Grid<'a>, shares: &[Share<'a>]) {
         let largest = shares.iter().filter_map(|share| share.replicas).max().unwrap_or(0);
+        let mut cells = Vec::new();
         for share in shares {
-            grid.cells(self.row(share, largest));
+            cells.clear();
+            self.row(share, largest, &mut cells);
+            grid.cells_of(&cells);
             if let Some(account) = &self.account {
                 account.add_remarks(grid, share.cluster);
             }
@@ -216,10 +219,10 @@ impl<'a> Block<'a, '_> {
         }
     }
 
-    /// Cells of a cluster. The bar is relative to `largest`, the largest count of the binding.
-    fn row(&self, share: &Share<'a>, largest: i64) -> Vec<Cell<'a>> {
+    /// Adds the cells of a cluster. The bar is relative to `largest`, the largest count of the binding.
+    fn row(&self, share: &Share<'a>, largest: i64, cells: &mut Vec<Cell<'a>>) {
         let is_workload = self.entry.binding.is_workload();
-        let mut cells = vec![
+        cells.extend([
             Cell::below(share.cluster),
             match share.replicas {
                 Some(replicas) if self.options.bars && replicas > 0 => Cell::bar(replicas, largest, style::STRATEGY),
@@ -232,7 +235,7 @@ impl<'a> Block<'a, '_> {
             },
             self.share_change(share),
             share.free().map_or_else(Cell::empty, free_cell),
-        ];
+        ]);
         if self.options.wide {
             let score = share.replicas.map(|_| share.figures.score);
             cells.extend([
@@ -241,7 +244,6 @@ impl<'a> Block<'a, '_> {
                 Cell::plain(self.report.region(share)),
             ]);
         }
-        cells
     }
 
     fn share_change(&self, share: &Share<'a>) -> Cell<'a> {

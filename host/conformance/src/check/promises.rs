@@ -222,7 +222,7 @@ fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
     let ignores = profile
         .strategy(&plan.strategy)
         .is_ok_and(|strategy| strategy.ignores_spread());
-    let Some(placement) = situation.binding.object.spec.placement.as_ref() else {
+    let Some(placement) = situation.binding.object.spec.placement.as_deref() else {
         return Ok(());
     };
     if placement.spread_constraints.is_empty() || (ignores && !plan.keeps_spread_constraints) {

@@ -54,14 +54,14 @@ impl Candidate {
     }
 
     /// The binding as plugins see it: with its placement and the request in force, without what decisions wrote.
-    pub(super) fn for_plugins(&self, placement: &Placement) -> Binding {
+    pub(super) fn for_plugins(&self, placement: &Arc<Placement>) -> Binding {
         let mut object = self.binding.clone();
-        object.spec.placement = Some(placement.clone());
+        object.spec.placement = Some(Arc::clone(placement));
         object.metadata.annotations.remove(APPLIED_PLACEMENT);
         object.metadata.annotations.remove(APPLIED_POLICY);
         Binding {
-            object,
-            policy: self.request.facts(self.policy.as_deref().cloned()),
+            object: Box::new(object),
+            policy: self.request.facts(self.policy.as_ref()),
             ..Binding::default()
         }
     }

@@ -121,7 +121,7 @@ impl Engine {
     fn decide(
         &mut self,
         candidate: &Candidate,
-        placement: &Placement,
+        placement: &Arc<Placement>,
         reason: Reason,
         answers: Option<&Answers>,
         moment: &Moment,

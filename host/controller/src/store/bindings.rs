@@ -211,7 +211,7 @@ impl Record {
         let sum = placement
             .as_ref()
             .and_then(|shared| shared.placement.as_ref().ok())
-            .map(Sum::of_placement);
+            .map(|placement| Sum::of_placement(placement));
         let names_strategy = [APPLIED_POLICY, STRATEGY_ANNOTATION]
             .iter()
             .any(|key| object.metadata.annotations.contains_key(*key));

@@ -11,7 +11,7 @@ pub struct SharedPlacement {
     /// The placement as JSON, with every field that the API server keeps.
     pub text: Arc<str>,
     /// The placement; the default and the error if it cannot be read.
-    pub placement: Result<Placement, String>,
+    pub placement: Result<Arc<Placement>, String>,
 }
 
 /// Texts and placements by their text.
@@ -42,7 +42,9 @@ impl Shared {
         }
         let text = self.text(text);
         let shared = Arc::new(SharedPlacement {
-            placement: Placement::from_json(&text).map_err(|error| error.to_string()),
+            placement: Placement::from_json(&text)
+                .map(Arc::new)
+                .map_err(|error| error.to_string()),
             text: Arc::clone(&text),
         });
         self.placements.insert(text, Arc::clone(&shared));

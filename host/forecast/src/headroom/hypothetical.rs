@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use divvy_karmada::api::{ClusterAffinity, Placement, ReplicaRequirements, ResourceBinding, ResourceList};
+use divvy_karmada::api::{ClusterAffinity, ReplicaRequirements, ResourceBinding, ResourceList};
 use divvy_karmada::detector::Binding;
 use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
 
@@ -84,10 +84,10 @@ impl Hypothetical {
         let mut binding = match &self.placed_as {
             Some(pattern) => Binding::clone(one(pattern, situation)?),
             None => Binding {
-                object: ResourceBinding {
+                object: Box::new(ResourceBinding {
                     kind: "ResourceBinding".to_owned(),
                     ..ResourceBinding::default()
-                },
+                }),
                 ..Binding::default()
             },
         };
@@ -115,7 +115,7 @@ impl Hypothetical {
                 ..ReplicaRequirements::default()
             });
         }
-        let placement = spec.placement.get_or_insert_with(Placement::default);
+        let placement = Arc::make_mut(spec.placement.get_or_insert_default());
         if !self.clusters.is_empty() {
             placement.cluster_affinities.clear();
             placement.cluster_affinity = Some(ClusterAffinity::by_names(self.names(situation)?));

@@ -3,6 +3,8 @@
 //! Both share one type, because their specification and status are the same. Node affinities of a replica are kept as
 //! JSON: Divvy's estimate does not read them, but a recorded binding must not lose them.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -89,7 +91,7 @@ pub struct ResourceBindingSpec {
     pub clusters: Vec<TargetCluster>,
     /// The rules for choosing clusters and dividing replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub placement: Option<Placement>,
+    pub placement: Option<Arc<Placement>>,
     /// Clusters that the resource is being evicted from.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub graceful_eviction_tasks: Vec<GracefulEvictionTask>,

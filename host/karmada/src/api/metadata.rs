@@ -22,7 +22,12 @@ pub struct TypeMeta {
 impl TypeMeta {
     /// The API group; empty for the core group (`v1`).
     pub fn group(&self) -> &str {
-        self.api_version.split_once('/').map_or("", |(group, _)| group)
+        Self::group_of(&self.api_version)
+    }
+
+    /// The API group of an `apiVersion`.
+    pub fn group_of(api_version: &str) -> &str {
+        api_version.split_once('/').map_or("", |(group, _)| group)
     }
 }
 
@@ -62,6 +67,14 @@ pub struct ObjectMeta {
 }
 
 impl ObjectMeta {
+    /// `<namespace>/<name>`, or only the name if there is no namespace.
+    pub fn key(&self) -> String {
+        match self.namespace.as_str() {
+            "" => self.name.clone(),
+            namespace => format!("{namespace}/{}", self.name),
+        }
+    }
+
     /// True if the object is being deleted.
     pub fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()

@@ -21,6 +21,7 @@ mod read;
 #[cfg(feature = "schema")]
 mod schema;
 mod selector;
+mod small_map;
 mod taint;
 mod time;
 mod words;
@@ -54,20 +55,19 @@ pub use preference::{
 pub use quantity::Quantity;
 pub use read::{ReadJson, ReadValue};
 pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement};
+pub use small_map::SmallMap;
 pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};
 pub use time::Timestamp;
 pub use words::{Enumeration, Word};
-pub use workload::Resource;
-
-use std::collections::BTreeMap;
+pub use workload::{CustomKind, Resource};
 
 use serde::{Deserialize, Deserializer};
 
 /// Labels or annotations.
-pub type StringMap = BTreeMap<String, String>;
+pub type StringMap = SmallMap<String>;
 
 /// Resources by name (`cpu`, `memory`, `pods`, `nvidia.com/gpu`).
-pub type ResourceList = BTreeMap<String, Quantity>;
+pub type ResourceList = SmallMap<Quantity>;
 
 /// Reads `null` as the default, as every Go client of Kubernetes does.
 fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>

@@ -3,6 +3,8 @@
 //! Both share one type, because their specifications are the same. Failover, conflict resolution and preemption are
 //! left out: offline, no policy preempts a claim, and existing claims are read from the workloads themselves.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{LabelSelector, ObjectMeta, Placement, is_default, nullable};
@@ -69,7 +71,7 @@ pub struct PropagationSpec {
     pub resource_selectors: Vec<ResourceSelector>,
     /// Rules for choosing clusters and dividing replicas.
     #[serde(deserialize_with = "nullable")]
-    pub placement: Placement,
+    pub placement: Arc<Placement>,
     /// Priority over other policies, larger first; absent means 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,

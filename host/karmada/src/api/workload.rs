@@ -1,11 +1,14 @@
 //! Any other object: a workload, or a resource that is propagated whole.
 //!
-//! The raw value is kept, because the location of the replicas and the pod template is configurable
-//! (`crate::workloads::WorkloadKinds`) and so cannot be part of a type.
+//! The location of the replicas and the pod template is configurable (`crate::workloads::WorkloadKinds`) and so cannot be part of
+//! a type. They are read from the whole object, of which then only little is kept: a dump has hundreds of thousands.
 
 use serde_json::Value;
 
 use super::{ObjectMeta, TypeMeta};
+
+/// Fields of a specification that set a number of replicas.
+const COUNTS: [&str; 3] = ["replicas", "parallelism", "completions"];
 
 /// An object that is not a cluster, policy or binding.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +17,48 @@ pub struct Resource {
     pub type_meta: TypeMeta,
     /// Name, namespace, labels, annotations.
     pub metadata: ObjectMeta,
-    /// The object, or as much of it as is read after its demand is known: `spec.replicas` and the like, and the whole of a
-    /// CustomResourceDefinition.
-    pub value: Value,
+    /// True if it has a number at `spec.replicas`, as scalable kinds do.
+    pub has_replicas: bool,
+    /// True if its specification sets a number of replicas, and does not leave it to whoever scales the workload.
+    pub sets_count: bool,
+    /// The kind that it defines, if it is a CustomResourceDefinition.
+    pub defines: Option<Box<CustomKind>>,
+}
+
+/// A kind of a CustomResourceDefinition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomKind {
+    /// The API group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// True if its objects have no namespace.
+    pub is_cluster_scoped: bool,
+}
+
+impl Resource {
+    /// What is kept of an object.
+    pub fn new(type_meta: TypeMeta, metadata: ObjectMeta, object: &Value) -> Self {
+        let spec = object.get("spec");
+        let field = |key: &str| spec.and_then(|spec| spec.get(key));
+        let defines = spec.filter(|_| type_meta.kind == "CustomResourceDefinition");
+        Self {
+            has_replicas: field("replicas").is_some_and(Value::is_number),
+            sets_count: COUNTS
+                .iter()
+                .any(|key| field(key).is_some_and(|value| !value.is_null())),
+            defines: defines.and_then(custom_kind).map(Box::new),
+            type_meta,
+            metadata,
+        }
+    }
+}
+
+fn custom_kind(definition: &Value) -> Option<CustomKind> {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    Some(CustomKind {
+        group: text(definition.get("group"))?,
+        kind: text(definition.get("names").and_then(|names| names.get("kind")))?,
+        is_cluster_scoped: definition.get("scope").and_then(Value::as_str) == Some("Cluster"),
+    })
 }

@@ -1,6 +1,7 @@
 //! A binding as every source supplies it: Karmada's object, plus the parts of its policy that the object lacks.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +15,9 @@ use divvy_documents::{ObjectName, Source};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Binding {
     /// The binding.
-    pub object: ResourceBinding,
+    pub object: Box<ResourceBinding>,
     /// The policy behind the binding, if it is known.
-    pub policy: Option<PolicyFacts>,
+    pub policy: Option<Arc<PolicyFacts>>,
     /// The workload that the binding propagates, if it is known.
     pub workload: Option<WorkloadFacts>,
     /// Location of the binding in the input, or that of its workload.
@@ -157,11 +158,7 @@ impl fmt::Display for SkipReason {
 impl Binding {
     /// `<namespace>/<name>`, or only the name if there is no namespace.
     pub fn key(&self) -> String {
-        let metadata = &self.object.metadata;
-        match metadata.namespace.as_str() {
-            "" => metadata.name.clone(),
-            namespace => format!("{namespace}/{}", metadata.name),
-        }
+        self.object.metadata.key()
     }
 
     /// Replicas to divide; 0 if the binding does not set them.
@@ -196,7 +193,7 @@ impl Binding {
     /// True if a reschedule from scratch was requested after the last scheduling. As in Karmada, a binding that was
     /// never scheduled cannot be rescheduled.
     pub fn is_fresh(&self) -> bool {
-        let ResourceBinding { spec, status, .. } = &self.object;
+        let ResourceBinding { spec, status, .. } = &*self.object;
         let times = spec.reschedule_triggered_at.zip(status.last_scheduled_time);
         times.is_some_and(|(triggered, scheduled)| triggered > scheduled)
     }
@@ -209,7 +206,7 @@ impl Binding {
 
     /// The reason to skip the binding; `None` if it is to be scheduled.
     pub fn skip_reason(&self) -> Option<SkipReason> {
-        let ResourceBinding { metadata, spec, .. } = &self.object;
+        let ResourceBinding { metadata, spec, .. } = &*self.object;
         if metadata.is_deleting() {
             return Some(SkipReason::Deleting);
         }

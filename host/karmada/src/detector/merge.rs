@@ -1,5 +1,7 @@
 //! Precedence among a binding, its policy and its workload.
 
+use std::sync::Arc;
+
 use super::Pending;
 use super::groups::affinity_groups;
 use crate::api::{
@@ -24,15 +26,15 @@ const LAZY: &str = "Lazy";
 ///   of them next.
 /// - A workload without a binding gets the binding that the detector would create.
 pub(super) fn merge(
-    binding: Option<ResourceBinding>,
+    binding: Option<Box<ResourceBinding>>,
     policy: Option<&PropagationPolicy>,
     workload: Option<(&Resource, Option<&Demand>)>,
-) -> (ResourceBinding, Vec<Pending>) {
+) -> (Box<ResourceBinding>, Vec<Pending>) {
     let is_new = binding.is_none();
     let mut merged = match (binding, workload) {
         (Some(binding), _) => binding,
-        (None, Some((resource, _))) => binding_from_workload(resource),
-        (None, None) => ResourceBinding::default(),
+        (None, Some((resource, _))) => Box::new(binding_from_workload(resource)),
+        (None, None) => Box::default(),
     };
     let mut pending = Vec::new();
     let is_namespaced = merged.scope() == BindingScope::Namespaced;
@@ -69,9 +71,9 @@ fn apply_policy(
     let placement = &policy.spec.placement;
     let is_due = is_changed || policy.spec.activation_preference != LAZY;
     match &spec.placement {
-        None if spec.required_by.is_empty() => spec.placement = Some(placement.clone()),
+        None if spec.required_by.is_empty() => spec.placement = Some(Arc::clone(placement)),
         Some(own) if own != placement && is_due => {
-            spec.placement = Some(placement.clone());
+            spec.placement = Some(Arc::clone(placement));
             pending.push(Pending::Placement);
         }
         _ => {}
@@ -83,7 +85,7 @@ fn apply_policy(
 
 /// Puts the binding into the groups that its placement and its workload's labels give it.
 fn apply_groups(workload: &Resource, had_placement: bool, spec: &mut ResourceBindingSpec, pending: &mut Vec<Pending>) {
-    let groups = spec.placement.as_ref();
+    let groups = spec.placement.as_deref();
     let groups = groups.and_then(|placement| affinity_groups(placement, &workload.metadata.labels));
     if spec.workload_affinity_groups == groups {
         return;

@@ -12,17 +12,27 @@ mod binding;
 mod groups;
 mod merge;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 
 use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
 use crate::policy::{Policies, claimed_by};
-use crate::workloads::{WorkloadKinds, WorkloadResource, has_replicas};
+use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_documents::{ObjectName, Source, Warning};
 
-/// The identity of a resource across its versions: group, kind, namespace, name.
-type ResourceKey = (String, String, String, String);
+/// The identity of a resource across its versions: group, kind, namespace and name, one after the other, because a dump has
+/// hundreds of thousands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct ResourceKey {
+    text: Box<str>,
+    /// Lengths of all but the name.
+    lengths: [usize; 3],
+}
+
+/// The identity of a policy: scope, namespace, name.
+type PolicyKey = (PolicyScope, String, String);
 
 /// The identity of a binding: namespace, name, scope.
 pub type BindingKey = (String, String, BindingScope);
@@ -30,7 +40,7 @@ pub type BindingKey = (String, String, BindingScope);
 /// An object with its location in the input and its rank in the order of arrival.
 #[derive(Debug, Clone)]
 struct Entry<T> {
-    object: T,
+    object: Box<T>,
     source: Option<Source>,
     arrival: u64,
 }
@@ -40,6 +50,8 @@ struct Entry<T> {
 pub struct Detector {
     workload_kinds: WorkloadKinds,
     policies: Policies,
+    /// Facts about the policies, which their bindings share.
+    facts: BTreeMap<PolicyKey, Arc<PolicyFacts>>,
     bindings: BTreeMap<BindingKey, Entry<ResourceBinding>>,
     workloads: BTreeMap<ResourceKey, Entry<WorkloadResource>>,
     arrivals: u64,
@@ -67,17 +79,20 @@ impl Detector {
 
     /// Adds a policy, replacing an older version.
     pub fn apply_policy(&mut self, policy: PropagationPolicy) {
-        self.policies.insert(policy);
+        let policy = self.policies.insert(policy);
+        let facts = Arc::new(PolicyFacts::from(policy));
+        self.facts.insert(policy_key(policy), facts);
     }
 
     /// Removes a policy. Does nothing if it is unknown.
     pub fn remove_policy(&mut self, scope: PolicyScope, namespace: &str, name: &str) {
         self.policies.remove(scope, namespace, name);
+        self.facts.remove(&(scope, namespace.to_owned(), name.to_owned()));
     }
 
     /// Adds a binding, replacing an older version. `source` is its location in the input, for messages.
-    pub fn apply_binding(&mut self, binding: ResourceBinding, source: Option<Source>) {
-        let entry = self.entry(binding, source);
+    pub fn apply_binding(&mut self, binding: impl Into<Box<ResourceBinding>>, source: Option<Source>) {
+        let entry = self.entry(binding.into(), source);
         self.bindings.insert(binding_key(&entry.object), entry);
     }
 
@@ -87,8 +102,8 @@ impl Detector {
     }
 
     /// Adds a resource, replacing an older version. `source` is its location in the input, for messages.
-    pub fn apply_resource(&mut self, resource: WorkloadResource, source: Option<Source>) {
-        let entry = self.entry(resource, source);
+    pub fn apply_resource(&mut self, resource: impl Into<Box<WorkloadResource>>, source: Option<Source>) {
+        let entry = self.entry(resource.into(), source);
         self.workloads.insert(resource_key(&entry.object.resource), entry);
     }
 
@@ -97,7 +112,7 @@ impl Detector {
         self.workloads.remove(&resource_key(resource));
     }
 
-    fn entry<T>(&mut self, object: T, source: Option<Source>) -> Entry<T> {
+    fn entry<T>(&mut self, object: Box<T>, source: Option<Source>) -> Entry<T> {
         self.arrivals += 1;
         let arrival = self.arrivals;
         Entry {
@@ -116,30 +131,28 @@ impl Detector {
     pub fn detect(mut self) -> Detected {
         // Both are taken out one by one, in the order of arrival for the warnings: copies of all would be the largest part of the
         // memory.
-        let mut bindings: Vec<_> = std::mem::take(&mut self.bindings).into_iter().collect();
-        bindings.sort_by_key(|(_, entry)| entry.arrival);
+        let mut bindings: Vec<_> = std::mem::take(&mut self.bindings).into_values().collect();
+        bindings.sort_unstable_by_key(|entry| entry.arrival);
         let mut warnings = Warnings::default();
         // Bindings in the input come first, because their workloads must not get a second binding.
         let mut bound = HashSet::new();
-        let mut found: BTreeMap<BindingKey, Binding> = BTreeMap::new();
-        for (key, entry) in bindings {
+        let mut found: Vec<Binding> = Vec::with_capacity(bindings.len());
+        for entry in bindings {
             bound.insert(bound_resource(&entry.object));
             if let Some(workload) = self.workload_of(&entry.object) {
                 warnings.of_kind(workload, &self.workload_kinds, "the binding's count is used");
             }
             let binding = self.completed(entry);
             warnings.of_placement(&binding);
-            found.insert(key, binding);
+            found.push(binding);
         }
         let mut unmatched = Vec::new();
-        let mut workloads: Vec<_> = std::mem::take(&mut self.workloads).into_iter().collect();
-        workloads.sort_by_key(|(_, entry)| entry.arrival);
-        for (key, entry) in workloads {
-            if bound.contains(&key) {
-                continue;
-            }
-            let entry = &entry;
-            let WorkloadResource { resource, demand } = &entry.object;
+        let workloads = std::mem::take(&mut self.workloads).into_iter();
+        let unbound = workloads.filter(|(key, _)| bound.is_empty() || !bound.contains(key));
+        let mut workloads: Vec<_> = unbound.map(|(_, entry)| entry).collect();
+        workloads.sort_unstable_by_key(|entry| entry.arrival);
+        for entry in workloads {
+            let WorkloadResource { resource, demand } = &*entry.object;
             if is_reserved(&resource.metadata.namespace) {
                 continue;
             }
@@ -147,32 +160,32 @@ impl Detector {
                 unmatched.push(resource_name(resource));
                 continue;
             };
-            warnings.of_kind(entry, &self.workload_kinds, "propagated whole");
+            warnings.of_kind(&entry, &self.workload_kinds, "propagated whole");
             let (object, pending) = merge::merge(None, Some(policy), Some((resource, demand.as_ref())));
-            let binding = Binding {
+            let ObjectMeta {
+                labels, annotations, ..
+            } = entry.object.resource.metadata;
+            found.push(Binding {
                 object,
-                policy: Some(PolicyFacts::from(policy)),
-                workload: Some(WorkloadFacts::from(&resource.metadata)),
-                source: entry.source.clone(),
+                policy: self.facts_of(policy),
+                workload: Some(WorkloadFacts { labels, annotations }),
+                source: entry.source,
                 pending,
-            };
-            // Two resources can map to the same binding name, as `a:b` and `a.b` do. Like Karmada, keep only one.
-            match found.entry(binding_key(&binding.object)) {
-                btree_map::Entry::Vacant(vacant) => {
-                    vacant.insert(binding);
-                }
-                btree_map::Entry::Occupied(_) => {
-                    let message = format!(
-                        "the binding `{}` is already in the input; not creating a second one",
-                        binding.key()
-                    );
-                    warnings.at(entry, message, None);
-                }
-            }
+            });
         }
+        // In the order of arrival among those of one name.
+        found.sort_by(|left, right| identity(left).cmp(&identity(right)));
+        // Two resources can map to the same binding name, as `a:b` and `a.b` do. Like Karmada, keep only one.
+        found.dedup_by(|second, first| {
+            let is_same = identity(second) == identity(first);
+            if is_same {
+                warnings.of_second(second);
+            }
+            is_same
+        });
         unmatched.sort();
         Detected {
-            bindings: found.into_values().collect(),
+            bindings: found,
             unmatched,
             warnings: warnings.found,
         }
@@ -180,17 +193,21 @@ impl Detector {
 
     /// A binding from the input, completed by its policy and workload.
     fn completed(&self, entry: Entry<ResourceBinding>) -> Binding {
-        let workload = self.workload_of(&entry.object).map(|workload| &workload.object);
+        let workload = self.workload_of(&entry.object).map(|workload| &*workload.object);
         let policy = self.policy_of(&entry.object, workload);
         let parts = workload.map(|workload| (&workload.resource, workload.demand.as_ref()));
         let (object, pending) = merge::merge(Some(entry.object), policy, parts);
         Binding {
             object,
-            policy: policy.map(PolicyFacts::from),
+            policy: policy.and_then(|policy| self.facts_of(policy)),
             workload: workload.map(|workload| WorkloadFacts::from(&workload.resource.metadata)),
             source: entry.source,
             pending,
         }
+    }
+
+    fn facts_of(&self, policy: &PropagationPolicy) -> Option<Arc<PolicyFacts>> {
+        self.facts.get(&policy_key(policy)).cloned()
     }
 
     fn workload_of(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
@@ -207,22 +224,35 @@ impl Detector {
     }
 }
 
+/// Namespace, name and scope, of which every binding has its own.
+fn identity(binding: &Binding) -> (&str, &str, BindingScope) {
+    let object = &binding.object;
+    (&object.metadata.namespace, &object.metadata.name, object.scope())
+}
+
 /// The key under which a binding is stored.
 pub fn binding_key(binding: &ResourceBinding) -> BindingKey {
     let ObjectMeta { namespace, name, .. } = &binding.metadata;
     (namespace.clone(), name.clone(), binding.scope())
 }
 
+fn policy_key(policy: &PropagationPolicy) -> PolicyKey {
+    let ObjectMeta { namespace, name, .. } = &policy.metadata;
+    (policy.scope(), namespace.clone(), name.clone())
+}
+
 fn resource_key(resource: &Resource) -> ResourceKey {
     let Resource {
         type_meta, metadata, ..
     } = resource;
-    (
-        type_meta.group().to_owned(),
-        type_meta.kind.clone(),
-        metadata.namespace.clone(),
-        metadata.name.clone(),
-    )
+    joined(type_meta.group(), &type_meta.kind, &metadata.namespace, &metadata.name)
+}
+
+fn joined(group: &str, kind: &str, namespace: &str, name: &str) -> ResourceKey {
+    ResourceKey {
+        text: [group, kind, namespace, name].concat().into(),
+        lengths: [group, kind, namespace].map(str::len),
+    }
 }
 
 /// True for namespaces from which Karmada's detector propagates nothing (`names.IsReservedNamespace`).
@@ -235,17 +265,12 @@ fn is_reserved(namespace: &str) -> bool {
 /// The identity of the resource that a binding names.
 fn bound_resource(binding: &ResourceBinding) -> ResourceKey {
     let reference = &binding.spec.resource;
-    let group = reference.api_version.split_once('/').map_or("", |(group, _)| group);
+    let group = TypeMeta::group_of(&reference.api_version);
     let namespace = match binding.scope() {
         BindingScope::Namespaced if reference.namespace.is_empty() => &binding.metadata.namespace,
         _ => &reference.namespace,
     };
-    (
-        group.to_owned(),
-        reference.kind.clone(),
-        namespace.clone(),
-        reference.name.clone(),
-    )
+    joined(group, &reference.kind, namespace, &reference.name)
 }
 
 fn resource_name(resource: &Resource) -> ObjectName {
@@ -263,9 +288,9 @@ struct Warnings {
 impl Warnings {
     /// Warns about a kind with `spec.replicas` that is missing from the table of workload kinds.
     fn of_kind(&mut self, entry: &Entry<WorkloadResource>, known: &WorkloadKinds, consequence: &str) {
-        let WorkloadResource { resource, demand } = &entry.object;
+        let WorkloadResource { resource, demand } = &*entry.object;
         let type_meta = &resource.type_meta;
-        let is_unknown = demand.is_none() && has_replicas(resource) && !known.contains(type_meta);
+        let is_unknown = demand.is_none() && resource.has_replicas && !known.contains(type_meta);
         if !is_unknown || !self.kinds.insert(type_meta.clone()) {
             return;
         }
@@ -290,6 +315,20 @@ impl Warnings {
             source_of: binding.source.clone(),
             object: Some(ObjectName::new(&object.kind, &metadata.namespace, &metadata.name)),
             message: "the binding has no placement and no policy in the input; duplicating to every cluster".to_owned(),
+            hint: None,
+        });
+    }
+
+    /// Warns about a binding whose name another one has.
+    fn of_second(&mut self, binding: &Binding) {
+        let resource = &binding.object.spec.resource;
+        self.found.push(Warning {
+            source_of: binding.source.clone(),
+            object: Some(ObjectName::new(&resource.kind, &resource.namespace, &resource.name)),
+            message: format!(
+                "the binding `{}` is already in the input; not creating a second one",
+                binding.key()
+            ),
             hint: None,
         });
     }

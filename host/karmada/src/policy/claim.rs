@@ -88,12 +88,14 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// Inserts a policy with its defaults applied, replacing an older version.
-    pub fn insert(&mut self, mut policy: PropagationPolicy) {
+    /// Inserts a policy with its defaults applied, replacing an older version, and returns it.
+    pub fn insert(&mut self, mut policy: PropagationPolicy) -> &PropagationPolicy {
         apply_policy_defaults(&mut policy);
         let ObjectMeta { namespace, name, .. } = &policy.metadata;
         let key = (policy.scope(), namespace.clone(), name.clone());
-        self.policies.insert(key, policy);
+        let slot = self.policies.entry(key).or_default();
+        *slot = policy;
+        slot
     }
 
     /// Removes a policy. Does nothing if there is none with that name.

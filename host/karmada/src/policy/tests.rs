@@ -33,7 +33,9 @@ fn check(policies: &[PropagationPolicy], metadata: Value, expected: Option<&str>
     };
     let metadata: ObjectMeta = serde_json::from_value(metadata).unwrap();
     let mut known = Policies::default();
-    policies.iter().cloned().for_each(|policy| known.insert(policy));
+    for policy in policies {
+        known.insert(policy.clone());
+    }
     let found = known.policy_for(&type_meta, &metadata);
     assert_eq!(found.map(|policy| policy.metadata.name.as_str()), expected);
 }

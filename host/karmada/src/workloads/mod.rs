@@ -53,8 +53,3 @@ pub fn value_at<'value>(value: &'value Value, path: &FieldPath) -> Option<&'valu
         PathSegment::Index(index) => value.get(index),
     })
 }
-
-/// True if an object has a number at `spec.replicas`, as scalable kinds do.
-pub fn has_replicas(resource: &Resource) -> bool {
-    value_at(&resource.value, &FieldPath::dotted("spec.replicas")).is_some_and(Value::is_number)
-}

@@ -5,6 +5,8 @@
 //! placement. The annotation is only written if there is something to keep: a binding whose policy uses nothing of
 //! Divvy's and has no affinity groups carries none.
 
+use std::sync::Arc;
+
 use crate::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
 };
@@ -90,14 +92,17 @@ impl Request {
     }
 
     /// A policy's facts as a decision reads them: with the request that is in force. A request whose policy is not known
-    /// gets facts that contain nothing else.
-    pub fn facts(&self, policy: Option<PolicyFacts>) -> Option<PolicyFacts> {
-        let mut facts = match policy {
-            None if *self == Self::default() => return None,
-            known => known.unwrap_or_default(),
-        };
-        self.put_into(&mut facts);
-        Some(facts)
+    /// gets facts that contain nothing else. Facts that have the request already are shared.
+    pub fn facts(&self, policy: Option<&Arc<PolicyFacts>>) -> Option<Arc<PolicyFacts>> {
+        match policy {
+            None if *self == Self::default() => None,
+            Some(policy) if *self == Self::of_policy(policy) => Some(Arc::clone(policy)),
+            known => {
+                let mut facts = known.map_or_else(PolicyFacts::default, |known| PolicyFacts::clone(known));
+                self.put_into(&mut facts);
+                Some(Arc::new(facts))
+            }
+        }
     }
 
     /// Puts the request into a policy's facts, in place of the one that they have.

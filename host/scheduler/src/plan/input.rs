@@ -96,9 +96,9 @@ impl<'a> PlanInput<'a> {
                 .iter()
                 .map(|task| task.from_cluster.as_str())
                 .collect(),
-            placement: spec.placement.as_ref(),
+            placement: spec.placement.as_deref(),
             affinity_groups: spec.workload_affinity_groups.as_ref(),
-            policy: policy.as_ref(),
+            policy: policy.as_deref(),
             workload: workload.as_ref(),
             priority: binding.priority(),
         }
@@ -123,6 +123,8 @@ impl<'a> PlanInput<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     /// A plan is made again if anything changes that a plugin can see.
@@ -130,7 +132,7 @@ mod tests {
     fn the_key_covers_everything_that_plugins_see() {
         let facts = || (PolicyFacts::default(), WorkloadFacts::default());
         let binding = |policy: PolicyFacts, workload: WorkloadFacts| Binding {
-            policy: Some(policy),
+            policy: Some(Arc::new(policy)),
             workload: Some(workload),
             ..Binding::default()
         };

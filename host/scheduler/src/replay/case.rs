@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use serde::de::{DeserializeOwned, Error as _};
@@ -56,7 +57,7 @@ pub struct Case {
     /// Facts from the policy beyond the placement. Absent in recordings of other schedulers, and in older ones, which
     /// wrote them into the binding's annotations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<PolicyFacts>,
+    pub policy: Option<Arc<PolicyFacts>>,
     /// Labels and annotations of the workload. Present only if a plugin could read them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadFacts>,
@@ -89,7 +90,7 @@ impl Case {
             resource.namespace.clone_from(&object.metadata.namespace);
         }
         Binding {
-            object,
+            object: Box::new(object),
             policy: self.policy.clone(),
             workload: self.workload.clone(),
             ..Binding::default()

@@ -69,7 +69,7 @@ pub fn recorded_case(binding: &Binding, decision: &Decision, fleet: &str, expect
     line(&Line::Case(Box::new(Case {
         name: decision.binding.clone(),
         fleet: fleet.to_owned(),
-        binding: object,
+        binding: *object,
         policy: binding.policy.clone(),
         workload: binding.workload.clone().filter(|_| has_metadata),
         time: decision.time,

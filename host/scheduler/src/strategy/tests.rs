@@ -2,6 +2,8 @@
 
 mod printed;
 
+use std::sync::Arc;
+
 use super::{
     Declaration, Declarations, RuleField, RuleList, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
 };
@@ -59,11 +61,11 @@ fn binding(placement: &str, own: &[(&str, &str)], policy: &[(&str, &str)]) -> Bi
     let mut binding = Binding::default();
     binding.object.metadata.annotations = annotations(own);
     binding.object.spec.replicas = Some(5);
-    binding.object.spec.placement = Some(serde_json::from_str(placement).unwrap());
-    binding.policy = Some(PolicyFacts {
+    binding.object.spec.placement = Some(Arc::new(serde_json::from_str(placement).unwrap()));
+    binding.policy = Some(Arc::new(PolicyFacts {
         annotations: annotations(policy),
         ..PolicyFacts::default()
-    });
+    }));
     binding
 }
 
@@ -372,7 +374,7 @@ fn preferences_for_a_plugin_are_refused_with_their_address() {
     ];
     for (policy, expected) in cases {
         let mut binding = binding(AVERAGE, &[], policy);
-        let facts = binding.policy.as_mut().unwrap();
+        let facts = Arc::make_mut(binding.policy.as_mut().unwrap());
         (facts.kind, facts.namespace, facts.name) =
             ("PropagationPolicy".to_owned(), "default".to_owned(), "web".to_owned());
         assert_eq!(request(&binding, None).unwrap_err(), expected, "{policy:?}");

@@ -188,11 +188,7 @@ fn resource(object: Value) -> Result<WorkloadResource, Error> {
     let mut fields = Read { object: &object };
     let demand = WorkloadKinds::default().demand(&type_meta, &metadata.namespace, &mut fields);
     Ok(WorkloadResource {
-        resource: Resource {
-            type_meta,
-            metadata,
-            value: object,
-        },
+        resource: Resource::new(type_meta, metadata, &object),
         demand,
     })
 }

@@ -19,7 +19,7 @@ use super::arguments::{MissingClusters, SituationArguments};
 use crate::command::choosing::Shown;
 use crate::command::clusters;
 use crate::command::input::read_files;
-use crate::command::schedule::{check_strategy, tell_warnings};
+use crate::command::schedule::{PlanFindings, check_strategy, tell_warnings};
 use crate::command::setup::ChosenProfile;
 use crate::command::tables::check_clusters;
 use crate::report::console::Console;
@@ -89,7 +89,8 @@ pub(in crate::command) fn prepare(
     if !arguments.choosing.quiet {
         let profile = &right.side.profile;
         let scheduler = Scheduler::new(Arc::clone(profile));
-        tell_warnings(&manifests, &mut detected, false, (&scheduler, profile), console);
+        let findings = PlanFindings::of(&detected.bindings, &scheduler, profile);
+        tell_warnings(&manifests, &mut detected, false, findings, console);
     }
     let mut problems = manifests.problems.clone();
     problems.extend(overlay.iter().flat_map(|overlay| overlay.problems.clone()));

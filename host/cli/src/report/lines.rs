@@ -1,31 +1,22 @@
-//! Lists of clusters as YAML, written directly.
+//! Lists of clusters as JSON and YAML, written directly.
 //!
-//! The library examines every text for whatever a reader could take it for, and writes character by character. A duplicated workload
-//! has thousands of clusters, whose names are plain: they need none of that. Everything else is the library's, and tests compare
-//! both.
+//! A duplicated workload has thousands of clusters. The libraries write each by way of its fields, and that for YAML examines every
+//! text for whatever a reader could take it for. The names are plain and need none of that. Everything else is the libraries', and
+//! tests compare both.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// Maximum length of a name that is written directly. The library folds long texts.
+use super::structured::Form;
+
+/// Maximum length of a name that is written directly. The library for YAML folds long texts.
 const NAME_LENGTH_MAX: usize = 63;
 
 /// A cluster with numbers: the fields of a mapping, in their order. Those without a value are left out.
 pub(super) struct Line<'a> {
     pub(super) name: &'a str,
     pub(super) numbers: [(&'static str, Option<i64>); 2],
-}
-
-/// Writes any value as YAML.
-///
-/// # Errors
-///
-/// The error of `out`. Part of the output may have been written.
-pub(crate) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())?;
-    if text.ends_with('\n') { Ok(()) } else { writeln!(out) }
 }
 
 /// True for a name that no reader takes for anything but text, and whose list [`with_lines`] may write: lower-case letters, digits and
@@ -38,55 +29,106 @@ pub(super) fn is_plain(name: &str) -> bool {
         && name.bytes().any(|byte| !byte.is_ascii_lowercase())
 }
 
-/// Writes a value that is the only element of an array, with lines in an empty list of its own mapping. Returns false, without
-/// writing anything, if it has no such list.
+/// The text around a list, around its items, and before a number of an item.
+struct Words {
+    /// The list without items, as the library writes it.
+    empty: String,
+    begin: String,
+    item: &'static str,
+    item_end: &'static str,
+    between: &'static str,
+    end: &'static str,
+}
+
+impl Words {
+    fn of(form: Form, key: &str) -> Self {
+        match form {
+            Form::Json => Self {
+                empty: format!("\n    \"{key}\": []"),
+                begin: format!("\n    \"{key}\": [\n"),
+                item: "      {\n        \"name\": \"",
+                item_end: "\n      }",
+                between: ",\n",
+                end: "\n    ]",
+            },
+            Form::Yaml => Self {
+                empty: format!("\n  {key}: []\n"),
+                begin: format!("\n  {key}:\n"),
+                item: "  - name: ",
+                item_end: "\n",
+                between: "",
+                end: "",
+            },
+        }
+    }
+}
+
+/// Writes a value that is the only element of an array, with lines in an empty list of its own mapping. There must be a line. Returns
+/// false, without writing anything, if it has no such list.
 ///
 /// # Errors
 ///
 /// The error of `out`. Part of the output may have been written.
 pub(super) fn with_lines<'a>(
+    form: Form,
     array: &impl Serialize,
     key: &str,
     lines: impl Iterator<Item = Line<'a>>,
-    out: &mut dyn Write,
+    out: &mut Vec<u8>,
 ) -> io::Result<bool> {
-    let text = serde_saphyr::to_string(array).map_err(io::Error::other)?;
-    // The lines of a longer text are indented further, so that no text looks like this.
-    let empty = format!("\n  {key}: []\n");
-    let Some((before, after)) = text.split_once(&empty) else {
+    let words = Words::of(form, key);
+    let mut text = Vec::new();
+    form.write(array, &mut text)?;
+    let text = String::from_utf8(text).map_err(io::Error::other)?;
+    // The lines of a longer text are indented further or escaped, so that no text looks like this.
+    let Some((before, after)) = text.split_once(&words.empty) else {
         return Ok(false);
     };
-    writeln!(out, "{before}\n  {key}:")?;
-    for Line { name, numbers } in lines {
-        out.write_all(b"  - name: ")?;
-        out.write_all(name.as_bytes())?;
-        for (field, number) in numbers {
-            if let Some(number) = number {
-                write!(out, "\n    {field}: {number}")?;
-            }
+    out.extend_from_slice(before.as_bytes());
+    out.extend_from_slice(words.begin.as_bytes());
+    let mut buffer = itoa::Buffer::new();
+    for (number, Line { name, numbers }) in lines.enumerate() {
+        if number > 0 {
+            out.extend_from_slice(words.between.as_bytes());
         }
-        out.write_all(b"\n")?;
+        out.extend_from_slice(words.item.as_bytes());
+        out.extend_from_slice(name.as_bytes());
+        if form == Form::Json {
+            out.push(b'"');
+        }
+        for (field, number) in numbers {
+            let Some(number) = number else { continue };
+            match form {
+                Form::Json => write!(out, ",\n        \"{field}\": ")?,
+                Form::Yaml => write!(out, "\n    {field}: ")?,
+            }
+            out.extend_from_slice(buffer.format(number).as_bytes());
+        }
+        out.extend_from_slice(words.item_end.as_bytes());
     }
-    out.write_all(after.as_bytes())?;
+    out.extend_from_slice(words.end.as_bytes());
+    out.extend_from_slice(after.as_bytes());
     Ok(true)
 }
 
 #[cfg(test)]
 mod tests {
-    //! What is written directly is what the library writes.
+    //! What is written directly is what the libraries write.
 
     use serde_json::{Value, json};
 
     use super::*;
 
-    fn by_library(row: &Value) -> String {
+    const FORMS: [Form; 2] = [Form::Json, Form::Yaml];
+
+    fn by_library(form: Form, row: &Value) -> String {
         let mut bytes = Vec::new();
-        write_value(&[row], &mut bytes).expect("memory takes everything");
-        String::from_utf8(bytes).expect("YAML is text")
+        form.write(&[row], &mut bytes).expect("memory takes everything");
+        String::from_utf8(bytes).expect("it is text")
     }
 
     /// The same mapping, with its list of clusters written directly.
-    fn directly(row: &Value) -> Option<String> {
+    fn directly(form: Form, row: &Value) -> Option<String> {
         let clusters = row["clusters"].as_array()?;
         let mut without = row.clone();
         without["clusters"] = json!([]);
@@ -98,8 +140,8 @@ mod tests {
             ],
         });
         let mut bytes = Vec::new();
-        let is_written = with_lines(&[without], "clusters", lines, &mut bytes).expect("memory takes everything");
-        is_written.then(|| String::from_utf8(bytes).expect("YAML is text"))
+        let is_written = with_lines(form, &[without], "clusters", lines, &mut bytes).expect("memory takes everything");
+        is_written.then(|| String::from_utf8(bytes).expect("it is text"))
     }
 
     /// Numbers without a pattern, the same in every run.
@@ -159,7 +201,9 @@ mod tests {
             let row = json!({"affinity": text, "clusters": clusters, "message": text, "nested": {"clusters": [], "a": [text]}});
             if is_plain {
                 compared += 1;
-                assert_eq!(directly(&row).as_deref(), Some(by_library(&row).as_str()));
+                for form in FORMS {
+                    assert_eq!(directly(form, &row).as_deref(), Some(by_library(form, &row).as_str()));
+                }
             }
         }
         assert!(compared > 500, "{compared}");
@@ -190,14 +234,11 @@ mod tests {
 
     #[test]
     fn a_row_without_the_list_is_left_to_the_library() {
-        let mut bytes = Vec::new();
-        let is_written = with_lines(
-            &[json!({"a": {"clusters": []}})],
-            "clusters",
-            std::iter::empty(),
-            &mut bytes,
-        );
-        assert!(!is_written.expect("memory takes everything"));
-        assert!(bytes.is_empty());
+        for form in FORMS {
+            let (mut bytes, row) = (Vec::new(), json!({"a": {"clusters": []}}));
+            let is_written = with_lines(form, &[row], "clusters", std::iter::empty(), &mut bytes);
+            assert!(!is_written.expect("memory takes everything"));
+            assert!(bytes.is_empty());
+        }
     }
 }

@@ -1,0 +1,146 @@
+//! The objects that were read, by group, kind, namespace and name.
+//!
+//! Only their places are kept, because a copy of the names of a large dump takes as much memory as the objects.
+
+use std::hash::{BuildHasher, RandomState};
+
+use divvy_documents::{ObjectName, Source};
+use divvy_karmada::api::{ObjectMeta, TypeMeta};
+use hashbrown::HashTable;
+
+use super::{Located, Manifests};
+
+/// Identity of an object: API group, then kind, namespace and name.
+pub(super) type Key = (String, ObjectName);
+
+/// Group, kind, namespace and name, borrowed.
+type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// The objects so far. They are in the lists of the manifests, which every method gets.
+#[derive(Default)]
+pub(super) struct Known {
+    entries: HashTable<Entry>,
+    hasher: RandomState,
+    /// Objects with problems, which are in no list.
+    faulty: Vec<(Key, Source)>,
+}
+
+/// Place of an object.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) list: List,
+    pub(super) index: usize,
+    /// Digest of what the list does not keep of it.
+    pub(super) digest: u64,
+    /// Hash of its identity.
+    hash: u64,
+}
+
+/// A list of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Clusters,
+    Policies,
+    Bindings,
+    Resources,
+    Faulty,
+}
+
+impl Known {
+    /// Hash of an identity, for this table alone.
+    pub(super) fn hash(&self, key: &Key) -> u64 {
+        self.hasher.hash_one(of_key(key))
+    }
+
+    /// The object with this identity and its hash, if it was read before.
+    pub(super) fn find(&self, key: &Key, hash: u64, manifests: &Manifests) -> Option<Entry> {
+        let wanted = of_key(key);
+        let is_wanted = |entry: &Entry| of_entry(*entry, manifests, &self.faulty) == Some(wanted);
+        self.entries.find(hash, is_wanted).copied()
+    }
+
+    /// Adds an object, which is in that list, by the hash of its identity.
+    pub(super) fn add(&mut self, (list, index): (List, usize), digest: u64, hash: u64) {
+        let entry = Entry {
+            list,
+            index,
+            digest,
+            hash,
+        };
+        self.entries.insert_unique(hash, entry, |entry| entry.hash);
+    }
+
+    /// Adds an object with problems, so that another one of the same name is reported in the same run.
+    pub(super) fn add_faulty(&mut self, key: Key, hash: u64, source: Source) {
+        self.faulty.push((key, source));
+        self.add((List::Faulty, self.faulty.len() - 1), 0, hash);
+    }
+
+    /// Number of objects with problems.
+    pub(super) fn faulty(&self) -> usize {
+        self.faulty.len()
+    }
+
+    /// Location of an object.
+    pub(super) fn source<'a>(&'a self, entry: Entry, manifests: &'a Manifests) -> &'a Source {
+        let index = entry.index;
+        match entry.list {
+            List::Clusters => &manifests.clusters[index].source,
+            List::Policies => &manifests.policies[index].source,
+            List::Bindings => &manifests.bindings[index].source,
+            List::Resources => &manifests.resources[index].source,
+            List::Faulty => &self.faulty[index].1,
+        }
+    }
+
+    /// Forgets the objects that are no longer in their lists, and all with problems but the first `faulty`.
+    pub(super) fn forget(&mut self, faulty: usize, manifests: &Manifests) {
+        self.faulty.truncate(faulty);
+        let faulty = &self.faulty;
+        self.entries
+            .retain(|entry| of_entry(*entry, manifests, faulty).is_some());
+    }
+}
+
+impl Entry {
+    /// True if the object is equal to another one, except for what its list does not keep.
+    pub(super) fn is<T: PartialEq>(&self, list: &[Located<T>], other: &Located<T>) -> bool {
+        self.list != List::Faulty
+            && list
+                .get(self.index)
+                .is_some_and(|first| first.object == other.object && first.json == other.json)
+    }
+}
+
+fn of_key((group, name): &Key) -> Identity<'_> {
+    (group, &name.kind, &name.namespace, &name.name)
+}
+
+/// Identity of an object; `None` if it is not in its list.
+fn of_entry<'a>(entry: Entry, manifests: &'a Manifests, faulty: &'a [(Key, Source)]) -> Option<Identity<'a>> {
+    let index = entry.index;
+    let of = |api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta| -> Identity<'a> {
+        let group = TypeMeta::group_of(api_version);
+        (group, kind, &metadata.namespace, &metadata.name)
+    };
+    match entry.list {
+        List::Clusters => {
+            let object = &manifests.clusters.get(index)?.object;
+            Some(of(&object.api_version, &object.kind, &object.metadata))
+        }
+        List::Policies => {
+            let object = &manifests.policies.get(index)?.object;
+            Some(of(&object.api_version, &object.kind, &object.metadata))
+        }
+        List::Bindings => {
+            let object = &manifests.bindings.get(index)?.object;
+            Some(of(&object.api_version, &object.kind, &object.metadata))
+        }
+        List::Resources => {
+            let resource = &manifests.resources.get(index)?.object.resource;
+            let TypeMeta { api_version, kind } = &resource.type_meta;
+            Some(of(api_version, kind, &resource.metadata))
+        }
+        List::Faulty => faulty.get(index).map(|(key, _)| of_key(key)),
+    }
+}
