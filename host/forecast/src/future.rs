@@ -4,7 +4,6 @@
 //! clusters, whatever a new decision would be. What is decided is decided in the order of priority, then name, and takes
 //! its new replicas from the capacity that later bindings see, unless the ledger is off.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -104,8 +103,7 @@ pub enum Fate {
 /// A binding on one side.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The binding, with the policy's request that is in force. It is decided without the annotations that decisions leave
-    /// ([`without_decision`]).
+    /// The binding, with the policy's request that is in force.
     pub binding: Arc<Binding>,
     /// Action on the binding.
     pub fate: Fate,
@@ -293,8 +291,7 @@ fn decide_among(
         parallel::map(&order, options.threads, || {
             let (mut scheduler, mut summaries) = (scheduler(), PlanSummaries::default());
             move |&(index, _)| {
-                let binding = without_decision(&prepared[index].binding);
-                let decision = scheduler.schedule(&binding, fleet);
+                let decision = scheduler.schedule(&prepared[index].binding, fleet);
                 options.explains.trimmed(decision, &mut summaries)
             }
         })
@@ -320,10 +317,9 @@ fn one_after_another(
 ) -> Vec<Decision> {
     let mut summaries = PlanSummaries::default();
     let mut decide = |scheduler: &mut Scheduler, binding: &Binding| {
-        let binding = without_decision(binding);
-        let decision = scheduler.schedule(&binding, fleet);
+        let decision = scheduler.schedule(binding, fleet);
         if result(&decision, side).is_some_and(|targets| targets.is_empty()) {
-            scheduler.cleared(&binding);
+            scheduler.cleared(binding);
         }
         explains.trimmed(decision, &mut summaries)
     };
@@ -440,24 +436,6 @@ pub(crate) fn prepare_one(
         sum,
         skipped,
     }
-}
-
-/// A binding as it is decided: without the annotations that decisions leave.
-pub(crate) fn without_decision(binding: &Binding) -> Cow<'_, Binding> {
-    let annotations = &binding.object.metadata.annotations;
-    if !annotations.contains_key(APPLIED_PLACEMENT) && !annotations.contains_key(APPLIED_POLICY) {
-        return Cow::Borrowed(binding);
-    }
-    let mut binding = binding.clone();
-    remove_decision(&mut binding);
-    Cow::Owned(binding)
-}
-
-/// Removes the annotations that decisions leave.
-pub(crate) fn remove_decision(binding: &mut Binding) {
-    let annotations = &mut binding.object.metadata.annotations;
-    annotations.remove(APPLIED_PLACEMENT);
-    annotations.remove(APPLIED_POLICY);
 }
 
 /// True if clusters changed that concern the binding, under a profile that then moves satisfied bindings.

@@ -9,7 +9,7 @@ use divvy_scheduler::scheduler::{Outcome, Scheduler};
 
 use crate::document::{Latent, LatentRow};
 use crate::forecast::counts;
-use crate::future::{Entry, Fate, Future, Options, Side, without_decision};
+use crate::future::{Entry, Fate, Future, Options, Side};
 use crate::movement::{Ending, Movement};
 use crate::parallel;
 use crate::situation::Assignment;
@@ -28,7 +28,7 @@ pub fn latent(future: &Future, side: &Side, options: Options, lists: bool) -> La
             .deciding_at(options.time)
             .knowing(future.placements.clone());
         move |entry: &&Entry| {
-            let decision = scheduler.rescheduled(&without_decision(&entry.binding), &future.fleet);
+            let decision = scheduler.rescheduled(&entry.binding, &future.fleet);
             let (targets, ending, message): (Assignment, Ending, String) = match decision.outcome {
                 Outcome::Scheduled(targets) => (targets.into_iter().collect(), Ending::Placed, String::new()),
                 Outcome::Failed(error) => (Assignment::clone(&entry.targets), Ending::Failed, error.to_string()),

@@ -11,7 +11,7 @@ use divvy_scheduler::placements::Placements;
 use divvy_scheduler::scheduler::Scheduler;
 
 use crate::document::{ViolationRow, Violations};
-use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one, remove_decision};
+use crate::future::{Future, Options, Prepared, Side, prepare, prepare_one};
 use crate::parallel;
 use crate::situation::Situation;
 
@@ -64,7 +64,6 @@ fn of_binding(
         return Ok(Vec::new());
     }
     let mut newcomer = Binding::clone(&prepared.binding);
-    remove_decision(&mut newcomer);
     newcomer.object.spec.clusters.clear();
     if scheduler.plan(&newcomer).is_err() {
         return Ok(Vec::new());

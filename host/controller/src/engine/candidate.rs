@@ -7,8 +7,8 @@ use divvy_karmada::detector::{Binding, PolicyFacts};
 use serde_json::Value;
 
 use super::{Announcement, Engine, News};
+use crate::decide::APPLIED_POLICY;
 use crate::decide::policy::{AppliedPolicy, Awaited, Request, is_lazy, request_in_force};
-use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use crate::objects::{BindingKey, Fetched};
 use crate::store::{Record, SharedPlacement};
 use crate::write::SpecificationPatch;
@@ -53,12 +53,10 @@ impl Candidate {
         })
     }
 
-    /// The binding as plugins see it: with its placement and the request in force, without what decisions wrote.
+    /// The binding as plugins see it: with its placement and the request in force.
     pub(super) fn for_plugins(&self, placement: &Arc<Placement>) -> Binding {
         let mut object = self.binding.clone();
         object.spec.placement = Some(Arc::clone(placement));
-        object.metadata.annotations.remove(APPLIED_PLACEMENT);
-        object.metadata.annotations.remove(APPLIED_POLICY);
         Binding {
             object: Box::new(object),
             policy: self.request.facts(self.policy.as_ref()),

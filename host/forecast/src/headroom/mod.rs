@@ -18,7 +18,7 @@ use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::scheduler::{Decision, Outcome, Scheduler};
 
 use crate::change::{has_replicas, set_replicas};
-use crate::future::{Entry, Fate, Future, Options, Side, remove_decision};
+use crate::future::{Entry, Fate, Future, Options, Side};
 use crate::parallel;
 use crate::situation::Assignment;
 use document::{HeadroomRow, HeadroomStop, TargetCount};
@@ -109,7 +109,6 @@ impl<'a> Measurement<'a> {
 
     fn decide(&mut self, replicas: i32, explains: bool) -> Decision {
         let mut binding = self.binding.clone();
-        remove_decision(&mut binding);
         set_replicas(&mut binding, replicas);
         self.decisions += 1;
         self.scheduler.tried(&binding, self.fleet, explains)

@@ -9,6 +9,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use divvy_karmada::api::{Placement, ResourceList, StringMap, TargetCluster, WorkloadAffinityGroups};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
 
+use crate::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
+
 /// The parts of a binding that its plan depends on.
 #[derive(Debug, Clone, Hash)]
 pub struct PlanInput<'a> {
@@ -23,7 +25,7 @@ pub struct PlanInput<'a> {
     /// Labels of the binding.
     pub labels: &'a StringMap,
     /// Annotations of the binding.
-    pub annotations: &'a StringMap,
+    pub annotations: Annotations<'a>,
     /// The singular `metadata.annotation` of `specified-replicas.md`, solution three.
     pub annotation: Option<&'a str>,
     /// API version, kind, namespace, name and UID of the resource.
@@ -52,6 +54,33 @@ pub struct PlanInput<'a> {
     pub priority: i32,
 }
 
+/// The annotations of a binding, without those that decisions leave: whoever decides again decides the same.
+#[derive(Debug, Clone, Copy)]
+pub struct Annotations<'a>(&'a StringMap);
+
+impl<'a> Annotations<'a> {
+    /// Every annotation, sorted by key.
+    pub fn iter(self) -> impl Iterator<Item = (&'a String, &'a String)> {
+        let is_left = |key: &str| key == APPLIED_PLACEMENT || key == APPLIED_POLICY;
+        self.0.iter().filter(move |(key, _)| !is_left(key))
+    }
+
+    /// Those of an object, with the ones that decisions leave: for who looks for others.
+    pub(crate) fn all(self) -> &'a StringMap {
+        self.0
+    }
+}
+
+impl Hash for Annotations<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for annotation in self.iter() {
+            annotation.hash(state);
+        }
+        // Distinguishes the end from what follows.
+        state.write_usize(self.iter().count());
+    }
+}
+
 impl<'a> PlanInput<'a> {
     /// Collects the input for a binding's plan.
     pub fn new(binding: &'a Binding) -> Self {
@@ -69,7 +98,7 @@ impl<'a> PlanInput<'a> {
             name: &object.metadata.name,
             uid: &object.metadata.uid,
             labels: &object.metadata.labels,
-            annotations: &object.metadata.annotations,
+            annotations: Annotations(&object.metadata.annotations),
             annotation: object.metadata.annotation.as_deref(),
             resource: [
                 &resource.api_version,
@@ -159,5 +188,27 @@ mod tests {
         let mut urgent = binding(policy, workload);
         urgent.object.spec.schedule_priority = Some(serde_json::from_str(r#"{"priority": 7}"#).unwrap());
         add(&urgent);
+        urgent.object.metadata.annotations = pair();
+        add(&urgent);
+    }
+
+    /// A binding is decided the same before and after its decision was written to it.
+    #[test]
+    fn what_a_decision_leaves_is_not_a_part_of_the_input() {
+        let mut binding = Binding::default();
+        let annotations = |keys: &[&str]| {
+            let pairs = keys.iter().map(|key| ((*key).to_owned(), "{}".to_owned()));
+            pairs.collect::<StringMap>()
+        };
+        binding.object.metadata.annotations = annotations(&["a", "z"]);
+        let before = PlanInput::new(&binding).key();
+        let mut decided = binding.clone();
+        decided.object.metadata.annotations = annotations(&["a", "z", APPLIED_PLACEMENT, APPLIED_POLICY]);
+        let input = PlanInput::new(&decided);
+        assert_eq!(input.key(), before);
+        assert_eq!(
+            input.annotations.iter().map(|(key, _)| key).collect::<Vec<_>>(),
+            ["a", "z"]
+        );
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn binding_tables(
     for (key, value) in input.labels {
         builder.label(key, value);
     }
-    for (key, value) in input.annotations {
+    for (key, value) in input.annotations.iter() {
         builder.annotation(key, value);
     }
     for given in &request.plugin_preferences {

@@ -52,7 +52,7 @@ impl<'a> Carriers<'a> {
         Self {
             binding: Carrier {
                 name: "binding",
-                annotations: input.annotations,
+                annotations: input.annotations.all(),
                 annotation: input.annotation,
                 policy: None,
             },
