@@ -424,6 +424,8 @@ impl BindingRecordBuilder {
     /// Finishes the binding.
     pub fn build(self) -> BindingRecord {
         let mut record = self.record;
+        // A plan may be kept for as long as its binding.
+        record.pool.shrink_to_fit();
         let start = record.affinities.len();
         record.affinities.extend(self.placement_affinities);
         record.placement_affinities = span_from(start, &record.affinities);
