@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 23] = [
+const CRATES: [(&str, &[&str]); 24] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -112,6 +112,7 @@ const CRATES: [(&str, &[&str]); 23] = [
     ("divvy-load", &["divvy-controller"]),
     // It carries the SDK's sources as files, and links none of them.
     ("divvy-scaffold", &[]),
+    ("divvy-grid", &[]),
     ("divvy-page", &["divvy-forecast", "divvy-scheduler"]),
     (
         "divvy-cli",
@@ -124,6 +125,7 @@ const CRATES: [(&str, &[&str]); 23] = [
             "divvy-framework",
             "divvy-framework-view",
             "divvy-karmada",
+            "divvy-grid",
             "divvy-load",
             "divvy-manifests",
             "divvy-scaffold",

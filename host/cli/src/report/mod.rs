@@ -18,7 +18,6 @@ pub(crate) mod entry;
 pub(crate) mod errors;
 mod explanation;
 pub(crate) mod forecast;
-pub(crate) mod grid;
 pub(crate) mod headroom;
 pub(crate) mod inspection;
 pub(crate) mod jsonpath;
@@ -30,12 +29,12 @@ pub(crate) mod profile;
 pub(crate) mod progress;
 mod schema;
 pub(crate) mod structured;
-pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod targets;
 #[cfg(test)]
 mod tests;
-pub(crate) mod text;
 mod totals;
 pub(crate) mod verification;
 pub(crate) mod warnings;
+
+pub(crate) use divvy_grid::{grid, style, text};

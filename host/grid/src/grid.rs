@@ -25,7 +25,7 @@ const TEXT_MINIMUM: usize = 20;
 
 /// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
     /// To the left, for words.
     Left,
     /// To the right, for numbers.
@@ -34,18 +34,18 @@ pub(crate) enum Align {
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Column {
+pub struct Column {
     /// Title in the first line.
-    pub(crate) title: &'static str,
+    pub title: &'static str,
     /// Alignment of title and cells.
-    pub(crate) align: Align,
+    pub align: Align,
     /// True for free text, which is wrapped within the column if it is the last one.
     is_text: bool,
 }
 
 /// Content and style of one cell.
 #[derive(Debug, Clone)]
-pub(crate) struct Cell<'a> {
+pub struct Cell<'a> {
     content: Content<'a>,
     style: Style,
 }
@@ -73,7 +73,7 @@ enum Line<'a> {
 /// A table that does not fit into memory is several grids with the same columns: all are measured, and then each is written
 /// with the widths of all.
 #[derive(Debug)]
-pub(crate) struct Grid<'a> {
+pub struct Grid<'a> {
     columns: Vec<Column>,
     lines: Vec<Line<'a>>,
     passing: Option<Passing<'a>>,
@@ -93,11 +93,11 @@ enum Passing<'a> {
 
 /// Width of the widest cell in each column; `None` for a column without content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Widths(Vec<Option<usize>>);
+pub struct Widths(Vec<Option<usize>>);
 
 impl Widths {
     /// Widths of a table without lines.
-    pub(crate) fn new(columns: &[Column]) -> Self {
+    pub fn new(columns: &[Column]) -> Self {
         Self(vec![None; columns.len()])
     }
 
@@ -111,7 +111,7 @@ impl Widths {
     }
 
     /// Takes in the widths of another part of the table.
-    pub(crate) fn widen(&mut self, other: &Self) {
+    pub fn widen(&mut self, other: &Self) {
         for (width, other) in self.0.iter_mut().zip(&other.0) {
             *width = (*width).max(*other);
         }
@@ -120,7 +120,7 @@ impl Widths {
 
 impl Column {
     /// A column of words.
-    pub(crate) fn left(title: &'static str) -> Self {
+    pub fn left(title: &'static str) -> Self {
         Self {
             title,
             align: Align::Left,
@@ -130,7 +130,7 @@ impl Column {
 
     /// A last column of free text. On a narrow terminal, its lines continue below, in the column or, if that is too narrow,
     /// in lines of their own.
-    pub(crate) fn text(title: &'static str) -> Self {
+    pub fn text(title: &'static str) -> Self {
         Self {
             is_text: true,
             ..Self::left(title)
@@ -138,7 +138,7 @@ impl Column {
     }
 
     /// A column of numbers.
-    pub(crate) fn right(title: &'static str) -> Self {
+    pub fn right(title: &'static str) -> Self {
         Self {
             align: Align::Right,
             ..Self::left(title)
@@ -148,7 +148,7 @@ impl Column {
 
 impl<'a> Cell<'a> {
     /// Text in a style.
-    pub(crate) fn new(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
+    pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
         Self {
             content: Content::Text(printable_text(text.into())),
             style,
@@ -156,12 +156,12 @@ impl<'a> Cell<'a> {
     }
 
     /// Ordinary text.
-    pub(crate) fn plain(text: impl Into<Cow<'a, str>>) -> Self {
+    pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
         Self::new(text, style::PLAIN)
     }
 
     /// Ordinary text, indented: a part of what the first cell of an earlier row names.
-    pub(crate) fn below(text: impl Into<Cow<'a, str>>) -> Self {
+    pub fn below(text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             content: Content::Below(printable_text(text.into())),
             style: style::PLAIN,
@@ -169,7 +169,7 @@ impl<'a> Cell<'a> {
     }
 
     /// A number.
-    pub(crate) fn number(number: i64) -> Self {
+    pub fn number(number: i64) -> Self {
         Self {
             content: Content::Number(number),
             style: style::PLAIN,
@@ -178,17 +178,20 @@ impl<'a> Cell<'a> {
 
     /// The same content in a style.
     #[must_use]
-    pub(crate) fn styled(self, style: Style) -> Self {
+    pub fn styled(self, style: Style) -> Self {
         Self { style, ..self }
     }
 
     /// A cell without text.
-    pub(crate) fn empty() -> Self {
-        Self::plain("")
+    pub fn empty() -> Self {
+        Self {
+            content: Content::Text(Cow::Borrowed("")),
+            style: style::PLAIN,
+        }
     }
 
     /// A bar of `part / whole` of the column's width; an empty cell if `part` is not positive.
-    pub(crate) fn bar(part: i64, whole: i64, style: Style) -> Self {
+    pub fn bar(part: i64, whole: i64, style: Style) -> Self {
         if part <= 0 {
             return Self::empty();
         }
@@ -293,7 +296,7 @@ fn spaces(out: &mut (impl Write + ?Sized), mut count: usize) -> io::Result<()> {
 /// # Errors
 ///
 /// The error of `out`. Some lines may have been written.
-pub(crate) fn write_text(
+pub fn write_text(
     out: &mut (impl Write + ?Sized),
     columns: Option<usize>,
     indent: usize,
@@ -311,7 +314,7 @@ pub(crate) fn write_text(
 
 impl<'a> Grid<'a> {
     /// A grid without lines.
-    pub(crate) fn new(columns: Vec<Column>) -> Self {
+    pub fn new(columns: Vec<Column>) -> Self {
         Self {
             columns,
             lines: Vec::new(),
@@ -323,34 +326,34 @@ impl<'a> Grid<'a> {
 
     /// Leaves styles out, which otherwise are removed from the whole output where nothing shows them.
     #[must_use]
-    pub(crate) fn plain(mut self, is_plain: bool) -> Self {
+    pub fn plain(mut self, is_plain: bool) -> Self {
         self.is_plain = is_plain;
         self
     }
 
     /// Indents all lines by a number of columns.
     #[must_use]
-    pub(crate) fn indented(mut self, indent: usize) -> Self {
+    pub fn indented(mut self, indent: usize) -> Self {
         self.indent = indent;
         self
     }
 
     /// Measures the lines that are added, and keeps none.
     #[must_use]
-    pub(crate) fn measuring(mut self) -> Self {
+    pub fn measuring(mut self) -> Self {
         self.passing = Some(Passing::Measured(Widths::new(&self.columns)));
         self
     }
 
     /// Writes the lines that are added, as [`Self::write_lines`] does, and keeps none.
     #[must_use]
-    pub(crate) fn writing(mut self, widths: &'a [usize], columns: Option<usize>) -> Self {
+    pub fn writing(mut self, widths: &'a [usize], columns: Option<usize>) -> Self {
         self.passing = Some(Passing::Written(Vec::new(), widths, columns));
         self
     }
 
     /// The widths of the lines that were measured.
-    pub(crate) fn measured(self) -> Widths {
+    pub fn measured(self) -> Widths {
         match self.passing {
             Some(Passing::Measured(widths)) => widths,
             _ => Widths::new(&self.columns),
@@ -358,7 +361,7 @@ impl<'a> Grid<'a> {
     }
 
     /// The lines that were written.
-    pub(crate) fn written(self) -> Vec<u8> {
+    pub fn written(self) -> Vec<u8> {
         match self.passing {
             Some(Passing::Written(bytes, ..)) => bytes,
             _ => Vec::new(),
@@ -366,12 +369,12 @@ impl<'a> Grid<'a> {
     }
 
     /// Adds a row, one cell per column. Missing cells are empty.
-    pub(crate) fn cells(&mut self, cells: Vec<Cell<'a>>) {
+    pub fn cells(&mut self, cells: Vec<Cell<'a>>) {
         self.add(Line::Cells(cells));
     }
 
     /// As [`Self::cells`]. The caller keeps the memory of the row for the next one.
-    pub(crate) fn cells_of(&mut self, cells: &[Cell<'a>]) {
+    pub fn cells_of(&mut self, cells: &[Cell<'a>]) {
         match &mut self.passing {
             None => self.lines.push(Line::Cells(cells.to_vec())),
             Some(Passing::Measured(widths)) => widths.measure(cells),
@@ -384,7 +387,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Adds free text, wrapped between words at the width of the terminal.
-    pub(crate) fn text(&mut self, indent: usize, text: impl AsRef<str>, style: Style) {
+    pub fn text(&mut self, indent: usize, text: impl AsRef<str>, style: Style) {
         self.add(Line::Text {
             indent,
             text: printable(text.as_ref()).into_owned(),
@@ -393,7 +396,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Adds an empty line.
-    pub(crate) fn blank(&mut self) {
+    pub fn blank(&mut self) {
         self.add(Line::Blank);
     }
 
@@ -419,7 +422,7 @@ impl<'a> Grid<'a> {
     /// # Errors
     ///
     /// The error of `out`. Some lines may have been written.
-    pub(crate) fn write(&self, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
+    pub fn write(&self, out: &mut dyn Write, columns: Option<usize>) -> io::Result<()> {
         let mut content = Widths::new(&self.columns);
         self.measure(&mut content);
         let widths = self.fitted(&content, columns);
@@ -432,7 +435,7 @@ impl<'a> Grid<'a> {
     /// # Errors
     ///
     /// The error of `out`.
-    pub(crate) fn write_titles(&self, out: &mut dyn Write, widths: &[usize]) -> io::Result<()> {
+    pub fn write_titles(&self, out: &mut dyn Write, widths: &[usize]) -> io::Result<()> {
         let titles = self.columns.iter().map(|column| Cell::new(column.title, style::FAINT));
         self.write_cells(out, &titles.collect::<Vec<_>>(), widths)
     }
@@ -442,7 +445,7 @@ impl<'a> Grid<'a> {
     /// # Errors
     ///
     /// The error of `out`. Some lines may have been written.
-    pub(crate) fn write_lines(&self, out: &mut dyn Write, widths: &[usize], columns: Option<usize>) -> io::Result<()> {
+    pub fn write_lines(&self, out: &mut dyn Write, widths: &[usize], columns: Option<usize>) -> io::Result<()> {
         let mut lines = self.lines.iter();
         lines.try_for_each(|line| self.write_line(out, line, widths, columns))
     }
@@ -465,7 +468,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Widens columns to the cells of this grid.
-    pub(crate) fn measure(&self, content: &mut Widths) {
+    pub fn measure(&self, content: &mut Widths) {
         for line in &self.lines {
             if let Line::Cells(cells) = line {
                 content.measure(cells);
@@ -474,7 +477,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Width of each column for this content on this terminal; 0 for an empty one, which is not written.
-    pub(crate) fn fitted(&self, content: &Widths, columns: Option<usize>) -> Vec<usize> {
+    pub fn fitted(&self, content: &Widths, columns: Option<usize>) -> Vec<usize> {
         // A title widens its column only if the column has content: an empty one keeps width 0.
         let widths = content.0.iter().zip(&self.columns);
         let widths = widths.map(|(widest, column)| widest.map_or(0, |widest| widest.max(width(column.title))));

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 /// Number of terminal columns that a text occupies.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     // Nearly all text is of this kind, and the tables of Unicode are slow.
     match is_plain(text) {
         true => text.len(),
@@ -21,7 +21,7 @@ fn is_plain(text: &str) -> bool {
 
 /// Escapes control characters; newlines and tabs become spaces. Text from manifests and plugins must neither break
 /// lines nor reach the terminal as a command.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     if is_plain(text) || !text.chars().any(is_control) {
         return Cow::Borrowed(text);
     }
@@ -44,7 +44,7 @@ fn is_control(character: char) -> bool {
 }
 
 /// Wraps a text between words, to lines of at most `columns`. A longer word gets a line of its own.
-pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Vec<String> {
+pub fn wrapped(text: &str, columns: Option<usize>) -> Vec<String> {
     let Some(columns) = columns else {
         return vec![text.to_owned()];
     };
@@ -69,7 +69,7 @@ pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Vec<String> {
 }
 
 /// `1 cluster`, `2 clusters`.
-pub(crate) fn counted(count: usize, thing: &str) -> String {
+pub fn counted(count: usize, thing: &str) -> String {
     if count == 1 {
         format!("1 {thing}")
     } else {
@@ -78,7 +78,7 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 }
 
 /// Names in one line, at most `most` of them: `a, b, and 3 more`.
-pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> String {
+pub fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> String {
     let count = names.len();
     // `and 1 more` would take as much room as the name.
     let shown = if count <= most + 1 { count } else { most };
