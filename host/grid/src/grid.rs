@@ -368,19 +368,23 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Adds a row, one cell per column. Missing cells are empty.
-    pub fn cells(&mut self, cells: Vec<Cell<'a>>) {
-        self.add(Line::Cells(cells));
+    /// Adds a row, one cell per column. Missing cells are empty. A caller of many rows lends each, and keeps its memory.
+    pub fn cells<'row>(&mut self, cells: impl Into<Cow<'row, [Cell<'a>]>>)
+    where
+        'a: 'row,
+    {
+        self.add_row(cells.into());
     }
 
-    /// As [`Self::cells`]. The caller keeps the memory of the row for the next one.
-    pub fn cells_of(&mut self, cells: &[Cell<'a>]) {
-        match &mut self.passing {
-            None => self.lines.push(Line::Cells(cells.to_vec())),
-            Some(Passing::Measured(widths)) => widths.measure(cells),
-            Some(Passing::Written(bytes, widths, columns)) => {
-                let (mut bytes, widths, columns) = (std::mem::take(bytes), *widths, *columns);
-                let _infallible = self.write_row(&mut bytes, cells, widths, columns);
+    fn add_row(&mut self, cells: Cow<'_, [Cell<'a>]>) {
+        match self.passing.take() {
+            None => self.lines.push(Line::Cells(cells.into_owned())),
+            Some(Passing::Measured(mut widths)) => {
+                widths.measure(&cells);
+                self.passing = Some(Passing::Measured(widths));
+            }
+            Some(Passing::Written(mut bytes, widths, columns)) => {
+                let _infallible = self.write_row(&mut bytes, &cells, widths, columns);
                 self.passing = Some(Passing::Written(bytes, widths, columns));
             }
         }
@@ -400,19 +404,15 @@ impl<'a> Grid<'a> {
         self.add(Line::Blank);
     }
 
+    /// Adds a line without cells, which widens no column.
     fn add(&mut self, line: Line<'a>) {
         match self.passing.take() {
             None => self.lines.push(line),
-            Some(Passing::Measured(mut widths)) => {
-                if let Line::Cells(cells) = &line {
-                    widths.measure(cells);
-                }
-                self.passing = Some(Passing::Measured(widths));
-            }
             Some(Passing::Written(mut bytes, widths, columns)) => {
                 let _infallible = self.write_line(&mut bytes, &line, widths, columns);
                 self.passing = Some(Passing::Written(bytes, widths, columns));
             }
+            measured => self.passing = measured,
         }
     }
 
@@ -445,7 +445,7 @@ impl<'a> Grid<'a> {
     /// # Errors
     ///
     /// The error of `out`. Some lines may have been written.
-    pub fn write_lines(&self, out: &mut dyn Write, widths: &[usize], columns: Option<usize>) -> io::Result<()> {
+    fn write_lines(&self, out: &mut dyn Write, widths: &[usize], columns: Option<usize>) -> io::Result<()> {
         let mut lines = self.lines.iter();
         lines.try_for_each(|line| self.write_line(out, line, widths, columns))
     }
@@ -468,7 +468,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Widens columns to the cells of this grid.
-    pub fn measure(&self, content: &mut Widths) {
+    fn measure(&self, content: &mut Widths) {
         for line in &self.lines {
             if let Line::Cells(cells) = line {
                 content.measure(cells);

@@ -209,7 +209,7 @@ impl<'a> Block<'a, '_> {
         for share in shares {
             cells.clear();
             self.row(share, largest, &mut cells);
-            grid.cells_of(&cells);
+            grid.cells(&cells);
             if let Some(account) = &self.account {
                 account.add_remarks(grid, share.cluster);
             }
