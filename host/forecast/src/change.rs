@@ -12,7 +12,7 @@ use divvy_karmada::detector::Binding;
 use crate::choice::{BindingPattern, ClusterChoice};
 use crate::count::{ReplicaCount, TooManyReplicas};
 use crate::eviction::{Departure, evict};
-use crate::situation::{ClusterEntry, Situation, identity};
+use crate::situation::{ClusterEntry, Situation};
 
 /// Key of the taint that `karmadactl cordon` adds (`TaintClusterUnscheduler`). A drain adds the same with the effect
 /// `NoExecute`.
@@ -244,14 +244,14 @@ fn overlaid_counts(situation: &Situation, original: &Situation) -> BTreeMap<usiz
     let known: BTreeMap<_, _> = original
         .bindings
         .iter()
-        .map(|binding| (identity(binding), binding.object.spec.replicas))
+        .map(|binding| (binding.identity(), binding.object.spec.replicas))
         .collect();
     let divided = situation.bindings.iter().enumerate();
     let changed = divided
         .filter(|(_, binding)| has_replicas(binding))
         .filter_map(|(index, binding)| {
             let count = binding.object.spec.replicas?;
-            let before = known.get(&identity(binding))?;
+            let before = known.get(&binding.identity())?;
             (*before != Some(count)).then(|| (index, (count, "--overlay".to_owned())))
         });
     changed.collect()

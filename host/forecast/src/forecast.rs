@@ -14,7 +14,7 @@ use crate::future::{Entry, Fate, Future};
 use crate::load::{self, Load};
 use crate::movement::{Ending, Movement};
 use crate::parallel;
-use crate::situation::{Assignment, Situation, assigned, identity};
+use crate::situation::{Assignment, Situation, assigned};
 
 /// Type of the condition that a scheduler writes.
 const SCHEDULED: &str = "Scheduled";
@@ -53,16 +53,16 @@ pub fn compare(
     let assigned_before: BTreeMap<_, &Binding> = original
         .bindings
         .iter()
-        .map(|binding| (identity(binding), binding.as_ref()))
+        .map(|binding| (binding.identity(), binding.as_ref()))
         .collect();
     let base_entries: Option<BTreeMap<_, &Entry>> = base.map(|base| {
         let entries = base.entries.iter();
-        entries.map(|entry| (identity(&entry.binding), entry)).collect()
+        entries.map(|entry| (entry.binding.identity(), entry)).collect()
     });
     let of_entries = |entries: &&[Entry]| {
         let mut part = Part::default();
         for entry in *entries {
-            let key = identity(&entry.binding);
+            let key = entry.binding.identity();
             let known = assigned_before.get(&key).copied();
             let states = States {
                 before: known.map(assigned).unwrap_or_default(),
@@ -214,16 +214,16 @@ pub fn placed<'a>(
     let before: BTreeMap<_, Assignment> = original
         .bindings
         .iter()
-        .map(|binding| (identity(binding), assigned(binding)))
+        .map(|binding| (binding.identity(), assigned(binding)))
         .collect();
     let base: Option<BTreeMap<_, &Assignment>> = base.map(|base| {
         let entries = base.entries.iter();
         entries
-            .map(|entry| (identity(&entry.binding), &*entry.targets))
+            .map(|entry| (entry.binding.identity(), &*entry.targets))
             .collect()
     });
     let placed = after.entries.iter().map(|entry| {
-        let key = identity(&entry.binding);
+        let key = entry.binding.identity();
         Placed {
             binding: &entry.binding,
             strategy: strategy(entry, profile),

@@ -24,7 +24,7 @@ use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 
 use crate::parallel;
 use crate::plans::PlanSummaries;
-use crate::situation::{Assignment, Situation, assigned, identity};
+use crate::situation::{Assignment, Situation, assigned};
 
 /// A scheduler as a forecast imagines it.
 #[derive(Debug, Clone)]
@@ -350,7 +350,7 @@ pub(crate) fn prepare(situation: &Situation, side: &Side, options: Options, know
     let bindings = situation.bindings.iter().map(|binding| {
         // Both are sorted by identity. One that is not found is prepared anew.
         while known
-            .next_if(|known| identity(&known.original) < identity(binding))
+            .next_if(|known| known.original.identity() < binding.identity())
             .is_some()
         {}
         (binding, known.next_if(|known| Arc::ptr_eq(&known.original, binding)))

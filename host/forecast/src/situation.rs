@@ -33,13 +33,6 @@ pub struct Situation {
 /// Replicas by cluster; 0 for a resource without replicas.
 pub type Assignment = BTreeMap<String, i64>;
 
-/// Identity of a binding: namespace, name and kind.
-pub(crate) fn identity(binding: &Binding) -> (&str, &str, &str) {
-    let object = &binding.object;
-    let metadata = &object.metadata;
-    (&metadata.namespace, &metadata.name, object.scope().kind())
-}
-
 /// The clusters that a binding is assigned to. If a cluster is listed twice, its first entry counts, as in the cycle.
 pub fn assigned(binding: &Binding) -> Assignment {
     let mut assignment = Assignment::new();
@@ -56,7 +49,7 @@ impl Situation {
             .into_iter()
             .map(|cluster| (cluster.object.metadata.name.clone(), Arc::new(cluster)));
         let mut bindings: Vec<Arc<Binding>> = bindings.into_iter().map(Arc::new).collect();
-        bindings.sort_by(|left, right| identity(left).cmp(&identity(right)));
+        bindings.sort_by(|left, right| left.identity().cmp(&right.identity()));
         Self {
             clusters: named.collect(),
             bindings,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{ObjectMeta, PropagationPolicy, ResourceBinding, StringMap};
+use crate::api::{BindingScope, ObjectMeta, PropagationPolicy, ResourceBinding, StringMap};
 use divvy_documents::names::quoted_list;
 use divvy_documents::{ObjectName, Source};
 
@@ -159,6 +159,12 @@ impl Binding {
     /// `<namespace>/<name>`, or only the name if there is no namespace.
     pub fn key(&self) -> String {
         self.object.metadata.key()
+    }
+
+    /// Namespace, name and scope, of which every binding has its own.
+    pub fn identity(&self) -> (&str, &str, BindingScope) {
+        let metadata = &self.object.metadata;
+        (&metadata.namespace, &metadata.name, self.object.scope())
     }
 
     /// Replicas to divide; 0 if the binding does not set them.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 
 use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
-use crate::policy::{Policies, claimed_by};
+use crate::policy::{KnownPolicy, Policies, claimed_by};
 use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_documents::{ObjectName, Source, Warning};
 
@@ -30,9 +30,6 @@ struct ResourceKey {
     /// Lengths of all but the name.
     lengths: [usize; 3],
 }
-
-/// The identity of a policy: scope, namespace, name.
-type PolicyKey = (PolicyScope, String, String);
 
 /// The identity of a binding: namespace, name, scope.
 pub type BindingKey = (String, String, BindingScope);
@@ -50,8 +47,6 @@ struct Entry<T> {
 pub struct Detector {
     workload_kinds: WorkloadKinds,
     policies: Policies,
-    /// Facts about the policies, which their bindings share.
-    facts: BTreeMap<PolicyKey, Arc<PolicyFacts>>,
     bindings: BTreeMap<BindingKey, Entry<ResourceBinding>>,
     workloads: BTreeMap<ResourceKey, Entry<WorkloadResource>>,
     arrivals: u64,
@@ -79,15 +74,12 @@ impl Detector {
 
     /// Adds a policy, replacing an older version.
     pub fn apply_policy(&mut self, policy: PropagationPolicy) {
-        let policy = self.policies.insert(policy);
-        let facts = Arc::new(PolicyFacts::from(policy));
-        self.facts.insert(policy_key(policy), facts);
+        self.policies.insert(policy);
     }
 
     /// Removes a policy. Does nothing if it is unknown.
     pub fn remove_policy(&mut self, scope: PolicyScope, namespace: &str, name: &str) {
         self.policies.remove(scope, namespace, name);
-        self.facts.remove(&(scope, namespace.to_owned(), name.to_owned()));
     }
 
     /// Adds a binding, replacing an older version. `source` is its location in the input, for messages.
@@ -156,28 +148,28 @@ impl Detector {
             if is_reserved(&resource.metadata.namespace) {
                 continue;
             }
-            let Some(policy) = self.policies.policy_for(&resource.type_meta, &resource.metadata) else {
+            let Some(known) = self.policies.policy_for(&resource.type_meta, &resource.metadata) else {
                 unmatched.push(resource_name(resource));
                 continue;
             };
             warnings.of_kind(&entry, &self.workload_kinds, "propagated whole");
-            let (object, pending) = merge::merge(None, Some(policy), Some((resource, demand.as_ref())));
+            let (object, pending) = merge::merge(None, Some(&known.policy), Some((resource, demand.as_ref())));
             let ObjectMeta {
                 labels, annotations, ..
             } = entry.object.resource.metadata;
             found.push(Binding {
                 object,
-                policy: self.facts_of(policy),
+                policy: Some(Arc::clone(&known.facts)),
                 workload: Some(WorkloadFacts { labels, annotations }),
                 source: entry.source,
                 pending,
             });
         }
         // In the order of arrival among those of one name.
-        found.sort_by(|left, right| identity(left).cmp(&identity(right)));
+        found.sort_by(|left, right| left.identity().cmp(&right.identity()));
         // Two resources can map to the same binding name, as `a:b` and `a.b` do. Like Karmada, keep only one.
         found.dedup_by(|second, first| {
-            let is_same = identity(second) == identity(first);
+            let is_same = second.identity() == first.identity();
             if is_same {
                 warnings.of_second(second);
             }
@@ -194,20 +186,17 @@ impl Detector {
     /// A binding from the input, completed by its policy and workload.
     fn completed(&self, entry: Entry<ResourceBinding>) -> Binding {
         let workload = self.workload_of(&entry.object).map(|workload| &*workload.object);
-        let policy = self.policy_of(&entry.object, workload);
+        let known = self.policy_of(&entry.object, workload);
+        let policy = known.map(|known| &known.policy);
         let parts = workload.map(|workload| (&workload.resource, workload.demand.as_ref()));
         let (object, pending) = merge::merge(Some(entry.object), policy, parts);
         Binding {
             object,
-            policy: policy.and_then(|policy| self.facts_of(policy)),
+            policy: known.map(|known| Arc::clone(&known.facts)),
             workload: workload.map(|workload| WorkloadFacts::from(&workload.resource.metadata)),
             source: entry.source,
             pending,
         }
-    }
-
-    fn facts_of(&self, policy: &PropagationPolicy) -> Option<Arc<PolicyFacts>> {
-        self.facts.get(&policy_key(policy)).cloned()
     }
 
     fn workload_of(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
@@ -215,7 +204,7 @@ impl Detector {
     }
 
     /// The policy behind a binding: the one that the binding names, otherwise the one for its workload.
-    fn policy_of(&self, binding: &ResourceBinding, workload: Option<&WorkloadResource>) -> Option<&PropagationPolicy> {
+    fn policy_of(&self, binding: &ResourceBinding, workload: Option<&WorkloadResource>) -> Option<&KnownPolicy> {
         if claimed_by(&binding.metadata).is_some() {
             return self.policies.claimant(&binding.metadata);
         }
@@ -224,21 +213,10 @@ impl Detector {
     }
 }
 
-/// Namespace, name and scope, of which every binding has its own.
-fn identity(binding: &Binding) -> (&str, &str, BindingScope) {
-    let object = &binding.object;
-    (&object.metadata.namespace, &object.metadata.name, object.scope())
-}
-
 /// The key under which a binding is stored.
 pub fn binding_key(binding: &ResourceBinding) -> BindingKey {
     let ObjectMeta { namespace, name, .. } = &binding.metadata;
     (namespace.clone(), name.clone(), binding.scope())
-}
-
-fn policy_key(policy: &PropagationPolicy) -> PolicyKey {
-    let ObjectMeta { namespace, name, .. } = &policy.metadata;
-    (policy.scope(), namespace.clone(), name.clone())
 }
 
 fn resource_key(resource: &Resource) -> ResourceKey {
@@ -301,7 +279,7 @@ impl Warnings {
         let hint = format!(
             "add `[[workload]]` with `api-version = \"{api_version}\"`, `kind = \"{kind}\"`, `replicas = \"spec.replicas\"` and, if it has one, `template = \"spec.template\"` to the profile"
         );
-        self.at(entry, message, Some(hint));
+        self.add(entry.source.as_ref(), resource_name(resource), message, Some(hint));
     }
 
     /// Warns about a binding without a placement.
@@ -311,32 +289,26 @@ impl Warnings {
             return;
         }
         let metadata = &object.metadata;
-        self.found.push(Warning {
-            source_of: binding.source.clone(),
-            object: Some(ObjectName::new(&object.kind, &metadata.namespace, &metadata.name)),
-            message: "the binding has no placement and no policy in the input; duplicating to every cluster".to_owned(),
-            hint: None,
-        });
+        let name = ObjectName::new(&object.kind, &metadata.namespace, &metadata.name);
+        let message = "the binding has no placement and no policy in the input; duplicating to every cluster";
+        self.add(binding.source.as_ref(), name, message.to_owned(), None);
     }
 
     /// Warns about a binding whose name another one has.
     fn of_second(&mut self, binding: &Binding) {
         let resource = &binding.object.spec.resource;
-        self.found.push(Warning {
-            source_of: binding.source.clone(),
-            object: Some(ObjectName::new(&resource.kind, &resource.namespace, &resource.name)),
-            message: format!(
-                "the binding `{}` is already in the input; not creating a second one",
-                binding.key()
-            ),
-            hint: None,
-        });
+        let object = ObjectName::new(&resource.kind, &resource.namespace, &resource.name);
+        let message = format!(
+            "the binding `{}` is already in the input; not creating a second one",
+            binding.key()
+        );
+        self.add(binding.source.as_ref(), object, message, None);
     }
 
-    fn at(&mut self, entry: &Entry<WorkloadResource>, message: String, hint: Option<String>) {
+    fn add(&mut self, source: Option<&Source>, object: ObjectName, message: String, hint: Option<String>) {
         self.found.push(Warning {
-            source_of: entry.source.clone(),
-            object: Some(resource_name(&entry.object.resource)),
+            source_of: source.cloned(),
+            object: Some(object),
             message,
             hint,
         });

@@ -6,9 +6,11 @@
 //! the name in alphabetical order. Source: `pkg/detector/compare.go` and `pkg/util/selector.go` of karmada-io/karmada.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::defaults::apply_policy_defaults;
 use crate::api::{ObjectMeta, PolicyScope, PropagationPolicy, ResourceSelector, TypeMeta};
+use crate::detector::PolicyFacts;
 
 const POLICY_NAMESPACE: &str = "propagationpolicy.karmada.io/namespace";
 const POLICY_NAME: &str = "propagationpolicy.karmada.io/name";
@@ -84,18 +86,26 @@ impl Claim<'_> {
 /// Policies by scope, namespace and name.
 #[derive(Debug, Clone, Default)]
 pub struct Policies {
-    policies: BTreeMap<(PolicyScope, String, String), PropagationPolicy>,
+    policies: BTreeMap<(PolicyScope, String, String), KnownPolicy>,
+}
+
+/// A policy, and its facts, which its bindings share.
+#[derive(Debug, Clone)]
+pub struct KnownPolicy {
+    /// The policy with its defaults.
+    pub policy: PropagationPolicy,
+    /// The parts of it that its bindings do not contain.
+    pub facts: Arc<PolicyFacts>,
 }
 
 impl Policies {
-    /// Inserts a policy with its defaults applied, replacing an older version, and returns it.
-    pub fn insert(&mut self, mut policy: PropagationPolicy) -> &PropagationPolicy {
+    /// Inserts a policy with its defaults applied, replacing an older version.
+    pub fn insert(&mut self, mut policy: PropagationPolicy) {
         apply_policy_defaults(&mut policy);
         let ObjectMeta { namespace, name, .. } = &policy.metadata;
         let key = (policy.scope(), namespace.clone(), name.clone());
-        let slot = self.policies.entry(key).or_default();
-        *slot = policy;
-        slot
+        let facts = Arc::new(PolicyFacts::from(&policy));
+        self.policies.insert(key, KnownPolicy { policy, facts });
     }
 
     /// Removes a policy. Does nothing if there is none with that name.
@@ -104,41 +114,39 @@ impl Policies {
     }
 
     /// The policy that has claimed an object; `None` if there is no claim or the policy is unknown.
-    pub fn claimant(&self, metadata: &ObjectMeta) -> Option<&PropagationPolicy> {
+    pub fn claimant(&self, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
         let claim = claimed_by(metadata)?;
-        self.policies.values().find(|policy| claim.means(policy))
+        self.policies.values().find(|known| claim.means(&known.policy))
     }
 
     /// The policy for a resource: the one that has claimed it, otherwise the best match. `None` if no policy matches;
     /// the resource then gets no binding.
-    pub fn policy_for(&self, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&PropagationPolicy> {
+    pub fn policy_for(&self, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
         self.claimant(metadata).or_else(|| {
             let best = |scope| self.best_match(scope, type_meta, metadata);
             best(PolicyScope::Namespaced).or_else(|| best(PolicyScope::Cluster))
         })
     }
 
-    fn best_match(
-        &self,
-        scope: PolicyScope,
-        type_meta: &TypeMeta,
-        metadata: &ObjectMeta,
-    ) -> Option<&PropagationPolicy> {
-        self.policies
-            .values()
-            .filter(|policy| policy.scope() == scope && !policy.metadata.is_deleting())
+    fn best_match(&self, scope: PolicyScope, type_meta: &TypeMeta, metadata: &ObjectMeta) -> Option<&KnownPolicy> {
+        let known = self.policies.values();
+        known
+            .filter(|KnownPolicy { policy, .. }| policy.scope() == scope && !policy.metadata.is_deleting())
             // A namespaced policy reaches only its own namespace, whatever its selectors say.
-            .filter(|policy| scope == PolicyScope::Cluster || policy.metadata.namespace == metadata.namespace)
-            .filter_map(|policy| {
+            .filter(|KnownPolicy { policy, .. }| {
+                scope == PolicyScope::Cluster || policy.metadata.namespace == metadata.namespace
+            })
+            .filter_map(|known| {
+                let policy = &known.policy;
                 let selectors = policy.spec.resource_selectors.iter();
                 let precision = selectors
                     .filter_map(|selector| matches(selector, type_meta, metadata))
                     .max()?;
                 let priority = policy.spec.priority.unwrap_or(0);
-                Some(((priority, precision, std::cmp::Reverse(&policy.metadata.name)), policy))
+                Some(((priority, precision, std::cmp::Reverse(&policy.metadata.name)), known))
             })
             .max_by(|(left, _), (right, _)| left.cmp(right))
-            .map(|(_, policy)| policy)
+            .map(|(_, known)| known)
     }
 }
 

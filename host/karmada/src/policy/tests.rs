@@ -37,7 +37,7 @@ fn check(policies: &[PropagationPolicy], metadata: Value, expected: Option<&str>
         known.insert(policy.clone());
     }
     let found = known.policy_for(&type_meta, &metadata);
-    assert_eq!(found.map(|policy| policy.metadata.name.as_str()), expected);
+    assert_eq!(found.map(|known| known.policy.metadata.name.as_str()), expected);
 }
 
 #[test]
