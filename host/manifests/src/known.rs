@@ -52,11 +52,13 @@ impl Known {
         self.hasher.hash_one(of_key(key))
     }
 
-    /// The object with this identity and its hash, if it was read before.
-    pub(super) fn find(&self, key: &Key, hash: u64, manifests: &Manifests) -> Option<Entry> {
+    /// The object with this identity and its hash, if it was read before, and its location.
+    pub(super) fn find<'a>(&'a self, key: &Key, hash: u64, manifests: &'a Manifests) -> Option<(Entry, &'a Source)> {
         let wanted = of_key(key);
-        let is_wanted = |entry: &Entry| of_entry(*entry, manifests, &self.faulty) == Some(wanted);
-        self.entries.find(hash, is_wanted).copied()
+        let of = |entry: &Entry| of_entry(*entry, manifests, &self.faulty);
+        let is_wanted = |entry: &Entry| of(entry).is_some_and(|(identity, _)| identity == wanted);
+        let entry = self.entries.find(hash, is_wanted)?;
+        Some((*entry, of(entry)?.1))
     }
 
     /// Adds an object, which is in that list, by the hash of its identity.
@@ -79,18 +81,6 @@ impl Known {
     /// Number of objects with problems.
     pub(super) fn faulty(&self) -> usize {
         self.faulty.len()
-    }
-
-    /// Location of an object.
-    pub(super) fn source<'a>(&'a self, entry: Entry, manifests: &'a Manifests) -> &'a Source {
-        let index = entry.index;
-        match entry.list {
-            List::Clusters => &manifests.clusters[index].source,
-            List::Policies => &manifests.policies[index].source,
-            List::Bindings => &manifests.bindings[index].source,
-            List::Resources => &manifests.resources[index].source,
-            List::Faulty => &self.faulty[index].1,
-        }
     }
 
     /// Forgets the objects that are no longer in their lists, and all with problems but the first `faulty`.
@@ -116,31 +106,38 @@ fn of_key((group, name): &Key) -> Identity<'_> {
     (group, &name.kind, &name.namespace, &name.name)
 }
 
-/// Identity of an object; `None` if it is not in its list.
-fn of_entry<'a>(entry: Entry, manifests: &'a Manifests, faulty: &'a [(Key, Source)]) -> Option<Identity<'a>> {
+/// Identity and location of an object; `None` if it is not in its list.
+fn of_entry<'a>(
+    entry: Entry,
+    manifests: &'a Manifests,
+    faulty: &'a [(Key, Source)],
+) -> Option<(Identity<'a>, &'a Source)> {
+    fn of<'a>(api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta) -> Identity<'a> {
+        (
+            TypeMeta::group_of(api_version),
+            kind,
+            &metadata.namespace,
+            &metadata.name,
+        )
+    }
     let index = entry.index;
-    let of = |api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta| -> Identity<'a> {
-        let group = TypeMeta::group_of(api_version);
-        (group, kind, &metadata.namespace, &metadata.name)
-    };
     match entry.list {
-        List::Clusters => {
-            let object = &manifests.clusters.get(index)?.object;
-            Some(of(&object.api_version, &object.kind, &object.metadata))
-        }
-        List::Policies => {
-            let object = &manifests.policies.get(index)?.object;
-            Some(of(&object.api_version, &object.kind, &object.metadata))
-        }
-        List::Bindings => {
-            let object = &manifests.bindings.get(index)?.object;
-            Some(of(&object.api_version, &object.kind, &object.metadata))
-        }
-        List::Resources => {
-            let resource = &manifests.resources.get(index)?.object.resource;
-            let TypeMeta { api_version, kind } = &resource.type_meta;
-            Some(of(api_version, kind, &resource.metadata))
-        }
-        List::Faulty => faulty.get(index).map(|(key, _)| of_key(key)),
+        List::Clusters => manifests.clusters.get(index).map(|Located { object, source, .. }| {
+            let identity = of(&object.api_version, &object.kind, &object.metadata);
+            (identity, source)
+        }),
+        List::Policies => manifests.policies.get(index).map(|Located { object, source, .. }| {
+            let identity = of(&object.api_version, &object.kind, &object.metadata);
+            (identity, source)
+        }),
+        List::Bindings => manifests.bindings.get(index).map(|Located { object, source, .. }| {
+            let identity = of(&object.api_version, &object.kind, &object.metadata);
+            (identity, source)
+        }),
+        List::Resources => manifests.resources.get(index).map(|Located { object, source, .. }| {
+            let TypeMeta { api_version, kind } = &object.resource.type_meta;
+            (of(api_version, kind, &object.resource.metadata), source)
+        }),
+        List::Faulty => faulty.get(index).map(|(key, source)| (of_key(key), source)),
     }
 }

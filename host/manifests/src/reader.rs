@@ -167,7 +167,7 @@ impl<'options> Reader<'options> {
             return;
         }
         let hash = self.known.hash(&key);
-        if let Some(known) = self.known.find(&key, hash, &self.manifests) {
+        if let Some((known, first)) = self.known.find(&key, hash, &self.manifests) {
             let manifests = &self.manifests;
             let is_same = known.digest == digest
                 && match &object {
@@ -178,9 +178,7 @@ impl<'options> Reader<'options> {
                     Some(Object::Resource(located)) => known.is(&manifests.resources, located),
                 };
             if !is_same {
-                let cause = Cause::DuplicateObject {
-                    first: self.known.source(known, manifests).clone(),
-                };
+                let cause = Cause::DuplicateObject { first: first.clone() };
                 let fault = Fault::new(FieldPath::root(), source.line, cause);
                 self.problem(Problem {
                     object: Some(key.1),
