@@ -40,7 +40,7 @@ impl Scenario {
         self
     }
 
-    /// Adds a cluster of the last result that is no longer in the snapshot.
+    /// Adds a cluster that the last result has and the snapshot lacks.
     #[must_use]
     pub fn lost(mut self, cluster: &str, replicas: i64) -> Self {
         self.last.lost.push((cluster.to_owned(), replicas));

@@ -175,7 +175,7 @@ pub(super) fn run(arguments: &ScheduleArguments, console: &Console) -> Result<Ex
             || logging::gives_reasons(console),
     };
     let progress = Progress::counting("deciding", detected.bindings.len());
-    let (decisions, findings) = deciding.run(&profile, |binding, decision| {
+    let (decisions, findings) = deciding.run(|binding, decision| {
         progress.advance();
         if let (true, Some(explanation)) = (has_page, &decision.explanation) {
             let kind = binding.object.scope().kind();
@@ -264,8 +264,8 @@ struct Deciding<'a> {
 
 impl Deciding<'_> {
     /// Decides, on all threads where no result affects another, and shows each decision to `each` in the order in which they are
-    /// made by one thread. Returns them in the order of the bindings, with what their plans told.
-    fn run(self, profile: &Profile, mut each: impl FnMut(&Binding, &mut Decision)) -> (Vec<Decided>, PlanFindings) {
+    /// made by one thread. Returns them in the order of the bindings, and the findings from their plans.
+    fn run(self, mut each: impl FnMut(&Binding, &mut Decision)) -> (Vec<Decided>, PlanFindings) {
         let Self {
             mut scheduler,
             bindings,
@@ -273,12 +273,12 @@ impl Deciding<'_> {
             threads,
             keeps_plans,
         } = self;
-        let mut findings = PlanFindings::default();
+        let (profile, mut findings) = (Arc::clone(scheduler.profile()), PlanFindings::default());
         if scheduler.ledger().is_some() {
             let mut targets = vec![None; bindings.len()];
             let decisions = decide_each(&mut scheduler, bindings, fleet, |index, decision| {
                 targets[index] = Some(Targets::take(decision, fleet));
-                findings.add(index, Finding::of(&decision.plan, &bindings[index], profile));
+                findings.add(index, Finding::of(&decision.plan, &bindings[index], &profile));
                 each(&bindings[index], decision);
             });
             let decided = decisions.into_iter().zip(targets);
@@ -295,7 +295,7 @@ impl Deciding<'_> {
         let worker = || {
             // No thread panics while it holds the lock.
             let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
-            let mut summaries = PlanSummaries::default();
+            let (profile, mut summaries) = (&profile, PlanSummaries::default());
             move |binding: &Binding| {
                 let mut decision = scheduler.schedule(binding, fleet);
                 let finding = Finding::of(&decision.plan, binding, profile);

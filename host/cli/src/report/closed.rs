@@ -1,7 +1,7 @@
 //! Standard output that was closed when the process started.
 //!
 //! Before `main`, Rust's runtime opens `/dev/null` in place of a closed descriptor, so that no other file gets its number. A result
-//! written there would vanish, and the exit code would say that all went well. The file that replaces it cannot be told from one
+//! written there would be lost, although the exit code is 0. The file that replaces it cannot be told from one
 //! that the caller chose, so the descriptor is looked at before the runtime is.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,7 +4,7 @@
 //! text for whatever a reader could take it for. The names are plain and need none of that. Everything else is the libraries', and
 //! tests compare both.
 
-use std::io::{self, Write};
+use std::io;
 
 use serde::Serialize;
 
@@ -29,85 +29,89 @@ pub(super) fn is_plain(name: &str) -> bool {
         && name.bytes().any(|byte| !byte.is_ascii_lowercase())
 }
 
-/// The text around a list, around its items, and before a number of an item.
+/// The words of a form around the list `clusters` of a mapping in an array, its items, and their numbers.
 struct Words {
     /// The list without items, as the library writes it.
-    empty: String,
-    begin: String,
-    item: &'static str,
-    item_end: &'static str,
-    between: &'static str,
+    empty: &'static str,
+    begin: &'static str,
+    before_name: &'static str,
+    after_name: &'static str,
+    before_field: &'static str,
+    after_field: &'static str,
+    after_item: &'static str,
+    between_items: &'static str,
     end: &'static str,
 }
 
-impl Words {
-    fn of(form: Form, key: &str) -> Self {
-        match form {
-            Form::Json => Self {
-                empty: format!("\n    \"{key}\": []"),
-                begin: format!("\n    \"{key}\": [\n"),
-                item: "      {\n        \"name\": \"",
-                item_end: "\n      }",
-                between: ",\n",
-                end: "\n    ]",
-            },
-            Form::Yaml => Self {
-                empty: format!("\n  {key}: []\n"),
-                begin: format!("\n  {key}:\n"),
-                item: "  - name: ",
-                item_end: "\n",
-                between: "",
-                end: "",
-            },
-        }
-    }
-}
+const JSON: Words = Words {
+    empty: "\n    \"clusters\": []",
+    begin: "\n    \"clusters\": [\n",
+    before_name: "      {\n        \"name\": \"",
+    after_name: "\"",
+    before_field: ",\n        \"",
+    after_field: "\": ",
+    after_item: "\n      }",
+    between_items: ",\n",
+    end: "\n    ]",
+};
 
-/// Writes a value that is the only element of an array, with lines in an empty list of its own mapping. There must be a line. Returns
+const YAML: Words = Words {
+    empty: "\n  clusters: []\n",
+    begin: "\n  clusters:\n",
+    before_name: "  - name: ",
+    after_name: "",
+    before_field: "\n    ",
+    after_field: ": ",
+    after_item: "\n",
+    between_items: "",
+    end: "",
+};
+
+/// Writes a value that is the only element of an array, with lines in its own empty list `clusters`. There must be a line. Returns
 /// false, without writing anything, if it has no such list.
 ///
 /// # Errors
 ///
-/// The error of `out`. Part of the output may have been written.
+/// The library cannot write the value. Nothing has been written.
 pub(super) fn with_lines<'a>(
     form: Form,
     array: &impl Serialize,
-    key: &str,
     lines: impl Iterator<Item = Line<'a>>,
     out: &mut Vec<u8>,
 ) -> io::Result<bool> {
-    let words = Words::of(form, key);
+    let words = match form {
+        Form::Json => JSON,
+        Form::Yaml => YAML,
+    };
     let mut text = Vec::new();
     form.write(array, &mut text)?;
     let text = String::from_utf8(text).map_err(io::Error::other)?;
     // The lines of a longer text are indented further or escaped, so that no text looks like this.
-    let Some((before, after)) = text.split_once(&words.empty) else {
+    let Some((before, after)) = text.split_once(words.empty) else {
         return Ok(false);
     };
-    out.extend_from_slice(before.as_bytes());
-    out.extend_from_slice(words.begin.as_bytes());
+    let mut put = |text: &str| out.extend_from_slice(text.as_bytes());
+    put(before);
+    put(words.begin);
     let mut buffer = itoa::Buffer::new();
     for (number, Line { name, numbers }) in lines.enumerate() {
         if number > 0 {
-            out.extend_from_slice(words.between.as_bytes());
+            put(words.between_items);
         }
-        out.extend_from_slice(words.item.as_bytes());
-        out.extend_from_slice(name.as_bytes());
-        if form == Form::Json {
-            out.push(b'"');
-        }
+        put(words.before_name);
+        put(name);
+        put(words.after_name);
         for (field, number) in numbers {
             let Some(number) = number else { continue };
-            match form {
-                Form::Json => write!(out, ",\n        \"{field}\": ")?,
-                Form::Yaml => write!(out, "\n    {field}: ")?,
-            }
-            out.extend_from_slice(buffer.format(number).as_bytes());
+            put(words.before_field);
+            put(field);
+            put(words.after_field);
+            put(buffer.format(number));
         }
-        out.extend_from_slice(words.item_end.as_bytes());
+        put(words.after_item);
     }
-    out.extend_from_slice(words.end.as_bytes());
-    out.extend_from_slice(after.as_bytes());
+    put(words.end);
+    put(after);
     Ok(true)
 }
 
@@ -140,7 +144,7 @@ mod tests {
             ],
         });
         let mut bytes = Vec::new();
-        let is_written = with_lines(form, &[without], "clusters", lines, &mut bytes).expect("memory takes everything");
+        let is_written = with_lines(form, &[without], lines, &mut bytes).expect("memory takes everything");
         is_written.then(|| String::from_utf8(bytes).expect("it is text"))
     }
 
@@ -236,7 +240,7 @@ mod tests {
     fn a_row_without_the_list_is_left_to_the_library() {
         for form in FORMS {
             let (mut bytes, row) = (Vec::new(), json!({"a": {"clusters": []}}));
-            let is_written = with_lines(form, &[row], "clusters", std::iter::empty(), &mut bytes);
+            let is_written = with_lines(form, &[row], std::iter::empty(), &mut bytes);
             assert!(!is_written.expect("memory takes everything"));
             assert!(bytes.is_empty());
         }

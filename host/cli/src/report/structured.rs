@@ -192,7 +192,7 @@ impl Form {
                 name: target.name,
                 numbers: [("replicas", Some(target.replicas)), ("free", target.free)],
             });
-            if lines::with_lines(self, &array, "clusters", lines, out)? {
+            if lines::with_lines(self, &array, lines, out)? {
                 return Ok(());
             }
             array[0].clusters = clusters;

@@ -45,7 +45,7 @@ pub(super) fn smallest_that_dies(program: &Program, check: &str, number: u64) ->
     Some(smallest)
 }
 
-/// Writes the case that breaks a contract, and the profile, to the folder for failures. `None` if there is no case.
+/// Writes the case that breaks a contract, and the profile, to the folder for failures. `None` if the check was not about a case.
 pub(super) fn write(
     arguments: &VerifyArguments,
     loaded: &Loaded,

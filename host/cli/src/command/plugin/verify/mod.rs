@@ -100,7 +100,7 @@ enum VerifyFormat {
     Json,
 }
 
-/// Random cases per check, unless told otherwise.
+/// Default number of random cases per check.
 pub(super) const RUNS: u64 = 2000;
 
 /// Name of the row for faults after a check has ended.
@@ -111,7 +111,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     u64::try_from(quantity.value()).map_err(|_| "expected a positive size".to_owned())
 }
 
-/// Reason for which there is no verification.
+/// The reason why a plugin cannot be verified.
 enum Stop {
     /// An error that is yet to be reported.
     Failure(Failure),
