@@ -5,6 +5,7 @@
 
 mod affinity;
 mod expiry;
+mod explanations;
 mod simulation;
 mod tables;
 

@@ -10,6 +10,7 @@ use divvy_controller::objects::{BindingKey, Fetched, Kind, Object, ObjectKey};
 use divvy_controller::observe::Metrics;
 use divvy_controller::panel::Panel;
 use divvy_controller::reload::Trial;
+use divvy_controller::serve::{Insight, ObjectPath};
 use divvy_controller::watch::Change;
 use divvy_controller::write::patch::{specification_patch, status_patch};
 use divvy_controller::write::{WriteJob, WriteOutcome, Written};
@@ -23,6 +24,7 @@ use crate::scheduling::Host;
 pub(super) struct Simulation {
     engine: Engine,
     metrics: Arc<Metrics>,
+    panel: Arc<Panel>,
     bindings: BTreeMap<String, Value>,
     version: u64,
     start: Instant,
@@ -53,8 +55,9 @@ impl Simulation {
         let metrics = Arc::new(Metrics::new("test", None));
         let panel = Arc::new(Panel::new(Arc::clone(&metrics)));
         let mut simulation = Self {
-            engine: Engine::new(active, panel),
+            engine: Engine::new(active, Arc::clone(&panel)),
             metrics,
+            panel,
             bindings: BTreeMap::new(),
             version: 0,
             start: Instant::now(),
@@ -235,6 +238,17 @@ impl Simulation {
         let text = self.metrics.render();
         let lines = text.lines().filter(|line| line.starts_with(name));
         lines.map(str::to_owned).collect()
+    }
+
+    /// The newest explanation of a binding, as the scheduler's address shows it.
+    pub(super) fn explanation(&self, name: &str) -> Value {
+        let object = ObjectPath {
+            kind: "resourcebinding".to_owned(),
+            namespace: Some("default".to_owned()),
+            name: name.to_owned(),
+        };
+        let explanation = Insight::explain(self.panel.as_ref(), &object);
+        explanation.unwrap_or_else(|unexplained| panic!("{unexplained}"))
     }
 
     /// The scheduler's state, to change it.

@@ -6,7 +6,7 @@
 
 use divvy_karmada::api::{TargetCluster, TargetComponent};
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Explanation};
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation};
 use divvy_scheduler::fleet::estimate::Demand;
 use divvy_scheduler::fleet::{FleetSnapshot, Footprint, Ledger, estimate};
 use divvy_scheduler::placements::Peers;
@@ -49,8 +49,8 @@ pub struct DecisionInput<'a> {
     pub time: i64,
     /// The binding's workload affinity groups and the other bindings in them; `None` if no plugin needs them.
     pub peers: Option<&'a Peers>,
-    /// True to explain the result.
-    pub explains: bool,
+    /// Clusters that an explanation of the result lists; `None` for no explanation.
+    pub detail: Option<Detail>,
 }
 
 /// The result of a decision.
@@ -172,7 +172,7 @@ fn try_group(
             }
         }
     };
-    let (result, explanation) = cycle.run_with_estimates(&cycle_input, input.explains, estimated);
+    let (result, explanation) = cycle.run_with_estimates(&cycle_input, input.detail, estimated);
     let components = components(input, plan);
     let result = result.map(|targets| {
         let target = |target: &divvy_scheduler::cycle::Target| TargetCluster {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use divvy_karmada::api::{TargetCluster, Timestamp};
+use divvy_scheduler::cycle::explanation::Fate;
 use divvy_scheduler::cycle::{ClusterExplanation, Explanation, LeftOut, Note};
 use serde::Serialize;
 use serde_json::Value;
@@ -18,7 +19,8 @@ use crate::objects::BindingKey;
 /// Bytes that all explanations may take.
 pub const BYTES_MAX: usize = 16 << 20;
 
-/// Clusters that are listed one by one among those that were rejected, per reason. Of the rest only the number is kept.
+/// Clusters that are listed one by one among those that were rejected, per reason, beside those of the last result. Of the
+/// rest only the number is kept.
 const REJECTED_MAX: usize = 20;
 
 /// The newest explanation of each binding.
@@ -102,6 +104,9 @@ pub struct Description<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
     candidates: Option<Vec<&'a ClusterExplanation>>,
+    /// Number of candidates without replicas that are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    further_candidates: Option<usize>,
     rejected: Option<Vec<Rejected<'a>>>,
     notes: Option<&'a [Note]>,
 }
@@ -158,7 +163,8 @@ pub fn describe<'a>(
             .collect(),
         warnings: &decision.warnings,
         candidates: explanation.map(candidates),
-        rejected: explanation.map(rejected),
+        further_candidates: explanation.and_then(further_candidates),
+        rejected: explanation.map(|explanation| rejected(explanation, last)),
         notes: explanation.map(|explanation| explanation.notes.as_slice()),
     }
 }
@@ -184,9 +190,20 @@ fn candidates(explanation: &Explanation) -> Vec<&ClusterExplanation> {
         .collect()
 }
 
+/// Number of candidates that the explanation does not list; `None` if it lists all.
+fn further_candidates(explanation: &Explanation) -> Option<usize> {
+    let mut unlisted = explanation.unlisted.iter();
+    unlisted
+        .find(|unlisted| unlisted.fate == Fate::Candidate)
+        .map(|unlisted| unlisted.count)
+}
+
+/// Text for a feasible cluster whose selector says no more.
+const NOT_SELECTED: &str = "feasible, but not selected";
+
 /// Rejected clusters by reason, and feasible ones that were not selected.
-fn rejected(explanation: &Explanation) -> Vec<Rejected<'_>> {
-    let mut by_reason: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+fn rejected<'a>(explanation: &'a Explanation, last: &[TargetCluster]) -> Vec<Rejected<'a>> {
+    let mut by_reason: BTreeMap<(&str, &str), Names<'_>> = BTreeMap::new();
     for cluster in explanation
         .clusters
         .iter()
@@ -195,25 +212,43 @@ fn rejected(explanation: &Explanation) -> Vec<Rejected<'_>> {
         let reason = match (&cluster.rejected, &cluster.left_out) {
             (Some(note), _) => (note.plugin.as_str(), note.text.as_str()),
             (None, Some(LeftOut { plugin, reason })) => {
-                let text = reason
-                    .as_ref()
-                    .map_or("feasible, but not selected", |reason| reason.text.as_str());
+                let text = reason.as_ref().map_or(NOT_SELECTED, |reason| reason.text.as_str());
                 (plugin.as_str(), text)
             }
-            (None, None) => ("", "feasible, but not selected"),
+            (None, None) => ("", NOT_SELECTED),
         };
-        by_reason.entry(reason).or_default().push(&cluster.name);
+        let names = by_reason.entry(reason).or_default();
+        names.count += 1;
+        let is_last = last.iter().any(|target| target.name == cluster.name);
+        if is_last || names.others < REJECTED_MAX {
+            names.others += usize::from(!is_last);
+            names.listed.push(&cluster.name);
+        }
     }
-    let reasons = by_reason.into_iter().map(|((plugin, reason), mut clusters)| Rejected {
+    for unlisted in &explanation.unlisted {
+        let text = match unlisted.fate {
+            Fate::Candidate => continue,
+            Fate::LeftOut => NOT_SELECTED,
+            Fate::Rejected => &unlisted.text,
+        };
+        by_reason.entry((&unlisted.plugin, text)).or_default().count += unlisted.count;
+    }
+    let reasons = by_reason.into_iter().map(|((plugin, reason), names)| Rejected {
         plugin,
         reason,
-        count: clusters.len(),
-        clusters: {
-            clusters.truncate(REJECTED_MAX);
-            clusters
-        },
+        count: names.count,
+        clusters: names.listed,
     });
     reasons.collect()
+}
+
+/// Clusters with one reason.
+#[derive(Default)]
+struct Names<'a> {
+    count: usize,
+    listed: Vec<&'a str>,
+    /// Listed ones that are not in the last result.
+    others: usize,
 }
 
 #[cfg(test)]

@@ -252,9 +252,7 @@ impl Reason {
             cause: Cause::from_code(handed.cause).unwrap_or(Cause::Other),
             bound: Bound::from_code(handed.bound),
             remainder: is_served.zip(Decider::from_code(handed.decided_by)),
-            figures: named
-                .map(|(name, value)| (Cow::Owned(name.into_owned()), value))
-                .collect(),
+            figures: named.map(|(name, value)| (figure_name(name), value)).collect(),
             text: handed.text.read().into_owned(),
         }
     }
@@ -277,6 +275,19 @@ impl Reason {
             text: PluginText::new(&self.text),
             ..abi::Reason::DEFAULT
         });
+    }
+}
+
+/// Names of the figures that come with each [`Cause`], and that of a weight.
+const FIGURE_NAMES: [&str; 11] = [
+    "capacity", "change", "count", "each", "last", "maximum", "members", "replicas", "share", "sum", "weight",
+];
+
+/// The name of a figure. Known ones are not copied: an explanation has several for every cluster.
+fn figure_name(name: Cow<'_, str>) -> Cow<'static, str> {
+    match FIGURE_NAMES.iter().find(|known| **known == name) {
+        Some(known) => Cow::Borrowed(*known),
+        None => Cow::Owned(name.into_owned()),
     }
 }
 

@@ -80,6 +80,10 @@ pub(crate) fn write(answer: &Value, columns: Option<usize>, out: &mut dyn Write)
             write_text(out, columns, 4, &remark, style::FAINT)?;
         }
     }
+    if let Some(count) = answer["furtherCandidates"].as_u64() {
+        let text = format!("and {count} more without replicas; `divvy schedule --kubeconfig FILE --explain` lists all");
+        write_text(out, columns, 2, &text, style::FAINT)?;
+    }
     let rejected = list(&answer["rejected"]);
     if !rejected.is_empty() {
         writeln!(out, "not chosen:")?;
@@ -101,7 +105,11 @@ pub(crate) fn write(answer: &Value, columns: Option<usize>, out: &mut dyn Write)
             format!(" ({plugin})")
         };
         let names = names.join(", ");
-        let text = format!("{count} {reason}{plugin}: {}{more}", printable(&names));
+        let names = match names.is_empty() {
+            true => String::new(),
+            false => format!(": {}{more}", printable(&names)),
+        };
+        let text = format!("{count} {reason}{plugin}{names}");
         write_text(out, columns, 2, &text, style::PLAIN)?;
     }
     for note in list(&answer["notes"]) {

@@ -237,6 +237,7 @@ fn an_explanation_names_filter_score_and_remark() {
     case.decisions[0].decision.explanation = Some(Explanation {
         clusters: vec![first, second, rejected],
         notes: vec![note("select", "no constraint")],
+        ..Explanation::default()
     });
     let table = case.table(TableOptions {
         explain: true,
@@ -296,7 +297,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once() {
     };
     case.decisions[0].decision.explanation = Some(Explanation {
         clusters: vec![candidate, left_out],
-        notes: Vec::new(),
+        ..Explanation::default()
     });
     let table = case.table(TableOptions {
         explain: true,
@@ -492,7 +493,11 @@ fn a_remembered_decision_is_wrapped_at_the_width_of_the_terminal() {
             "replicas": 3,
             "reasons": [{"text": "capacity 5: 3 each"}],
         }],
-        "rejected": [{"plugin": "taints", "reason": "had a taint", "count": 22, "clusters": names}],
+        "furtherCandidates": 900,
+        "rejected": [
+            {"plugin": "taints", "reason": "had a taint", "count": 22, "clusters": names},
+            {"plugin": "selector", "reason": "feasible, but not selected", "count": 7, "clusters": []},
+        ],
     });
     let whole = rendered(|out| account::write(&answer, None, out));
     let expected = format!(
@@ -502,8 +507,10 @@ decided at 2026-01-01T00:00:00Z, because its placement changed; strategy Average
 candidates:
   m1: score 0, fits now 4, last 1, tier 1, assigned 3
     capacity 5: 3 each
+  and 900 more without replicas; `divvy schedule --kubeconfig FILE --explain` lists all
 not chosen:
   22 had a taint (taints): {} and 2 more
+  7 feasible, but not selected (selector)
 ",
         names.join(", ")
     );

@@ -150,7 +150,7 @@ impl Engine {
             fresh,
             time,
             peers: peers.as_ref(),
-            explains: false,
+            detail: None,
         };
         decide(&mut self.cycle, &input).result
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
+use divvy_scheduler::cycle::Detail;
 use divvy_scheduler::plan::UNENFORCED_HINT;
 use divvy_scheduler::profile::WhenNoClusterFits;
 use serde_json::json;
@@ -27,12 +28,14 @@ use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
 /// Time that a binding waits once for its policy, whose watch may be behind.
 const POLICY_WAIT: Duration = Duration::from_millis(250);
 
-/// Bindings that may wait while decisions are explained in full, in a fleet of more clusters than
-/// [`EXPLAINED_CLUSTERS`].
-const EXPLAINED_BACKLOG: usize = 16;
-
 /// Clusters up to which each decision is explained in full.
 const EXPLAINED_CLUSTERS: usize = 200;
+
+/// Clusters without replicas that an explanation lists in a larger fleet, for each plugin and reason.
+const EXPLAINED_PER_REASON: usize = 20;
+
+/// Bindings that may wait while decisions are explained in a larger fleet.
+const EXPLAINED_BACKLOG: usize = 16;
 
 impl Engine {
     /// Takes bindings out of the queue until one needs a write or estimates, which is returned; `None` if no binding is
@@ -127,8 +130,11 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         let binding = candidate.for_plugins(placement);
-        // An explanation lists every cluster. In a burst over many, time goes to decisions first.
-        let explains = self.clusters.len() <= EXPLAINED_CLUSTERS || self.queue.depth().active <= EXPLAINED_BACKLOG;
+        let detail = match self.clusters.len() > EXPLAINED_CLUSTERS {
+            false => Some(Detail::Full),
+            // Plugins give a reason for each cluster. In a burst over many, time goes to decisions first.
+            true => (self.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON)),
+        };
         let peers = self.peers(&binding);
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
         self.stray_rows
@@ -146,7 +152,7 @@ impl Engine {
                 fresh: candidate.is_reschedule_pending,
                 time: moment.milliseconds,
                 peers: peers.as_ref(),
-                explains,
+                detail,
             },
         );
         drop(deciding);

@@ -2,35 +2,40 @@
 
 use divvy_framework::abi::arena::NO_ROW;
 
-use super::explanation::{ClusterExplanation, Explanation, LeftOut, Note, PluginScore, Reason};
+use super::explanation::{ClusterExplanation, Detail, Explanation, LeftOut, Note, PluginScore, Reason};
 use super::run::{Cycle, CycleInput};
 use super::sink::{DELETING_CODE, Texts};
 use crate::fleet::estimate::UNBOUNDED;
 
 impl Cycle {
     /// Builds the explanation from the columns that the steps left behind.
-    pub(super) fn account(&self, input: &CycleInput<'_>, texts: &Texts, scheduled: bool) -> Explanation {
+    pub(super) fn account(
+        &self,
+        input: &CycleInput<'_>,
+        texts: &Texts,
+        detail: Detail,
+        scheduled: bool,
+    ) -> Explanation {
         let names = input.profile.plugin_names();
         let note = |(plugin, text): (usize, String)| Note {
             plugin: names.get(plugin).cloned().unwrap_or_default(),
             text,
         };
-        let mut clusters: Vec<ClusterExplanation> = (0..input.fleet.len() as u32)
-            .map(|row| ClusterExplanation {
+        let listing = self.listing(input, texts, detail, scheduled);
+        let rows = listing.rows.iter();
+        let mut clusters: Vec<ClusterExplanation> = rows
+            .map(|&row| ClusterExplanation {
                 name: input.fleet.name(row).to_owned(),
                 rejected: match self.codes.get(row as usize).copied().unwrap_or(0) {
                     0 => None,
-                    DELETING_CODE => Some(Note {
-                        plugin: String::new(),
-                        text: "cluster is being deleted".to_owned(),
-                    }),
+                    DELETING_CODE => Some(Note::deleting()),
                     code => Some(note(texts.reason(code).unwrap_or_default())),
                 },
                 ..ClusterExplanation::default()
             })
             .collect();
         for (place, &row) in self.feasible.rows.iter().enumerate() {
-            let Some(cluster) = clusters.get_mut(row as usize) else {
+            let Some(cluster) = listing.place(row).and_then(|place| clusters.get_mut(place)) else {
                 continue;
             };
             let is_listed = self
@@ -56,7 +61,7 @@ impl Cycle {
         }
         for &place in &self.selected {
             if let Some(&row) = self.feasible.rows.get(place as usize)
-                && let Some(cluster) = clusters.get_mut(row as usize)
+                && let Some(cluster) = listing.place(row).and_then(|place| clusters.get_mut(place))
             {
                 cluster.candidate = true;
             }
@@ -64,14 +69,14 @@ impl Cycle {
         // After a failure, targets may remain from tiers that succeeded. They are not a result.
         if scheduled {
             for target in &self.targets {
-                if let Some(cluster) = clusters.get_mut(target.row as usize) {
+                if let Some(cluster) = listing.place(target.row).and_then(|place| clusters.get_mut(place)) {
                     cluster.replicas = Some(target.replicas);
                 }
             }
         }
         let name_of = |plugin: usize| names.get(plugin).map_or("", String::as_str);
         for &(row, plugin) in &self.left_out {
-            if let Some(cluster) = clusters.get_mut(row as usize) {
+            if let Some(cluster) = listing.place(row).and_then(|place| clusters.get_mut(place)) {
                 cluster.left_out = Some(LeftOut {
                     plugin: name_of(plugin).to_owned(),
                     reason: None,
@@ -80,7 +85,7 @@ impl Cycle {
         }
         let (first_score, first_selector) = (input.profile.score_place(0), input.profile.select_place(0));
         for (plugin, row, given) in texts.take_explanations() {
-            let Some(cluster) = clusters.get_mut(row as usize) else {
+            let Some(cluster) = listing.place(row).and_then(|place| clusters.get_mut(place)) else {
                 continue;
             };
             let reason = Reason::of(name_of(plugin), &given);
@@ -102,6 +107,7 @@ impl Cycle {
         }
         Explanation {
             clusters,
+            unlisted: listing.unlisted,
             notes: texts.notes().into_iter().map(note).collect(),
         }
     }

@@ -7,24 +7,74 @@ use std::collections::BTreeMap;
 use divvy_framework_view::reason::{Bound, Cause};
 use serde::Serialize;
 
+/// Clusters that an explanation lists one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Every cluster.
+    Full,
+    /// Those of the result and of the last result, and of the others at most this many for each plugin and reason, the first
+    /// by name. [`Explanation::unlisted`] counts the rest. In a large fleet this takes a fraction of the time.
+    Short(usize),
+}
+
 /// Explanation of one cycle.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// Every cluster of the snapshot, sorted by name.
+    /// Clusters of the snapshot, sorted by name: all of them, or those that [`Detail::Short`] chooses.
     pub clusters: Vec<ClusterExplanation>,
+    /// Clusters that are not listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<Unlisted>,
     /// Plugins' remarks about the decision as a whole.
     pub notes: Vec<Note>,
 }
 
-/// A plugin's remark.
+/// Number of clusters that are not listed, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unlisted {
+    /// Outcome for these clusters.
+    pub fate: Fate,
+    /// Name of the plugin that rejected them or left them out; empty for candidates, for clusters that are being deleted, and
+    /// for those that Select did not see.
+    pub plugin: String,
+    /// Reason of their rejection; empty for the others.
+    pub text: String,
+    /// Number of clusters.
+    pub count: usize,
+}
+
+/// Outcome for a cluster that is not in the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fate {
+    /// A candidate that got no replicas.
+    Candidate,
+    /// Feasible, but not selected.
+    LeftOut,
+    /// Rejected by a filter, or being deleted.
+    Rejected,
+}
+
+/// A plugin's remark.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
     /// Name of the plugin.
     pub plugin: String,
     /// Text of the remark.
     pub text: String,
+}
+
+impl Note {
+    /// The rejection of a cluster that is being deleted. No plugin decides it.
+    pub(super) fn deleting() -> Self {
+        Self {
+            plugin: String::new(),
+            text: "cluster is being deleted".to_owned(),
+        }
+    }
 }
 
 /// Explanation for one cluster.

@@ -17,6 +17,7 @@ pub mod error;
 pub mod explanation;
 mod filter;
 mod given;
+mod listing;
 mod run;
 mod score;
 mod select;
@@ -28,6 +29,6 @@ mod walk;
 
 pub use divvy_framework_driver::rules as verify;
 pub use error::CycleError;
-pub use explanation::{ClusterExplanation, Explanation, LeftOut, Note, Reason, Remainder};
+pub use explanation::{ClusterExplanation, Detail, Explanation, LeftOut, Note, Reason, Remainder};
 pub use given::GivenCandidate;
 pub use run::{Cycle, CycleInput, Target};

@@ -9,7 +9,7 @@ use divvy_framework_view::clusters::Row;
 
 use super::columns::{Candidates, Feasible};
 use super::error::CycleError;
-use super::explanation::Explanation;
+use super::explanation::{Detail, Explanation};
 use super::select::check_enforced;
 use super::sink::Texts;
 use super::views::{ValidUntil, Views};
@@ -113,7 +113,7 @@ impl Cycle {
         Ok(&self.targets)
     }
 
-    /// Schedules a binding with estimates of the caller's own, and explains the result if `explains` is set.
+    /// Schedules a binding with estimates of the caller's own, and explains the result in the requested detail.
     ///
     /// `estimate` is called with the rows of the feasible clusters and fills in the replicas that fit now, one count
     /// per row. A missing or negative count means that nothing fits.
@@ -124,13 +124,14 @@ impl Cycle {
     pub fn run_with_estimates(
         &mut self,
         input: &CycleInput<'_>,
-        explains: bool,
+        detail: Option<Detail>,
         estimate: impl FnOnce(&[u32], &mut Vec<i64>),
     ) -> (Result<&[Target], CycleError>, Option<Explanation>) {
-        self.texts = explains.then(Box::default);
+        self.texts = detail.map(|_| Box::default());
         let result = self.halves(input, estimate);
         let texts = self.texts.take();
-        let explanation = texts.map(|texts| self.account(input, &texts, result.is_ok()));
+        let explanation = texts.zip(detail);
+        let explanation = explanation.map(|(texts, detail)| self.account(input, &texts, detail, result.is_ok()));
         (result.map(|()| self.targets.as_slice()), explanation)
     }
 
@@ -170,7 +171,7 @@ impl Cycle {
         input: &CycleInput<'_>,
         ledger: Option<&Ledger>,
     ) -> (Result<&[Target], CycleError>, Explanation) {
-        let (result, explanation) = self.run_with_estimates(input, true, general_estimate(input, ledger));
+        let (result, explanation) = self.run_with_estimates(input, Some(Detail::Full), general_estimate(input, ledger));
         (result, explanation.unwrap_or_default())
     }
 
