@@ -5,7 +5,7 @@ use divvy_framework_abi::text::{Span, Text};
 use divvy_framework_abi::view::{CycleView, PolicyView, flag};
 use divvy_framework_abi::{Slice, Str};
 
-use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher, Row};
+use divvy_framework_view::clusters::{AffinityTables, ClusterMatcher, LabelColumn, Row};
 
 use crate::binding::BindingRecord;
 use crate::snapshot::Snapshot;
@@ -16,6 +16,7 @@ pub struct Resolution {
     last_rows: Vec<u32>,
     rule_spans: Vec<Span>,
     rule_rows: Vec<Row>,
+    label: LabelColumn,
 }
 
 impl Resolution {
@@ -31,10 +32,12 @@ impl Resolution {
         }));
         self.rule_spans.clear();
         self.rule_rows.clear();
+        self.label.forget();
         for rule in &record.rules {
             let start = self.rule_rows.len();
             if let Some(target) = record.affinities.get(rule.target as usize) {
-                ClusterMatcher::compile(arena, target, tables(record)).collect_rows(&mut self.rule_rows);
+                let matcher = ClusterMatcher::compile(arena, target, tables(record));
+                matcher.collect_rows(&mut self.label, &mut self.rule_rows);
             }
             self.rule_spans.push(Span {
                 start: start as u32,
@@ -64,12 +67,13 @@ pub fn priorities(snapshot: &Snapshot, record: &BindingRecord, priorities: &mut 
     let arena = snapshot.arena();
     priorities.clear();
     priorities.resize(arena.rows(), i64::MIN);
+    let mut label = LabelColumn::default();
     for &(target, priority) in &record.priority_rules {
         let Some(target) = record.affinities.get(target as usize) else {
             continue;
         };
         rows.clear();
-        ClusterMatcher::compile(arena, target, tables(record)).collect_rows(rows);
+        ClusterMatcher::compile(arena, target, tables(record)).collect_rows(&mut label, rows);
         for row in rows.iter() {
             if let Some(known) = priorities.get_mut(row.index()) {
                 *known = (*known).max(priority);

@@ -1,7 +1,7 @@
 //! Numbers that a newer host may write, as this version reads them: unknown ones never match.
 
 use divvy_framework_view::binding::{Binding, SelectorField, SelectorOperator, SpreadConstraint, SpreadField};
-use divvy_framework_view::clusters::ClusterMatcher;
+use divvy_framework_view::clusters::{ClusterMatcher, LabelColumn};
 
 use super::*;
 use crate::binding::BindingRecordBuilder;
@@ -48,7 +48,8 @@ fn an_expression_with_an_unknown_source_matches_no_cluster() {
         let matching = |record: &BindingRecord| {
             let affinity = &record.placement_affinities.of(&record.affinities)[0];
             let mut rows = Vec::new();
-            ClusterMatcher::compile(snapshot.arena(), affinity, tables(record)).collect_rows(&mut rows);
+            let matcher = ClusterMatcher::compile(snapshot.arena(), affinity, tables(record));
+            matcher.collect_rows(&mut LabelColumn::default(), &mut rows);
             rows.len()
         };
         if matches!(operator, NotIn | DoesNotExist) {
@@ -74,5 +75,64 @@ fn an_unknown_operator_matches_no_cluster() {
         let affinity = &record.placement_affinities.of(&record.affinities)[0];
         let matcher = ClusterMatcher::compile(snapshot.arena(), affinity, tables(&record));
         assert!(snapshot.clusters().rows().all(|row| !matcher.matches(row)), "{number}");
+    }
+}
+
+/// A fleet whose clusters have labels in different orders, `tier` among them in most.
+fn labelled(names: [&str; 5]) -> Snapshot {
+    let mut store = SnapshotStore::new();
+    let labels: [&[(&str, &str)]; 5] = [
+        &[("env", "prod"), ("tier", "gold")],
+        &[("tier", "silver")],
+        &[("env", "prod")],
+        &[("a", "gold"), ("env", "test"), ("tier", "gold")],
+        &[("env", "prod"), ("tier", "")],
+    ];
+    for (name, labels) in names.into_iter().zip(labels) {
+        store.upsert(name, |cluster| {
+            for (key, value) in labels {
+                cluster.label(key, value);
+            }
+        });
+    }
+    store.snapshot()
+}
+
+#[test]
+fn rules_about_one_label_match_as_if_each_were_alone() {
+    let mut builder = BindingRecordBuilder::new();
+    for (key, value) in [
+        ("tier", "gold"),
+        ("tier", "silver"),
+        ("env", "prod"),
+        ("tier", "gold"),
+        ("tier", "unknown"),
+        ("tier", ""),
+    ] {
+        builder.rule("list", "list[0]", [("weight", 1)], |affinity| {
+            affinity.label(key, SelectorOperator::In, [value]);
+        });
+    }
+    let record = builder.build();
+    let mut resolution = Resolution::default();
+    let rows = |resolution: &Resolution, rule| -> Vec<usize> {
+        resolution.rule_rows(rule).iter().map(|row| row.index()).collect()
+    };
+    // The second snapshot has the same clusters in another order, and other numbers for the same texts.
+    for (names, expected) in [
+        (
+            ["a", "b", "c", "d", "e"],
+            [&[0, 3][..], &[1], &[0, 2, 4], &[0, 3], &[], &[4]],
+        ),
+        (
+            ["e", "d", "c", "b", "a"],
+            [&[1, 4][..], &[3], &[0, 2, 4], &[1, 4], &[], &[0]],
+        ),
+    ] {
+        let snapshot = labelled(names);
+        resolution.resolve(&snapshot, &record);
+        for (rule, expected) in expected.into_iter().enumerate() {
+            assert_eq!(rows(&resolution, rule), expected, "rule {rule} of {names:?}");
+        }
     }
 }

@@ -194,6 +194,48 @@ impl<'a> Labels<'a> {
     }
 }
 
+/// The values of one label by row, for affinities of one snapshot that compare the same label, as the entries of a list of
+/// weights mostly do. The label is then looked up once per cluster instead of once per entry and cluster.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct LabelColumn {
+    key: Option<u32>,
+    /// Symbol of the value; [`NO_VALUE`] for a cluster without the label.
+    values: Vec<u32>,
+}
+
+/// No symbol has this number.
+const NO_VALUE: u32 = u32::MAX;
+
+impl LabelColumn {
+    /// Forgets the values, before another snapshot is read.
+    #[inline]
+    pub fn forget(&mut self) {
+        self.key = None;
+    }
+
+    /// The values of a label in all rows.
+    fn of(&mut self, labels: Labels<'_>, key: u32, rows: usize) -> &[u32] {
+        if self.key != Some(key) {
+            self.key = Some(key);
+            // Clusters of a fleet mostly have the same labels, in the same order.
+            let mut place = 0;
+            let value = |row: usize| {
+                let span = labels.spans.get(row)?;
+                let keys = span.of(labels.keys);
+                if keys.get(place) != Some(&key) {
+                    place = keys.iter().position(|&candidate| candidate == key)?;
+                }
+                span.of(labels.values).get(place).copied()
+            };
+            self.values.clear();
+            self.values
+                .extend((0..rows).map(value).map(|value| value.unwrap_or(NO_VALUE)));
+        }
+        &self.values
+    }
+}
+
 impl<'a> ClusterMatcher<'a> {
     /// Compiles an affinity against a snapshot. For hosts; plugins call
     /// [`Affinity::compile`](crate::binding::Affinity::compile).
@@ -290,7 +332,13 @@ impl<'a> ClusterMatcher<'a> {
     /// Appends the rows of all matching clusters to `rows`, ascending.
     ///
     /// If the affinity lists names, only those clusters are examined.
-    pub fn collect_rows(&self, rows: &mut Vec<Row>) {
+    ///
+    /// `column` keeps what was read of the labels, for further affinities of the same snapshot.
+    pub fn collect_rows(&self, column: &mut LabelColumn, rows: &mut Vec<Row>) {
+        if let Some(pair) = &self.only_pair {
+            let values = column.of(pair.labels, pair.key, self.arena.rows());
+            return collect_equal(values, pair.value, rows);
+        }
         match &self.names {
             Some(Rows::Few(names)) => {
                 let start = rows.len();
@@ -306,6 +354,20 @@ impl<'a> ClusterMatcher<'a> {
             ),
         }
     }
+}
+
+/// Appends the rows in which a value occurs, ascending. Which rows match is hardly predictable, so there is no branch per row.
+fn collect_equal(values: &[u32], wanted: u32, rows: &mut Vec<Row>) {
+    let mut end = rows.len();
+    rows.resize(end + values.len(), Row::from_index(0));
+    for (row, &value) in values.iter().enumerate() {
+        // Never beyond the end: at most as many are written as there are values.
+        if let Some(slot) = rows.get_mut(end) {
+            *slot = Row::from_index(row);
+        }
+        end += usize::from(value == wanted);
+    }
+    rows.truncate(end);
 }
 
 /// Removes consecutive duplicates from the tail of a list that begins at `start`.
