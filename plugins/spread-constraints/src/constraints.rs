@@ -163,7 +163,9 @@ impl Plan {
         spread_by: SpreadBy,
     ) -> Result<Self, Failure> {
         let mut by_cluster = None;
-        let mut properties: Vec<(Property, Limits)> = Vec::new();
+        // Most placements spread by one property at most, which takes no allocation.
+        let mut first: Option<(Property, Limits)> = None;
+        let mut others: Vec<(Property, Limits)> = Vec::new();
         let mut has_unsupported = false;
         for constraint in constraints {
             if !spread_by.supports(constraint.field) {
@@ -185,25 +187,30 @@ impl Plan {
                 }
                 _ => return Err(Failure::internal("it does not know the field of a spread constraint")),
             };
-            properties.retain(|(known, _)| *known != property);
-            properties.push((property, limits));
+            match &first {
+                Some((known, _)) if *known != property => {
+                    others.retain(|(known, _)| *known != property);
+                    others.push((property, limits));
+                }
+                _ => first = Some((property, limits)),
+            }
         }
-        // A fixed order, so that the order in the policy does not matter.
-        properties.sort_by(|(left, _), (right, _)| left.cmp(right));
-        let single = properties.len() == 1 && properties[0].0 != Property::Zone;
-        Ok(match (properties.pop(), by_cluster) {
+        let is_single = others.is_empty();
+        Ok(match (first, by_cluster) {
             (None, None) if has_unsupported => return Err(Refusal::UnsupportedFields.into()),
             (None, None) => Self::All,
             (None, Some(limits)) => Self::Clusters(limits),
-            (Some((property, groups)), limits) if single => Self::Groups {
+            (Some((property, groups)), limits) if is_single && property != Property::Zone => Self::Groups {
                 property,
                 groups,
                 clusters: limits.unwrap_or(Limits::absent(absent)),
             },
-            (Some(last), limits) => {
-                properties.push(last);
+            (Some(first), limits) => {
+                others.push(first);
+                // A fixed order, so that the order in the policy does not matter.
+                others.sort_by(|(left, _), (right, _)| left.cmp(right));
                 Self::Several {
-                    properties,
+                    properties: others,
                     // Karmada has no such rule, so there is no behaviour for an absent maximum to follow.
                     clusters: limits.unwrap_or(Limits::absent(AbsentMaximum::Unlimited)),
                 }

@@ -202,7 +202,8 @@ impl Profile {
     ///
     /// [`CycleError::InvalidBinding`] if no plugin of the profile serves it. The hint lists the known names.
     pub fn strategy(&self, name: &str) -> Result<Strategy<'_>, CycleError> {
-        match self.parts.strategies.get_key_value(name) {
+        // There are few, and unequal lengths tell most names apart: a search by order compares more text, in every cycle.
+        match self.parts.strategies.iter().find(|(known, _)| known.as_str() == name) {
             Some((name, served)) => Ok(Strategy { name, served }),
             None => {
                 let known = nearest_first(name, &self.strategy_names());
