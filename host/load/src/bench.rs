@@ -61,8 +61,8 @@ pub struct BenchReport {
     pub concurrency: usize,
     /// The bursts.
     pub bursts: Vec<Burst>,
-    /// The steady load.
-    pub steady: Steady,
+    /// The steady load; `None` if the measurement ended before.
+    pub steady: Option<Steady>,
 }
 
 /// A burst: bindings that wait when the scheduler starts.
@@ -118,6 +118,8 @@ pub struct Latency {
 pub struct Bench {
     options: BenchOptions,
     plane: Plane,
+    bursts: Vec<Burst>,
+    steady: Option<Steady>,
     /// Measurements so far, for names that no other has.
     phases: usize,
 }
@@ -134,6 +136,8 @@ impl Bench {
         Ok(Self {
             options,
             plane,
+            bursts: Vec::new(),
+            steady: None,
             phases: 0,
         })
     }
@@ -143,29 +147,46 @@ impl Bench {
         self.plane.clone()
     }
 
-    /// Measures everything. `progress` is called with a line before each step.
+    /// The figures so far: bursts that were measured with both, and the steady load.
+    pub fn report(&self) -> BenchReport {
+        let mut bursts = self.bursts.clone();
+        for burst in &mut bursts {
+            let pairs = burst.scheduler_per_second.iter().zip(&burst.bare_per_second);
+            burst.ratio = median(&pairs.map(|(scheduler, bare)| scheduler / bare).collect::<Vec<_>>());
+        }
+        bursts.retain(|burst| !burst.scheduler_per_second.is_empty() && !burst.bare_per_second.is_empty());
+        BenchReport {
+            bindings: self.options.bindings,
+            clusters: self.options.clusters,
+            apis: self.options.apis,
+            concurrency: self.options.scheduler.concurrency,
+            bursts,
+            steady: self.steady.clone(),
+        }
+    }
+
+    /// Measures everything, for [`Self::report`]. `progress` is called with a line before each step.
     ///
     /// # Errors
     ///
     /// The first [`LoadError`]. What was created is still there.
-    pub async fn run(&mut self, progress: &mut dyn FnMut(&str)) -> Result<BenchReport, LoadError> {
+    pub async fn run(&mut self, progress: &mut dyn FnMut(&str)) -> Result<(), LoadError> {
         let (clusters, apis) = (self.options.clusters, self.options.apis);
         progress(&format!("creating {clusters} clusters"));
         self.plane.create_clusters(clusters, apis).await?;
         let mut bursts = vec![(false, Duration::ZERO), (true, Duration::ZERO)];
         bursts.extend(self.options.write_latency.map(|latency| (true, latency)));
-        let mut bursts: Vec<Burst> = bursts
-            .into_iter()
-            .map(|(events, latency)| Burst {
-                events,
-                write_latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
-                ..Burst::default()
-            })
-            .collect();
+        let bursts = bursts.into_iter().map(|(events, latency)| Burst {
+            events,
+            write_latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+            ..Burst::default()
+        });
+        self.bursts = bursts.collect();
         for round in 0..self.options.rounds.max(1) {
-            for burst in &mut bursts {
+            for place in 0..self.bursts.len() {
                 // The order alternates, so that a machine that slows down slows down both.
                 for is_bare in [round % 2 == 0, round % 2 == 1] {
+                    let burst = &self.bursts[place];
                     let (who, delay) = (
                         if is_bare { "bare client" } else { "scheduler" },
                         burst.write_latency_ms,
@@ -175,27 +196,19 @@ impl Bench {
                         "round {}: {who}, {events} events, {delay} ms per write",
                         round + 1
                     ));
+                    let mut burst = burst.clone();
                     match is_bare {
-                        true => self.bare_burst(burst).await?,
-                        false => self.scheduler_burst(burst).await?,
+                        true => self.bare_burst(&mut burst).await?,
+                        false => self.scheduler_burst(&mut burst).await?,
                     }
+                    self.bursts[place] = burst;
                 }
             }
         }
-        for burst in &mut bursts {
-            let pairs = burst.scheduler_per_second.iter().zip(&burst.bare_per_second);
-            burst.ratio = median(&pairs.map(|(scheduler, bare)| scheduler / bare).collect::<Vec<_>>());
-        }
-        let rate = median(&bursts[1].scheduler_per_second) / 2.0;
+        let rate = median(&self.bursts[1].scheduler_per_second) / 2.0;
         progress(&format!("steady load of {rate:.0} bindings per second"));
-        Ok(BenchReport {
-            bindings: self.options.bindings,
-            clusters,
-            apis,
-            concurrency: self.options.scheduler.concurrency,
-            steady: self.steady(rate).await?,
-            bursts,
-        })
+        self.steady = Some(self.steady(rate).await?);
+        Ok(())
     }
 
     fn bare_options(&self, events: bool, write_latency: Duration) -> BareOptions {

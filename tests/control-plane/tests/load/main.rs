@@ -1,13 +1,15 @@
 //! `divvy bench run` on a real API server and `divvy bench scale`, at sizes that say nothing about speed: figures add up, nothing is
 //! left behind, and nothing of others is touched.
 
-use std::process::Output;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
 
 use divvy_control_plane_tests::divvy::{self, Divvy};
 use divvy_control_plane_tests::objects::{BINDING, CLUSTER, Objects, POLICY};
 use divvy_control_plane_tests::templates::Cluster;
 use divvy_control_plane_tests::users::ADMIN;
 use divvy_control_plane_tests::{ControlPlane, Error};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// Bindings of a burst.
@@ -15,14 +17,20 @@ const BINDINGS: u64 = 40;
 /// Memory of a binding that no change may exceed unnoticed: twice what it takes.
 const BYTES_PER_BINDING_MAXIMUM: f64 = 6_000.0;
 
-/// Runs `divvy bench` with the profile and the plugins of the other tests.
-async fn bench(arguments: &[&str]) -> Result<Output, Error> {
+/// A command `divvy bench` with the profile and the plugins of the other tests.
+fn command(arguments: &[&str]) -> Result<Command, Error> {
     let mut command = Divvy::command()?;
     command
         .arg("bench")
         .args(arguments)
         .args(["--profile", "karmada", "-o", "json", "--plugin-directory"])
         .arg(divvy::plugins()?);
+    Ok(command)
+}
+
+/// Runs `divvy bench`.
+async fn bench(arguments: &[&str]) -> Result<Output, Error> {
+    let mut command = command(arguments)?;
     let output = tokio::task::spawn_blocking(move || command.output()).await;
     output
         .map_err(std::io::Error::other)
@@ -92,6 +100,62 @@ async fn scheduler_and_bare_client_leave_the_same_and_all_of_it_is_removed() -> 
     );
     assert_eq!(objects.list(CLUSTER, "").await?.len(), 1);
     Ok(())
+}
+
+#[tokio::test]
+async fn an_interrupted_measurement_prints_what_it_has_and_removes_everything() -> Result<(), Error> {
+    let folder = tempfile::tempdir().map_err(Error::file("a temporary folder"))?;
+    let control_plane = ControlPlane::start(folder.path()).await?;
+    let kubeconfig = control_plane.kubeconfig(ADMIN).display().to_string();
+    let arguments = [
+        "run",
+        "--kubeconfig",
+        &kubeconfig,
+        "--bindings",
+        "20",
+        "--clusters",
+        "3",
+        "--apis",
+        "20",
+        "--rounds",
+        "1000",
+    ];
+    let mut command = command(&arguments)?;
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().map_err(Error::file("divvy"))?;
+    // Interrupted once the first round is complete: the second one is announced.
+    let ended = tokio::task::spawn_blocking(move || interrupt_at(child, "round 2: "));
+    let output = ended.await.map_err(std::io::Error::other).and_then(|output| output);
+    let output = output.map_err(Error::file("divvy"))?;
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let bursts = report["bursts"].as_array().cloned().unwrap_or_default();
+    assert_eq!(bursts.len(), 2, "{}", text(&output.stdout));
+    assert!(
+        bursts.iter().all(|burst| burst["ratio"].as_f64() > Some(0.0)),
+        "{report}"
+    );
+    assert_eq!(report["steady"], Value::Null);
+    let objects = Objects::new(control_plane.client(ADMIN).await?);
+    for kind in [BINDING, CLUSTER, POLICY] {
+        assert_eq!(objects.list(kind, "").await?, Vec::<Value>::new(), "{}", kind.plural);
+    }
+    Ok(())
+}
+
+/// Interrupts a process when a line of its standard error begins with these words. Returns its output from then on.
+fn interrupt_at(mut child: Child, words: &str) -> std::io::Result<Output> {
+    let Some(progress) = child.stderr.take() else {
+        return Err(std::io::Error::other("standard error is not a pipe"));
+    };
+    let mut lines = BufReader::new(progress).lines();
+    let announced = lines.by_ref().map_while(Result::ok).any(|line| line.starts_with(words));
+    assert!(announced, "`{words}` was not printed");
+    kill_process(Pid::from_child(&child), Signal::INT)?;
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    let mut output = child.wait_with_output()?;
+    output.stderr = rest.join("\n").into_bytes();
+    Ok(output)
 }
 
 #[tokio::test]

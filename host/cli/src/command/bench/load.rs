@@ -24,7 +24,7 @@ Examples:
 The control plane must hold no clusters, bindings or policies but those of an earlier measurement that was \
 interrupted; any other is refused, and no option overrides that. Everything that is created carries the label \
 `divvy.io/bench` and is removed at the end, after an error and after SIGINT too: clusters, a policy, bindings and their \
-events. Only the namespace `divvy-bench` stays, empty.
+events. Only the namespace `divvy-bench` stays, empty. Bursts that were measured by then are printed.
 
 Burst: bindings wait when the scheduler starts; BINDINGS/s counts from the first condition `Scheduled` to the last. \
 The bare client sends the same two merge patches per binding, and two events where EVENTS says so, with the same six \
@@ -71,7 +71,7 @@ pub(super) struct LoadArguments {
 
 /// Measures, removes everything that was created, and prints the figures.
 ///
-/// A control plane that is not empty, or refuses a request, ends it with exit code 2.
+/// A control plane that is not empty, or refuses a request, ends it with exit code 2. What was measured before is printed.
 pub(super) fn run(arguments: &LoadArguments, console: &Console) -> Result<Exit, Failure> {
     let mut scheduler = scheduler(&arguments.profile, arguments.write_concurrency)?;
     scheduler.arguments.extend(arguments.connection.repeated());
@@ -85,18 +85,21 @@ pub(super) fn run(arguments: &LoadArguments, console: &Console) -> Result<Exit, 
         rounds: usize::from(arguments.rounds),
     };
     let runtime = runtime()?;
-    let report = runtime
+    let (report, result) = runtime
         .block_on(measure(options, console))
         .map_err(|error| failure(&error))?;
     runtime.shutdown_background();
-    console.print(|out| match arguments.output {
-        Format::Table => table(&report).write(out, console.width()),
-        Format::Json => structured::write_value(&report, out),
-    })?;
-    Ok(Exit::Success)
+    if result.is_ok() || !report.bursts.is_empty() {
+        console.print(|out| match arguments.output {
+            Format::Table => table(&report).write(out, console.width()),
+            Format::Json => structured::write_value(&report, out),
+        })?;
+    }
+    result.map(|()| Exit::Success).map_err(|error| failure(&error))
 }
 
-async fn measure(options: BenchOptions, console: &Console) -> Result<BenchReport, LoadError> {
+/// Measures, and removes everything. Returns what was measured, and the reason if that is not everything.
+async fn measure(options: BenchOptions, console: &Console) -> Result<(BenchReport, Result<(), LoadError>), LoadError> {
     let mut bench = Bench::claim(options).await?;
     let plane = bench.plane();
     let mut progress = |step: &str| announce(console, step);
@@ -107,7 +110,7 @@ async fn measure(options: BenchOptions, console: &Console) -> Result<BenchReport
     announce(console, "removing everything");
     // The first error is the one that explains the others.
     let removed = plane.remove().await;
-    result.and_then(|report| removed.map(|()| report))
+    Ok((bench.report(), result.and(removed)))
 }
 
 fn table(report: &BenchReport) -> Grid<'_> {
@@ -147,7 +150,9 @@ fn table(report: &BenchReport) -> Grid<'_> {
             Cell::plain(format!("{} + {}", burst.bare_events, burst.scheduler_events)),
         ]);
     }
-    let steady = &report.steady;
+    let Some(steady) = &report.steady else {
+        return grid;
+    };
     grid.blank();
     let line = |who: &str, latency: &divvy_load::bench::Latency| {
         format!(
