@@ -166,7 +166,7 @@ mod tests {
         };
         Explanation {
             clusters: vec![first, rejected("b"), rejected("c")],
-            notes: Vec::new(),
+            ..Explanation::default()
         }
     }
 
