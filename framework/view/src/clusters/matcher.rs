@@ -92,6 +92,8 @@ struct Pair<'a> {
     labels: Labels<'a>,
     key: u32,
     value: u32,
+    /// Place of the label in the first cluster. Clusters of a fleet mostly have the same labels, in the same order.
+    place: usize,
 }
 
 impl<'a> Pair<'a> {
@@ -105,10 +107,12 @@ impl<'a> Pair<'a> {
         };
         let symbols = arena.symbols();
         let symbol = |text: &Text| symbols.find(text.read(tables.pool), text.hash);
+        let (labels, key) = (Labels::new(arena), symbol(&row.key)?);
         Some(Self {
-            labels: Labels::new(arena),
-            key: symbol(&row.key)?,
+            labels,
+            key,
             value: symbol(value)?,
+            place: labels.place(0, key).unwrap_or(0),
         })
     }
 }
@@ -175,22 +179,29 @@ impl<'a> Labels<'a> {
         }
     }
 
+    /// Place of a label among those of that row.
+    #[inline]
+    fn place(&self, row: usize, key: u32) -> Option<usize> {
+        let span = self.spans.get(row)?;
+        span.of(self.keys).iter().position(|&candidate| candidate == key)
+    }
+
     /// Symbol of the label's value in that row.
     #[inline]
     fn value(&self, row: usize, key: u32) -> Option<u32> {
-        let span = self.spans.get(row)?;
-        let place = span.of(self.keys).iter().position(|&candidate| candidate == key)?;
-        span.of(self.values).get(place).copied()
+        self.value_near(row, key, 0)
     }
 
-    /// True if the label has that value in that row.
+    /// Symbol of the label's value in that row. Looks at one place first, and at all only if another label is there.
     #[inline]
-    fn has(&self, row: usize, key: u32, value: u32) -> bool {
-        self.spans.get(row).is_some_and(|span| {
-            let (keys, values) = (span.of(self.keys), span.of(self.values));
-            // A cluster has each key at most once, so a row with the pair has both at the same index.
-            keys.iter().zip(values).any(|pair| pair == (&key, &value))
-        })
+    fn value_near(&self, row: usize, key: u32, place: usize) -> Option<u32> {
+        let span = self.spans.get(row)?;
+        let keys = span.of(self.keys);
+        let place = match keys.get(place) {
+            Some(&found) if found == key => place,
+            _ => keys.iter().position(|&candidate| candidate == key)?,
+        };
+        span.of(self.values).get(place).copied()
     }
 }
 
@@ -214,23 +225,13 @@ impl LabelColumn {
         self.key = None;
     }
 
-    /// The values of a label in all rows.
-    fn of(&mut self, labels: Labels<'_>, key: u32, rows: usize) -> &[u32] {
-        if self.key != Some(key) {
-            self.key = Some(key);
-            // Clusters of a fleet mostly have the same labels, in the same order.
-            let mut place = 0;
-            let value = |row: usize| {
-                let span = labels.spans.get(row)?;
-                let keys = span.of(labels.keys);
-                if keys.get(place) != Some(&key) {
-                    place = keys.iter().position(|&candidate| candidate == key)?;
-                }
-                span.of(labels.values).get(place).copied()
-            };
+    /// The values of a pair's label in all rows.
+    fn of(&mut self, pair: &Pair<'_>, rows: usize) -> &[u32] {
+        if self.key != Some(pair.key) {
+            self.key = Some(pair.key);
             self.values.clear();
-            self.values
-                .extend((0..rows).map(value).map(|value| value.unwrap_or(NO_VALUE)));
+            let value = |row| pair.labels.value_near(row, pair.key, pair.place).unwrap_or(NO_VALUE);
+            self.values.extend((0..rows).map(value));
         }
         &self.values
     }
@@ -315,7 +316,7 @@ impl<'a> ClusterMatcher<'a> {
     #[inline]
     pub fn matches(&self, row: Row) -> bool {
         match &self.only_pair {
-            Some(pair) => pair.labels.has(row.index(), pair.key, pair.value),
+            Some(pair) => pair.labels.value_near(row.index(), pair.key, pair.place) == Some(pair.value),
             None => self.interpret(row),
         }
     }
@@ -336,7 +337,7 @@ impl<'a> ClusterMatcher<'a> {
     /// `column` keeps what was read of the labels, for further affinities of the same snapshot.
     pub fn collect_rows(&self, column: &mut LabelColumn, rows: &mut Vec<Row>) {
         if let Some(pair) = &self.only_pair {
-            let values = column.of(pair.labels, pair.key, self.arena.rows());
+            let values = column.of(pair, self.arena.rows());
             return collect_equal(values, pair.value, rows);
         }
         match &self.names {
