@@ -142,68 +142,6 @@ impl Part {
     }
 }
 
-/// Compares futures that differ from a base in few bindings with it. Before and base are summed once.
-pub(crate) struct Comparer<'a> {
-    original: &'a Situation,
-    base: &'a Future,
-    profile: &'a Profile,
-    before_load: Load,
-    base_load: Load,
-}
-
-impl<'a> Comparer<'a> {
-    /// A comparer with a base, whose entries are the bindings of `original` in their order.
-    pub(crate) fn new(original: &'a Situation, base: &'a Future, profile: &'a Profile) -> Self {
-        let (mut before_load, mut base_load) = (Load::default(), Load::default());
-        for (binding, entry) in original.bindings.iter().zip(&base.entries) {
-            before_load.add(binding, &assigned(binding));
-            base_load.add(&entry.binding, &entry.targets);
-        }
-        Self {
-            original,
-            base,
-            profile,
-            before_load,
-            base_load,
-        }
-    }
-
-    /// Result of [`compare`] for a future that has these entries, by their index, and all others of the base; except that the
-    /// totals count these entries alone, and nothing is pending.
-    pub(crate) fn compare(&self, situation: &Situation, entries: &BTreeMap<usize, Entry>) -> Comparison {
-        let mut load = self.base_load.clone();
-        let (mut totals, mut pending) = (Totals::default(), Totals::default());
-        let mut bindings = Vec::new();
-        for (&index, entry) in entries {
-            let (Some(known), Some(base)) = (self.original.bindings.get(index), self.base.entries.get(index)) else {
-                continue;
-            };
-            load.remove(&base.binding, &base.targets);
-            load.add(&entry.binding, &entry.targets);
-            let states = States {
-                before: assigned(known),
-                base: Some(base),
-                after: entry,
-            };
-            let row = row(&states, Some(known), true, self.profile);
-            count(&states, &row, true, &mut totals, &mut pending);
-            bindings.push(row);
-        }
-        Comparison {
-            bindings,
-            clusters: load::rows(
-                self.original,
-                situation,
-                &self.before_load,
-                Some(&self.base_load),
-                &load,
-            ),
-            totals,
-            pending: None,
-        }
-    }
-}
-
 /// Every binding on the right side, with its clusters in all states.
 pub fn placed<'a>(
     original: &Situation,

@@ -5,7 +5,6 @@
 //! its new replicas from the capacity that later bindings see, unless the ledger is off.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -169,8 +168,19 @@ impl Entry {
 
     /// True if nothing is divided: each cluster has the full count, or the resource has no replicas.
     pub fn is_duplicated(&self) -> bool {
-        self.sum != Sum::Divided || !self.binding.is_workload() || self.binding.object.spec.components.len() > 1
+        is_duplicated(self.sum, &self.binding)
     }
+}
+
+impl Prepared {
+    /// True if nothing is divided, as of an [`Entry`].
+    pub(crate) fn is_duplicated(&self) -> bool {
+        is_duplicated(self.sum, &self.binding)
+    }
+}
+
+fn is_duplicated(sum: Sum, binding: &Binding) -> bool {
+    sum != Sum::Divided || !binding.is_workload() || binding.object.spec.components.len() > 1
 }
 
 impl Future {
@@ -197,7 +207,7 @@ impl Future {
         })
     }
 
-    pub(crate) fn of_prepared(
+    fn of_prepared(
         prepared: &[Prepared],
         situation: &Situation,
         fleet: FleetSnapshot,
@@ -205,12 +215,11 @@ impl Future {
         options: Options,
     ) -> Self {
         let mut entries: Vec<Entry> = prepared.iter().map(|prepared| undecided(prepared, situation)).collect();
-        let all = 0..prepared.len();
         let Results {
             decisions,
             ledger,
             placements,
-        } = decide_among(prepared, all, situation, &fleet, side, options);
+        } = decide_all(prepared, situation, &fleet, side, options);
         for (index, reason, decision) in decisions {
             entries[index].decide(reason, decision, side);
         }
@@ -221,29 +230,6 @@ impl Future {
             placements,
         }
     }
-
-    /// Decides some bindings of a situation, and returns them alone. All that have a reason to be decided must be among `some`,
-    /// so that the results are those of [`Self::of_prepared`].
-    pub(crate) fn entries_of(
-        prepared: &[Prepared],
-        some: &[usize],
-        situation: &Situation,
-        fleet: &FleetSnapshot,
-        side: &Side,
-        options: Options,
-    ) -> BTreeMap<usize, Entry> {
-        let entries = some
-            .iter()
-            .map(|&index| (index, undecided(&prepared[index], situation)));
-        let mut entries: BTreeMap<usize, Entry> = entries.collect();
-        let some = some.iter().copied();
-        for (index, reason, decision) in decide_among(prepared, some, situation, fleet, side, options).decisions {
-            if let Some(entry) = entries.get_mut(&index) {
-                entry.decide(reason, decision, side);
-            }
-        }
-        entries
-    }
 }
 
 /// Decisions of one side, and what they leave.
@@ -253,16 +239,16 @@ struct Results {
     placements: Option<Arc<Placements>>,
 }
 
-/// Decides those of some bindings that have a reason, by priority, then name.
-fn decide_among(
+/// Decides the bindings that have a reason, by priority, then name.
+fn decide_all(
     prepared: &[Prepared],
-    some: impl Iterator<Item = usize>,
     situation: &Situation,
     fleet: &FleetSnapshot,
     side: &Side,
     options: Options,
 ) -> Results {
-    let with_reason = some.filter_map(|index| Some((index, reason(&prepared[index], situation)?)));
+    let all = prepared.iter().enumerate();
+    let with_reason = all.filter_map(|(index, prepared)| Some((index, reason(prepared, situation)?)));
     let mut order: Vec<(usize, Reason)> = with_reason.collect();
     order.sort_by_cached_key(|&(index, _)| {
         let binding = &prepared[index].binding;
@@ -476,40 +462,8 @@ fn is_overridden(binding: &Binding, profile: &Profile) -> bool {
     own.map_or(true, |own| own.strategy != *strategy)
 }
 
-/// The bindings that any loss makes a scheduler decide, by the cluster that is lost, and those that it decides anyway.
-pub(crate) struct Concerned {
-    anyway: Vec<usize>,
-    by_cluster: BTreeMap<String, Vec<usize>>,
-}
-
-impl Concerned {
-    pub(crate) fn new(prepared: &[Prepared], situation: &Situation) -> Self {
-        let mut concerned = Self {
-            anyway: Vec::new(),
-            by_cluster: BTreeMap::new(),
-        };
-        for (index, prepared) in prepared.iter().enumerate() {
-            if reason(prepared, situation).is_some() {
-                concerned.anyway.push(index);
-            }
-            for (cluster, _) in prepared.binding.last() {
-                let of_cluster = concerned.by_cluster.entry(cluster.to_owned()).or_default();
-                of_cluster.push(index);
-            }
-        }
-        concerned
-    }
-
-    /// Every binding that is decided, or has other clusters, without these clusters. Sorted.
-    pub(crate) fn without(&self, lost: &BTreeSet<String>) -> Vec<usize> {
-        let on_lost = lost.iter().filter_map(|cluster| self.by_cluster.get(cluster)).flatten();
-        let all: BTreeSet<usize> = self.anyway.iter().chain(on_lost).copied().collect();
-        all.into_iter().collect()
-    }
-}
-
 /// The reason to decide a binding in a situation; `None` if it is satisfied or skipped.
-fn reason(prepared: &Prepared, situation: &Situation) -> Option<Reason> {
+pub(crate) fn reason(prepared: &Prepared, situation: &Situation) -> Option<Reason> {
     if prepared.skipped.is_some() {
         return None;
     }

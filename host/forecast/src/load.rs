@@ -36,33 +36,8 @@ impl ClusterLoad {
 impl Load {
     /// Adds a binding on its clusters.
     pub(crate) fn add(&mut self, binding: &Binding, targets: &Assignment) {
-        self.change(binding, targets, 1);
-    }
-
-    /// Takes away a binding that was added on these clusters.
-    pub(crate) fn remove(&mut self, binding: &Binding, targets: &Assignment) {
-        self.change(binding, targets, -1);
-    }
-
-    /// Adds another load.
-    pub(crate) fn merge(&mut self, other: Self) {
-        for (cluster, load) in other.0 {
-            let sum = self.0.entry(cluster).or_default();
-            sum.replicas += load.replicas;
-            for (name, more) in load.requested {
-                sum.request(&name, more);
-            }
-        }
-    }
-
-    fn change(&mut self, binding: &Binding, targets: &Assignment, sign: i64) {
-        let needs = binding.object.spec.replica_requirements.as_ref();
-        let requests: Vec<(&str, i64)> = requests(needs.map(|needs| &needs.resource_request))
-            .filter(|(name, quantity)| *name != PODS && *quantity > 0)
-            .chain([(PODS, 1)])
-            .collect();
+        let requests: Vec<(&str, i64)> = requested(binding).collect();
         for (cluster, &replicas) in targets {
-            let replicas = sign * replicas;
             // Nearly all entries exist: their names are copied only for the first binding of a cluster.
             if !self.0.contains_key(cluster) {
                 self.0.insert(cluster.clone(), ClusterLoad::default());
@@ -78,6 +53,17 @@ impl Load {
         }
     }
 
+    /// Adds another load.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (cluster, load) in other.0 {
+            let sum = self.0.entry(cluster).or_default();
+            sum.replicas += load.replicas;
+            for (name, more) in load.requested {
+                sum.request(&name, more);
+            }
+        }
+    }
+
     fn replicas(&self, cluster: &str) -> i64 {
         self.0.get(cluster).map_or(0, |load| load.replicas)
     }
@@ -86,6 +72,14 @@ impl Load {
         let mut requested = self.0.get(cluster).into_iter().flat_map(|load| &load.requested);
         requested.find(|(name, _)| name == resource).map_or(0, |(_, sum)| *sum)
     }
+}
+
+/// Each resource that a replica of a binding takes, with the quantity.
+pub(crate) fn requested(binding: &Binding) -> impl Iterator<Item = (&str, i64)> {
+    let needs = binding.object.spec.replica_requirements.as_ref();
+    requests(needs.map(|needs| &needs.resource_request))
+        .filter(|(name, quantity)| *name != PODS && *quantity > 0)
+        .chain([(PODS, 1)])
 }
 
 /// The load of every cluster that exists or that a binding lists.

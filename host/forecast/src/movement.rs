@@ -4,7 +4,7 @@
 //! rest of the losses is *removed*, if that was decided; *lost*, if the decision failed; *stranded*, if the binding is not
 //! scheduled at all. A duplicated binding only adds and removes.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
 use std::ops::AddAssign;
 
 use serde::Serialize;
@@ -58,11 +58,32 @@ impl AddAssign for Movement {
 impl Movement {
     /// The movement from one state of a binding to another.
     pub fn between(from: &Assignment, to: &Assignment, is_duplicated: bool, ending: Ending) -> Self {
-        let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
+        fn entries(assignment: &Assignment) -> impl Iterator<Item = (&String, i64)> {
+            assignment.iter().map(|(cluster, replicas)| (cluster, *replicas))
+        }
+        Self::between_sorted(entries(from), entries(to), is_duplicated, ending)
+    }
+
+    /// As [`Self::between`], of clusters with their replicas. Both must be in the order of the clusters, each of which occurs
+    /// once.
+    pub(crate) fn between_sorted<K: Ord>(
+        from: impl Iterator<Item = (K, i64)>,
+        to: impl Iterator<Item = (K, i64)>,
+        is_duplicated: bool,
+        ending: Ending,
+    ) -> Self {
+        let (mut from, mut to) = (from.peekable(), to.peekable());
         let (mut gains, mut losses, mut movement) = (0, 0, Self::default());
-        for name in names {
-            let (before, after) = (from.get(name), to.get(name));
-            let change = after.unwrap_or(&0) - before.unwrap_or(&0);
+        loop {
+            let order = match (from.peek(), to.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(before), Some(after)) => before.0.cmp(&after.0),
+            };
+            let before = from.next_if(|_| order.is_le()).map(|(_, replicas)| replicas);
+            let after = to.next_if(|_| order.is_ge()).map(|(_, replicas)| replicas);
+            let change = after.unwrap_or(0) - before.unwrap_or(0);
             gains += change.max(0);
             losses += (-change).max(0);
             match (before, after) {

@@ -86,23 +86,26 @@ pub fn estimate(
 fn bound_by_pods(remaining: &RemainingColumns<'_>, rows: &[u32], ledger: Option<&Ledger>, fits: &mut [i64]) {
     match remaining.of(PODS) {
         Some(pods) => {
+            let taken = taken(ledger, PODS);
             for (fit, &row) in fits.iter_mut().zip(rows) {
-                *fit = free(pods, PODS, row, ledger).clamp(0, UNBOUNDED);
+                *fit = free(pods, row, taken).clamp(0, UNBOUNDED);
             }
         }
         None => fits.fill(0),
     }
 }
 
-/// Free quantity of a resource after the ledger's bookings. Nothing is free if it is not positive.
+/// The ledger's bookings of a resource by row.
+fn taken<'a>(ledger: Option<&'a Ledger>, resource: &str) -> &'a [i64] {
+    ledger.map_or(&[], |ledger| ledger.column(resource))
+}
+
+/// Free quantity of a resource after the bookings in `taken`. Nothing is free if it is not positive.
 #[inline]
-fn free(remaining: Column<'_, Row, i64>, resource: &str, row: u32, ledger: Option<&Ledger>) -> i64 {
+fn free(remaining: Column<'_, Row, i64>, row: u32, taken: &[i64]) -> i64 {
     let row = row as usize;
     let remaining = remaining.get(Row::from_index(row)).unwrap_or(0);
-    match ledger {
-        Some(ledger) => remaining.saturating_sub(ledger.taken(resource, row)),
-        None => remaining,
-    }
+    remaining.saturating_sub(taken.get(row).copied().unwrap_or(0))
 }
 
 fn bound_by_resource(
@@ -113,12 +116,12 @@ fn bound_by_resource(
     by_models: &ModelBounds,
     fits: &mut [i64],
 ) {
-    let remaining = remaining.of(resource);
+    let (remaining, taken) = (remaining.of(resource), taken(ledger, resource));
     for (fit, &row) in fits.iter_mut().zip(rows) {
         if by_models.counts(row) {
             continue;
         }
-        let left = remaining.map_or(0, |remaining| free(remaining, resource, row, ledger));
+        let left = remaining.map_or(0, |remaining| free(remaining, row, taken));
         *fit = if left <= 0 { 0 } else { (*fit).min(left / quantity) };
     }
 }
@@ -281,12 +284,12 @@ fn estimate_sets(
     }
     let needs: Vec<_> = needs_of_a_set(components)
         .into_iter()
-        .map(|(resource, need)| (resource, need, remaining.of(resource)))
+        .map(|(resource, need)| (need, remaining.of(resource), taken(ledger, resource)))
         .collect();
     for (fit, &row) in fits.iter_mut().zip(rows) {
         *fit /= pods_a_set;
-        for (resource, need, remaining) in &needs {
-            let left = remaining.map_or(0, |remaining| free(remaining, resource, row, ledger));
+        for (need, remaining, taken) in &needs {
+            let left = remaining.map_or(0, |remaining| free(remaining, row, taken));
             let sets = i128::from(left.max(0)) / need;
             *fit = (*fit).min(i64::try_from(sets).unwrap_or(i64::MAX));
         }

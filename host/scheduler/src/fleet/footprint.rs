@@ -62,17 +62,20 @@ impl Footprint {
 
     /// Pods of each template that a target runs. A target that does not list its components runs those of the binding.
     pub fn pods(&self, target: &TargetCluster) -> Vec<i64> {
-        let listed = |name: &str| {
-            let mut components = target.components.iter();
-            let found = components.find(|component| component.name == name);
-            found.map_or(0, |component| i64::from(component.replicas.max(0)))
-        };
-        let pods = self.templates.iter().map(|template| match self.is_whole {
-            false => i64::from(target.replicas.max(0)),
-            true if target.components.is_empty() => template.pods,
-            true => listed(&template.name),
-        });
-        pods.collect()
+        let templates = self.templates.iter();
+        templates.map(|template| self.pods_of(template, target)).collect()
+    }
+
+    fn pods_of(&self, template: &PodTemplate, target: &TargetCluster) -> i64 {
+        if !self.is_whole {
+            return i64::from(target.replicas.max(0));
+        }
+        if target.components.is_empty() {
+            return template.pods;
+        }
+        let mut components = target.components.iter();
+        let listed = components.find(|component| component.name == template.name);
+        listed.map_or(0, |component| i64::from(component.replicas.max(0)))
     }
 
     /// Pods of each template that a result adds on a cluster to the last one. Negative numbers are pods that it removes.
@@ -87,6 +90,15 @@ impl Footprint {
     pub fn book(&self, ledger: &mut Ledger, row: usize, pods: &[i64]) {
         for (template, pods) in self.templates.iter().zip(pods) {
             ledger.book(row, *pods, template.requests());
+        }
+    }
+
+    /// Books what a target on the cluster in `row` adds to the last one there. Pods that it removes are ignored.
+    pub fn book_growth(&self, ledger: &mut Ledger, row: usize, target: &TargetCluster, last: Option<&TargetCluster>) {
+        for template in &self.templates {
+            let before = last.map_or(0, |last| self.pods_of(template, last));
+            let growth = self.pods_of(template, target) - before;
+            ledger.book(row, growth, template.requests());
         }
     }
 

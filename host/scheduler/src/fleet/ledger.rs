@@ -63,7 +63,11 @@ impl Ledger {
 
     /// Quantity of a resource that is booked on the cluster in `row`.
     pub fn taken(&self, resource: &str, row: usize) -> i64 {
-        let column = self.taken.get(resource);
-        column.and_then(|column| column.get(row)).copied().unwrap_or(0)
+        self.column(resource).get(row).copied().unwrap_or(0)
+    }
+
+    /// Booked quantities of a resource by row. Nothing is booked in rows past the end.
+    pub fn column(&self, resource: &str) -> &[i64] {
+        self.taken.get(resource).map_or(&[], Vec::as_slice)
     }
 }

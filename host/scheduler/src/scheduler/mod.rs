@@ -4,9 +4,11 @@
 //! - [`Strategy`]: the plugin behind a strategy's name, with its promises and needs.
 //! - [`registry`]: constructs plugins from a profile's configuration.
 //! - [`Scheduler`]: schedules bindings, trying one affinity group after another.
+//! - [`Recurring`]: a binding that is decided again and again.
 
 mod error;
 mod profile;
+mod recurring;
 pub mod registry;
 mod schedule;
 mod tables;
@@ -14,6 +16,7 @@ mod unlisted;
 
 pub use error::RegistryError;
 pub use profile::{Profile, ProfileParts, Strategy, StrategyPlugin};
+pub use recurring::{BriefFailure, BriefOutcome, Recurring};
 pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide, decide_each};
 pub use tables::UnusableTables;
 pub use unlisted::UnlistedPlugins;

@@ -6,7 +6,7 @@ use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
-use crate::plan::{Plan, PlanInput, PlanResult, Plans};
+use crate::plan::{AffinityGroup, Plan, PlanInput, PlanResult, Plans};
 use crate::table::ProvidedTables;
 use divvy_documents::names;
 use divvy_karmada::api::TargetCluster;
@@ -46,11 +46,6 @@ impl Decision {
     /// Name of the strategy; empty if the binding has no plan.
     pub fn strategy(&self) -> &str {
         self.plan.as_ref().as_ref().map_or("", |plan| plan.strategy.as_str())
-    }
-
-    /// Takes in the time until which the answer of one group holds.
-    fn holds_until(&mut self, valid_until: Option<i64>) {
-        self.valid_until = self.valid_until.into_iter().chain(valid_until).min();
     }
 }
 
@@ -92,10 +87,22 @@ pub struct Scheduler {
     /// `None` if no binding is decided twice.
     plans: Option<Plans>,
     cycle: Cycle,
+    /// Targets of the latest cycle that succeeded.
+    targets: Vec<Target>,
     explains: bool,
     ledger: Option<Ledger>,
     time: Option<i64>,
     placements: Option<Arc<Placements>>,
+}
+
+/// The first group of clusters that fits a binding, or the first group that was tried if none fits.
+pub(super) struct Attempt<'a> {
+    group: &'a AffinityGroup,
+    /// Error of the group; `None` if it fits.
+    pub(super) error: Option<CycleError>,
+    explanation: Option<Explanation>,
+    /// Earliest time until which the answers of all groups that were tried hold.
+    valid_until: Option<i64>,
 }
 
 impl Scheduler {
@@ -105,6 +112,7 @@ impl Scheduler {
             profile,
             plans: Some(Plans::default()),
             cycle: Cycle::new(),
+            targets: Vec::new(),
             explains: false,
             ledger: None,
             time: None,
@@ -176,12 +184,17 @@ impl Scheduler {
         self.placed(binding, &[]);
     }
 
+    /// True if results of the binding are recorded for its peers.
+    pub(super) fn places(&self, binding: &Binding) -> bool {
+        let is_member = binding.object.spec.workload_affinity_groups.is_some();
+        is_member && self.ledger.is_some() && self.placements.is_some()
+    }
+
     /// Records the clusters of a result for the peers of its binding.
-    fn placed(&mut self, binding: &Binding, targets: &[(String, i64)]) {
-        let Some(placements) = self.placements.as_mut().filter(|_| self.ledger.is_some()) else {
-            return;
-        };
-        if binding.object.spec.workload_affinity_groups.is_some() {
+    pub(super) fn placed(&mut self, binding: &Binding, targets: &[(String, i64)]) {
+        if self.places(binding)
+            && let Some(placements) = self.placements.as_mut()
+        {
             let targets = targets.iter().map(|(cluster, replicas)| TargetCluster {
                 name: cluster.clone(),
                 // The cycle divides at most the binding's replicas, which are 32 bits wide.
@@ -332,8 +345,7 @@ impl Scheduler {
         decision
     }
 
-    /// Tries the groups of clusters in order, starting with the one that was used last. If none fits, the first error
-    /// is reported.
+    /// Tries the groups of clusters in order, and records the outcome in the decision.
     fn try_groups(
         &mut self,
         binding: &Binding,
@@ -342,9 +354,50 @@ impl Scheduler {
         (fresh, books): (bool, bool),
         decision: &mut Decision,
     ) {
-        let first = plan.first_group(binding.observed_affinity(), fresh);
-        let mut failure = None;
         decision.peers = self.peers(binding);
+        let Some(attempt) = self.first_fitting(binding, plan, fleet, fresh, decision.peers.as_ref()) else {
+            return;
+        };
+        let Attempt {
+            group,
+            error,
+            explanation,
+            valid_until,
+        } = attempt;
+        decision.affinity.clone_from(&group.name);
+        decision.explanation = explanation;
+        decision.valid_until = valid_until;
+        if let Some(error) = error {
+            decision.outcome = Outcome::Failed(naming_lists(error, &self.profile, plan));
+            return;
+        }
+        let named = self.named_targets(fleet);
+        decision.figures = self
+            .targets
+            .iter()
+            .map(|target| self.figures(plan, target.row))
+            .collect();
+        if books {
+            self.book(binding, &Footprint::new(&binding.object.spec), fleet);
+            self.placed(binding, &named);
+        }
+        decision.outcome = Outcome::Scheduled(named);
+    }
+
+    /// Tries the groups of clusters in order, starting with the one that was used last. If none fits, the first error
+    /// is reported. `None` if there are no groups.
+    pub(super) fn first_fitting<'a>(
+        &mut self,
+        binding: &Binding,
+        plan: &'a Plan,
+        fleet: &FleetSnapshot,
+        fresh: bool,
+        peers: Option<&Peers>,
+    ) -> Option<Attempt<'a>> {
+        let first = plan.first_group(binding.observed_affinity(), fresh);
+        let mut valid_until: Option<i64> = None;
+        let mut failed: Option<Attempt<'a>> = None;
+        self.targets.clear();
         for group in &plan.groups[first..] {
             let input = CycleInput {
                 profile: &self.profile,
@@ -353,7 +406,7 @@ impl Scheduler {
                 group,
                 fresh,
                 time: self.time,
-                peers: decision.peers.as_ref(),
+                peers,
             };
             let ledger = self.ledger.as_ref();
             let (result, explanation) = match self.explains {
@@ -363,41 +416,52 @@ impl Scheduler {
                 }
                 false => (self.cycle.run(&input, ledger), None),
             };
-            match result {
-                Ok(targets) => {
-                    if let Some(ledger) = self.ledger.as_mut().filter(|_| books) {
-                        book(ledger, binding, fleet, targets);
-                    }
-                    let named = targets
-                        .iter()
-                        .map(|target| (fleet.name(target.row).to_owned(), target.replicas));
-                    let named: Vec<(String, i64)> = named.collect();
-                    // The targets borrow the cycle, which the figures read again.
-                    let rows: Vec<u32> = targets.iter().map(|target| target.row).collect();
-                    decision.figures = rows.iter().map(|&row| self.figures(plan, row)).collect();
-                    decision.affinity.clone_from(&group.name);
-                    decision.explanation = explanation;
-                    decision.holds_until(self.cycle.valid_until());
-                    if books {
-                        self.placed(binding, &named);
-                    }
-                    decision.outcome = Outcome::Scheduled(named);
-                    return;
-                }
-                Err(error) => {
-                    // Later the group may fit, which makes another decision as well.
-                    decision.holds_until(self.cycle.valid_until());
-                    // The first group is the preferred one, so its error is the most useful.
-                    if failure.is_none() {
-                        decision.explanation = explanation;
-                        decision.affinity.clone_from(&group.name);
-                        failure = Some(error);
-                    }
-                }
+            // The targets borrow the cycle, whose figures are read later.
+            let result = result.map(|targets| self.targets.extend_from_slice(targets));
+            // Also of a group that fails: later it may fit, which makes another decision as well.
+            valid_until = valid_until.into_iter().chain(self.cycle.valid_until()).min();
+            let attempt = Attempt {
+                group,
+                error: result.err(),
+                explanation,
+                valid_until,
+            };
+            if attempt.error.is_none() {
+                return Some(attempt);
             }
+            // The first group is the preferred one, so its error is the most useful.
+            failed.get_or_insert(attempt);
         }
-        if let Some(error) = failure {
-            decision.outcome = Outcome::Failed(naming_lists(error, &self.profile, plan));
+        failed.map(|failed| Attempt { valid_until, ..failed })
+    }
+
+    /// Targets of the latest cycle that succeeded, with the names of their clusters.
+    pub(super) fn named_targets(&self, fleet: &FleetSnapshot) -> Vec<(String, i64)> {
+        let targets = self.targets.iter();
+        let named = targets.map(|target| (fleet.name(target.row).to_owned(), target.replicas));
+        named.collect()
+    }
+
+    /// Targets of the latest cycle that succeeded, sorted by name.
+    pub(super) fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// Books what the targets of the latest cycle add to the last result. Does nothing without a ledger.
+    pub(super) fn book(&mut self, binding: &Binding, footprint: &Footprint, fleet: &FleetSnapshot) {
+        let Some(ledger) = self.ledger.as_mut() else { return };
+        // Both lists are sorted by name, so that one pass finds every pair. Of two entries with one name the first counts.
+        let mut last: Vec<&TargetCluster> = binding.object.spec.clusters.iter().collect();
+        last.sort_by(|left, right| left.name.cmp(&right.name));
+        let mut last = last.into_iter().peekable();
+        let mut target = TargetCluster::default();
+        for &Target { row, replicas } in &self.targets {
+            let name = fleet.name(row);
+            while last.next_if(|last| last.name.as_str() < name).is_some() {}
+            // The cycle divides at most the binding's replicas, which are 32 bits wide.
+            target.replicas = i32::try_from(replicas).unwrap_or(i32::MAX);
+            let before = last.peek().copied().filter(|last| last.name == name);
+            footprint.book_growth(ledger, row as usize, &target, before);
         }
     }
 
@@ -424,15 +488,6 @@ fn naming_lists(mut error: CycleError, profile: &Profile, plan: &Plan) -> CycleE
         }
     }
     error
-}
-
-/// Books what a result adds to the last one.
-fn book(ledger: &mut Ledger, binding: &Binding, fleet: &FleetSnapshot, targets: &[Target]) {
-    let (footprint, last) = (Footprint::new(&binding.object.spec), &binding.object.spec.clusters);
-    for target in targets {
-        let growth = footprint.growth(&assigned(fleet.name(target.row), target.replicas), last);
-        footprint.book(ledger, target.row as usize, &growth);
-    }
 }
 
 /// A cluster of a result. The cycle divides at most the binding's replicas, which are 32 bits wide.

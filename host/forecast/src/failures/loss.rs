@@ -1,0 +1,138 @@
+//! One loss: what is decided without some clusters, compared with the base.
+
+use std::collections::BTreeSet;
+
+use divvy_scheduler::fleet::Fleet;
+use divvy_scheduler::scheduler::BriefFailure;
+
+use super::ground::{Ground, Placed};
+use super::numbers::Share;
+use super::usage::{Undo, Usage};
+use crate::document::FailureRow;
+use crate::future::Prepared;
+use crate::movement::{Ending, Movement};
+
+/// Loses one set of clusters after another, in memory that it keeps.
+pub(super) struct Loser<'a> {
+    ground: &'a Ground<'a>,
+    fleet: Fleet,
+    usage: Usage,
+    undo: Undo,
+}
+
+/// Sums of a loss.
+#[derive(Debug, Default)]
+struct Tally {
+    displaced: i64,
+    rehomed: i64,
+    lost: i64,
+    newly_unschedulable: usize,
+}
+
+impl<'a> Loser<'a> {
+    /// A loser of the clusters in this fleet, which are those of the ground's situation.
+    pub(super) fn new(ground: &'a Ground<'a>, fleet: Fleet) -> Self {
+        Self {
+            ground,
+            fleet,
+            usage: ground.usage.clone(),
+            undo: Undo::new(),
+        }
+    }
+
+    /// The forecast of a loss.
+    pub(super) fn lose(&mut self, name: &str, lost: &BTreeSet<String>) -> FailureRow {
+        let ground = self.ground;
+        let numbers: Vec<u32> = lost.iter().filter_map(|cluster| ground.numbers.get(cluster)).collect();
+        let mut is_lost = vec![false; ground.numbers.len()];
+        for &number in &numbers {
+            is_lost[number as usize] = true;
+        }
+        for cluster in lost {
+            self.fleet.remove(cluster);
+        }
+        let fleet = self.fleet.snapshot();
+        let (decided, skipped) = ground.concerned(&numbers);
+        let mut tally = Tally::default();
+        let (usage, undo) = (&mut self.usage, &mut self.undo);
+        let mut count = |index: usize, base: &Placed, shares: &[Share], failure, ending| {
+            let after = (shares, failure);
+            let prepared = &ground.prepared[index];
+            if tally.count(prepared, base, after, ending, &is_lost) {
+                usage.change(&prepared.binding, &base.shares, shares, undo);
+            }
+        };
+        let unchanged = |index: usize| Placed {
+            shares: ground.kept(index, &[]),
+            failure: None,
+        };
+        ground.decide(&fleet, &decided, &is_lost, |due, shares, failure| {
+            let ending = match failure {
+                None => Ending::Placed,
+                Some(_) => Ending::Failed,
+            };
+            match due.anyway {
+                Some(anyway) => count(due.index, &anyway.base, shares, failure, ending),
+                None => count(due.index, &unchanged(due.index), shares, failure, ending),
+            }
+        });
+        for index in skipped {
+            let kept = ground.kept(index, &is_lost);
+            count(index, &unchanged(index), &kept, None, Ending::Skipped);
+        }
+        let tightest = self.usage.tightest(&is_lost);
+        self.put_back(lost);
+        FailureRow {
+            name: name.to_owned(),
+            clusters: lost.len(),
+            displaced: tally.displaced,
+            rehomed: tally.rehomed,
+            lost: tally.lost,
+            newly_unschedulable: tally.newly_unschedulable,
+            tightest,
+        }
+    }
+
+    fn put_back(&mut self, lost: &BTreeSet<String>) {
+        let clusters = &self.ground.situation.clusters;
+        for entry in lost.iter().filter_map(|cluster| clusters.get(cluster)) {
+            self.fleet.upsert_with_json(&entry.object, entry.json.as_deref());
+        }
+        self.usage.undo(&mut self.undo);
+    }
+}
+
+impl Tally {
+    /// Counts a binding. Returns false if its clusters are those of the base.
+    fn count(
+        &mut self,
+        prepared: &Prepared,
+        base: &Placed,
+        (after, failure): (&[Share], Option<BriefFailure>),
+        ending: Ending,
+        is_lost: &[bool],
+    ) -> bool {
+        let is_new = is_unschedulable(failure) && !is_unschedulable(base.failure);
+        self.newly_unschedulable += usize::from(is_new);
+        if base.shares == after {
+            return false;
+        }
+        let (from, to) = (base.shares.iter().copied(), after.iter().copied());
+        let Movement {
+            removed,
+            lost,
+            stranded,
+            ..
+        } = Movement::between_sorted(from, to, prepared.is_duplicated(), ending);
+        let on_lost = base.shares.iter().filter(|share| is_lost[share.0 as usize]);
+        let displaced: i64 = on_lost.map(|share| share.1).sum();
+        self.displaced += displaced;
+        self.rehomed += (displaced - removed - lost - stranded).max(0);
+        self.lost += lost + stranded;
+        true
+    }
+}
+
+fn is_unschedulable(failure: Option<BriefFailure>) -> bool {
+    matches!(failure, Some(BriefFailure::NoClusterFit | BriefFailure::Unschedulable))
+}

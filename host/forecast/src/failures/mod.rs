@@ -1,0 +1,95 @@
+//! The loss of each cluster, region, zone or provider, one after the other.
+//!
+//! Each loss is a forecast of its own: the same situation without some clusters, against the situation with them. Its row
+//! equals the one that follows from both whole futures, but only bindings that a live scheduler would decide are looked at.
+//!
+//! - [`ground`]: what losses have in common, and the base. [`loss`]: one loss, compared with it.
+//! - [`numbers`]: clusters by number. [`usage`]: use of resources by number.
+
+mod ground;
+mod loss;
+mod numbers;
+mod usage;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ground::Ground;
+use loss::Loser;
+
+use crate::choice::zones;
+use crate::document::FailureRow;
+use crate::future::{Options, Side};
+use crate::parallel;
+use crate::situation::{ClusterEntry, Situation};
+
+/// Size of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Each {
+    /// A single cluster.
+    Cluster,
+    /// All clusters of a region.
+    Region,
+    /// All clusters with nodes in a zone.
+    Zone,
+    /// All clusters of a provider.
+    Provider,
+}
+
+impl Each {
+    /// The word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cluster => "cluster",
+            Self::Region => "region",
+            Self::Zone => "zone",
+            Self::Provider => "provider",
+        }
+    }
+
+    /// Every loss by its name, with the clusters that it takes. A cluster without a region is in no loss of one.
+    pub fn losses(self, situation: &Situation) -> BTreeMap<String, BTreeSet<String>> {
+        let mut losses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (cluster, entry) in &situation.clusters {
+            for name in self.names(cluster, entry) {
+                losses.entry(name).or_default().insert(cluster.clone());
+            }
+        }
+        losses
+    }
+
+    fn names(self, cluster: &str, entry: &ClusterEntry) -> Vec<String> {
+        let spec = &entry.object.spec;
+        let one = |name: &str| {
+            if name.is_empty() {
+                Vec::new()
+            } else {
+                vec![name.to_owned()]
+            }
+        };
+        match self {
+            Self::Cluster => one(cluster),
+            Self::Region => one(&spec.region),
+            Self::Zone => zones(&entry.object).map(str::to_owned).collect(),
+            Self::Provider => one(&spec.provider),
+        }
+    }
+}
+
+/// Forecasts every loss, worst first: by replicas lost, then bindings newly unschedulable, then replicas displaced, then
+/// name.
+pub fn failures(situation: &Situation, side: &Side, each: Each, options: Options) -> Vec<FailureRow> {
+    let ground = Ground::new(situation, side, options);
+    let losses: Vec<(String, BTreeSet<String>)> = each.losses(situation).into_iter().collect();
+    // One thread per loss; what is inside a loss is decided on that thread alone.
+    let mut rows = parallel::map(&losses, options.threads, || {
+        let mut loser = Loser::new(&ground, situation.fleet(side.profile.needs_raw_clusters()));
+        move |(name, lost): &(String, BTreeSet<String>)| loser.lose(name, lost)
+    });
+    rows.sort_by(|left, right| {
+        let severity = |row: &FailureRow| (row.lost, row.newly_unschedulable, row.displaced);
+        severity(right)
+            .cmp(&severity(left))
+            .then_with(|| left.name.cmp(&right.name))
+    });
+    rows
+}

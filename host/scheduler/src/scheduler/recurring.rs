@@ -1,0 +1,89 @@
+//! Bindings that are decided again and again, against one fleet after another.
+
+use divvy_karmada::detector::Binding;
+
+use crate::cycle::{CycleError, Target};
+use crate::fleet::{FleetSnapshot, Footprint};
+use crate::placements::Peers;
+use crate::plan::PlanResult;
+
+use super::schedule::Scheduler;
+
+/// Everything about a binding that is the same each time it is decided. It can be shared between threads.
+#[derive(Debug, Clone)]
+pub struct Recurring {
+    plan: PlanResult,
+    footprint: Footprint,
+    is_fresh: bool,
+}
+
+/// The outcome of a binding, without anything that only a reader needs.
+#[derive(Debug)]
+pub enum BriefOutcome {
+    /// Its targets are [`Scheduler::latest_targets`].
+    Scheduled,
+    /// It could not be scheduled.
+    Failed(BriefFailure),
+}
+
+/// The reason why a binding could not be scheduled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BriefFailure {
+    /// No cluster fits: [`CycleError::NoClusterFit`].
+    NoClusterFit,
+    /// The clusters have too little room or cannot be selected: [`CycleError::Unschedulable`],
+    /// [`CycleError::NotSelectable`].
+    Unschedulable,
+    /// Any other error, also that the binding has no plan.
+    Other,
+}
+
+impl BriefFailure {
+    fn new(error: &CycleError) -> Self {
+        match error.kind() {
+            "NoClusterFit" => Self::NoClusterFit,
+            "Unschedulable" => Self::Unschedulable,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Scheduler {
+    /// What is the same each time a binding is decided, including its plan, which this makes.
+    pub fn recurring(&mut self, binding: &Binding) -> Recurring {
+        Recurring {
+            plan: self.plan(binding),
+            footprint: Footprint::new(&binding.object.spec),
+            is_fresh: binding.is_fresh(),
+        }
+    }
+
+    /// Schedules a binding as [`Self::schedule`] does, and returns its peers, too. `recurring` must be made of this binding
+    /// under the same profile. The binding must not be one that is skipped.
+    pub fn schedule_again(
+        &mut self,
+        binding: &Binding,
+        recurring: &Recurring,
+        fleet: &FleetSnapshot,
+    ) -> (BriefOutcome, Option<Peers>) {
+        let peers = self.peers(binding);
+        let Ok(plan) = recurring.plan.as_ref() else {
+            return (BriefOutcome::Failed(BriefFailure::Other), peers);
+        };
+        let attempt = self.first_fitting(binding, plan, fleet, recurring.is_fresh, peers.as_ref());
+        if let Some(error) = attempt.and_then(|attempt| attempt.error) {
+            return (BriefOutcome::Failed(BriefFailure::new(&error)), peers);
+        }
+        self.book(binding, &recurring.footprint, fleet);
+        if self.places(binding) {
+            let named = self.named_targets(fleet);
+            self.placed(binding, &named);
+        }
+        (BriefOutcome::Scheduled, peers)
+    }
+
+    /// Targets of the latest binding that was scheduled, sorted by the names of their clusters.
+    pub fn latest_targets(&self) -> &[Target] {
+        self.targets()
+    }
+}
