@@ -7,6 +7,12 @@ mod report;
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
+/// Plugins have allocators of their own: what they allocate, they free.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
 fn main() -> ExitCode {
     command::main()
 }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::ReadOptions;
 use super::object::{Found, ObjectReader, Place};
+use super::shared::SharedRequirements;
 
 /// The contents of a chunk. Its documents are counted from 1.
 pub(super) struct Contents {
@@ -16,10 +17,17 @@ pub(super) struct Contents {
     pub(super) documents: usize,
 }
 
-/// Reads a chunk of a file.
-pub(super) fn read(chunk: &Chunk<'_>, file: &Arc<Path>, options: &ReadOptions) -> Contents {
+/// Reads a chunk of a file. Its workloads share requirements with those that were read with the same `shared` before.
+pub(super) fn read(
+    chunk: &Chunk<'_>,
+    file: &Arc<Path>,
+    options: &ReadOptions,
+    shared: &mut SharedRequirements,
+) -> Contents {
+    let mut objects = ObjectReader::new(options);
+    objects.shared = std::mem::take(shared);
     let mut reader = ChunkReader {
-        objects: ObjectReader::new(options),
+        objects,
         place: Place {
             file: Arc::clone(file),
             document: 0,
@@ -29,6 +37,7 @@ pub(super) fn read(chunk: &Chunk<'_>, file: &Arc<Path>, options: &ReadOptions) -
     if !(is_json && reader.json(chunk)) {
         reader.yaml(chunk);
     }
+    *shared = reader.objects.shared;
     Contents {
         found: reader.objects.found,
         documents: reader.place.document,

@@ -8,13 +8,14 @@ use divvy_documents::{ObjectName, Source};
 use divvy_karmada::api::{ObjectMeta, TypeMeta};
 use hashbrown::HashTable;
 
+use super::object::Object;
 use super::{Located, Manifests};
 
 /// Identity of an object: API group, then kind, namespace and name.
 pub(super) type Key = (String, ObjectName);
 
 /// Group, kind, namespace and name, borrowed.
-type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
+pub(super) type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 /// The objects so far. They are in the lists of the manifests, which every method gets.
 #[derive(Default)]
@@ -48,13 +49,17 @@ pub(super) enum List {
 
 impl Known {
     /// Hash of an identity, for this table alone.
-    pub(super) fn hash(&self, key: &Key) -> u64 {
-        self.hasher.hash_one(of_key(key))
+    pub(super) fn hash(&self, identity: Identity<'_>) -> u64 {
+        self.hasher.hash_one(identity)
     }
 
     /// The object with this identity and its hash, if it was read before, and its location.
-    pub(super) fn find<'a>(&'a self, key: &Key, hash: u64, manifests: &'a Manifests) -> Option<(Entry, &'a Source)> {
-        let wanted = of_key(key);
+    pub(super) fn find<'a>(
+        &'a self,
+        wanted: Identity<'_>,
+        hash: u64,
+        manifests: &'a Manifests,
+    ) -> Option<(Entry, &'a Source)> {
         let of = |entry: &Entry| of_entry(*entry, manifests, &self.faulty);
         let is_wanted = |entry: &Entry| of(entry).is_some_and(|(identity, _)| identity == wanted);
         let entry = self.entries.find(hash, is_wanted)?;
@@ -102,7 +107,39 @@ impl Entry {
     }
 }
 
-fn of_key((group, name): &Key) -> Identity<'_> {
+/// Identity and location of an object that is in no list yet.
+pub(super) fn of_object(object: &Object) -> (Identity<'_>, &Source) {
+    match object {
+        Object::Cluster(located) => {
+            let object = &located.object;
+            (of(&object.api_version, &object.kind, &object.metadata), &located.source)
+        }
+        Object::Policy(located) => {
+            let object = &located.object;
+            (of(&object.api_version, &object.kind, &object.metadata), &located.source)
+        }
+        Object::Binding(located) => {
+            let object = &located.object;
+            (of(&object.api_version, &object.kind, &object.metadata), &located.source)
+        }
+        Object::Resource(located) => {
+            let TypeMeta { api_version, kind } = &located.object.resource.type_meta;
+            let metadata = &located.object.resource.metadata;
+            (of(api_version, kind, metadata), &located.source)
+        }
+    }
+}
+
+fn of<'a>(api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta) -> Identity<'a> {
+    (
+        TypeMeta::group_of(api_version),
+        kind,
+        &metadata.namespace,
+        &metadata.name,
+    )
+}
+
+pub(super) fn of_key((group, name): &Key) -> Identity<'_> {
     (group, &name.kind, &name.namespace, &name.name)
 }
 
@@ -112,14 +149,6 @@ fn of_entry<'a>(
     manifests: &'a Manifests,
     faulty: &'a [(Key, Source)],
 ) -> Option<(Identity<'a>, &'a Source)> {
-    fn of<'a>(api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta) -> Identity<'a> {
-        (
-            TypeMeta::group_of(api_version),
-            kind,
-            &metadata.namespace,
-            &metadata.name,
-        )
-    }
     let index = entry.index;
     match entry.list {
         List::Clusters => manifests.clusters.get(index).map(|Located { object, source, .. }| {

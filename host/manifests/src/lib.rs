@@ -20,6 +20,7 @@ mod object;
 mod overlay;
 mod reader;
 mod scope;
+mod shared;
 mod side_by_side;
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::fields::DocumentFields;
+use super::known::Key;
 use super::lists::{implied_by, is_empty_list};
+use super::shared::SharedRequirements;
 use super::unknown::{Validation, unknown_fields};
 use super::validation::{Findings, Validate};
 use super::{Located, ReadOptions};
@@ -60,20 +62,23 @@ pub(super) enum Found {
     Object,
     /// An object of Karmada that no scheduler reads.
     Ignored,
-    Problem(Problem),
-    Warning(Warning),
-    Named(Box<Named>),
+    Problem(Box<Problem>),
+    Warning(Box<Warning>),
+    Named(Named),
 }
 
 /// An object with a name.
 pub(super) struct Named {
-    /// API group, kind, namespace and name.
-    pub(super) key: (String, ObjectName),
-    pub(super) source: Source,
-    /// The object; `None` if it has problems.
-    pub(super) object: Option<Object>,
+    /// The object, unless it has problems.
+    pub(super) object: Result<Object, Box<Faulty>>,
     /// Digest of the parts of the object that are not kept.
     pub(super) digest: u64,
+}
+
+/// An object with problems.
+pub(super) struct Faulty {
+    pub(super) key: Key,
+    pub(super) source: Source,
 }
 
 /// An object without problems. Boxed, because the kinds differ in size by a kilobyte.
@@ -87,22 +92,19 @@ pub(super) enum Object {
 impl Found {
     /// Adds the number of earlier documents of the file to the number of the document.
     pub(super) fn number_from(&mut self, before: usize) {
-        let mut sources = Vec::new();
-        match self {
-            Self::Object | Self::Ignored => {}
-            Self::Problem(problem) => sources.extend(&mut problem.source_of),
-            Self::Warning(warning) => sources.extend(&mut warning.source_of),
-            Self::Named(named) => {
-                sources.push(&mut named.source);
-                sources.extend(named.object.as_mut().map(|object| match object {
-                    Object::Cluster(located) => &mut located.source,
-                    Object::Policy(located) => &mut located.source,
-                    Object::Binding(located) => &mut located.source,
-                    Object::Resource(located) => &mut located.source,
-                }));
-            }
-        }
-        for source in sources {
+        let source = match self {
+            Self::Object | Self::Ignored => None,
+            Self::Problem(problem) => problem.source_of.as_mut(),
+            Self::Warning(warning) => warning.source_of.as_mut(),
+            Self::Named(named) => Some(match &mut named.object {
+                Ok(Object::Cluster(located)) => &mut located.source,
+                Ok(Object::Policy(located)) => &mut located.source,
+                Ok(Object::Binding(located)) => &mut located.source,
+                Ok(Object::Resource(located)) => &mut located.source,
+                Err(faulty) => &mut faulty.source,
+            }),
+        };
+        if let Some(source) = source {
             source.document += before;
         }
     }
@@ -112,6 +114,8 @@ impl Found {
 pub(super) struct ObjectReader<'options> {
     pub(super) options: &'options ReadOptions,
     pub(super) found: Vec<Found>,
+    /// Requirements of the workloads so far.
+    pub(super) shared: SharedRequirements,
     /// True if the objects were cut out of a text that may not be a list.
     is_cut: bool,
     /// True if one of the objects was cut wrongly, or has no type of its own. What was found then means nothing.
@@ -123,6 +127,7 @@ impl<'options> ObjectReader<'options> {
         Self {
             options,
             found: Vec::new(),
+            shared: SharedRequirements::default(),
             is_cut: false,
             is_misread: false,
         }
@@ -137,11 +142,11 @@ impl<'options> ObjectReader<'options> {
     }
 
     fn problem(&mut self, problem: Problem) {
-        self.found.push(Found::Problem(problem));
+        self.found.push(Found::Problem(Box::new(problem)));
     }
 
     pub(super) fn warn(&mut self, warning: Warning) {
-        self.found.push(Found::Warning(warning));
+        self.found.push(Found::Warning(Box::new(warning)));
     }
 
     /// Reads one object, or each item of a list. `implied` is the type of items that do not state their own.
@@ -329,31 +334,56 @@ impl<'options> ObjectReader<'options> {
         add_findings(findings, document, &mut faults);
         let (api_version, kind, metadata) = object.head();
         default_namespace(metadata, type_meta.kind.starts_with("Cluster"));
-        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
+        let mut found = Vec::new();
         if self.options.validation != Validation::Ignore {
-            let mut found = match FieldTree::of(&type_meta.kind) {
+            found = match FieldTree::of(&type_meta.kind) {
                 Some(tree) => unknown_fields(document, tree),
                 None => Vec::new(),
             };
             found.extend(self.unknown_annotations(metadata, document));
-            let is_served = !metadata.resource_version.is_empty();
-            self.unknown(found, is_served, &name, place, &mut faults);
         }
+        let source = place.at(document.first_line());
+        let faulty = self.judged(&type_meta, metadata, (found, faults), &source, place);
+        (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
+        let object = match faulty {
+            Some(faulty) => Err(faulty),
+            None => {
+                let mut located = Located {
+                    object,
+                    source,
+                    json: None,
+                };
+                complete(&mut located);
+                Ok(wrapped(located))
+            }
+        };
+        self.found.push(Found::Named(Named { object, digest: 0 }));
+    }
+
+    /// Reports the unknown parts and the faults of an object. Returns its name if they are problems.
+    fn judged(
+        &mut self,
+        type_meta: &TypeMeta,
+        metadata: &ObjectMeta,
+        (unknown, mut faults): (Vec<Fault>, Vec<Fault>),
+        source: &Source,
+        place: &Place,
+    ) -> Option<Box<Faulty>> {
+        // Nearly every object has neither, and needs no copy of its name.
+        if unknown.is_empty() && faults.is_empty() {
+            return None;
+        }
+        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
+        let is_served = !metadata.resource_version.is_empty();
+        self.unknown(unknown, is_served, &name, place, &mut faults);
         let is_whole = faults.is_empty();
         self.faults(faults, Some(&name), place);
-        let group = type_meta.group().to_owned();
-        (*api_version, *kind) = (type_meta.api_version, type_meta.kind);
-        let source = place.at(document.first_line());
-        let object = is_whole.then(|| {
-            let mut located = Located {
-                object,
+        (!is_whole).then(|| {
+            Box::new(Faulty {
+                key: (type_meta.group().to_owned(), name),
                 source: source.clone(),
-                json: None,
-            };
-            complete(&mut located);
-            wrapped(located)
-        });
-        self.named((group, name), source, object, 0);
+            })
+        })
     }
 
     /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
@@ -371,40 +401,31 @@ impl<'options> ObjectReader<'options> {
         let mut metadata: ObjectMeta = fields.field(&FieldPath::dotted("metadata")).unwrap_or_default();
         default_namespace(&mut metadata, is_cluster_scoped(&type_meta));
         let kinds = &self.options.workload_kinds;
-        let demand = kinds.demand(&type_meta, &metadata.namespace, &mut fields);
+        let mut demand = kinds.demand(&type_meta, &metadata.namespace, &mut fields);
         let mut findings = Findings::default();
         findings.metadata(&metadata);
         add_findings(findings, document, &mut faults);
-        let name = ObjectName::new(&type_meta.kind, &metadata.namespace, &metadata.name);
         let found = self.unknown_annotations(&metadata, document);
-        let is_served = !metadata.resource_version.is_empty();
-        self.unknown(found, is_served, &name, place, &mut faults);
-        let is_whole = faults.is_empty();
-        self.faults(faults, Some(&name), place);
-        let group = type_meta.group().to_owned();
         let source = place.at(document.first_line());
+        let faulty = self.judged(&type_meta, &metadata, (found, faults), &source, place);
         // A workload as a tree takes ten times its text, and nothing reads it again but the fields that are kept.
         let digest = digest(&value);
-        let object = is_whole.then(|| {
-            Object::Resource(Located {
+        if let Some(demand) = &mut demand {
+            let requirements = demand.requirements.take();
+            demand.requirements = requirements.map(|requirements| self.shared.shared(requirements));
+        }
+        let object = match faulty {
+            Some(faulty) => Err(faulty),
+            None => Ok(Object::Resource(Located {
                 object: Box::new(WorkloadResource {
                     resource: Resource::new(type_meta, metadata, &value),
                     demand,
                 }),
-                source: source.clone(),
+                source,
                 json: None,
-            })
-        });
-        self.named((group, name), source, object, digest);
-    }
-
-    fn named(&mut self, key: (String, ObjectName), source: Source, object: Option<Object>, digest: u64) {
-        self.found.push(Found::Named(Box::new(Named {
-            key,
-            source,
-            object,
-            digest,
-        })));
+            })),
+        };
+        self.found.push(Found::Named(Named { object, digest }));
     }
 
     pub(super) fn faults(&mut self, faults: Vec<Fault>, object: Option<&ObjectName>, place: &Place) {

@@ -9,11 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use divvy_documents::chunks::{self, Chunk};
-use divvy_documents::{Cause, Fault, FieldPath, Problem, Warning};
+use divvy_documents::{Cause, Fault, FieldPath, ObjectName, Problem, Warning};
 
 use super::chunk::{self, Contents};
-use super::known::{Known, List};
-use super::object::{Found, Named, Object, Place};
+use super::known::{Known, List, of_key, of_object};
+use super::object::{Faulty, Found, Named, Object, Place};
+use super::shared::SharedRequirements;
 use super::side_by_side::{in_order, threads};
 use super::{Manifests, ReadOptions, list, scope};
 
@@ -122,7 +123,11 @@ impl<'options> Reader<'options> {
             (!group.is_empty()).then_some(group)
         };
         let read = |group: &[Chunk<'_>]| -> Vec<Contents> {
-            group.iter().map(|chunk| chunk::read(chunk, &file, options)).collect()
+            let mut shared = SharedRequirements::default();
+            let contents = group
+                .iter()
+                .map(|chunk| chunk::read(chunk, &file, options, &mut shared));
+            contents.collect()
         };
         let mut documents = 0;
         in_order(threads(), next, read, |contents| {
@@ -145,9 +150,9 @@ impl<'options> Reader<'options> {
             match found {
                 Found::Object => self.objects += 1,
                 Found::Ignored => self.manifests.ignored += 1,
-                Found::Problem(problem) => self.problem(problem),
-                Found::Warning(warning) => self.warn(warning),
-                Found::Named(named) => self.named(*named),
+                Found::Problem(problem) => self.problem(*problem),
+                Found::Warning(warning) => self.warn(*warning),
+                Found::Named(named) => self.named(named),
             }
         }
     }
@@ -157,43 +162,47 @@ impl<'options> Reader<'options> {
     ///
     /// An object with problems is registered, too, so that a duplicate is reported in the same run.
     fn named(&mut self, named: Named) {
-        let Named {
-            key,
-            source,
-            object,
-            digest,
-        } = named;
-        if key.1.name.is_empty() {
+        let Named { object, digest } = named;
+        let (identity, source) = match &object {
+            Ok(object) => of_object(object),
+            Err(faulty) => (of_key(&faulty.key), &faulty.source),
+        };
+        let (_, kind, namespace, name) = identity;
+        if name.is_empty() {
             return;
         }
-        let hash = self.known.hash(&key);
-        if let Some((known, first)) = self.known.find(&key, hash, &self.manifests) {
+        let hash = self.known.hash(identity);
+        if let Some((known, first)) = self.known.find(identity, hash, &self.manifests) {
             let manifests = &self.manifests;
             let is_same = known.digest == digest
                 && match &object {
-                    None => false,
-                    Some(Object::Cluster(located)) => known.is(&manifests.clusters, located),
-                    Some(Object::Policy(located)) => known.is(&manifests.policies, located),
-                    Some(Object::Binding(located)) => known.is(&manifests.bindings, located),
-                    Some(Object::Resource(located)) => known.is(&manifests.resources, located),
+                    Err(_) => false,
+                    Ok(Object::Cluster(located)) => known.is(&manifests.clusters, located),
+                    Ok(Object::Policy(located)) => known.is(&manifests.policies, located),
+                    Ok(Object::Binding(located)) => known.is(&manifests.bindings, located),
+                    Ok(Object::Resource(located)) => known.is(&manifests.resources, located),
                 };
             if !is_same {
                 let cause = Cause::DuplicateObject { first: first.clone() };
                 let fault = Fault::new(FieldPath::root(), source.line, cause);
-                self.problem(Problem {
-                    object: Some(key.1),
-                    ..fault.into_problem(source)
-                });
+                let problem = Problem {
+                    object: Some(ObjectName::new(kind, namespace, name)),
+                    ..fault.into_problem(source.clone())
+                };
+                self.problem(problem);
             }
             return;
         }
         let manifests = &mut self.manifests;
         let place = match object {
-            Some(Object::Cluster(located)) => (List::Clusters, added(&mut manifests.clusters, *located)),
-            Some(Object::Policy(located)) => (List::Policies, added(&mut manifests.policies, *located)),
-            Some(Object::Binding(located)) => (List::Bindings, added(&mut manifests.bindings, located)),
-            Some(Object::Resource(located)) => (List::Resources, added(&mut manifests.resources, located)),
-            None => return self.known.add_faulty(key, hash, source),
+            Ok(Object::Cluster(located)) => (List::Clusters, added(&mut manifests.clusters, *located)),
+            Ok(Object::Policy(located)) => (List::Policies, added(&mut manifests.policies, *located)),
+            Ok(Object::Binding(located)) => (List::Bindings, added(&mut manifests.bindings, located)),
+            Ok(Object::Resource(located)) => (List::Resources, added(&mut manifests.resources, located)),
+            Err(faulty) => {
+                let Faulty { key, source } = *faulty;
+                return self.known.add_faulty(key, hash, source);
+            }
         };
         self.known.add(place, digest, hash);
     }

@@ -102,14 +102,14 @@ impl ObjectReader<'_> {
         };
         let is_known = |key: &str| known.iter().any(|known| is_meant(key, known));
         let unknown = ours.filter(|key| !known.is_empty() && !is_known(key));
-        let path = FieldPath::dotted("metadata.annotations");
         let fault = |key: &String| {
+            let path = FieldPath::dotted("metadata.annotations");
             let line = document.tree(&mut Vec::new()).line_of(&path.key(key));
             let cause = Cause::UnknownKey {
                 key: key.clone(),
                 known: known.clone(),
             };
-            Fault::with_usual_hint(path.clone(), line, cause)
+            Fault::with_usual_hint(path, line, cause)
         };
         unknown.map(fault).collect()
     }

@@ -73,7 +73,9 @@ impl Findings {
 
     /// Checks the metadata of any object.
     pub(super) fn metadata(&mut self, metadata: &ObjectMeta) {
-        self.required(FieldPath::dotted("metadata.name"), &metadata.name, "a name");
+        if metadata.name.is_empty() {
+            self.required(FieldPath::dotted("metadata.name"), &metadata.name, "a name");
+        }
     }
 }
 

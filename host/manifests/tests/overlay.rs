@@ -105,7 +105,11 @@ fn a_workload_gives_replicas_only_if_it_names_them() {
     for (replicas, expected) in [("replicas: 9, ", 9), ("", 4)] {
         let spec = binding(&deployment(replicas)).object.spec;
         assert_eq!(spec.replicas, Some(expected), "{replicas}");
-        let requests = spec.replica_requirements.expect("requirements").resource_request;
+        let requests = &spec
+            .replica_requirements
+            .as_ref()
+            .expect("requirements")
+            .resource_request;
         assert_eq!(requests.get("cpu").map(|cpu| cpu.milli_value()), Some(200));
         assert_eq!(spec.clusters[0].replicas, 4);
     }

@@ -76,12 +76,15 @@ fn held_component(binding: &ResourceBinding, template: &str, pods: i64) -> Compo
     let specification = &binding.spec;
     let known = specification.components.iter().find(|known| known.name == template);
     let (name, requirements) = match known {
-        Some(known) => (&known.name, &known.replica_requirements),
-        None => (&specification.resource.name, &specification.replica_requirements),
+        Some(known) => (&known.name, known.replica_requirements.as_ref()),
+        None => (
+            &specification.resource.name,
+            specification.replica_requirements.as_deref(),
+        ),
     };
     Component {
         name: name.clone(),
         replicas: i32::try_from(pods).unwrap_or(i32::MAX),
-        replica_requirements: requirements.clone(),
+        replica_requirements: requirements.cloned(),
     }
 }

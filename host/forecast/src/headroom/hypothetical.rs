@@ -110,10 +110,10 @@ impl Hypothetical {
         spec.reschedule_triggered_at = None;
         spec.suspension = None;
         if !self.requests.is_empty() || spec.replica_requirements.is_none() {
-            spec.replica_requirements = Some(ReplicaRequirements {
+            spec.replica_requirements = Some(Arc::new(ReplicaRequirements {
                 resource_request: self.requests.clone(),
                 ..ReplicaRequirements::default()
-            });
+            }));
         }
         let placement = Arc::make_mut(spec.placement.get_or_insert_default());
         if !self.clusters.is_empty() {

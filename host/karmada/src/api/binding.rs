@@ -82,7 +82,7 @@ pub struct ResourceBindingSpec {
     pub replicas: Option<i32>,
     /// Requirements of one replica.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replica_requirements: Option<ReplicaRequirements>,
+    pub replica_requirements: Option<Arc<ReplicaRequirements>>,
     /// Components of a resource with several pod templates.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub components: Vec<Component>,
@@ -171,7 +171,7 @@ impl ObjectReference {
 }
 
 /// Requirements of one replica.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReplicaRequirements {
@@ -190,7 +190,7 @@ pub struct ReplicaRequirements {
 }
 
 /// Requirements of a replica on its node.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeClaim {

@@ -1,15 +1,15 @@
-//! Precedence among a binding, its policy and its workload.
+//! Precedence among a binding, its policy and its workload, and the binding of a workload that has none.
 
 use std::sync::Arc;
 
-use super::Pending;
 use super::groups::affinity_groups;
+use super::{Pending, WorkloadFacts};
 use crate::api::{
     BindingScope, ObjectMeta, ObjectReference, PropagationPolicy, ReplicaRequirements, Resource, ResourceBinding,
-    ResourceBindingSpec,
+    ResourceBindingSpec, TypeMeta,
 };
 use crate::policy::binding_name;
-use crate::workloads::Demand;
+use crate::workloads::{Demand, WorkloadResource};
 
 /// The activation preference of a policy whose changes wait for the workload's next change.
 const LAZY: &str = "Lazy";
@@ -24,26 +24,19 @@ const LAZY: &str = "Lazy";
 ///   and one whose workload is of a kind that the table lacks.
 /// - Workload affinity groups are those of the placement and the workload's labels, where the detector would write either
 ///   of them next.
-/// - A workload without a binding gets the binding that the detector would create.
 pub(super) fn merge(
-    binding: Option<Box<ResourceBinding>>,
+    mut merged: Box<ResourceBinding>,
     policy: Option<&PropagationPolicy>,
     workload: Option<(&Resource, Option<&Demand>)>,
 ) -> (Box<ResourceBinding>, Vec<Pending>) {
-    let is_new = binding.is_none();
-    let mut merged = match (binding, workload) {
-        (Some(binding), _) => binding,
-        (None, Some((resource, _))) => Box::new(binding_from_workload(resource)),
-        (None, None) => Box::default(),
-    };
     let mut pending = Vec::new();
     let is_namespaced = merged.scope() == BindingScope::Namespaced;
     let spec = &mut merged.spec;
     if spec.resource.namespace.is_empty() && is_namespaced {
         spec.resource.namespace.clone_from(&merged.metadata.namespace);
     }
-    // Without a binding everything is new. A workload that is not in the input did not change.
-    let is_changed = is_new || workload.is_some_and(|(resource, _)| !spec.resource.is_in_step(&resource.metadata));
+    // A workload that is not in the input did not change.
+    let is_changed = workload.is_some_and(|(resource, _)| !spec.resource.is_in_step(&resource.metadata));
     if let Some(policy) = policy {
         let had_placement = spec.placement.is_some();
         apply_policy(policy, is_changed, spec, &mut pending);
@@ -105,7 +98,7 @@ fn apply_demand(demand: &Demand, spec: &mut ResourceBindingSpec, pending: &mut V
     }
     // A binding that has neither says nothing about its workload.
     let has_own = own.is_some() || spec.replica_requirements.is_some();
-    if has_own && !is_same_demand(spec.replica_requirements.as_ref(), demand.requirements.as_ref()) {
+    if has_own && !is_same_demand(spec.replica_requirements.as_deref(), demand.requirements.as_deref()) {
         pending.push(Pending::Requirements);
     }
     spec.replica_requirements.clone_from(&demand.requirements);
@@ -121,35 +114,53 @@ fn is_same_demand(one: Option<&ReplicaRequirements>, other: Option<&ReplicaRequi
         && one.priority_class_name == other.priority_class_name
 }
 
-/// The binding that Karmada's detector creates for a workload, before its policy is applied. If the workload is being
-/// deleted, so is its binding.
-fn binding_from_workload(resource: &Resource) -> ResourceBinding {
+/// The binding that Karmada's detector creates for a workload that has none and that this policy matches. If the workload is
+/// being deleted, so is its binding. The texts of the workload are moved: a dump has hundreds of thousands.
+pub(super) fn create(workload: WorkloadResource, policy: &PropagationPolicy) -> (Box<ResourceBinding>, WorkloadFacts) {
+    let WorkloadResource { resource, demand } = workload;
     let Resource {
-        type_meta, metadata, ..
+        type_meta: TypeMeta { api_version, kind },
+        metadata,
+        ..
     } = resource;
+    let placement = &policy.spec.placement;
+    let groups = affinity_groups(placement, &metadata.labels);
     let scope = if metadata.namespace.is_empty() {
         BindingScope::Cluster
     } else {
         BindingScope::Namespaced
     };
-    let mut binding = ResourceBinding {
+    let demand = demand.unwrap_or_default();
+    let binding = ResourceBinding {
         api_version: ResourceBinding::API_VERSION.to_owned(),
         kind: scope.kind().to_owned(),
         metadata: ObjectMeta {
-            name: binding_name(&type_meta.kind, &metadata.name),
+            name: binding_name(&kind, &metadata.name),
             namespace: metadata.namespace.clone(),
             deletion_timestamp: metadata.deletion_timestamp,
             ..ObjectMeta::default()
         },
+        spec: ResourceBindingSpec {
+            resource: ObjectReference {
+                api_version,
+                kind,
+                namespace: metadata.namespace,
+                name: metadata.name,
+                uid: metadata.uid,
+                resource_version: metadata.resource_version,
+            },
+            replicas: Some(demand.replicas),
+            replica_requirements: demand.requirements,
+            placement: Some(Arc::clone(placement)),
+            scheduler_name: policy.spec.scheduler_name.clone(),
+            workload_affinity_groups: groups,
+            ..ResourceBindingSpec::default()
+        },
         ..ResourceBinding::default()
     };
-    binding.spec.resource = ObjectReference {
-        api_version: type_meta.api_version.clone(),
-        kind: type_meta.kind.clone(),
-        namespace: metadata.namespace.clone(),
-        name: metadata.name.clone(),
-        uid: metadata.uid.clone(),
-        resource_version: metadata.resource_version.clone(),
+    let facts = WorkloadFacts {
+        labels: metadata.labels,
+        annotations: metadata.annotations,
     };
-    binding
+    (Box::new(binding), facts)
 }

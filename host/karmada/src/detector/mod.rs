@@ -11,25 +11,22 @@
 mod binding;
 mod groups;
 mod merge;
+mod unbound;
+mod warnings;
+mod workloads;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 
-use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
+use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding};
 use crate::policy::{KnownPolicy, Policies, claimed_by};
 use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_documents::{ObjectName, Source, Warning};
-
-/// The identity of a resource across its versions: group, kind, namespace and name, one after the other, because a dump has
-/// hundreds of thousands.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct ResourceKey {
-    text: Box<str>,
-    /// Lengths of all but the name.
-    lengths: [usize; 3],
-}
+use warnings::Warnings;
+use workloads::Workloads;
 
 /// The identity of a binding: namespace, name, scope.
 pub type BindingKey = (String, String, BindingScope);
@@ -48,7 +45,7 @@ pub struct Detector {
     workload_kinds: WorkloadKinds,
     policies: Policies,
     bindings: BTreeMap<BindingKey, Entry<ResourceBinding>>,
-    workloads: BTreeMap<ResourceKey, Entry<WorkloadResource>>,
+    workloads: Workloads,
     arrivals: u64,
 }
 
@@ -96,12 +93,12 @@ impl Detector {
     /// Adds a resource, replacing an older version. `source` is its location in the input, for messages.
     pub fn apply_resource(&mut self, resource: impl Into<Box<WorkloadResource>>, source: Option<Source>) {
         let entry = self.entry(resource.into(), source);
-        self.workloads.insert(resource_key(&entry.object.resource), entry);
+        self.workloads.insert(entry);
     }
 
     /// Removes a resource. Does nothing if it is unknown.
     pub fn remove_resource(&mut self, resource: &Resource) {
-        self.workloads.remove(&resource_key(resource));
+        self.workloads.remove(resource);
     }
 
     fn entry<T>(&mut self, object: Box<T>, source: Option<Source>) -> Entry<T> {
@@ -119,53 +116,40 @@ impl Detector {
         self.bindings.get(key).map(|entry| self.completed(entry.clone()))
     }
 
-    /// All bindings, including new ones for workloads that match a policy but have no binding yet.
-    pub fn detect(mut self) -> Detected {
+    /// All bindings, including new ones for workloads that match a policy but have no binding yet. Those are made on all cores.
+    pub fn detect(self) -> Detected {
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.detect_on(threads)
+    }
+
+    /// As [`Self::detect`], on at most this many threads. Their number does not affect the result.
+    fn detect_on(mut self, threads: NonZeroUsize) -> Detected {
         // Both are taken out one by one, in the order of arrival for the warnings: copies of all would be the largest part of the
         // memory.
         let mut bindings: Vec<_> = std::mem::take(&mut self.bindings).into_values().collect();
         bindings.sort_unstable_by_key(|entry| entry.arrival);
         let mut warnings = Warnings::default();
-        // Bindings in the input come first, because their workloads must not get a second binding.
-        let mut bound = HashSet::new();
         let mut found: Vec<Binding> = Vec::with_capacity(bindings.len());
+        // Bindings in the input come first, because their workloads must not get a second binding.
         for entry in bindings {
-            bound.insert(bound_resource(&entry.object));
             if let Some(workload) = self.workload_of(&entry.object) {
                 warnings.of_kind(workload, &self.workload_kinds, "the binding's count is used");
             }
+            self.workloads.mark_bound(&entry.object);
             let binding = self.completed(entry);
             warnings.of_placement(&binding);
             found.push(binding);
         }
+        let workloads = std::mem::take(&mut self.workloads).into_unbound();
+        let parts = unbound::detect(workloads, &self.policies, &self.workload_kinds, threads);
+        found.reserve_exact(parts.iter().map(|part| part.found.len()).sum());
         let mut unmatched = Vec::new();
-        let workloads = std::mem::take(&mut self.workloads).into_iter();
-        let unbound = workloads.filter(|(key, _)| bound.is_empty() || !bound.contains(key));
-        let mut workloads: Vec<_> = unbound.map(|(_, entry)| entry).collect();
-        workloads.sort_unstable_by_key(|entry| entry.arrival);
-        for entry in workloads {
-            let WorkloadResource { resource, demand } = &*entry.object;
-            if is_reserved(&resource.metadata.namespace) {
-                continue;
-            }
-            let Some(known) = self.policies.policy_for(&resource.type_meta, &resource.metadata) else {
-                unmatched.push(resource_name(resource));
-                continue;
-            };
-            warnings.of_kind(&entry, &self.workload_kinds, "propagated whole");
-            let (object, pending) = merge::merge(None, Some(&known.policy), Some((resource, demand.as_ref())));
-            let ObjectMeta {
-                labels, annotations, ..
-            } = entry.object.resource.metadata;
-            found.push(Binding {
-                object,
-                policy: Some(Arc::clone(&known.facts)),
-                workload: Some(WorkloadFacts { labels, annotations }),
-                source: entry.source,
-                pending,
-            });
+        for part in parts {
+            found.extend(part.found);
+            unmatched.extend(part.unmatched);
+            warnings.take_in(part.warnings);
         }
-        // In the order of arrival among those of one name.
+        // In the order of arrival among those of one name. Each part is in order already, so that there is little to do.
         found.sort_by(|left, right| left.identity().cmp(&right.identity()));
         // Two resources can map to the same binding name, as `a:b` and `a.b` do. Like Karmada, keep only one.
         found.dedup_by(|second, first| {
@@ -179,7 +163,7 @@ impl Detector {
         Detected {
             bindings: found,
             unmatched,
-            warnings: warnings.found,
+            warnings: warnings.found(),
         }
     }
 
@@ -189,7 +173,7 @@ impl Detector {
         let known = self.policy_of(&entry.object, workload);
         let policy = known.map(|known| &known.policy);
         let parts = workload.map(|workload| (&workload.resource, workload.demand.as_ref()));
-        let (object, pending) = merge::merge(Some(entry.object), policy, parts);
+        let (object, pending) = merge::merge(entry.object, policy, parts);
         Binding {
             object,
             policy: known.map(|known| Arc::clone(&known.facts)),
@@ -200,7 +184,7 @@ impl Detector {
     }
 
     fn workload_of(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
-        self.workloads.get(&bound_resource(binding))
+        self.workloads.bound_to(binding)
     }
 
     /// The policy behind a binding: the one that the binding names, otherwise the one for its workload.
@@ -219,20 +203,6 @@ pub fn binding_key(binding: &ResourceBinding) -> BindingKey {
     (namespace.clone(), name.clone(), binding.scope())
 }
 
-fn resource_key(resource: &Resource) -> ResourceKey {
-    let Resource {
-        type_meta, metadata, ..
-    } = resource;
-    joined(type_meta.group(), &type_meta.kind, &metadata.namespace, &metadata.name)
-}
-
-fn joined(group: &str, kind: &str, namespace: &str, name: &str) -> ResourceKey {
-    ResourceKey {
-        text: [group, kind, namespace, name].concat().into(),
-        lengths: [group, kind, namespace].map(str::len),
-    }
-}
-
 /// True for namespaces from which Karmada's detector propagates nothing (`names.IsReservedNamespace`).
 fn is_reserved(namespace: &str) -> bool {
     matches!(namespace, "karmada-system" | "karmada-cluster")
@@ -240,77 +210,7 @@ fn is_reserved(namespace: &str) -> bool {
         || namespace.starts_with("kube-")
 }
 
-/// The identity of the resource that a binding names.
-fn bound_resource(binding: &ResourceBinding) -> ResourceKey {
-    let reference = &binding.spec.resource;
-    let group = TypeMeta::group_of(&reference.api_version);
-    let namespace = match binding.scope() {
-        BindingScope::Namespaced if reference.namespace.is_empty() => &binding.metadata.namespace,
-        _ => &reference.namespace,
-    };
-    joined(group, &reference.kind, namespace, &reference.name)
-}
-
 fn resource_name(resource: &Resource) -> ObjectName {
     let metadata = &resource.metadata;
     ObjectName::new(&resource.type_meta.kind, &metadata.namespace, &metadata.name)
-}
-
-/// Collects warnings, only one per kind of workload.
-#[derive(Debug, Default)]
-struct Warnings {
-    found: Vec<Warning>,
-    kinds: BTreeSet<TypeMeta>,
-}
-
-impl Warnings {
-    /// Warns about a kind with `spec.replicas` that is missing from the table of workload kinds.
-    fn of_kind(&mut self, entry: &Entry<WorkloadResource>, known: &WorkloadKinds, consequence: &str) {
-        let WorkloadResource { resource, demand } = &*entry.object;
-        let type_meta = &resource.type_meta;
-        let is_unknown = demand.is_none() && resource.has_replicas && !known.contains(type_meta);
-        if !is_unknown || !self.kinds.insert(type_meta.clone()) {
-            return;
-        }
-        let TypeMeta { api_version, kind } = type_meta;
-        let message = format!(
-            "the kind `{kind}` of `{api_version}` has `spec.replicas`, but no `[[workload]]` table names it; {consequence}"
-        );
-        let hint = format!(
-            "add `[[workload]]` with `api-version = \"{api_version}\"`, `kind = \"{kind}\"`, `replicas = \"spec.replicas\"` and, if it has one, `template = \"spec.template\"` to the profile"
-        );
-        self.add(entry.source.as_ref(), resource_name(resource), message, Some(hint));
-    }
-
-    /// Warns about a binding without a placement.
-    fn of_placement(&mut self, binding: &Binding) {
-        let object = &binding.object;
-        if object.spec.placement.is_some() || binding.skip_reason().is_some() {
-            return;
-        }
-        let metadata = &object.metadata;
-        let name = ObjectName::new(&object.kind, &metadata.namespace, &metadata.name);
-        let message = "the binding has no placement and no policy in the input; duplicating to every cluster";
-        self.add(binding.source.as_ref(), name, message.to_owned(), None);
-    }
-
-    /// Warns about a binding whose name another one has.
-    fn of_second(&mut self, binding: &Binding) {
-        let resource = &binding.object.spec.resource;
-        let object = ObjectName::new(&resource.kind, &resource.namespace, &resource.name);
-        let message = format!(
-            "the binding `{}` is already in the input; not creating a second one",
-            binding.key()
-        );
-        self.add(binding.source.as_ref(), object, message, None);
-    }
-
-    fn add(&mut self, source: Option<&Source>, object: ObjectName, message: String, hint: Option<String>) {
-        self.found.push(Warning {
-            source_of: source.cloned(),
-            object: Some(object),
-            message,
-            hint,
-        });
-    }
 }

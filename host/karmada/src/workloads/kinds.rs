@@ -3,6 +3,8 @@
 //! Kubernetes' own kinds are built in, as are those that Karmada interprets and common ones from Argo Rollouts and OpenKruise.
 //! An entry in the profile overrides a built-in one with the same API version and kind.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::flink;
@@ -170,7 +172,10 @@ impl WorkloadKinds {
         if matches!(entry.count, Count::Flink) {
             flink::add_requests(&mut requirements, namespace, fields);
         }
-        Some(Demand { replicas, requirements })
+        Some(Demand {
+            replicas,
+            requirements: requirements.map(Arc::new),
+        })
     }
 }
 

@@ -11,6 +11,8 @@ mod pod;
 
 pub use kinds::{ResourceInterpreter, WorkloadKind, WorkloadKinds};
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -22,8 +24,9 @@ use divvy_documents::{Cause, FieldPath};
 pub struct Demand {
     /// Number of replicas.
     pub replicas: i32,
-    /// Requirements of one replica; `None` if the kind has no pod template, or the template requires nothing.
-    pub requirements: Option<ReplicaRequirements>,
+    /// Requirements of one replica, which bindings share; `None` if the kind has no pod template, or the template requires
+    /// nothing.
+    pub requirements: Option<Arc<ReplicaRequirements>>,
 }
 
 /// A resource and its demand.

@@ -40,7 +40,7 @@ impl Footprint {
         let is_whole = components.len() > 1 || !components.is_empty() && !has_replicas;
         let templates = match is_whole {
             false => vec![PodTemplate {
-                requests: of_one(replica_requirements.as_ref()),
+                requests: of_one(replica_requirements.as_deref()),
                 ..PodTemplate::default()
             }],
             true => components

@@ -91,6 +91,11 @@ impl Quantity {
         self.nano < 0
     }
 
+    /// True if both are the same amount and are printed the same.
+    pub fn is_written_as(self, other: Self) -> bool {
+        self.nano == other.nano && self.format == other.format
+    }
+
     /// The sum; `None` if it overflows. Keeps the notation of `self`, unless `self` is zero.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         let format = if self.is_zero() { other.format } else { self.format };

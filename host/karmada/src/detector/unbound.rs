@@ -1,0 +1,162 @@
+//! Bindings of workloads that have none, on all cores.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use super::warnings::Warnings;
+use super::{Binding, Entry, is_reserved, merge, resource_name};
+use crate::policy::Policies;
+use crate::workloads::{WorkloadKinds, WorkloadResource};
+use divvy_documents::ObjectName;
+
+/// Workloads from which a further thread is worth its start.
+const WORKLOADS_PER_THREAD: usize = 4_000;
+
+/// The outcome of consecutive workloads.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// The bindings, by namespace, name and scope, and in the order of arrival among equal ones.
+    pub(super) found: Vec<Binding>,
+    /// Resources that no policy matches, sorted.
+    pub(super) unmatched: Vec<ObjectName>,
+    /// Warnings in the order of arrival, one per kind.
+    pub(super) warnings: Warnings,
+}
+
+/// Makes the bindings of workloads, which are in the order of arrival. The parts are in that order, too.
+pub(super) fn detect(
+    mut workloads: Vec<Entry<WorkloadResource>>,
+    policies: &Policies,
+    kinds: &WorkloadKinds,
+    threads: NonZeroUsize,
+) -> Vec<Part> {
+    let threads = threads.get().min(workloads.len().div_ceil(WORKLOADS_PER_THREAD)).max(1);
+    let length = workloads.len().div_ceil(threads);
+    let mut shares: Vec<Vec<Entry<WorkloadResource>>> = (1..threads)
+        .rev()
+        .map(|number| workloads.split_off((number * length).min(workloads.len())))
+        .collect();
+    shares.push(workloads);
+    let first = shares.pop().unwrap_or_default();
+    std::thread::scope(|scope| {
+        let others: Vec<_> = shares
+            .into_iter()
+            .rev()
+            .map(|share| scope.spawn(|| part(share, policies, kinds)))
+            .collect();
+        let mut parts = vec![part(first, policies, kinds)];
+        for other in others {
+            match other.join() {
+                Ok(part) => parts.push(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        parts
+    })
+}
+
+fn part(workloads: Vec<Entry<WorkloadResource>>, policies: &Policies, kinds: &WorkloadKinds) -> Part {
+    let mut part = Part::default();
+    for entry in workloads {
+        let resource = &entry.object.resource;
+        if is_reserved(&resource.metadata.namespace) {
+            continue;
+        }
+        let Some(known) = policies.policy_for(&resource.type_meta, &resource.metadata) else {
+            part.unmatched.push(resource_name(resource));
+            continue;
+        };
+        part.warnings.of_kind(&entry, kinds, "propagated whole");
+        let (object, workload) = merge::create(*entry.object, &known.policy);
+        part.found.push(Binding {
+            object,
+            policy: Some(Arc::clone(&known.facts)),
+            workload: Some(workload),
+            source: entry.source,
+            pending: Vec::new(),
+        });
+    }
+    part.found.sort_by(|left, right| left.identity().cmp(&right.identity()));
+    part.unmatched.sort();
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::api::{ObjectMeta, PropagationPolicy, Resource, ResourceBinding, TypeMeta};
+    use crate::detector::{Detected, Detector};
+
+    use super::*;
+
+    /// Workloads of several kinds in several namespaces, more than one thread takes. Two of them share the name of their binding,
+    /// and some have a binding already.
+    fn detector() -> Detector {
+        let mut detector = Detector::new(WorkloadKinds::default());
+        let policy: PropagationPolicy = serde_json::from_value(json!({
+            "kind": "ClusterPropagationPolicy",
+            "metadata": {"name": "all"},
+            "spec": {"resourceSelectors": [
+                {"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "example.io/v1", "kind": "Scaled"}]},
+        }))
+        .expect("a policy");
+        detector.apply_policy(policy);
+        let names = (0..3 * WORKLOADS_PER_THREAD).map(|number| format!("web-{:05}", number * 7_919 % 20_000));
+        for (number, name) in names.chain(["a:b".to_owned(), "a.b".to_owned()]).enumerate() {
+            let (api_version, kind) = match number % 10 {
+                3 => ("v1", "ConfigMap"),
+                7 => ("example.io/v1", "Scaled"),
+                _ => ("apps/v1", "Deployment"),
+            };
+            let namespace = match number % 13 {
+                5 => "kube-system".to_owned(),
+                _ => format!("team-{}", name.len() + number / 2 % 3),
+            };
+            let metadata = ObjectMeta {
+                name,
+                namespace,
+                ..ObjectMeta::default()
+            };
+            let type_meta = TypeMeta {
+                api_version: api_version.to_owned(),
+                kind: kind.to_owned(),
+            };
+            if number % 100 == 2 {
+                let resource = json!({"apiVersion": api_version, "kind": kind, "name": metadata.name});
+                let binding: ResourceBinding = serde_json::from_value(json!({
+                    "kind": "ResourceBinding",
+                    "metadata": {"name": format!("of-{}", metadata.name), "namespace": metadata.namespace},
+                    "spec": {"replicas": 3, "resource": resource, "placement": {}},
+                }))
+                .expect("a binding");
+                detector.apply_binding(binding, None);
+            }
+            let resource = WorkloadResource {
+                resource: Resource::new(type_meta, metadata, &json!({"spec": {"replicas": 1}})),
+                demand: None,
+            };
+            detector.apply_resource(resource, None);
+        }
+        detector
+    }
+
+    fn on(threads: usize) -> Detected {
+        detector().detect_on(NonZeroUsize::new(threads).expect("a positive number"))
+    }
+
+    #[test]
+    fn the_number_of_threads_does_not_affect_what_is_detected() {
+        let one = on(1);
+        assert!(one.bindings.is_sorted_by_key(Binding::key), "sorted by name");
+        assert!(one.bindings.len() > 2 * WORKLOADS_PER_THREAD && one.unmatched.len() > 500);
+        let messages: Vec<&str> = one.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        assert_eq!(messages.len(), 2, "{messages:?}");
+        for threads in [2, 3, 64] {
+            let several = on(threads);
+            assert!(several.bindings == one.bindings, "{threads} threads");
+            assert_eq!(several.unmatched, one.unmatched, "{threads} threads");
+            assert_eq!(several.warnings, one.warnings, "{threads} threads");
+        }
+    }
+}

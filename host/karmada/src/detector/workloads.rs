@@ -1,0 +1,105 @@
+//! The workloads of a detector, by group, kind, namespace and name.
+//!
+//! The table finds them by the texts of the objects themselves: a dump has hundreds of thousands, and copies of their names would
+//! take as much memory as the objects.
+
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table;
+
+use super::Entry;
+use crate::api::{BindingScope, Resource, ResourceBinding, TypeMeta};
+use crate::workloads::WorkloadResource;
+
+/// The identity of a resource across its versions: group, kind, namespace and name.
+type Identity<'a> = (&'a str, &'a str, &'a str, &'a str);
+
+/// Workloads, each with its location and its rank.
+#[derive(Debug, Default)]
+pub(super) struct Workloads {
+    entries: HashTable<Known>,
+    hasher: RandomState,
+}
+
+#[derive(Debug)]
+struct Known {
+    entry: Entry<WorkloadResource>,
+    /// Hash of its identity.
+    hash: u64,
+    /// True if a binding names it.
+    is_bound: bool,
+}
+
+impl Workloads {
+    /// Adds a workload, replacing an older version.
+    pub(super) fn insert(&mut self, entry: Entry<WorkloadResource>) {
+        let identity = of_resource(&entry.object.resource);
+        let hash = self.hasher.hash_one(identity);
+        let is_same = |known: &Known| of_resource(&known.entry.object.resource) == identity;
+        let slot = self.entries.entry(hash, is_same, |known| known.hash);
+        let known = Known {
+            entry,
+            hash,
+            is_bound: false,
+        };
+        match slot {
+            hash_table::Entry::Occupied(mut older) => *older.get_mut() = known,
+            hash_table::Entry::Vacant(slot) => {
+                slot.insert(known);
+            }
+        }
+    }
+
+    /// Removes a workload. Does nothing if it is unknown.
+    pub(super) fn remove(&mut self, resource: &Resource) {
+        let identity = of_resource(resource);
+        let hash = self.hasher.hash_one(identity);
+        let is_meant = |known: &Known| of_resource(&known.entry.object.resource) == identity;
+        if let Ok(found) = self.entries.find_entry(hash, is_meant) {
+            found.remove();
+        }
+    }
+
+    /// The workload that a binding names.
+    pub(super) fn bound_to(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
+        let identity = of_bound(binding);
+        let hash = self.hasher.hash_one(identity);
+        let is_meant = |known: &Known| of_resource(&known.entry.object.resource) == identity;
+        self.entries.find(hash, is_meant).map(|known| &known.entry)
+    }
+
+    /// Marks the workload that a binding names.
+    pub(super) fn mark_bound(&mut self, binding: &ResourceBinding) {
+        let identity = of_bound(binding);
+        let hash = self.hasher.hash_one(identity);
+        let is_meant = |known: &Known| of_resource(&known.entry.object.resource) == identity;
+        if let Some(known) = self.entries.find_mut(hash, is_meant) {
+            known.is_bound = true;
+        }
+    }
+
+    /// The workloads that no marked binding names, in the order of arrival.
+    pub(super) fn into_unbound(self) -> Vec<Entry<WorkloadResource>> {
+        let unbound = self.entries.into_iter().filter(|known| !known.is_bound);
+        let mut entries: Vec<_> = unbound.map(|known| known.entry).collect();
+        entries.sort_unstable_by_key(|entry| entry.arrival);
+        entries
+    }
+}
+
+fn of_resource(resource: &Resource) -> Identity<'_> {
+    let (type_meta, metadata) = (&resource.type_meta, &resource.metadata);
+    (type_meta.group(), &type_meta.kind, &metadata.namespace, &metadata.name)
+}
+
+/// The identity of the resource that a binding names.
+fn of_bound(binding: &ResourceBinding) -> Identity<'_> {
+    let reference = &binding.spec.resource;
+    let namespace = match binding.scope() {
+        BindingScope::Namespaced if reference.namespace.is_empty() => &binding.metadata.namespace,
+        _ => &reference.namespace,
+    };
+    let group = TypeMeta::group_of(&reference.api_version);
+    (group, &reference.kind, namespace, &reference.name)
+}
