@@ -1,13 +1,19 @@
 //! A forecast of a change equals one of the edited input; sums, threads and the order of changes.
 
+use std::collections::BTreeSet;
+
 use divvy_forecast::change::Changes;
+use divvy_forecast::document::FailureRow;
 use divvy_forecast::failures::{Each, failures};
-use divvy_forecast::forecast::Comparison;
-use divvy_forecast::future::{Future, Options};
+use divvy_forecast::forecast::{Comparison, compare};
+use divvy_forecast::future::{Future, Options, Side};
 use divvy_forecast::latent::latent;
+use divvy_forecast::load::tightest;
 use divvy_forecast::situation::Situation;
 use divvy_forecast::violations::violations;
 use serde_json::Value;
+
+use crate::scheduling::{Host, filters_with};
 
 use super::fleets::{FleetManifests, Numbers};
 use super::{changed, comparison, comparison_with, edits, forecast, side, situation, threads};
@@ -201,27 +207,81 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn the_loss_of_each_cluster_is_the_forecast_without_it() {
-    for number in 0..FLEETS / 10 {
-        let fleet = FleetManifests::numbered(number);
-        let original = situation(&fleet.objects());
-        let rows = failures(&original, &side(), Each::Cluster, threads(1));
-        assert_eq!(rows.len(), fleet.clusters.len());
-        for row in &rows {
-            let change = changes(|changes| changes.without = vec![row.name.parse().expect("a name")]);
-            let comparison = forecast(&fleet.objects(), &change);
-            let cluster = comparison.clusters.iter().find(|cluster| cluster.name == row.name);
-            assert_eq!(
-                cluster.and_then(|cluster| cluster.base),
-                Some(row.displaced),
-                "fleet {number}: {row:?}"
-            );
-            let movement = comparison.totals.movement;
-            assert_eq!(movement.lost + movement.stranded, row.lost, "fleet {number}: {row:?}");
-            assert_eq!(comparison.totals.newly_unschedulable, row.newly_unschedulable);
+fn each_loss_is_the_forecast_without_its_clusters() {
+    let small = (0..FLEETS / 10).map(FleetManifests::numbered);
+    let wide = (0..FLEETS / 10).map(FleetManifests::wide);
+    let mut totals = (0, 0, 0);
+    for (number, fleet) in small.chain(wide).enumerate() {
+        let assumes = number % 4 != 0;
+        for row in check_losses(&fleet, &side(), Options { assumes, ..threads(1) }) {
+            totals.0 += row.displaced;
+            totals.1 += row.rehomed;
+            totals.2 += row.lost;
         }
+    }
+    // The fleets are of use only if losses do all of it in many of them.
+    assert!(totals.0 > 5000 && totals.1 > 1000 && totals.2 > 1000, "{totals:?}");
+}
+
+#[test]
+fn each_loss_sees_how_peers_are_placed() {
+    let filters = filters_with(&["workload-affinity", "workload-anti-affinity"]);
+    let side = Side {
+        profile: Host::extending(&filters).shared(),
+        ..side()
+    };
+    for number in 0..FLEETS / 20 {
+        check_losses(&FleetManifests::wide(number), &side, threads(1));
+    }
+}
+
+/// Checks the rows of all losses of a fleet, and returns them.
+#[track_caller]
+fn check_losses(fleet: &FleetManifests, side: &Side, options: Options) -> Vec<FailureRow> {
+    let original = situation(&fleet.objects());
+    let base = Future::decide(&original, side, options);
+    let mut all = Vec::new();
+    for each in [Each::Cluster, Each::Region, Each::Zone, Each::Provider] {
+        let rows = failures(&original, side, each, options);
+        let losses = each.losses(&original);
+        assert_eq!(rows.len(), losses.len());
         let is_sorted =
             rows.is_sorted_by_key(|row| std::cmp::Reverse((row.lost, row.newly_unschedulable, row.displaced)));
         assert!(is_sorted, "{rows:?}");
+        for row in rows {
+            let lost = &losses[&row.name];
+            let change = changes(|changes| {
+                let names = lost.iter().map(|name| name.parse().expect("a name"));
+                changes.without = names.collect();
+            });
+            let after = changed(&original, &change);
+            let future = Future::decide(&after, side, options);
+            let comparison = compare(&original, Some(&base), (&after, &future), &side.profile);
+            assert_eq!(row, expected_row(&row.name, lost, &comparison), "{each:?} {options:?}");
+            all.push(row);
+        }
+    }
+    all
+}
+
+/// The row of a loss by a forecast of `--without` its clusters.
+fn expected_row(name: &str, lost: &BTreeSet<String>, comparison: &Comparison) -> FailureRow {
+    let (mut displaced, mut rehomed) = (0, 0);
+    for row in &comparison.bindings {
+        let on_lost = row.clusters.iter().filter(|counts| lost.contains(&counts.name));
+        let of_binding: i64 = on_lost.filter_map(|counts| counts.base).sum();
+        let gone = row.movement.removed + row.movement.lost + row.movement.stranded;
+        displaced += of_binding;
+        rehomed += (of_binding - gone).max(0);
+    }
+    let movement = comparison.totals.movement;
+    FailureRow {
+        name: name.to_owned(),
+        clusters: lost.len(),
+        displaced,
+        rehomed,
+        lost: movement.lost + movement.stranded,
+        newly_unschedulable: comparison.totals.newly_unschedulable,
+        tightest: tightest(&comparison.clusters),
     }
 }

@@ -1,5 +1,7 @@
 //! Random fleets as manifests: clusters with taints, and bindings in every state that decides something.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 /// A generator of numbers, so that a fleet is named by its number.
@@ -57,6 +59,47 @@ impl FleetManifests {
             .map(|index| binding(index, &names, &mut numbers))
             .collect();
         Self { clusters, bindings }
+    }
+
+    /// A fleet of more clusters, most of whose bindings may use only a few of them.
+    pub(super) fn wide(number: u64) -> Self {
+        let mut numbers = Numbers::new(number);
+        let names: Vec<String> = (0..8 + numbers.below(9)).map(|index| format!("m{index:02}")).collect();
+        let clusters = names.iter().map(|name| cluster(name, &mut numbers)).collect();
+        let bindings = 8 + numbers.below(12);
+        let bindings = (0..bindings).map(|index| {
+            let few = 1 + numbers.below(3);
+            let few: BTreeSet<String> = (0..few).map(|_| numbers.one_of(&names).clone()).collect();
+            let few: Vec<String> = few.into_iter().collect();
+            let names = if numbers.once_in(4) { &names } else { &few };
+            let mut binding = binding(index, names, &mut numbers);
+            let placement = &mut binding["spec"]["placement"];
+            if placement["clusterAffinity"].is_null() && !numbers.once_in(5) {
+                placement["clusterAffinity"] = json!({"clusterNames": names});
+                // What was applied is this placement, or the same without the affinity.
+                let text = placement.to_string();
+                if let Some(applied) = binding["metadata"]
+                    .get_mut("annotations")
+                    .and_then(Value::as_object_mut)
+                    && !numbers.once_in(6)
+                {
+                    applied.insert("policy.karmada.io/applied-placement".to_owned(), text.into());
+                }
+            }
+            if numbers.once_in(12) {
+                binding["metadata"]["annotations"]["divvy.io/strategy"] = "Unknown".into();
+            }
+            // They count only under a profile whose filters enforce them.
+            if numbers.once_in(3) {
+                let kind = *numbers.one_of(&["affinityGroup", "antiAffinityGroup"]);
+                binding["spec"]["workloadAffinityGroups"] = json!({kind: numbers.one_of(&["app=a", "app=b"])});
+            }
+            binding
+        });
+        Self {
+            bindings: bindings.collect(),
+            clusters,
+        }
     }
 
     pub(super) fn objects(&self) -> Vec<Value> {

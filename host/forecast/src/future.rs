@@ -313,8 +313,9 @@ fn one_after_another(
     loop {
         let mut is_settled = true;
         for (decision, binding) in decisions.iter_mut().zip(bindings) {
-            let has_failed = matches!(decision.outcome, Outcome::Failed(_));
-            if !has_failed || decision.peers == scheduler.peers(binding) {
+            // One without a plan sees no peers, so they cannot help it.
+            let may_fit = matches!(decision.outcome, Outcome::Failed(_)) && decision.plan.is_ok();
+            if !may_fit || decision.peers == scheduler.peers(binding) {
                 continue;
             }
             let mut binding = Binding::clone(binding);
