@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 24] = [
+const CRATES: [(&str, &[&str]); 25] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -113,6 +113,10 @@ const CRATES: [(&str, &[&str]); 24] = [
     // It carries the SDK's sources as files, and links none of them.
     ("divvy-scaffold", &[]),
     ("divvy-grid", &[]),
+    (
+        "divvy-results",
+        &["divvy-framework-view", "divvy-grid", "divvy-karmada", "divvy-scheduler"],
+    ),
     ("divvy-page", &["divvy-forecast", "divvy-scheduler"]),
     (
         "divvy-cli",
@@ -128,6 +132,7 @@ const CRATES: [(&str, &[&str]); 24] = [
             "divvy-grid",
             "divvy-load",
             "divvy-manifests",
+            "divvy-results",
             "divvy-scaffold",
             "divvy-page",
             "divvy-scheduler",

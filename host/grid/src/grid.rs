@@ -74,7 +74,7 @@ enum Line<'a> {
 /// with the widths of all.
 #[derive(Debug)]
 pub struct Grid<'a> {
-    columns: Vec<Column>,
+    columns: Cow<'a, [Column]>,
     lines: Vec<Line<'a>>,
     passing: Option<Passing<'a>>,
     indent: usize,
@@ -313,10 +313,10 @@ pub fn write_text(
 }
 
 impl<'a> Grid<'a> {
-    /// A grid without lines.
-    pub fn new(columns: Vec<Column>) -> Self {
+    /// A grid without lines. Several grids may borrow their columns.
+    pub fn new(columns: impl Into<Cow<'a, [Column]>>) -> Self {
         Self {
-            columns,
+            columns: columns.into(),
             lines: Vec::new(),
             passing: None,
             indent: 0,
@@ -338,21 +338,21 @@ impl<'a> Grid<'a> {
         self
     }
 
-    /// Measures the lines that are added, and keeps none.
+    /// Widens `widths` to the lines that are added, and keeps none of them.
     #[must_use]
-    pub fn measuring(mut self) -> Self {
-        self.passing = Some(Passing::Measured(Widths::new(&self.columns)));
+    pub fn measuring(mut self, widths: Widths) -> Self {
+        self.passing = Some(Passing::Measured(widths));
         self
     }
 
-    /// Writes the lines that are added, as [`Self::write_lines`] does, and keeps none.
+    /// Appends the lines that are added to `bytes`, as [`Self::write_lines`] writes them, and keeps none.
     #[must_use]
-    pub fn writing(mut self, widths: &'a [usize], columns: Option<usize>) -> Self {
-        self.passing = Some(Passing::Written(Vec::new(), widths, columns));
+    pub fn writing(mut self, bytes: Vec<u8>, widths: &'a [usize], columns: Option<usize>) -> Self {
+        self.passing = Some(Passing::Written(bytes, widths, columns));
         self
     }
 
-    /// The widths of the lines that were measured.
+    /// The widths after the lines that were measured.
     pub fn measured(self) -> Widths {
         match self.passing {
             Some(Passing::Measured(widths)) => widths,
@@ -360,7 +360,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The lines that were written.
+    /// The bytes, with the lines that were written.
     pub fn written(self) -> Vec<u8> {
         match self.passing {
             Some(Passing::Written(bytes, ..)) => bytes,
@@ -479,7 +479,7 @@ impl<'a> Grid<'a> {
     /// Width of each column for this content on this terminal; 0 for an empty one, which is not written.
     pub fn fitted(&self, content: &Widths, columns: Option<usize>) -> Vec<usize> {
         // A title widens its column only if the column has content: an empty one keeps width 0.
-        let widths = content.0.iter().zip(&self.columns);
+        let widths = content.0.iter().zip(&*self.columns);
         let widths = widths.map(|(widest, column)| widest.map_or(0, |widest| widest.max(width(column.title))));
         let mut widths: Vec<usize> = widths.collect();
         // On a narrow terminal only the first column gives way: it holds names, which may have a line of their own.

@@ -81,7 +81,7 @@ fn case(entry: &Entry<'_>) -> Option<String> {
     }
     let expect = match &decision.outcome {
         Outcome::Scheduled(_) => {
-            Expectation::of_counts(entry.targets().map(|target| (target.cluster, target.replicas)))
+            Expectation::of_counts(entry.clusters().map(|target| (target.cluster, target.replicas)))
         }
         Outcome::Failed(error) if !error.is_plugin_fault() => Expectation::Error(karmada_kind(error).to_owned()),
         Outcome::Failed(_) | Outcome::Skipped(_) => return None,

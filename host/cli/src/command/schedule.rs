@@ -29,6 +29,7 @@ use super::{EXIT_CODES, Exit, clusters, logging, record};
 use crate::report::console::Console;
 use crate::report::entry::{Decided, ProfileSummary, Report, message};
 use crate::report::errors::{Diagnostic, Failure, headline};
+use crate::report::loads::loads;
 use crate::report::page::{self, ExplainedBindings};
 use crate::report::progress::Progress;
 use crate::report::structured::Form;
@@ -420,9 +421,7 @@ fn totals(report: &Report<'_>, manifests: &Manifests) -> Vec<ClusterRow> {
         object: located.object.clone(),
         json: None,
     });
-    let bindings = report.entries.iter();
-    let bindings = bindings.map(|entry| (entry.binding, assigned(entry.binding), entry.after()));
-    cluster_view::totals(&Situation::new(clusters, []), bindings)
+    cluster_view::totals(&Situation::new(clusters, []), loads(report))
 }
 
 fn print_views(

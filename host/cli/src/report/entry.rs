@@ -1,17 +1,16 @@
 //! The data behind every form of the report: bindings, each with its decision, and the fleet and profile they refer to.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{Assignment, assigned};
-use divvy_framework_view::clusters::Row;
 use divvy_karmada::detector::Binding;
+use divvy_results::shares::{Share, shares};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::plugin::PluginLibrary;
-use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler, TargetFigures};
+use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
 
 use super::errors::location;
 use super::targets::{Target, Targets};
@@ -79,23 +78,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) binding: &'a Binding,
     /// The decision without its clusters, which are in [`Self::targets`].
     pub(crate) decision: &'a Decision,
-    targets: &'a Targets,
+    pub(crate) targets: &'a Targets,
     fleet: &'a FleetSnapshot,
-}
-
-/// A cluster of the result, or one that was in the last result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Share<'a> {
-    /// Name of the cluster.
-    pub(crate) cluster: &'a str,
-    /// Row of the cluster in the snapshot, if it is known.
-    pub(crate) row: Option<u32>,
-    /// Replicas in this result; `None` if the cluster is not in it.
-    pub(crate) replicas: Option<i64>,
-    /// Replicas in the last result; `None` if the cluster was not in it.
-    pub(crate) last: Option<i64>,
-    /// Score and capacity from the cycle; the default if the cluster is not in this result.
-    pub(crate) figures: TargetFigures,
 }
 
 impl ProfileSummary {
@@ -181,16 +165,6 @@ impl<'a> Report<'a> {
         let of_entry = |entry: &Entry<'_>| entry.exit();
         self.entries.iter().map(of_entry).max().unwrap_or_default()
     }
-
-    /// Region of a cluster; empty if it has none.
-    pub(crate) fn region(&self, share: &Share<'_>) -> &'a str {
-        let clusters = self.fleet.snapshot().clusters();
-        let row = match share.row {
-            Some(row) => Some(Row::from_index(row as usize)),
-            None => clusters.row(share.cluster),
-        };
-        row.map_or("", |row| clusters.get(row).region())
-    }
 }
 
 /// Explains entries when they are written.
@@ -239,7 +213,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Clusters of this result, sorted by name. Empty unless the binding was scheduled.
-    pub(crate) fn targets(&self) -> impl Iterator<Item = Target<'a>> + use<'a> {
+    pub(crate) fn clusters(&self) -> impl Iterator<Item = Target<'a>> + use<'a> {
         self.targets.iter(self.fleet)
     }
 
@@ -248,43 +222,16 @@ impl<'a> Entry<'a> {
         if !matches!(self.decision.outcome, Outcome::Scheduled(_)) {
             return Vec::new();
         }
-        let mut last: Vec<(&str, i64)> = self.binding.last().collect();
-        // If a cluster is listed twice, its first entry counts, as in the cycle.
-        last.sort_by_key(|(cluster, _)| *cluster);
-        last.dedup_by_key(|(cluster, _)| *cluster);
-        let (mut last, mut targets) = (last.into_iter().peekable(), self.targets().peekable());
-        let mut shares = Vec::with_capacity(last.len());
-        loop {
-            let order = match (targets.peek(), last.peek()) {
-                (Some(target), Some((cluster, _))) => target.cluster.cmp(cluster),
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (None, None) => return shares,
-            };
-            let target = targets.next_if(|_| order.is_le());
-            let before = last.next_if(|_| order.is_ge());
-            let cluster = target
-                .map(|target| target.cluster)
-                .or(before.map(|(cluster, _)| cluster));
-            shares.push(Share {
-                cluster: cluster.unwrap_or_default(),
-                row: target.and_then(|target| target.row),
-                replicas: target.map(|target| target.replicas),
-                last: before.map(|(_, replicas)| replicas),
-                figures: target.map(|target| target.figures).unwrap_or_default(),
-            });
-        }
+        shares(self.binding, self.targets, self.fleet)
     }
 
     /// Clusters of the binding after this decision: those of the result, or the last ones if it was not scheduled.
     pub(crate) fn after(&self) -> Assignment {
         match &self.decision.outcome {
-            Outcome::Scheduled(_) => {
-                let targets = self.targets();
-                targets
-                    .map(|target| (target.cluster.to_owned(), target.replicas))
-                    .collect()
-            }
+            Outcome::Scheduled(_) => self
+                .clusters()
+                .map(|target| (target.cluster.to_owned(), target.replicas))
+                .collect(),
             Outcome::Failed(_) | Outcome::Skipped(_) => assigned(self.binding),
         }
     }
@@ -335,21 +282,5 @@ pub(crate) fn message(outcome: &Outcome) -> String {
         Outcome::Scheduled(_) => String::new(),
         Outcome::Skipped(reason) => reason.clone(),
         Outcome::Failed(error) => error.to_string(),
-    }
-}
-
-impl Share<'_> {
-    /// Change against the last result, in replicas.
-    pub(crate) fn growth(&self) -> i64 {
-        self.replicas.unwrap_or(0) - self.last.unwrap_or(0)
-    }
-
-    /// Number of replicas that still fit after this decision, negative if the strategy exceeded capacity. Removed
-    /// replicas do not count as free. `None` if the cluster is not in this result or its capacity is unknown.
-    pub(crate) fn free(&self) -> Option<i64> {
-        self.replicas?;
-        self.figures
-            .fits_now
-            .map(|fits| fits.saturating_sub(self.growth().max(0)))
     }
 }

@@ -22,6 +22,7 @@ pub(crate) mod headroom;
 pub(crate) mod inspection;
 pub(crate) mod jsonpath;
 mod lines;
+pub(crate) mod loads;
 pub(crate) mod page;
 pub(crate) mod pipeline;
 pub(crate) mod plugins;
@@ -30,7 +31,6 @@ pub(crate) mod progress;
 mod schema;
 pub(crate) mod structured;
 pub(crate) mod table;
-pub(crate) mod targets;
 #[cfg(test)]
 mod tests;
 mod totals;
@@ -38,3 +38,4 @@ pub(crate) mod verification;
 pub(crate) mod warnings;
 
 pub(crate) use divvy_grid::{grid, style, text};
+pub(crate) use divvy_results::targets;

@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 
 /// Items that one thread works on before it hands over. Handing over should cost nothing; but few results should wait, because
 /// a single one may take a megabyte.
-const BLOCK: usize = 16;
+const BLOCK: usize = 8;
 /// The same if there are so many items that their results must be small.
 const LARGE_BLOCK: usize = 256;
 /// Items from which blocks are large.
@@ -31,22 +31,42 @@ pub(crate) fn in_order<T: Sync, R: Send, W: FnMut(&T) -> R, E>(
     worker: impl Fn() -> W + Sync,
     mut take: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
+    let worker = || {
+        let mut work = worker();
+        move |block: &[T]| -> Vec<R> { block.iter().map(&mut work).collect() }
+    };
+    in_blocks(items, threads, worker, |results| {
+        results.into_iter().try_for_each(&mut take)
+    })
+}
+
+/// As [`in_order`], for workers that make one result of consecutive items.
+///
+/// # Errors
+///
+/// The first error of `take`. No result is passed to it after that.
+pub(crate) fn in_blocks<T: Sync, R: Send, W: FnMut(&[T]) -> R, E>(
+    items: &[T],
+    threads: NonZeroUsize,
+    worker: impl Fn() -> W + Sync,
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
     let block_length = if items.len() < MANY { BLOCK } else { LARGE_BLOCK };
     let threads = threads.get().min(items.len().div_ceil(block_length));
     if threads <= 1 {
-        return items.iter().map(worker()).try_for_each(take);
+        return items.chunks(block_length).map(worker()).try_for_each(take);
     }
     std::thread::scope(|scope| {
         let (mut receivers, mut started) = (Vec::new(), Vec::new());
         for number in 0..threads {
-            let (sender, receiver) = sync_channel::<Vec<R>>(WAITING);
+            let (sender, receiver) = sync_channel::<R>(WAITING);
             let worker = &worker;
             receivers.push(receiver);
             started.push(scope.spawn(move || {
                 let mut work = worker();
                 for block in items.chunks(block_length).skip(number).step_by(threads) {
                     // The caller takes nothing more after an error.
-                    if sender.send(block.iter().map(&mut work).collect()).is_err() {
+                    if sender.send(work(block)).is_err() {
                         return;
                     }
                 }
@@ -54,16 +74,14 @@ pub(crate) fn in_order<T: Sync, R: Send, W: FnMut(&T) -> R, E>(
         }
         let blocks = items.len().div_ceil(block_length);
         let mut taken = Ok(());
-        'blocks: for block in 0..blocks {
+        for block in 0..blocks {
             // A thread that panicked sends nothing more.
-            let Ok(results) = receivers[block % threads].recv() else {
+            let Ok(result) = receivers[block % threads].recv() else {
                 break;
             };
-            for result in results {
-                taken = take(result);
-                if taken.is_err() {
-                    break 'blocks;
-                }
+            taken = take(result);
+            if taken.is_err() {
+                break;
             }
         }
         // Threads that wait for the caller end.

@@ -133,7 +133,7 @@ pub(crate) fn write_table(found: &[Found], wide: bool, columns: Option<usize>, o
         titles.extend(["SDK", "SHA256", "PATH"]);
     }
     let below = columns.is_some_and(|columns| columns < PROMISES_COLUMN_MINIMUM) && !wide;
-    let mut grid = Grid::new(titles.into_iter().map(Column::left).collect());
+    let mut grid = Grid::new(titles.into_iter().map(Column::left).collect::<Vec<_>>());
     for found in found {
         match &found.library {
             Ok(library) => {

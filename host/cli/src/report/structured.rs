@@ -5,12 +5,13 @@
 use std::io::{self, Write};
 
 use divvy_karmada::api::Timestamp;
+use divvy_results::shares::Share;
 use divvy_scheduler::cycle::{CycleError, Explanation};
 use divvy_scheduler::scheduler::Outcome;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
-use super::entry::{Entry, Report, Share};
+use super::entry::{Entry, Report};
 use super::lines::{self, Line};
 use super::pipeline;
 

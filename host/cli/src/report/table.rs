@@ -7,14 +7,16 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use divvy_forecast::document::ClusterRow;
+use divvy_results::rows::{self, Rows, change};
+use divvy_results::shares::{Share, free, growth, is_uniform};
+use divvy_results::sums::Sums;
 use divvy_scheduler::scheduler::Outcome;
 
-use super::entry::{Entry, Report, Share};
+use super::entry::{Entry, Report};
 use super::explanation::Account;
 use super::forecast::clusters;
 use super::grid::{Cell, Column, Grid, Widths};
 use super::text::{counted, listed};
-use super::totals::{EntrySums, Sums};
 use super::{pipeline, style};
 
 /// Maximum number of clusters named in a sentence.
@@ -40,52 +42,56 @@ pub(crate) struct TableOptions {
 /// # Errors
 ///
 /// The error of `out`. Part of the output may have been written.
-pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    let Some((first, rest)) = report.entries.split_first() else {
+pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+    let Some(first) = report.entries.first() else {
         return Ok(());
     };
     // The lines of all bindings may not fit into memory: they are made once for their widths, and again to be written.
-    let grid = Grid::new(columns(options)).plain(!options.colours);
-    let mut content = Widths::new(&columns(options));
-    let (mut sums, mut summed) = (Sums::new(report.fleet.len()), report.entries.iter());
+    let columns = &columns(options)[..];
+    let grid = Grid::new(columns).plain(!options.colours);
+    let (mut content, mut sums) = (Widths::new(columns), Sums::new(report.fleet));
     // An explanation is free text, which no column is widened for.
-    let measured = |entry: &Entry<'_>| {
-        let grid = Grid::new(columns(options)).measuring();
-        (part(report, options, entry, grid).measured(), EntrySums::of(entry))
+    let measured = |entries: &[Entry<'a>]| {
+        let (mut content, mut sums) = (Widths::new(columns), Sums::new(report.fleet));
+        for entry in entries {
+            let shares = entry.shares();
+            sums.add(&shares, entry.has_last());
+            let grid = Grid::new(columns).measuring(content);
+            content = part(report, options, entry, &shares, grid).measured();
+        }
+        (content, sums)
     };
     let threads = pipeline::threads();
-    pipeline::in_order(
+    pipeline::in_blocks(
         &report.entries,
         threads,
         || measured,
-        |(widths, of_entry)| {
+        |(widths, of_block)| {
             content.widen(&widths);
-            // They come in the order of the entries.
-            if let Some(entry) = summed.next() {
-                sums.add(of_entry, entry);
-            }
+            sums.merge(of_block);
             Ok::<(), io::Error>(())
         },
     )?;
-    let widths = grid.fitted(&content, options.columns);
+    let widths = &grid.fitted(&content, options.columns)[..];
     let worker = || {
-        let (mut explainer, widths) = (report.explainer(), &widths);
-        move |entry: &Entry<'_>| {
-            let explained = explainer.explain(entry);
-            let entry = explained.entry();
-            let grid = Grid::new(columns(options)).plain(!options.colours);
-            let grid = grid.writing(widths, options.columns);
-            part(report, options, &entry, grid).written()
+        let mut explainer = report.explainer();
+        move |entries: &[Entry<'a>]| {
+            let mut bytes = Vec::new();
+            for entry in entries {
+                if options.explain && !std::ptr::eq(entry, first) {
+                    bytes.push(b'\n');
+                }
+                let explained = explainer.explain(entry);
+                let entry = explained.entry();
+                let grid = Grid::new(columns).plain(!options.colours);
+                let grid = grid.writing(bytes, widths, options.columns);
+                bytes = part(report, options, &entry, &entry.shares(), grid).written();
+            }
+            bytes
         }
     };
-    grid.write_titles(out, &widths)?;
-    out.write_all(&worker()(first))?;
-    pipeline::in_order(rest, threads, worker, |bytes| {
-        if options.explain {
-            writeln!(out)?;
-        }
-        out.write_all(&bytes)
-    })?;
+    grid.write_titles(out, widths)?;
+    pipeline::in_blocks(&report.entries, threads, worker, |bytes| out.write_all(&bytes))?;
     writeln!(out)?;
     let used = report.clusters.iter().filter(|row| row.before != 0 || row.after != 0);
     let used: Vec<&ClusterRow> = used.collect();
@@ -97,7 +103,13 @@ pub(crate) fn write(report: &Report<'_>, options: TableOptions, out: &mut dyn Wr
 }
 
 /// Adds the lines of one binding.
-fn part<'a>(report: &'a Report<'_>, options: TableOptions, entry: &'a Entry<'_>, mut grid: Grid<'a>) -> Grid<'a> {
+fn part<'a>(
+    report: &'a Report<'_>,
+    options: TableOptions,
+    entry: &'a Entry<'_>,
+    shares: &[Share<'a>],
+    mut grid: Grid<'a>,
+) -> Grid<'a> {
     let account = options.explain.then(|| Account::new(entry, &report.profile));
     let block = Block {
         report,
@@ -105,7 +117,7 @@ fn part<'a>(report: &'a Report<'_>, options: TableOptions, entry: &'a Entry<'_>,
         entry,
         account,
     };
-    block.add_to(&mut grid);
+    block.add_to(shares, &mut grid);
     grid
 }
 
@@ -132,10 +144,9 @@ struct Block<'a, 'report> {
 }
 
 impl<'a> Block<'a, '_> {
-    fn add_to(&self, grid: &mut Grid<'a>) {
+    fn add_to(&self, shares: &[Share<'a>], grid: &mut Grid<'a>) {
         let entry = self.entry;
-        let shares = entry.shares();
-        grid.cells(self.heading(&shares));
+        grid.cells(self.heading(shares));
         if let Some(account) = &self.account {
             account.add_heading(grid);
         }
@@ -156,10 +167,10 @@ impl<'a> Block<'a, '_> {
         for pending in &entry.binding.pending {
             grid.text(2, format!("{pending}; scheduled with the new value"), style::NOTABLE);
         }
-        if is_uniform(entry, &shares) && !self.options.wide && !self.options.explain {
-            self.sentences(grid, &shares);
+        if is_uniform(shares, entry.decision.replicas) && !self.options.wide && !self.options.explain {
+            self.sentences(grid, shares);
         } else {
-            self.rows(grid, &shares);
+            self.rows(grid, shares);
         }
         if let Some(account) = &self.account {
             account.add_what_was_left_out(grid);
@@ -168,22 +179,26 @@ impl<'a> Block<'a, '_> {
 
     fn heading(&self, shares: &[Share<'a>]) -> Vec<Cell<'a>> {
         let Entry { binding, decision, .. } = self.entry;
-        let growth: i64 = shares.iter().map(Share::growth).fold(0, i64::saturating_add);
-        let free = shares.iter().filter_map(Share::free).reduce(i64::saturating_add);
-        let is_uniform = is_uniform(self.entry, shares);
+        let is_uniform = is_uniform(shares, decision.replicas);
         let replicas = match &decision.outcome {
-            _ if !binding.is_workload() => String::new(),
-            Outcome::Scheduled(_) if is_uniform => format!("{} each", decision.replicas),
-            _ => decision.replicas.to_string(),
+            _ if !binding.is_workload() => Cell::empty(),
+            Outcome::Scheduled(_) if is_uniform => Cell::plain(format!("{} each", decision.replicas)),
+            _ => Cell::number(decision.replicas),
         };
         let has_change = self.entry.has_last() && matches!(decision.outcome, Outcome::Scheduled(_));
         let mut cells = vec![
             Cell::new(&decision.binding, style::NAME),
             Cell::new(decision.strategy(), style::STRATEGY),
-            Cell::plain(replicas),
-            if has_change { change(growth) } else { Cell::empty() },
+            replicas,
+            if has_change {
+                change(growth(shares))
+            } else {
+                Cell::empty()
+            },
             // If every cluster has the full count, the sum of what is free in each has no meaning.
-            free.filter(|_| !is_uniform).map_or_else(Cell::empty, free_cell),
+            free(shares)
+                .filter(|_| !is_uniform)
+                .map_or_else(Cell::empty, rows::free),
         ];
         if self.options.wide {
             cells.extend([Cell::empty(), Cell::empty(), Cell::empty()]);
@@ -204,55 +219,20 @@ impl<'a> Block<'a, '_> {
 
     /// Adds one line per cluster, each followed by its explanation if requested.
     fn rows(&self, grid: &mut Grid<'a>, shares: &[Share<'a>]) {
-        let largest = shares.iter().filter_map(|share| share.replicas).max().unwrap_or(0);
-        let mut cells = Vec::new();
-        for share in shares {
-            cells.clear();
-            self.row(share, largest, &mut cells);
-            grid.cells(&cells);
+        let rows = Rows {
+            fleet: self.report.fleet,
+            is_workload: self.entry.binding.is_workload(),
+            has_last: self.entry.has_last(),
+            is_wide: self.options.wide,
+            has_bars: self.options.bars,
+        };
+        rows.add(grid, shares, &mut |grid, cluster| {
             if let Some(account) = &self.account {
-                account.add_remarks(grid, share.cluster);
+                account.add_remarks(grid, cluster);
             }
-        }
+        });
         if let Some(account) = &self.account {
             account.add_candidates_without_replicas(grid);
-        }
-    }
-
-    /// Adds the cells of a cluster. The bar is relative to `largest`, the largest count of the binding.
-    fn row(&self, share: &Share<'a>, largest: i64, cells: &mut Vec<Cell<'a>>) {
-        let is_workload = self.entry.binding.is_workload();
-        cells.extend([
-            Cell::below(share.cluster),
-            match share.replicas {
-                Some(replicas) if self.options.bars && replicas > 0 => Cell::bar(replicas, largest, style::STRATEGY),
-                _ => Cell::empty(),
-            },
-            match share.replicas {
-                _ if !is_workload => Cell::empty(),
-                Some(replicas) => Cell::number(replicas),
-                None => Cell::new("0", style::FAINT),
-            },
-            self.share_change(share),
-            share.free().map_or_else(Cell::empty, free_cell),
-        ]);
-        if self.options.wide {
-            let score = share.replicas.map(|_| share.figures.score);
-            cells.extend([
-                share.last.map_or_else(Cell::empty, Cell::number),
-                score.map_or_else(Cell::empty, Cell::number),
-                Cell::plain(self.report.region(share)),
-            ]);
-        }
-    }
-
-    fn share_change(&self, share: &Share<'a>) -> Cell<'a> {
-        match (share.replicas, share.last) {
-            // Without a last result the binding is new everywhere, which need not be repeated on every line.
-            _ if !self.entry.has_last() => Cell::empty(),
-            (Some(_), None) => Cell::new("new", style::GOOD),
-            (None, _) => Cell::new("gone", style::NOTABLE),
-            _ => change(share.growth()),
         }
     }
 
@@ -275,29 +255,6 @@ impl<'a> Block<'a, '_> {
             grid.text(2, format!("{words} {count}: {names}"), style);
         }
     }
-}
-
-/// True if every cluster has the same: all of the replicas, or the whole resource.
-fn is_uniform(entry: &Entry<'_>, shares: &[Share<'_>]) -> bool {
-    let mut placed = shares.iter().filter_map(|share| share.replicas);
-    let clusters = placed.clone().count();
-    // A single cluster with all replicas is a division like any other.
-    let may_be = clusters > 1 || (clusters == 1 && entry.decision.replicas == 0);
-    may_be && placed.all(|replicas| replicas == entry.decision.replicas)
-}
-
-/// Change against the last result: `+2`, `-1`, or empty.
-fn change(growth: i64) -> Cell<'static> {
-    match growth {
-        0 => Cell::empty(),
-        1.. => Cell::new(format!("+{growth}"), style::GOOD),
-        _ => Cell::number(growth).styled(style::NOTABLE),
-    }
-}
-
-fn free_cell(free: i64) -> Cell<'static> {
-    let style = if free < 0 { style::BAD } else { style::PLAIN };
-    Cell::number(free).styled(style)
 }
 
 /// Style of a result.

@@ -58,7 +58,8 @@ items:
     placement: {}
 ";
 
-struct Case {
+/// The bindings with a decision on each.
+pub(super) struct Case {
     detected: Detected,
     fleet: FleetSnapshot,
     decisions: Vec<Decided>,
@@ -80,7 +81,7 @@ fn plan(binding: &Binding) -> PlanResult {
 }
 
 impl Case {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut manifests = read_text("in.yaml", MANIFESTS, &ReadOptions::default());
         assert!(manifests.problems.is_empty(), "{:?}", manifests.problems);
         let detected = manifests.detect(WorkloadKinds::default());
@@ -96,7 +97,7 @@ impl Case {
         }
     }
 
-    fn report(&self) -> Report<'_> {
+    pub(super) fn report(&self) -> Report<'_> {
         let summary = ProfileSummary {
             name: "default".to_owned(),
             strategies: [("Average".to_owned(), "average 0.1.0".to_owned())].into(),

@@ -1,9 +1,10 @@
 //! The last lines of a table: number of bindings per result, and of replicas and clusters.
 
-use std::collections::HashSet;
 use std::io::{self, Write};
 
-use super::entry::{Entry, Report};
+use divvy_results::sums::Sums;
+
+use super::entry::Report;
 use super::style;
 use super::table::TableOptions;
 use super::text::{counted, wrapped};
@@ -72,70 +73,10 @@ fn bindings(report: &Report<'_>) -> String {
     format!("{}: {}", counted(report.entries.len(), "binding"), parts.join(", "))
 }
 
-/// Replicas of one binding that was scheduled.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct EntrySums {
-    total: i128,
-    grown: i128,
-    shrunk: i128,
-}
-
-impl EntrySums {
-    /// Sums up a binding; nothing if it was not scheduled.
-    pub(super) fn of(entry: &Entry<'_>) -> Self {
-        let mut sums = Self::default();
-        let has_last = entry.has_last();
-        for share in entry.shares() {
-            sums.total += i128::from(share.replicas.unwrap_or(0));
-            if has_last {
-                let growth = i128::from(share.growth());
-                sums.grown += growth.max(0);
-                sums.shrunk += growth.min(0);
-            }
-        }
-        sums
-    }
-}
-
-/// Replicas of all bindings that were scheduled, and the clusters that have them.
-#[derive(Debug, Default)]
-pub(super) struct Sums<'a> {
-    total: i128,
-    grown: i128,
-    shrunk: i128,
-    used: HashSet<&'a str>,
-    fleet: usize,
-}
-
-impl<'a> Sums<'a> {
-    /// Sums in a fleet of this many clusters.
-    pub(super) fn new(fleet: usize) -> Self {
-        Self {
-            fleet,
-            ..Self::default()
-        }
-    }
-
-    /// Adds a binding.
-    pub(super) fn add(&mut self, of_entry: EntrySums, entry: &Entry<'a>) {
-        self.total += of_entry.total;
-        self.grown += of_entry.grown;
-        self.shrunk += of_entry.shrunk;
-        // Nothing is left to find once every cluster is used, which a single duplicated binding may do.
-        if self.used.len() < self.fleet {
-            self.used.extend(entry.targets().map(|target| target.cluster));
-        }
-    }
-}
-
 /// `128 replicas (+6, -2 against the last results) on 9 of 12 clusters`.
 fn replicas(sums: &Sums<'_>) -> String {
     let Sums {
-        total,
-        grown,
-        shrunk,
-        used,
-        fleet,
+        total, grown, shrunk, ..
     } = sums;
     let replicas = if *total == 1 { "replica" } else { "replicas" };
     let changes: Vec<String> = [(grown, format!("+{grown}")), (shrunk, shrunk.to_string())]
@@ -149,7 +90,7 @@ fn replicas(sums: &Sums<'_>) -> String {
     };
     format!(
         "{total} {replicas}{changes} on {} of {}",
-        used.len(),
-        counted(*fleet, "cluster")
+        sums.used(),
+        counted(sums.fleet(), "cluster")
     )
 }

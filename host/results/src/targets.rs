@@ -9,20 +9,20 @@ use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
 
 /// A cluster of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Target<'a> {
+pub struct Target<'a> {
     /// Name of the cluster.
-    pub(crate) cluster: &'a str,
+    pub cluster: &'a str,
     /// Row of the cluster in the snapshot; `None` if it is not known.
-    pub(crate) row: Option<u32>,
+    pub row: Option<u32>,
     /// Replicas in the result.
-    pub(crate) replicas: i64,
+    pub replicas: i64,
     /// Score and capacity from the cycle.
-    pub(crate) figures: TargetFigures,
+    pub figures: TargetFigures,
 }
 
 /// The clusters of a result, taken out of its decision.
 #[derive(Debug, Clone)]
-pub(crate) enum Targets {
+pub enum Targets {
     /// By their rows in the snapshot.
     Packed(Box<[u8]>),
     /// As the decision had them, if a cluster is not in the snapshot.
@@ -54,7 +54,7 @@ struct Unpacked {
 
 impl Targets {
     /// Takes the clusters out of a decision, which then has none. None for a binding that was not scheduled.
-    pub(crate) fn take(decision: &mut Decision, fleet: &FleetSnapshot) -> Self {
+    pub fn take(decision: &mut Decision, fleet: &FleetSnapshot) -> Self {
         let figures = std::mem::take(&mut decision.figures);
         let Outcome::Scheduled(named) = &mut decision.outcome else {
             return Self::Packed(Box::default());
@@ -67,7 +67,7 @@ impl Targets {
     }
 
     /// The clusters, sorted by name, with their names from the snapshot that they were decided against.
-    pub(crate) fn iter<'a>(&'a self, fleet: &'a FleetSnapshot) -> impl Iterator<Item = Target<'a>> {
+    pub fn iter<'a>(&'a self, fleet: &'a FleetSnapshot) -> impl Iterator<Item = Target<'a>> {
         let (bytes, named) = match self {
             Self::Packed(bytes) => (&bytes[..], None),
             Self::Named(named, figures) => (&[][..], Some((named, figures))),

@@ -1,0 +1,76 @@
+//! Replicas of all bindings by cluster, before and after a run.
+//!
+//! A fleet has thousands of clusters, and every duplicated binding is on all of them, but few bindings differ in what a replica
+//! requests. Those that request the same are added up before they become names and counts.
+
+use std::collections::HashMap;
+
+use divvy_forecast::situation::{Assignment, assigned};
+use divvy_karmada::api::ResourceList;
+use divvy_karmada::detector::Binding;
+use divvy_results::sums::Counts;
+use divvy_scheduler::scheduler::Outcome;
+
+use super::entry::{Entry, Report};
+
+/// Replicas of bindings whose replicas request the same: one of the bindings, and the counts of all before and after.
+pub(crate) fn loads<'a>(report: &'a Report<'_>) -> impl Iterator<Item = (&'a Binding, Assignment, Assignment)> {
+    let mut groups: HashMap<Option<&ResourceList>, Vec<&Entry<'_>>> = HashMap::new();
+    for entry in &report.entries {
+        let needs = entry.binding.object.spec.replica_requirements.as_ref();
+        let requests = needs.map(|needs| &needs.resource_request);
+        groups.entry(requests).or_default().push(entry);
+    }
+    // The sums do not depend on the order of the groups.
+    groups.into_values().filter_map(|entries| {
+        let first = entries.first()?.binding;
+        let (mut before, mut after) = (Counts::new(report.fleet), Counts::new(report.fleet));
+        for entry in entries {
+            // A new binding has none, and most have few.
+            let had = assigned(entry.binding);
+            if let Outcome::Scheduled(_) = &entry.decision.outcome {
+                after.add(entry.targets);
+            } else {
+                had.iter()
+                    .for_each(|(cluster, replicas)| after.add_named(cluster, *replicas));
+            }
+            had.iter()
+                .for_each(|(cluster, replicas)| before.add_named(cluster, *replicas));
+        }
+        Some((first, before.by_name(), after.by_name()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::report::tests::Case;
+
+    #[test]
+    fn sums_by_cluster_are_those_of_each_binding() {
+        let case = Case::new();
+        let report = case.report();
+        let mut expected = BTreeMap::<String, (i64, i64)>::new();
+        for entry in &report.entries {
+            for (cluster, replicas) in assigned(entry.binding) {
+                expected.entry(cluster).or_default().0 += replicas;
+            }
+            for (cluster, replicas) in entry.after() {
+                expected.entry(cluster).or_default().1 += replicas;
+            }
+        }
+        let mut found = BTreeMap::<String, (i64, i64)>::new();
+        for (_, before, after) in loads(&report) {
+            for (cluster, replicas) in before {
+                found.entry(cluster).or_default().0 += replicas;
+            }
+            for (cluster, replicas) in after {
+                found.entry(cluster).or_default().1 += replicas;
+            }
+        }
+        assert_eq!(found, expected);
+        assert_eq!(found.get("m3"), Some(&(1, 2)));
+    }
+}

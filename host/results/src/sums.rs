@@ -1,0 +1,143 @@
+//! Replicas of all results, and by cluster.
+
+use std::collections::{BTreeMap, HashSet};
+
+use divvy_scheduler::fleet::FleetSnapshot;
+
+use crate::shares::Share;
+use crate::targets::{Target, Targets};
+
+/// Replicas of all bindings that were scheduled, and the clusters that have them.
+#[derive(Debug)]
+pub struct Sums<'a> {
+    fleet: &'a FleetSnapshot,
+    /// Replicas of all results.
+    pub total: i128,
+    /// Replicas that were added to last results.
+    pub grown: i128,
+    /// Replicas that were taken from last results, as a negative number.
+    pub shrunk: i128,
+    /// By row of the snapshot.
+    used: Vec<bool>,
+    /// Used clusters that the snapshot lacks.
+    others: HashSet<&'a str>,
+}
+
+impl<'a> Sums<'a> {
+    /// Sums in a fleet.
+    pub fn new(fleet: &'a FleetSnapshot) -> Self {
+        Self {
+            fleet,
+            total: 0,
+            grown: 0,
+            shrunk: 0,
+            used: vec![false; fleet.len()],
+            others: HashSet::new(),
+        }
+    }
+
+    /// Adds the shares of a binding. One that was not scheduled has none.
+    pub fn add(&mut self, shares: &[Share<'a>], has_last: bool) {
+        for share in shares {
+            if let Some(replicas) = share.replicas {
+                self.total += i128::from(replicas);
+                self.add_used(share);
+            }
+            if has_last {
+                let growth = i128::from(share.growth());
+                self.grown += growth.max(0);
+                self.shrunk += growth.min(0);
+            }
+        }
+    }
+
+    fn add_used(&mut self, share: &Share<'a>) {
+        let row = share.row.map(|row| row as usize).or_else(|| {
+            let row = self.fleet.snapshot().clusters().row(share.cluster)?;
+            Some(row.index())
+        });
+        match row.and_then(|row| self.used.get_mut(row)) {
+            Some(is_used) => *is_used = true,
+            None => {
+                self.others.insert(share.cluster);
+            }
+        }
+    }
+
+    /// Adds other bindings of the same fleet.
+    pub fn merge(&mut self, other: Self) {
+        self.total += other.total;
+        self.grown += other.grown;
+        self.shrunk += other.shrunk;
+        for (is_used, is_used_there) in self.used.iter_mut().zip(other.used) {
+            *is_used |= is_used_there;
+        }
+        self.others.extend(other.others);
+    }
+
+    /// Number of clusters in the results.
+    pub fn used(&self) -> usize {
+        self.used.iter().filter(|is_used| **is_used).count() + self.others.len()
+    }
+
+    /// Number of clusters in the fleet.
+    pub fn fleet(&self) -> usize {
+        self.fleet.len()
+    }
+}
+
+/// Replicas of several results by cluster.
+#[derive(Debug)]
+pub struct Counts<'fleet> {
+    fleet: &'fleet FleetSnapshot,
+    /// By row of the snapshot; `None` for clusters without a binding.
+    by_row: Vec<Option<i64>>,
+    /// Those whose row is not known.
+    others: BTreeMap<String, i64>,
+}
+
+impl<'fleet> Counts<'fleet> {
+    /// No replicas.
+    pub fn new(fleet: &'fleet FleetSnapshot) -> Self {
+        Self {
+            fleet,
+            by_row: vec![None; fleet.len()],
+            others: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a result.
+    pub fn add(&mut self, targets: &Targets) {
+        for Target {
+            row, cluster, replicas, ..
+        } in targets.iter(self.fleet)
+        {
+            let row = row.and_then(|row| self.by_row.get_mut(row as usize));
+            match row {
+                Some(sum) => *sum = Some(sum.unwrap_or(0) + replicas),
+                None => self.add_named(cluster, replicas),
+            }
+        }
+    }
+
+    /// Adds replicas on a cluster.
+    pub fn add_named(&mut self, cluster: &str, replicas: i64) {
+        match self.others.get_mut(cluster) {
+            Some(sum) => *sum += replicas,
+            None => {
+                self.others.insert(cluster.to_owned(), replicas);
+            }
+        }
+    }
+
+    /// The replicas by name of the cluster.
+    pub fn by_name(self) -> BTreeMap<String, i64> {
+        let mut counts = self.others;
+        for (row, sum) in (0_u32..).zip(self.by_row) {
+            if let Some(sum) = sum {
+                *counts.entry(self.fleet.name(row).to_owned()).or_insert(0) += sum;
+            }
+        }
+        counts
+    }
+}
