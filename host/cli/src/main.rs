@@ -2,16 +2,11 @@
 //!
 //! Every scheduling decision is made in the library. [`command`] reads the request and [`report`] renders the answer.
 
+mod allocator;
 mod command;
 mod report;
 
 use std::process::ExitCode;
-
-use mimalloc::MiMalloc;
-
-/// Plugins have allocators of their own: what they allocate, they free.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     command::main()

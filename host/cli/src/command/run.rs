@@ -18,6 +18,7 @@ use super::Exit;
 use super::connection::{ConnectionArguments, EstimatorArguments, connection_failure, duration};
 use super::logging::{LogFormat, start_service};
 use super::setup::ProfileArguments;
+use crate::allocator;
 use crate::report::console::Console;
 use crate::report::errors::{Diagnostic, Failure};
 
@@ -105,6 +106,7 @@ pub(super) struct RunArguments {
 /// A profile that cannot be used, and a kubeconfig that cannot be read, end it with exit code 2 before anything is
 /// watched. An API server that does not answer does not end it.
 pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure> {
+    allocator::return_memory_at_once();
     let identity = unique_identity();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
