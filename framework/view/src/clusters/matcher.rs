@@ -357,7 +357,8 @@ impl<'a> ClusterMatcher<'a> {
     }
 }
 
-/// Appends the rows in which a value occurs, ascending. Which rows match is hardly predictable, so there is no branch per row.
+/// Appends the rows in which a value occurs, ascending. No branch depends on a row, because processors cannot predict which ones
+/// match.
 fn collect_equal(values: &[u32], wanted: u32, rows: &mut Vec<Row>) {
     let mut end = rows.len();
     rows.resize(end + values.len(), Row::from_index(0));
