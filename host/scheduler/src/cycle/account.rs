@@ -17,10 +17,7 @@ impl Cycle {
         scheduled: bool,
     ) -> Explanation {
         let names = input.profile.plugin_names();
-        let note = |(plugin, text): (usize, String)| Note {
-            plugin: names.get(plugin).cloned().unwrap_or_default(),
-            text,
-        };
+        let note = |said| note(input, said);
         let listing = self.listing(input, texts, detail, scheduled);
         let rows = listing.rows.iter();
         let mut clusters: Vec<ClusterExplanation> = rows
@@ -110,5 +107,13 @@ impl Cycle {
             unlisted: listing.unlisted,
             notes: texts.notes().into_iter().map(note).collect(),
         }
+    }
+}
+
+/// A plugin's text as a note. The plugin is an index in [`Profile::plugin_names`](crate::scheduler::Profile::plugin_names).
+pub(super) fn note(input: &CycleInput<'_>, (plugin, text): (usize, String)) -> Note {
+    Note {
+        plugin: input.profile.plugin_names().get(plugin).cloned().unwrap_or_default(),
+        text,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use divvy_framework::abi::arena::NO_ROW;
 
+use super::account::note;
 use super::explanation::{Detail, Fate, Note, Unlisted};
 use super::run::{Cycle, CycleInput};
 use super::sink::{DELETING_CODE, Texts};
@@ -113,16 +114,12 @@ impl Cycle {
 }
 
 fn unlisted_of(kind: Kind, count: usize, input: &CycleInput<'_>, texts: &Texts) -> Unlisted {
-    let named = |(plugin, text): (usize, String)| Note {
-        plugin: input.profile.plugin_names().get(plugin).cloned().unwrap_or_default(),
-        text,
-    };
     let (fate, by) = match kind {
         Kind::Candidate => (Fate::Candidate, None),
-        Kind::LeftOut(plugin) => (Fate::LeftOut, Some(named((plugin, String::new())))),
+        Kind::LeftOut(plugin) => (Fate::LeftOut, Some(note(input, (plugin, String::new())))),
         Kind::Feasible => (Fate::LeftOut, None),
         Kind::Rejected(DELETING_CODE) => (Fate::Rejected, Some(Note::deleting())),
-        Kind::Rejected(code) => (Fate::Rejected, texts.reason(code).map(named)),
+        Kind::Rejected(code) => (Fate::Rejected, texts.reason(code).map(|reason| note(input, reason))),
     };
     let by = by.unwrap_or_default();
     Unlisted {

@@ -40,9 +40,9 @@ pub enum BriefFailure {
 
 impl BriefFailure {
     fn new(error: &CycleError) -> Self {
-        match error.kind() {
-            "NoClusterFit" => Self::NoClusterFit,
-            "Unschedulable" => Self::Unschedulable,
+        match error {
+            CycleError::NoClusterFit { .. } => Self::NoClusterFit,
+            CycleError::NotSelectable { .. } | CycleError::Unschedulable { .. } => Self::Unschedulable,
             _ => Self::Other,
         }
     }
