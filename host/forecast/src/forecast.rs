@@ -73,7 +73,7 @@ pub fn compare(
         }
         part
     };
-    let threads = parallel::threads();
+    let threads = divvy_karmada::threads();
     let share = after.entries.len().div_ceil(threads.get()).max(1);
     let shares: Vec<&[Entry]> = after.entries.chunks(share).collect();
     let mut all = Part::default();

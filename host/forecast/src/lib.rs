@@ -46,4 +46,4 @@ pub mod selection;
 pub mod situation;
 pub mod violations;
 
-pub use parallel::threads;
+pub use divvy_karmada::threads;

@@ -2,11 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-/// Threads for independent work. Their number does not affect any result.
-pub fn threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
-}
-
 /// Maps every item, on up to `threads` threads. Each thread makes one worker with `worker` and calls it for a contiguous
 /// part of the items, so the results do not depend on the number of threads if a call depends on its item alone.
 pub(crate) fn map<T: Sync, R: Send, W: FnMut(&T) -> R>(

@@ -11,5 +11,8 @@
 pub mod api;
 pub mod detector;
 pub mod fields;
+mod parallel;
 pub mod policy;
 pub mod workloads;
+
+pub use parallel::threads;

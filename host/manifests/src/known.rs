@@ -5,7 +5,8 @@
 use std::hash::{BuildHasher, RandomState};
 
 use divvy_documents::{ObjectName, Source};
-use divvy_karmada::api::{ObjectMeta, TypeMeta};
+use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ResourceBinding, TypeMeta};
+use divvy_karmada::workloads::WorkloadResource;
 use hashbrown::HashTable;
 
 use super::object::Object;
@@ -110,24 +111,28 @@ impl Entry {
 /// Identity and location of an object that is in no list yet.
 pub(super) fn of_object(object: &Object) -> (Identity<'_>, &Source) {
     match object {
-        Object::Cluster(located) => {
-            let object = &located.object;
-            (of(&object.api_version, &object.kind, &object.metadata), &located.source)
-        }
-        Object::Policy(located) => {
-            let object = &located.object;
-            (of(&object.api_version, &object.kind, &object.metadata), &located.source)
-        }
-        Object::Binding(located) => {
-            let object = &located.object;
-            (of(&object.api_version, &object.kind, &object.metadata), &located.source)
-        }
-        Object::Resource(located) => {
-            let TypeMeta { api_version, kind } = &located.object.resource.type_meta;
-            let metadata = &located.object.resource.metadata;
-            (of(api_version, kind, metadata), &located.source)
-        }
+        Object::Cluster(located) => of_cluster(located),
+        Object::Policy(located) => of_policy(located),
+        Object::Binding(located) => of_binding(located),
+        Object::Resource(located) => of_resource(located),
     }
+}
+
+fn of_cluster(Located { object, source, .. }: &Located<Cluster>) -> (Identity<'_>, &Source) {
+    (of(&object.api_version, &object.kind, &object.metadata), source)
+}
+
+fn of_policy(Located { object, source, .. }: &Located<PropagationPolicy>) -> (Identity<'_>, &Source) {
+    (of(&object.api_version, &object.kind, &object.metadata), source)
+}
+
+fn of_binding(Located { object, source, .. }: &Located<Box<ResourceBinding>>) -> (Identity<'_>, &Source) {
+    (of(&object.api_version, &object.kind, &object.metadata), source)
+}
+
+fn of_resource(Located { object, source, .. }: &Located<Box<WorkloadResource>>) -> (Identity<'_>, &Source) {
+    let TypeMeta { api_version, kind } = &object.resource.type_meta;
+    (of(api_version, kind, &object.resource.metadata), source)
 }
 
 fn of<'a>(api_version: &'a str, kind: &'a str, metadata: &'a ObjectMeta) -> Identity<'a> {
@@ -151,22 +156,10 @@ fn of_entry<'a>(
 ) -> Option<(Identity<'a>, &'a Source)> {
     let index = entry.index;
     match entry.list {
-        List::Clusters => manifests.clusters.get(index).map(|Located { object, source, .. }| {
-            let identity = of(&object.api_version, &object.kind, &object.metadata);
-            (identity, source)
-        }),
-        List::Policies => manifests.policies.get(index).map(|Located { object, source, .. }| {
-            let identity = of(&object.api_version, &object.kind, &object.metadata);
-            (identity, source)
-        }),
-        List::Bindings => manifests.bindings.get(index).map(|Located { object, source, .. }| {
-            let identity = of(&object.api_version, &object.kind, &object.metadata);
-            (identity, source)
-        }),
-        List::Resources => manifests.resources.get(index).map(|Located { object, source, .. }| {
-            let TypeMeta { api_version, kind } = &object.resource.type_meta;
-            (of(api_version, kind, &object.resource.metadata), source)
-        }),
+        List::Clusters => manifests.clusters.get(index).map(of_cluster),
+        List::Policies => manifests.policies.get(index).map(of_policy),
+        List::Bindings => manifests.bindings.get(index).map(of_binding),
+        List::Resources => manifests.resources.get(index).map(of_resource),
         List::Faulty => faulty.get(index).map(|(key, source)| (of_key(key), source)),
     }
 }

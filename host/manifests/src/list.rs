@@ -12,10 +12,11 @@ use std::ops::Range;
 
 use divvy_documents::Document;
 use divvy_documents::chunks::{Chunk, LineCounter};
+use divvy_karmada::threads;
 
 use super::ReadOptions;
 use super::object::{Envelope, Found, ObjectReader, Place};
-use super::side_by_side::{in_order, threads};
+use super::side_by_side::in_order;
 
 /// Bytes of objects that one thread reads before it hands over.
 const BATCH: usize = 1 << 20;

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use divvy_documents::chunks::{self, Chunk};
 use divvy_documents::{Cause, Fault, FieldPath, ObjectName, Problem, Warning};
+use divvy_karmada::threads;
 
 use super::chunk::{self, Contents};
 use super::known::{Known, List, of_key, of_object};
 use super::object::{Faulty, Found, Named, Object, Place};
 use super::shared::SharedRequirements;
-use super::side_by_side::{in_order, threads};
+use super::side_by_side::in_order;
 use super::{Manifests, ReadOptions, list, scope};
 
 /// Bytes of text that one thread reads before it hands over.

@@ -6,11 +6,6 @@ use std::sync::mpsc::sync_channel;
 /// Items per thread that wait for it, are worked on or wait for the caller.
 const AHEAD: usize = 3;
 
-/// Threads for independent work. Their number does not affect any result.
-pub(super) fn threads() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
-}
-
 /// Works on the items of `next` until there are no more, on up to `threads` threads, and passes the results to `take` in the
 /// order of the items. Ends earlier if `take` returns false. No thread is started for a single item.
 pub(super) fn in_order<T: Send, R: Send>(

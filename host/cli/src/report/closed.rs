@@ -1,8 +1,8 @@
 //! Standard output that was closed when the process started.
 //!
 //! Before `main`, Rust's runtime opens `/dev/null` in place of a closed descriptor, so that no other file gets its number. A result
-//! written there would be lost, although the exit code is 0. The file that replaces it cannot be told from one
-//! that the caller chose, so the descriptor is looked at before the runtime is.
+//! written there would be lost, although the exit code is 0. `/dev/null` may also be the caller's choice, so the descriptor is
+//! examined before the runtime starts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -20,7 +20,7 @@ pub(super) struct Line<'a> {
 }
 
 /// True for a name that no reader takes for anything but text, and whose list [`with_lines`] may write: lower-case letters, digits and
-/// hyphens, beginning with a letter. One with a digit or a hyphen is no word such as `null` or `yes`.
+/// hyphens, beginning with a letter. A digit or a hyphen rules out words such as `null` and `yes`.
 pub(super) fn is_plain(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     name.len() <= NAME_LENGTH_MAX
@@ -117,7 +117,7 @@ pub(super) fn with_lines<'a>(
 
 #[cfg(test)]
 mod tests {
-    //! What is written directly is what the libraries write.
+    //! Lists that are written directly equal those that the libraries write.
 
     use serde_json::{Value, json};
 

@@ -37,7 +37,7 @@ pub(crate) struct TableOptions {
     pub(crate) columns: Option<usize>,
 }
 
-/// Writes the table and its totals; nothing if there is no binding.
+/// Writes the table and its totals, or nothing without bindings.
 ///
 /// # Errors
 ///

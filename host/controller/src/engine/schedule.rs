@@ -130,10 +130,11 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         let binding = candidate.for_plugins(placement);
-        let detail = match self.clusters.len() > EXPLAINED_CLUSTERS {
-            false => Some(Detail::Full),
+        let detail = if self.clusters.len() <= EXPLAINED_CLUSTERS {
+            Some(Detail::Full)
+        } else {
             // Plugins give a reason for each cluster. In a burst over many, time goes to decisions first.
-            true => (self.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON)),
+            (self.queue.depth().active <= EXPLAINED_BACKLOG).then_some(Detail::Short(EXPLAINED_PER_REASON))
         };
         let peers = self.peers(&binding);
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();

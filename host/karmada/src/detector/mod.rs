@@ -23,6 +23,7 @@ pub use binding::{Binding, Pending, PolicyFacts, SkipReason, WorkloadFacts};
 
 use crate::api::{BindingScope, ObjectMeta, PolicyScope, PropagationPolicy, Resource, ResourceBinding};
 use crate::policy::{KnownPolicy, Policies, claimed_by};
+use crate::threads;
 use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_documents::{ObjectName, Source, Warning};
 use warnings::Warnings;
@@ -118,8 +119,7 @@ impl Detector {
 
     /// All bindings, including new ones for workloads that match a policy but have no binding yet. Those are made on all cores.
     pub fn detect(self) -> Detected {
-        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        self.detect_on(threads)
+        self.detect_on(threads())
     }
 
     /// As [`Self::detect`], on at most this many threads. Their number does not affect the result.
@@ -132,10 +132,9 @@ impl Detector {
         let mut found: Vec<Binding> = Vec::with_capacity(bindings.len());
         // Bindings in the input come first, because their workloads must not get a second binding.
         for entry in bindings {
-            if let Some(workload) = self.workload_of(&entry.object) {
+            if let Some(workload) = self.workloads.bind(&entry.object) {
                 warnings.of_kind(workload, &self.workload_kinds, "the binding's count is used");
             }
-            self.workloads.mark_bound(&entry.object);
             let binding = self.completed(entry);
             warnings.of_placement(&binding);
             found.push(binding);
@@ -169,7 +168,7 @@ impl Detector {
 
     /// A binding from the input, completed by its policy and workload.
     fn completed(&self, entry: Entry<ResourceBinding>) -> Binding {
-        let workload = self.workload_of(&entry.object).map(|workload| &*workload.object);
+        let workload = self.workloads.bound_to(&entry.object).map(|workload| &*workload.object);
         let known = self.policy_of(&entry.object, workload);
         let policy = known.map(|known| &known.policy);
         let parts = workload.map(|workload| (&workload.resource, workload.demand.as_ref()));
@@ -181,10 +180,6 @@ impl Detector {
             source: entry.source,
             pending,
         }
-    }
-
-    fn workload_of(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
-        self.workloads.bound_to(binding)
     }
 
     /// The policy behind a binding: the one that the binding names, otherwise the one for its workload.

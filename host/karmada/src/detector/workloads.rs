@@ -31,13 +31,18 @@ struct Known {
     is_bound: bool,
 }
 
+impl Known {
+    fn is(&self, identity: Identity<'_>) -> bool {
+        of_resource(&self.entry.object.resource) == identity
+    }
+}
+
 impl Workloads {
     /// Adds a workload, replacing an older version.
     pub(super) fn insert(&mut self, entry: Entry<WorkloadResource>) {
         let identity = of_resource(&entry.object.resource);
         let hash = self.hasher.hash_one(identity);
-        let is_same = |known: &Known| of_resource(&known.entry.object.resource) == identity;
-        let slot = self.entries.entry(hash, is_same, |known| known.hash);
+        let slot = self.entries.entry(hash, |known| known.is(identity), |known| known.hash);
         let known = Known {
             entry,
             hash,
@@ -55,8 +60,7 @@ impl Workloads {
     pub(super) fn remove(&mut self, resource: &Resource) {
         let identity = of_resource(resource);
         let hash = self.hasher.hash_one(identity);
-        let is_meant = |known: &Known| of_resource(&known.entry.object.resource) == identity;
-        if let Ok(found) = self.entries.find_entry(hash, is_meant) {
+        if let Ok(found) = self.entries.find_entry(hash, |known| known.is(identity)) {
             found.remove();
         }
     }
@@ -65,18 +69,18 @@ impl Workloads {
     pub(super) fn bound_to(&self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
         let identity = of_bound(binding);
         let hash = self.hasher.hash_one(identity);
-        let is_meant = |known: &Known| of_resource(&known.entry.object.resource) == identity;
-        self.entries.find(hash, is_meant).map(|known| &known.entry)
+        self.entries
+            .find(hash, |known| known.is(identity))
+            .map(|known| &known.entry)
     }
 
-    /// Marks the workload that a binding names.
-    pub(super) fn mark_bound(&mut self, binding: &ResourceBinding) {
+    /// Marks the workload that a binding names, and returns it.
+    pub(super) fn bind(&mut self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
         let identity = of_bound(binding);
         let hash = self.hasher.hash_one(identity);
-        let is_meant = |known: &Known| of_resource(&known.entry.object.resource) == identity;
-        if let Some(known) = self.entries.find_mut(hash, is_meant) {
-            known.is_bound = true;
-        }
+        let known = self.entries.find_mut(hash, |known| known.is(identity))?;
+        known.is_bound = true;
+        Some(&known.entry)
     }
 
     /// The workloads that no marked binding names, in the order of arrival.
