@@ -100,8 +100,7 @@ impl Candidate {
 
     /// The object as it is written from: its metadata and status.
     pub(super) fn base(&self) -> Fetched {
-        let status = serde_json::to_value(&self.binding.status).unwrap_or_default();
-        Fetched::new(self.binding.metadata.clone(), status)
+        Fetched::new(self.binding.metadata.clone(), &self.binding.status)
     }
 
     pub(super) fn announcement(&self, news: News, message: String) -> Announcement {

@@ -387,8 +387,8 @@ impl Engine {
         let base = candidate.base();
         let metadata = &base.metadata;
         let (uid, version) = (metadata.uid.as_str(), metadata.resource_version.as_str());
-        let is_current =
-            specification.is_none() && status_patch(uid, version, metadata.generation, &base.status, &wanted).is_none();
+        let is_current = specification.is_none()
+            && status_patch(uid, version, metadata.generation, &base.status(), &wanted).is_none();
         if is_current {
             self.end(&candidate.key, in_flight, moment);
             return None;

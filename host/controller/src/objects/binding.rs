@@ -3,13 +3,14 @@
 //! The placement stays text because the annotation `policy.karmada.io/applied-placement` must repeat it with every
 //! field, those of newer versions of Karmada included, and because thousands of bindings share one placement.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use divvy_karmada::api::{BindingScope, ResourceBinding, ResourceBindingStatus};
+use divvy_karmada::api::{BindingScope, ReadFields, ResourceBinding, ResourceBindingSpec, ResourceBindingStatus};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::fetched::typed;
 use super::{BindingKey, Fetched, Kind};
 
 /// A binding with the parts that are kept apart from the object.
@@ -45,6 +46,9 @@ pub enum Health {
     Unknown,
 }
 
+/// A text by the name of its field.
+type Fields<'a> = BTreeMap<String, &'a RawValue>;
+
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct AggregatedItem {
@@ -55,36 +59,33 @@ struct AggregatedItem {
 impl BindingDocument {
     pub(super) fn read(kind: Kind, fetched: Fetched) -> Result<Self, serde_json::Error> {
         let Fetched {
-            metadata,
-            mut spec,
-            mut status,
-            ..
+            metadata, spec, status, ..
         } = fetched;
-        let placement = spec.as_object_mut().and_then(|spec| spec.remove("placement"));
-        let placement = placement.filter(|placement| !placement.is_null());
-        let aggregated = status
-            .as_object_mut()
-            .and_then(|status| status.remove("aggregatedStatus"));
-        let items: Vec<Value> = match aggregated {
-            Some(aggregated) if !aggregated.is_null() => serde_json::from_value(aggregated)?,
-            _ => Vec::new(),
+        let mut spec = fields(spec.as_deref())?;
+        // A placement that cannot be read is a failure of the binding, to be shown to its owner.
+        let placement = spec.remove("placement");
+        let placement = placement.filter(|placement| placement.get() != "null");
+        let mut status = fields(status.as_deref())?;
+        let aggregated: Option<Vec<&RawValue>> = match status.remove("aggregatedStatus") {
+            Some(aggregated) => serde_json::from_str(aggregated.get())?,
+            None => None,
         };
         let scope = match kind {
             Kind::ClusterBinding => BindingScope::Cluster,
             _ => BindingScope::Namespaced,
         };
-        let status: ResourceBindingStatus = typed(status)?;
         Ok(Self {
             object: ResourceBinding {
                 api_version: ResourceBinding::API_VERSION.to_owned(),
                 kind: scope.kind().to_owned(),
                 metadata,
-                spec: typed(spec)?,
-                status,
+                spec: ResourceBindingSpec::from_fields(spec)?,
+                status: ResourceBindingStatus::from_fields(status)?,
             },
-            placement: placement.map(|placement| placement.to_string()),
-            aggregated: items
+            placement: placement.map(in_one_form).transpose()?,
+            aggregated: aggregated
                 .into_iter()
+                .flatten()
                 .map(AggregatedStatus::read)
                 .collect::<Result<_, _>>()?,
         })
@@ -101,10 +102,10 @@ impl BindingDocument {
 }
 
 impl AggregatedStatus {
-    fn read(item: Value) -> Result<Self, serde_json::Error> {
+    fn read(item: &RawValue) -> Result<Self, serde_json::Error> {
         let mut hasher = DefaultHasher::new();
-        item.hash(&mut hasher);
-        let AggregatedItem { cluster_name, health } = serde_json::from_value(item)?;
+        item.get().hash(&mut hasher);
+        let AggregatedItem { cluster_name, health } = serde_json::from_str(item.get())?;
         Ok(Self {
             cluster: cluster_name,
             health: match health.as_deref() {
@@ -115,4 +116,19 @@ impl AggregatedStatus {
             fingerprint: hasher.finish(),
         })
     }
+}
+
+/// The fields of an object; none if there is no object.
+fn fields(text: Option<&RawValue>) -> Result<Fields<'_>, serde_json::Error> {
+    text.map_or_else(|| Ok(Fields::new()), |text| serde_json::from_str(text.get()))
+}
+
+/// A text without spaces and escapes, with its keys in order: bindings with the same placement then share one text. API servers
+/// write objects like that, so most texts are taken as they are.
+fn in_one_form(text: &RawValue) -> Result<String, serde_json::Error> {
+    let text = text.get();
+    if text.contains([' ', '\n', '\r', '\t', '\\']) {
+        return Ok(serde_json::from_str::<Value>(text)?.to_string());
+    }
+    Ok(text.to_owned())
 }

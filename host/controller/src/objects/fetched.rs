@@ -1,25 +1,29 @@
-//! An object as it comes from the API server: its metadata, and everything else as JSON.
+//! An object as it comes from the API server: its metadata, and everything else as text.
 
 use std::borrow::Cow;
 
-use divvy_karmada::api::{Cluster, ObjectMeta, PolicyScope, PropagationPolicy, ReadValue};
+use divvy_karmada::api::{Cluster, ObjectMeta, PolicyScope, PropagationPolicy, ReadJson, ResourceBindingStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1;
 use kube::Resource;
 use kube::core::DynamicResourceScope;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Kind, ObjectKey};
 
 /// An object of any watched kind. Managed fields and owner references are skipped while it is parsed.
+///
+/// Specification and status stay text: most objects are read once, as the type of their kind, and the answer to a write is
+/// often not read at all.
 #[derive(Debug, Clone, Default)]
 pub struct Fetched {
     /// Metadata that decisions read.
     pub metadata: ObjectMeta,
-    /// The specification; `null` if there is none.
-    pub spec: Value,
-    /// The status; `null` if there is none.
-    pub status: Value,
+    /// The specification; `None` if there is none.
+    pub(super) spec: Option<Box<RawValue>>,
+    /// The status; `None` if there is none.
+    pub(super) status: Option<Box<RawValue>>,
     /// Only the resource version, which a watch continues from.
     version: v1::ObjectMeta,
 }
@@ -29,9 +33,9 @@ struct Document {
     #[serde(default)]
     metadata: ObjectMeta,
     #[serde(default)]
-    spec: Value,
+    spec: Option<Box<RawValue>>,
     #[serde(default)]
-    status: Value,
+    status: Option<Box<RawValue>>,
 }
 
 impl<'de> Deserialize<'de> for Fetched {
@@ -81,12 +85,23 @@ impl Resource for Fetched {
 
 impl Fetched {
     /// An object with this metadata and status, to write from.
-    pub fn new(metadata: ObjectMeta, status: Value) -> Self {
+    pub fn new(metadata: ObjectMeta, status: &ResourceBindingStatus) -> Self {
         Self {
             metadata,
-            status,
+            // A status has no key that JSON could not write; without one, the patch repeats what is there.
+            status: to_raw_value(status).ok(),
             ..Self::default()
         }
+    }
+
+    /// The specification as JSON; `null` if there is none.
+    pub fn specification(&self) -> Value {
+        value(self.spec.as_deref())
+    }
+
+    /// The status as JSON; `null` if there is none.
+    pub fn status(&self) -> Value {
+        value(self.status.as_deref())
     }
 
     /// Namespace and name.
@@ -102,8 +117,8 @@ impl Fetched {
             api_version: Cluster::API_VERSION.to_owned(),
             kind: Cluster::KIND.to_owned(),
             metadata: self.metadata,
-            spec: typed(self.spec)?,
-            status: typed(self.status)?,
+            spec: typed(self.spec.as_deref())?,
+            status: typed(self.status.as_deref())?,
         })
     }
 
@@ -116,15 +131,18 @@ impl Fetched {
             api_version: PropagationPolicy::API_VERSION.to_owned(),
             kind: scope.kind().to_owned(),
             metadata: self.metadata,
-            spec: typed(self.spec)?,
+            spec: typed(self.spec.as_deref())?,
         })
     }
 }
 
-/// Reads a value; `null` is the type's default.
-pub(super) fn typed<T: ReadValue + Default>(value: Value) -> Result<T, serde_json::Error> {
-    match value {
-        Value::Null => Ok(T::default()),
-        value => T::from_value(value),
-    }
+/// Reads a text; `None` is the type's default.
+pub(super) fn typed<T: ReadJson + Default>(text: Option<&RawValue>) -> Result<T, serde_json::Error> {
+    text.map_or_else(|| Ok(T::default()), |text| T::from_json(text.get()))
+}
+
+fn value(text: Option<&RawValue>) -> Value {
+    // Such a text is JSON.
+    text.and_then(|text| serde_json::from_str(text.get()).ok())
+        .unwrap_or_default()
 }

@@ -84,7 +84,7 @@ impl BindingStore {
     /// Inserts a version of a binding and reports what changed. `is_ours` is the answer of
     /// [`divvy_scheduler::decide::ownership::is_ours`].
     ///
-    /// An older version than the stored one is ignored: after a write, its answer is stored at once, and the watch
+    /// The stored version and older ones are ignored: after a write, its answer is stored at once, and the watch
     /// still has to repeat what came before.
     /// A relist (`is_listed`) is believed even then, unless the stored version came after it began: versions go back if
     /// a control plane was restored from a backup.
@@ -111,6 +111,15 @@ impl BindingStore {
                 ..BindingChange::default()
             };
             return (shared_key, stale);
+        }
+        if let Some(old) = old
+            && !is_listed
+            && version != 0
+            && version == old.version
+            && *old.uid == document.object.metadata.uid
+            && old.is_ours == is_ours
+        {
+            return (shared_key, BindingChange::default());
         }
         let record = Record::new(document, is_ours, version, epoch, old, &mut self.shared);
         let change = record.change_from(old);

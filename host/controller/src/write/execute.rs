@@ -155,7 +155,7 @@ impl Writer {
             // The answer was lost, but the request was not.
             if !is_known
                 && current.metadata.resource_version != version
-                && is_applied(patch, &current.metadata, &current.spec)
+                && is_applied(patch, &current.metadata, &current.specification())
             {
                 return Ok(*current);
             }
@@ -173,13 +173,14 @@ impl Writer {
     /// Patches the status, beginning with the newest object that is known. Reads the binding again after a conflict: another
     /// controller wrote its own part.
     async fn write_status(&self, job: &WriteJob, wanted: &StatusWanted, written: &mut Written) -> WriteOutcome {
-        let mut current = written.latest.clone().unwrap_or_else(|| job.base.clone());
+        let newest = written.latest.as_ref().unwrap_or(&job.base);
+        let mut version = newest.metadata.resource_version.clone();
+        let mut current = newest.status();
         // The observed generation stays that of this decision, even if the specification changes meanwhile.
-        let generation = current.metadata.generation;
+        let generation = newest.metadata.generation;
         let mut failure = String::new();
         for attempt in 0..ATTEMPTS {
-            let version = current.metadata.resource_version.clone();
-            let Some(body) = status_patch(&job.base.metadata.uid, &version, generation, &current.status, wanted) else {
+            let Some(body) = status_patch(&job.base.metadata.uid, &version, generation, &current, wanted) else {
                 return WriteOutcome::Done;
             };
             match self.patch(job, Some("status"), &body).await {
@@ -205,13 +206,15 @@ impl Writer {
                     self.wait(attempt, None).await;
                 }
             }
-            match self.read_patiently(job).await {
-                Ok(fetched) => current = fetched,
+            let read = match self.read_patiently(job).await {
+                Ok(read) => read,
                 Err(outcome) => return outcome,
-            }
-            if !written.wrote_specification && current.metadata.generation != generation {
+            };
+            if !written.wrote_specification && read.metadata.generation != generation {
                 return WriteOutcome::Superseded;
             }
+            current = read.status();
+            version = read.metadata.resource_version;
         }
         WriteOutcome::Failed(failure)
     }

@@ -53,7 +53,7 @@ pub use preference::{
     ReplicaSchedulingType,
 };
 pub use quantity::Quantity;
-pub use read::{ReadJson, ReadValue};
+pub use read::{ReadFields, ReadJson};
 pub use selector::{FieldSelector, LabelSelector, LabelSelectorRequirement, SelectorOperator, SelectorRequirement};
 pub use small_map::SmallMap;
 pub use taint::{Taint, TaintEffect, Toleration, TolerationOperator};

@@ -3,7 +3,12 @@
 //! The code that serde derives is generic over the parser, so each crate that parsed an object itself would compile all of its
 //! types again. These functions are compiled here, once.
 
-use serde_json::{Error, Value};
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::de::value::MapDeserializer;
+use serde_json::Error;
+use serde_json::value::RawValue;
 
 use super::{
     Cluster, ClusterSpec, ClusterStatus, Placement, PropagationPolicy, PropagationSpec, ResourceBinding,
@@ -20,14 +25,14 @@ pub trait ReadJson: Sized {
     fn from_json(text: &str) -> Result<Self, Error>;
 }
 
-/// A type that is read from a JSON value.
-pub trait ReadValue: Sized {
-    /// Reads a value.
+/// A type that is read from the fields of a JSON object, of which each is a text.
+pub trait ReadFields: Sized {
+    /// Reads fields by their names.
     ///
     /// # Errors
     ///
     /// An error of `serde_json` if a field has another type.
-    fn from_value(value: Value) -> Result<Self, Error>;
+    fn from_fields(fields: BTreeMap<String, &RawValue>) -> Result<Self, Error>;
 }
 
 macro_rules! read {
@@ -42,11 +47,15 @@ macro_rules! read {
 
 read! {
     ReadJson: from_json, &str, divvy_documents::from_json,
-    Cluster Placement PropagationPolicy ResourceBinding
+    Cluster ClusterSpec ClusterStatus Placement PropagationPolicy PropagationSpec ResourceBinding
 }
 
-// What a watch parses as values first.
+// What a watch splits into fields first.
 read! {
-    ReadValue: from_value, Value, serde_json::from_value,
-    ClusterSpec ClusterStatus PropagationSpec ResourceBindingSpec ResourceBindingStatus
+    ReadFields: from_fields, BTreeMap<String, &RawValue>, from_fields,
+    ResourceBindingSpec ResourceBindingStatus
+}
+
+fn from_fields<T: DeserializeOwned>(fields: BTreeMap<String, &RawValue>) -> Result<T, Error> {
+    T::deserialize(MapDeserializer::new(fields.into_iter()))
 }
