@@ -132,3 +132,68 @@ fn in_one_form(text: &RawValue) -> Result<String, serde_json::Error> {
     }
     Ok(text.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(binding: &Value) -> Result<BindingDocument, serde_json::Error> {
+        BindingDocument::read(Kind::Binding, serde_json::from_str(&binding.to_string())?)
+    }
+
+    fn placed(text: &str) -> BindingDocument {
+        let binding = format!(r#"{{"metadata": {{"name": "web"}}, "spec": {{"replicas": 3, "placement": {text}}}}}"#);
+        BindingDocument::read(Kind::Binding, serde_json::from_str(&binding).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_placement_keeps_fields_that_are_not_known_and_has_one_form() {
+        let compact = r#"{"clusterAffinity":{"clusterNames":["a","b"]},"newField":[1,{"x":null}]}"#;
+        let spaced = r#"{ "newField": [1, {"x": null}], "clusterAffinity": {"clusterNames": ["a", "\u0062"]} }"#;
+        for text in [compact, spaced] {
+            let document = placed(text);
+            assert_eq!(document.placement.as_deref(), Some(compact));
+            assert_eq!(
+                (document.object.spec.placement, document.object.spec.replicas),
+                (None, Some(3))
+            );
+        }
+    }
+
+    #[test]
+    fn a_placement_that_cannot_be_read_does_not_hide_the_binding() {
+        assert_eq!(placed("7").placement.as_deref(), Some("7"));
+        assert_eq!(placed("null").placement, None);
+        assert!(read(&json!({"spec": {"replicas": "three"}})).is_err());
+    }
+
+    #[test]
+    fn a_binding_may_lack_everything() {
+        for binding in [json!({}), json!({"metadata": {}, "spec": null, "status": null})] {
+            let document = read(&binding).unwrap();
+            assert_eq!((document.placement, document.aggregated), (None, Vec::new()));
+        }
+        let document = read(&json!({"status": {"aggregatedStatus": null, "schedulerObservedGeneration": 4}})).unwrap();
+        assert_eq!(document.object.status.scheduler_observed_generation, 4);
+    }
+
+    #[test]
+    fn any_change_of_a_clusters_state_shows() {
+        let states = |ready: i64| {
+            let item = json!({"clusterName": "a", "health": "Healthy", "status": {"readyReplicas": ready}});
+            read(&json!({"status": {"aggregatedStatus": [item, {"clusterName": "b"}]}}))
+                .unwrap()
+                .aggregated
+        };
+        let (before, after) = (states(1), states(2));
+        let healths: Vec<(&str, Health)> = before
+            .iter()
+            .map(|state| (state.cluster.as_str(), state.health))
+            .collect();
+        assert_eq!(healths, [("a", Health::Healthy), ("b", Health::Unknown)]);
+        assert_ne!(before[0], after[0]);
+        assert_eq!((&before[1], &before), (&after[1], &states(1)));
+    }
+}

@@ -300,3 +300,71 @@ pub fn claim_text(claim: Claim<'_>) -> String {
 pub fn version_number(version: &str) -> u64 {
     version.parse().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+    use crate::objects::{Kind, Object};
+
+    fn document(version: &str, replicas: i32) -> BindingDocument {
+        let object = json!({
+            "metadata": {"namespace": "shop", "name": "web", "uid": "u", "resourceVersion": version, "generation": replicas},
+            "spec": {"replicas": replicas},
+        });
+        match Object::read(Kind::Binding, from_value(object).unwrap()) {
+            Ok(Object::Binding(document)) => *document,
+            other => panic!("not a binding: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn versions_that_are_stored_already_change_nothing() {
+        let mut store = BindingStore::default();
+        let mut applied = |version, replicas, is_listed| {
+            let (key, change) = store.upsert(document(version, replicas), true, is_listed);
+            let kept = store
+                .get(&key)
+                .and_then(Record::binding)
+                .and_then(|binding| binding.spec.replicas);
+            (change, kept)
+        };
+        let is_new = BindingChange {
+            is_new: true,
+            ..BindingChange::default()
+        };
+        let is_stale = BindingChange {
+            is_stale: true,
+            ..BindingChange::default()
+        };
+        let has_changed = BindingChange {
+            generation: true,
+            ..BindingChange::default()
+        };
+        assert_eq!(applied("10", 1, false), (is_new, Some(1)));
+        assert_eq!(applied("12", 2, false), (has_changed, Some(2)));
+        // The watch repeats a write and what came before it.
+        assert_eq!(applied("11", 1, false), (is_stale, Some(2)));
+        assert_eq!(applied("12", 2, false), (BindingChange::default(), Some(2)));
+    }
+
+    #[test]
+    fn versions_that_are_not_numbers_are_never_the_same() {
+        let mut store = BindingStore::default();
+        for replicas in [3, 4] {
+            let (key, _) = store.upsert(document("x", replicas), true, false);
+            let binding = store.get(&key).and_then(Record::binding);
+            assert_eq!(binding.and_then(|binding| binding.spec.replicas), Some(replicas));
+        }
+    }
+
+    #[test]
+    fn another_scheduler_takes_a_version_that_is_stored_already() {
+        let mut store = BindingStore::default();
+        store.upsert(document("10", 1), true, false);
+        let (key, change) = store.upsert(document("10", 1), false, false);
+        assert!(change.metadata);
+        assert!(store.get(&key).is_some_and(|record| !record.is_ours));
+    }
+}
