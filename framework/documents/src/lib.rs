@@ -21,6 +21,7 @@ mod strict;
 mod tests;
 #[cfg(feature = "toml")]
 pub mod toml;
+mod unique;
 mod words;
 #[cfg(feature = "yaml")]
 pub mod yaml;
@@ -31,4 +32,5 @@ pub use fault::{Fault, ValueError};
 pub use node::{DEPTH_MAX, Decimal, Node, NodeValue};
 pub use path::{FieldPath, PathSegment};
 pub use strict::Strict;
+pub use unique::unique_value;
 pub use words::WHOLE_NUMBER;

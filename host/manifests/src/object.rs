@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use divvy_documents::chunks::{Chunk, LineCounter};
-use divvy_documents::{Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning};
+use divvy_documents::{
+    Cause, Document, Fault, FieldPath, NodeValue, ObjectName, Problem, Source, Warning, unique_value,
+};
 use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ReadJson, Resource, ResourceBinding, TypeMeta};
 use divvy_karmada::fields::FieldTree;
 use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
@@ -389,7 +391,7 @@ impl<'options> ObjectReader<'options> {
     /// Reads a workload or another resource that Karmada may propagate. One with problems is reported and left out.
     fn resource(&mut self, document: &Document<'_>, type_meta: TypeMeta, place: &Place) {
         let mut faults = Vec::new();
-        let value: Value = match document.json().map(serde_json::from_str) {
+        let value: Value = match document.json().map(unique_value) {
             Some(Ok(value)) => value,
             _ => document.tree(&mut faults).to_json(),
         };

@@ -285,6 +285,26 @@ f.yaml: document 1, line 4: Cluster (no name): metadata.name: missing: expected 
     );
 }
 
+/// Every road, also those that know only some of the keys: `serde_json` alone keeps the last of equal ones.
+#[test]
+fn keys_given_twice_are_problems_in_each_kind_of_json() {
+    check_problems(
+        "{\"apiVersion\": \"apps/v1\", \"kind\": \"Deployment\", \"metadata\": {\"name\": \"web\"},\n\"spec\": {\"replicas\": 3,\n\"replicas\": 5}}",
+        "
+f.yaml: document 1, line 3: Deployment default/web: spec: the key `replicas` is given twice, first on line 2",
+    );
+    check_problems(
+        "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"c\"}, \"data\": {\"a\": \"1\",\n\"a\": \"1\"}}",
+        "
+f.yaml: document 1, line 2: ConfigMap default/c: data: the key `a` is given twice, first on line 1",
+    );
+    check_problems(
+        "{\"apiVersion\": \"cluster.karmada.io/v1alpha1\", \"kind\": \"Cluster\", \"metadata\": {\"name\": \"a\",\"labels\": {\"x\": \"1\",\n\"x\": \"2\"}}}",
+        "
+f.yaml: document 1, line 2: Cluster a: metadata.labels: the key `x` is given twice, first on line 1",
+    );
+}
+
 #[test]
 fn syntax_errors_have_their_line() {
     for (text, expected) in rows(

@@ -68,7 +68,7 @@ pub(super) struct RunArguments {
     /// Schedule the bindings with this scheduler name, instead of the profile's `scheduler-name`
     #[arg(long, value_name = "NAME")]
     scheduler_name: Option<String>,
-    /// Address for probes, metrics and explanations; there is no authentication
+    /// Address for probes, metrics and explanations; whoever reaches it may read them
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10351")]
     listen: SocketAddr,
     /// Form of the log
@@ -84,7 +84,7 @@ pub(super) struct RunArguments {
     otlp_endpoint: Option<String>,
     /// End with exit code 3 if a plugin call does not return for this long, at least 10s; 0s waits forever
     ///
-    /// The lease is released, so that a standby takes over. After ten seconds, the scheduler is no longer ready.
+    /// The lease is released, so that a standby takes over. `/readyz` fails from the tenth second of the call on.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
     hang_limit: Duration,
     /// Decide without holding a lease; safe only if no other process schedules the same bindings

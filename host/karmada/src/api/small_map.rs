@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 use litemap::LiteMap;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 /// A map from text, sorted by key. Everything but making one is that of [`LiteMap`].
@@ -112,7 +112,13 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
             found.push(entry);
         }
         found.shrink_to_fit();
-        Ok(SmallMap::from_iter(found))
+        let count = found.len();
+        let map = SmallMap::from_iter(found);
+        if map.len() < count {
+            // As for the fields of a struct. Whoever knows the lines says which key it is.
+            return Err(A::Error::custom("a key is given twice"));
+        }
+        Ok(map)
     }
 }
 
@@ -136,13 +142,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_of_equal_keys_counts_and_keys_are_sorted() {
-        let map: SmallMap<i32> = serde_json::from_str(r#"{"b": 1, "a": 2, "b": 3}"#).expect("a map");
+    fn keys_are_sorted_and_different() {
+        let map: SmallMap<i32> = serde_json::from_str(r#"{"b": 3, "a": 2}"#).expect("a map");
         assert_eq!(
             map.iter().collect::<Vec<_>>(),
             [(&"a".to_owned(), &2), (&"b".to_owned(), &3)]
         );
         assert_eq!(serde_json::to_string(&map).expect("it is text"), r#"{"a":2,"b":3}"#);
+        assert!(serde_json::from_str::<SmallMap<i32>>(r#"{"b": 1, "a": 2, "b": 1}"#).is_err());
     }
 
     #[test]
