@@ -66,10 +66,15 @@ impl BindingDocument {
         let placement = spec.remove("placement");
         let placement = placement.filter(|placement| placement.get() != "null");
         let mut status = fields(status.as_deref())?;
-        let aggregated: Option<Vec<&RawValue>> = match status.remove("aggregatedStatus") {
-            Some(aggregated) => serde_json::from_str(aggregated.get())?,
+        let items: Option<Vec<&RawValue>> = match status.remove("aggregatedStatus") {
+            Some(items) => serde_json::from_str(items.get())?,
             None => None,
         };
+        let items = items.unwrap_or_default();
+        let mut aggregated = Vec::with_capacity(items.len());
+        for item in items {
+            aggregated.push(AggregatedStatus::read(item)?);
+        }
         let scope = match kind {
             Kind::ClusterBinding => BindingScope::Cluster,
             _ => BindingScope::Namespaced,
@@ -83,11 +88,7 @@ impl BindingDocument {
                 status: ResourceBindingStatus::from_fields(status)?,
             },
             placement: placement.map(in_one_form).transpose()?,
-            aggregated: aggregated
-                .into_iter()
-                .flatten()
-                .map(AggregatedStatus::read)
-                .collect::<Result<_, _>>()?,
+            aggregated,
         })
     }
 
