@@ -3,11 +3,15 @@
 //! A table crate was considered and rejected: table crates draw boxes and wrap text inside cells. Here a row must
 //! remain one line that `grep` can find, names must remain whole, and a long name breaks its line once at most.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::Style;
 
+pub use super::cell::{Align, Cell};
 use super::style;
 use super::text::{printable, width, wrapped};
 
@@ -16,21 +20,10 @@ const GAP: usize = 2;
 /// Minimum width of the first column, however narrow the terminal. Longer names break the line.
 const FIRST_COLUMN_MINIMUM: usize = 16;
 
-/// Indentation of a cell that belongs to an earlier row.
-const BELOW: &[u8] = b"  ";
 /// Additional indentation of the continuation lines of a text.
 const HANG: usize = 2;
 /// Minimum width of a text, however narrow the terminal.
 const TEXT_MINIMUM: usize = 20;
-
-/// Alignment of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
-    /// To the left, for words.
-    Left,
-    /// To the right, for numbers.
-    Right,
-}
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
@@ -41,24 +34,6 @@ pub struct Column {
     pub align: Align,
     /// True for free text, which is wrapped within the column if it is the last one.
     is_text: bool,
-}
-
-/// Content and style of one cell.
-#[derive(Debug, Clone)]
-pub struct Cell<'a> {
-    content: Content<'a>,
-    style: Style,
-}
-
-#[derive(Debug, Clone)]
-enum Content<'a> {
-    Text(Cow<'a, str>),
-    /// Text that is indented within its column.
-    Below(Cow<'a, str>),
-    /// A number, which becomes text only when it is written: most cells of a large table are numbers.
-    Number(i64),
-    /// A bar, its length in thousandths of the column's width.
-    Bar(u16),
 }
 
 #[derive(Debug, Clone)]
@@ -144,139 +119,6 @@ impl Column {
             ..Self::left(title)
         }
     }
-}
-
-impl<'a> Cell<'a> {
-    /// Text in a style.
-    pub fn new(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
-        Self {
-            content: Content::Text(printable_text(text.into())),
-            style,
-        }
-    }
-
-    /// Ordinary text.
-    pub fn plain(text: impl Into<Cow<'a, str>>) -> Self {
-        Self::new(text, style::PLAIN)
-    }
-
-    /// Ordinary text, indented: a part of what the first cell of an earlier row names.
-    pub fn below(text: impl Into<Cow<'a, str>>) -> Self {
-        Self {
-            content: Content::Below(printable_text(text.into())),
-            style: style::PLAIN,
-        }
-    }
-
-    /// A number.
-    pub fn number(number: i64) -> Self {
-        Self {
-            content: Content::Number(number),
-            style: style::PLAIN,
-        }
-    }
-
-    /// The same content in a style.
-    #[must_use]
-    pub fn styled(self, style: Style) -> Self {
-        Self { style, ..self }
-    }
-
-    /// A cell without text.
-    pub fn empty() -> Self {
-        Self {
-            content: Content::Text(Cow::Borrowed("")),
-            style: style::PLAIN,
-        }
-    }
-
-    /// A bar of `part / whole` of the column's width; an empty cell if `part` is not positive.
-    pub fn bar(part: i64, whole: i64, style: Style) -> Self {
-        if part <= 0 {
-            return Self::empty();
-        }
-        let share = i128::from(part) * 1000 / i128::from(whole.max(1));
-        Self {
-            content: Content::Bar(u16::try_from(share.clamp(1, 1000)).unwrap_or(1000)),
-            style,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        matches!(&self.content, Content::Text(text) if text.is_empty())
-    }
-
-    /// True if text that is too long for its column may cover this cell.
-    fn gives_way(&self) -> bool {
-        matches!(self.content, Content::Bar(_)) || self.is_empty()
-    }
-
-    fn width(&self) -> usize {
-        match &self.content {
-            Content::Text(text) => width(text),
-            Content::Below(text) => width(text) + BELOW.len(),
-            Content::Number(number) => digits(*number),
-            Content::Bar(_) => 0,
-        }
-    }
-
-    /// Number of columns that the cell takes in a column of this width.
-    fn width_in(&self, columns: usize) -> usize {
-        match &self.content {
-            Content::Bar(share) => width(&bar(usize::from(*share), columns)),
-            _ => self.width(),
-        }
-    }
-
-    /// Writes the cell without padding.
-    fn write(&self, out: &mut (impl Write + ?Sized), columns: usize, is_plain: bool) -> io::Result<()> {
-        let style = if is_plain { style::PLAIN } else { self.style };
-        // Most cells have no style, and formatting one takes as long as writing the text.
-        if style != style::PLAIN {
-            write!(out, "{style}")?;
-        }
-        match &self.content {
-            Content::Text(text) => out.write_all(text.as_bytes())?,
-            Content::Below(text) => {
-                out.write_all(BELOW)?;
-                out.write_all(text.as_bytes())?;
-            }
-            Content::Number(number) => out.write_all(itoa::Buffer::new().format(*number).as_bytes())?,
-            Content::Bar(share) => out.write_all(bar(usize::from(*share), columns).as_bytes())?,
-        }
-        if style != style::PLAIN {
-            write!(out, "{style:#}")?;
-        }
-        Ok(())
-    }
-}
-
-/// Columns that a number takes.
-fn digits(number: i64) -> usize {
-    let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1;
-    digits + usize::from(number < 0)
-}
-
-/// As [`printable`], without copying text that is printable.
-fn printable_text(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => printable(text),
-        Cow::Owned(text) => match printable(&text) {
-            Cow::Borrowed(_) => Cow::Owned(text),
-            Cow::Owned(escaped) => Cow::Owned(escaped),
-        },
-    }
-}
-
-/// Draws a bar in eighths of a column: at least one eighth for any share above zero.
-fn bar(share: usize, columns: usize) -> String {
-    const PARTS: [char; 8] = ['█', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-    let eighths = (share * columns * 8 / 1000).max(usize::from(share > 0));
-    let mut text = "█".repeat(eighths / 8);
-    if !eighths.is_multiple_of(8) {
-        text.push(PARTS[eighths % 8]);
-    }
-    text
 }
 
 /// Writes spaces. A format width would panic above 65,535, and the length of names is not under our control.
@@ -384,7 +226,9 @@ impl<'a> Grid<'a> {
                 self.passing = Some(Passing::Measured(widths));
             }
             Some(Passing::Written(mut bytes, widths, columns)) => {
-                let _infallible = self.write_row(&mut bytes, &cells, widths, columns);
+                if !self.write_plain(&mut bytes, &cells, widths, columns) {
+                    let _infallible = self.write_row(&mut bytes, &cells, widths, columns);
+                }
                 self.passing = Some(Passing::Written(bytes, widths, columns));
             }
         }
@@ -495,6 +339,29 @@ impl<'a> Grid<'a> {
         widths
     }
 
+    /// Writes a row without styles, of cells that fit their columns and whose bytes are columns: nearly all rows of a large table
+    /// are of this kind. Writes the same as [`Self::write_row`], or returns false and writes nothing.
+    fn write_plain(&self, bytes: &mut Vec<u8>, cells: &[Cell<'_>], widths: &[usize], columns: Option<usize>) -> bool {
+        if columns.is_some() && self.columns.last().is_some_and(|column| column.is_text) {
+            return false;
+        }
+        let begin = bytes.len();
+        bytes.resize(begin + self.indent, b' ');
+        let mut start = bytes.len();
+        for ((cell, column), &width) in cells.iter().zip(&*self.columns).zip(widths) {
+            if width == 0 {
+                continue;
+            }
+            if !cell.is_empty() && !cell.write_plain(bytes, start, (width, column.align), self.is_plain) {
+                bytes.truncate(begin);
+                return false;
+            }
+            start += width + GAP;
+        }
+        bytes.push(b'\n');
+        true
+    }
+
     /// Writes one row. Free text in the last column is wrapped at the width of the terminal.
     fn write_row(
         &self,
@@ -509,7 +376,7 @@ impl<'a> Grid<'a> {
         };
         let taken = widths.iter().take(before.len()).filter(|width| **width > 0);
         let start = self.indent + taken.map(|width| width + GAP).sum::<usize>();
-        let Content::Text(text) = &last.content else {
+        let Some(text) = last.text() else {
             return self.write_cells(out, cells, widths);
         };
         if start + last.width() <= columns {

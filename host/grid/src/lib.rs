@@ -7,6 +7,7 @@
 //! - [`text`]: the width of a text, its line breaks, and what must not reach a terminal.
 //! - [`style`]: colours, each named after its meaning.
 
+mod cell;
 pub mod grid;
 pub mod style;
 pub mod text;

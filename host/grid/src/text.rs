@@ -15,7 +15,7 @@ pub fn width(text: &str) -> usize {
 }
 
 /// True for ASCII without control characters, where each byte is a column.
-fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 

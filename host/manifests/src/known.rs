@@ -62,7 +62,8 @@ impl Known {
         manifests: &'a Manifests,
     ) -> Option<(Entry, &'a Source)> {
         let of = |entry: &Entry| of_entry(*entry, manifests, &self.faulty);
-        let is_wanted = |entry: &Entry| of(entry).is_some_and(|(identity, _)| identity == wanted);
+        // The table compares a few bits of the hash, and the object itself is rarely in a cache.
+        let is_wanted = |entry: &Entry| entry.hash == hash && of(entry).is_some_and(|(identity, _)| identity == wanted);
         let entry = self.entries.find(hash, is_wanted)?;
         Some((*entry, of(entry)?.1))
     }

@@ -108,6 +108,7 @@ impl Manifests {
         for binding in self.bindings.drain(..) {
             detector.apply_binding(binding.object, Some(binding.source));
         }
+        detector.reserve_resources(self.resources.len());
         for resource in self.resources.drain(..) {
             detector.apply_resource(resource.object, Some(resource.source));
         }

@@ -3,7 +3,7 @@
 //! Objects do not affect each other here, so that several threads can read them. Everything that is found is noted in the order in
 //! which it is found, and the reader of the files takes it in.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use divvy_karmada::api::{Cluster, ObjectMeta, PropagationPolicy, ReadJson, Resou
 use divvy_karmada::fields::FieldTree;
 use divvy_karmada::policy::{default_resource_models, is_cluster_scoped};
 use divvy_karmada::workloads::{Fields, WorkloadResource};
+use foldhash::quality::FixedState;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
@@ -447,9 +448,8 @@ impl<'options> ObjectReader<'options> {
 
 /// Digest of a whole object, by which the very same object is recognised.
 fn digest(value: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+    // The same on all threads, which read parts of one input.
+    FixedState::default().hash_one(value)
 }
 
 fn default_namespace(metadata: &mut ObjectMeta, is_cluster_scoped: bool) {

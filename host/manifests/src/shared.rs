@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use divvy_karmada::api::ReplicaRequirements;
+use foldhash::quality::RandomState;
 
 /// Requirements of workloads that were read.
 #[derive(Debug, Default)]
-pub(super) struct SharedRequirements(HashSet<Arc<ReplicaRequirements>>);
+pub(super) struct SharedRequirements(HashSet<Arc<ReplicaRequirements>, RandomState>);
 
 impl SharedRequirements {
     /// The requirements as another workload has them, or these if they are the first of their kind.

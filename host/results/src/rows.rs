@@ -2,15 +2,15 @@
 
 use divvy_grid::grid::{Cell, Grid};
 use divvy_grid::style;
-use divvy_scheduler::fleet::FleetSnapshot;
 
+use crate::names::Names;
 use crate::shares::Share;
 
 /// Rows of the clusters of one binding.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     /// The clusters that were scheduled against.
-    pub fleet: &'a FleetSnapshot,
+    pub names: &'a Names<'a>,
     /// True if the binding's resource has replicas.
     pub is_workload: bool,
     /// True if the binding has a last result.
@@ -55,7 +55,7 @@ impl<'a> Rows<'a> {
             cells.extend([
                 share.last.map_or_else(Cell::empty, Cell::number),
                 score.map_or_else(Cell::empty, Cell::number),
-                Cell::plain(share.region(self.fleet)),
+                Cell::plain(share.region(self.names)),
             ]);
         }
     }

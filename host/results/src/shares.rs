@@ -2,11 +2,10 @@
 
 use std::cmp::Ordering;
 
-use divvy_framework_view::clusters::Row;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::scheduler::TargetFigures;
 
+use crate::names::Names;
 use crate::targets::Targets;
 
 /// A cluster of the result, or one that was in the last result.
@@ -40,23 +39,19 @@ impl Share<'_> {
     }
 
     /// Region of the cluster; empty if it has none.
-    pub fn region<'fleet>(&self, fleet: &'fleet FleetSnapshot) -> &'fleet str {
-        let clusters = fleet.snapshot().clusters();
-        let row = match self.row {
-            Some(row) => Some(Row::from_index(row as usize)),
-            None => clusters.row(self.cluster),
-        };
-        row.map_or("", |row| clusters.get(row).region())
+    pub fn region<'fleet>(&self, names: &Names<'fleet>) -> &'fleet str {
+        let row = self.row.or_else(|| names.row(self.cluster));
+        row.map_or("", |row| names.region(row))
     }
 }
 
 /// Clusters of a result and of the last one, sorted by name.
-pub fn shares<'a>(binding: &'a Binding, targets: &'a Targets, fleet: &'a FleetSnapshot) -> Vec<Share<'a>> {
+pub fn shares<'a>(binding: &'a Binding, targets: &'a Targets, names: &'a Names<'_>) -> Vec<Share<'a>> {
     let mut last: Vec<(&str, i64)> = binding.last().collect();
     // If a cluster is listed twice, its first entry counts, as in the cycle.
     last.sort_by_key(|(cluster, _)| *cluster);
     last.dedup_by_key(|(cluster, _)| *cluster);
-    let (mut last, mut targets) = (last.into_iter().peekable(), targets.iter(fleet).peekable());
+    let (mut last, mut targets) = (last.into_iter().peekable(), targets.iter(names).peekable());
     let mut shares = Vec::with_capacity(last.len());
     loop {
         let order = match (targets.peek(), last.peek()) {

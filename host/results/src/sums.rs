@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use divvy_scheduler::fleet::FleetSnapshot;
-
+use crate::names::Names;
 use crate::shares::Share;
 use crate::targets::{Target, Targets};
 
 /// Replicas of all bindings that were scheduled, and the clusters that have them.
 #[derive(Debug)]
 pub struct Sums<'a> {
-    fleet: &'a FleetSnapshot,
+    names: &'a Names<'a>,
     /// Replicas of all results.
     pub total: i128,
     /// Replicas that were added to last results.
@@ -25,13 +24,13 @@ pub struct Sums<'a> {
 
 impl<'a> Sums<'a> {
     /// Sums in a fleet.
-    pub fn new(fleet: &'a FleetSnapshot) -> Self {
+    pub fn new(names: &'a Names<'a>) -> Self {
         Self {
-            fleet,
+            names,
             total: 0,
             grown: 0,
             shrunk: 0,
-            used: vec![false; fleet.len()],
+            used: vec![false; names.len()],
             others: HashSet::new(),
         }
     }
@@ -52,11 +51,8 @@ impl<'a> Sums<'a> {
     }
 
     fn add_used(&mut self, share: &Share<'a>) {
-        let row = share.row.map(|row| row as usize).or_else(|| {
-            let row = self.fleet.snapshot().clusters().row(share.cluster)?;
-            Some(row.index())
-        });
-        match row.and_then(|row| self.used.get_mut(row)) {
+        let row = share.row.or_else(|| self.names.row(share.cluster));
+        match row.and_then(|row| self.used.get_mut(row as usize)) {
             Some(is_used) => *is_used = true,
             None => {
                 self.others.insert(share.cluster);
@@ -82,26 +78,26 @@ impl<'a> Sums<'a> {
 
     /// Number of clusters in the fleet.
     pub fn fleet(&self) -> usize {
-        self.fleet.len()
+        self.names.len()
     }
 }
 
 /// Replicas of several results by cluster.
 #[derive(Debug)]
-pub struct Counts<'fleet> {
-    fleet: &'fleet FleetSnapshot,
+pub struct Counts<'a> {
+    names: &'a Names<'a>,
     /// By row of the snapshot; `None` for clusters without a binding.
     by_row: Vec<Option<i64>>,
     /// Those whose row is not known.
     others: BTreeMap<String, i64>,
 }
 
-impl<'fleet> Counts<'fleet> {
+impl<'a> Counts<'a> {
     /// No replicas.
-    pub fn new(fleet: &'fleet FleetSnapshot) -> Self {
+    pub fn new(names: &'a Names<'a>) -> Self {
         Self {
-            fleet,
-            by_row: vec![None; fleet.len()],
+            names,
+            by_row: vec![None; names.len()],
             others: BTreeMap::new(),
         }
     }
@@ -110,7 +106,7 @@ impl<'fleet> Counts<'fleet> {
     pub fn add(&mut self, targets: &Targets) {
         for Target {
             row, cluster, replicas, ..
-        } in targets.iter(self.fleet)
+        } in targets.iter(self.names)
         {
             let row = row.and_then(|row| self.by_row.get_mut(row as usize));
             match row {
@@ -135,7 +131,7 @@ impl<'fleet> Counts<'fleet> {
         let mut counts = self.others;
         for (row, sum) in (0_u32..).zip(self.by_row) {
             if let Some(sum) = sum {
-                *counts.entry(self.fleet.name(row).to_owned()).or_insert(0) += sum;
+                *counts.entry(self.names.name(row).to_owned()).or_insert(0) += sum;
             }
         }
         counts

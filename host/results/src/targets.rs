@@ -7,6 +7,8 @@
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::scheduler::{Decision, Outcome, TargetFigures};
 
+use crate::names::Names;
+
 /// A cluster of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target<'a> {
@@ -61,13 +63,13 @@ impl Targets {
         };
         let named = std::mem::take(named);
         match packed(&named, &figures, fleet) {
-            Some(bytes) => Self::Packed(bytes.into()),
+            Some(targets) => targets,
             None => Self::Named(named, figures),
         }
     }
 
     /// The clusters, sorted by name, with their names from the snapshot that they were decided against.
-    pub fn iter<'a>(&'a self, fleet: &'a FleetSnapshot) -> impl Iterator<Item = Target<'a>> {
+    pub fn iter<'a>(&'a self, names: &'a Names<'_>) -> impl Iterator<Item = Target<'a>> {
         let (bytes, named) = match self {
             Self::Packed(bytes) => (&bytes[..], None),
             Self::Named(named, figures) => (&[][..], Some((named, figures))),
@@ -75,7 +77,7 @@ impl Targets {
         let packed = Unpacker {
             bytes,
             before: Unpacked::default(),
-            fleet,
+            names,
         };
         let named = named.into_iter().flat_map(|(named, figures)| {
             named.iter().enumerate().map(|(index, (cluster, replicas))| Target {
@@ -90,47 +92,69 @@ impl Targets {
 }
 
 /// `None` if a cluster is not in the snapshot.
-fn packed(named: &[(String, i64)], figures: &[TargetFigures], fleet: &FleetSnapshot) -> Option<Vec<u8>> {
+fn packed(named: &[(String, i64)], figures: &[TargetFigures], fleet: &FleetSnapshot) -> Option<Targets> {
     let clusters = fleet.snapshot().clusters();
-    let mut bytes = Vec::with_capacity(named.len() * 5);
-    let mut before = Unpacked::default();
+    let mut packer = Packer::default();
     for (index, (cluster, replicas)) in named.iter().enumerate() {
         let figures = figures.get(index).copied().unwrap_or_default();
         // Most results name clusters that follow each other, which saves a search.
-        let next = before.row + 1;
+        let next = packer.before.row + 1;
         let is_next = (next as usize) < fleet.len() && fleet.name(next) == cluster;
         let row = match is_next {
             true => next,
             false => u32::try_from(clusters.row(cluster)?.index()).ok()?,
         };
+        packer.add(row, *replicas, figures);
+    }
+    Some(packer.finish())
+}
+
+/// Packs the clusters of a result, one after the other.
+#[derive(Debug, Default)]
+pub struct Packer {
+    bytes: Vec<u8>,
+    before: Unpacked,
+}
+
+impl Packer {
+    /// Adds a cluster, by its row in the snapshot. Clusters must be added in the order of their names.
+    pub fn add(&mut self, row: u32, replicas: i64, figures: TargetFigures) {
+        let TargetFigures { score, fits_now } = figures;
+        let before = self.before;
+        let is_next = row == before.row.wrapping_add(1);
         let flags = [
-            (*replicas == before.replicas, SAME_REPLICAS),
-            (figures.score == before.score, SAME_SCORE),
+            (replicas == before.replicas, SAME_REPLICAS),
+            (score == before.score, SAME_SCORE),
             (is_next, NEXT_ROW),
-            (figures.fits_now.is_some(), HAS_CAPACITY),
+            (fits_now.is_some(), HAS_CAPACITY),
         ];
         let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag);
         let flags = flags.fold(0, |all, flag| all | flag);
+        let bytes = &mut self.bytes;
         bytes.push(flags);
         if !is_next {
-            write(&mut bytes, i64::from(row));
+            write(bytes, i64::from(row));
         }
         if flags & SAME_REPLICAS == 0 {
-            write(&mut bytes, *replicas);
+            write(bytes, replicas);
         }
         if flags & SAME_SCORE == 0 {
-            write(&mut bytes, figures.score);
+            write(bytes, score);
         }
-        if let Some(fits) = figures.fits_now {
-            write(&mut bytes, fits);
+        if let Some(fits) = fits_now {
+            write(bytes, fits);
         }
-        before = Unpacked {
-            row,
-            replicas: *replicas,
-            score: figures.score,
-        };
+        self.before = Unpacked { row, replicas, score };
     }
-    Some(bytes)
+
+    /// The clusters that were added. The packer can be used for the next result.
+    pub fn finish(&mut self) -> Targets {
+        // A copy has no spare capacity, and the next result finds enough.
+        let targets = Targets::Packed(self.bytes.as_slice().into());
+        self.bytes.clear();
+        self.before = Unpacked::default();
+        targets
+    }
 }
 
 /// Writes a number in as many bytes as it needs, seven bits each; the sign is the lowest bit.
@@ -146,7 +170,7 @@ fn write(bytes: &mut Vec<u8>, number: i64) {
 struct Unpacker<'a> {
     bytes: &'a [u8],
     before: Unpacked,
-    fleet: &'a FleetSnapshot,
+    names: &'a Names<'a>,
 }
 
 impl Unpacker<'_> {
@@ -199,7 +223,7 @@ impl<'a> Iterator for Unpacker<'a> {
         let fits_now = (flags & HAS_CAPACITY != 0).then(|| self.number());
         self.before = Unpacked { row, replicas, score };
         Some(Target {
-            cluster: self.fleet.name(row),
+            cluster: self.names.name(row),
             row: Some(row),
             replicas,
             figures: TargetFigures { score, fits_now },
@@ -240,17 +264,17 @@ mod tests {
                 fits_now: (index % 3 != 0).then(|| extremes[(index + 3) % extremes.len()]),
             })
             .collect();
-        let bytes = packed(&named, &figures, &fleet).expect("every cluster is in the snapshot");
-        let targets = Targets::Packed(bytes.into());
+        let targets = packed(&named, &figures, &fleet).expect("every cluster is in the snapshot");
         let plain = Targets::Named(named, figures);
-        let rows = targets.iter(&fleet).map(|target| target.row.map(|row| fleet.name(row)));
-        let names = targets.iter(&fleet).map(|target| Some(target.cluster));
+        let known = Names::of(&fleet);
+        let rows = targets.iter(&known).map(|target| target.row.map(|row| fleet.name(row)));
+        let names = targets.iter(&known).map(|target| Some(target.cluster));
         assert!(rows.eq(names));
         let unpacked: Vec<Target<'_>> = targets
-            .iter(&fleet)
+            .iter(&known)
             .map(|target| Target { row: None, ..target })
             .collect();
-        assert_eq!(unpacked, plain.iter(&fleet).collect::<Vec<_>>());
+        assert_eq!(unpacked, plain.iter(&known).collect::<Vec<_>>());
         assert_eq!(unpacked.len(), 171);
     }
 
@@ -265,12 +289,14 @@ mod tests {
             };
             200
         ];
-        let bytes = packed(&named, &figures, &fleet).expect("every cluster is in the snapshot");
+        let Some(Targets::Packed(bytes)) = packed(&named, &figures, &fleet) else {
+            panic!("every cluster is in the snapshot");
+        };
         assert!(bytes.len() <= 200 * 4, "{} bytes", bytes.len());
     }
 
     #[test]
     fn a_cluster_that_the_snapshot_lacks_keeps_its_name() {
-        assert_eq!(packed(&[("elsewhere".to_owned(), 1)], &[], &fleet(3)), None);
+        assert!(packed(&[("elsewhere".to_owned(), 1)], &[], &fleet(3)).is_none());
     }
 }

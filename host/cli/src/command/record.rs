@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use divvy_manifests::Manifests;
+use divvy_results::names::Names;
 use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::replay::{
     Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables,
@@ -41,7 +42,8 @@ pub(super) fn write(
     let fleet = recorded_fleet(FLEET, clusters.collect());
     let mut lines = vec![recorded_header(profile, configuration), fleet];
     lines.extend(recorded_tables(profile));
-    let cases: Vec<String> = report.entries.iter().filter_map(case).collect();
+    let entries = report.entries.iter();
+    let cases: Vec<String> = entries.filter_map(|entry| case(entry, &report.names)).collect();
     let left_out = report.entries.len() - cases.len();
     lines.extend(cases);
     if is_standard_output(file) {
@@ -74,14 +76,14 @@ pub(super) fn is_standard_output(file: &Path) -> bool {
 }
 
 /// The recorded case of a decision; `None` if no cycle decided the binding or a plugin failed in it.
-fn case(entry: &Entry<'_>) -> Option<String> {
+fn case(entry: &Entry<'_>, names: &Names<'_>) -> Option<String> {
     let Entry { binding, decision, .. } = entry;
     if decision.plan.is_err() {
         return None;
     }
     let expect = match &decision.outcome {
         Outcome::Scheduled(_) => {
-            Expectation::of_counts(entry.clusters().map(|target| (target.cluster, target.replicas)))
+            Expectation::of_counts(entry.clusters(names).map(|target| (target.cluster, target.replicas)))
         }
         Outcome::Failed(error) if !error.is_plugin_fault() => Expectation::Error(karmada_kind(error).to_owned()),
         Outcome::Failed(_) | Outcome::Skipped(_) => return None,

@@ -34,7 +34,7 @@ use crate::report::page::{self, ExplainedBindings};
 use crate::report::progress::Progress;
 use crate::report::structured::Form;
 use crate::report::table::{self, TableOptions};
-use crate::report::targets::Targets;
+use crate::report::targets::{Packer, Targets};
 use crate::report::{cluster_views, pipeline, structured, style, warnings};
 
 const EXAMPLES: &str = "\
@@ -299,14 +299,17 @@ impl Deciding<'_> {
         let worker = || {
             // No thread panics while it holds the lock.
             let mut scheduler = scheduler.lock().unwrap_or_else(PoisonError::into_inner).another();
-            let (profile, mut summaries) = (&profile, PlanSummaries::default());
+            let (profile, mut summaries, mut packer) = (&profile, PlanSummaries::default(), Packer::default());
             move |binding: &Binding| {
-                let mut decision = scheduler.schedule(binding, fleet);
+                let mut decision = scheduler.schedule_rows(binding, fleet, &mut |row, replicas, figures| {
+                    packer.add(row, replicas, figures);
+                });
+                let targets = packer.finish();
                 let finding = Finding::of(&decision.plan, binding, profile);
                 if !keeps_plans {
                     summaries.put_into(&mut decision);
                 }
-                (Decided::new(decision, fleet), finding)
+                (Decided { decision, targets }, finding)
             }
         };
         let Ok(()) = pipeline::in_order(bindings, threads, worker, |(mut one, finding): (Decided, Finding)| {
@@ -437,7 +440,7 @@ fn print_views(
         message: entry.message(),
         before: assigned(entry.binding),
         base: None,
-        after: entry.after(),
+        after: entry.after(&report.names),
         explanation: entry.decision.explanation.as_ref(),
     });
     let document = cluster_view::views(clusters, &report.clusters, &placed.collect::<Vec<_>>());

@@ -167,10 +167,11 @@ impl<W> Stripped<W> {
 
 impl<W: Write> Write for Stripped<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let last = bytes.iter().rposition(|byte| *byte == ESCAPE);
-        if last.is_none() && self.since >= SEQUENCE_MAX {
+        // The standard library looks for one byte in whole words.
+        if self.since >= SEQUENCE_MAX && !bytes.contains(&ESCAPE) {
             return self.out.write(bytes);
         }
+        let last = bytes.iter().rposition(|byte| *byte == ESCAPE);
         for part in self.state.strip_next(bytes) {
             self.out.write_all(part)?;
         }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::detector::Binding;
+use divvy_results::names::Names;
 use divvy_results::shares::{Share, shares};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
@@ -21,8 +22,8 @@ use crate::command::Exit;
 pub(crate) struct Report<'a> {
     /// The bindings, sorted by `<namespace>/<name>`.
     pub(crate) entries: Vec<Entry<'a>>,
-    /// The clusters that were scheduled against.
-    pub(crate) fleet: &'a FleetSnapshot,
+    /// The clusters that were scheduled against, with their names.
+    pub(crate) names: Names<'a>,
     /// The profile that decided.
     pub(crate) profile: ProfileSummary,
     /// Replicas and resources of the clusters before and after; empty unless they are shown.
@@ -64,14 +65,6 @@ pub(crate) struct Decided {
     pub(crate) targets: Targets,
 }
 
-impl Decided {
-    /// Takes the clusters of a decision apart.
-    pub(crate) fn new(mut decision: Decision, fleet: &FleetSnapshot) -> Self {
-        let targets = Targets::take(&mut decision, fleet);
-        Self { decision, targets }
-    }
-}
-
 /// A binding and its decision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
@@ -79,7 +72,6 @@ pub(crate) struct Entry<'a> {
     /// The decision without its clusters, which are in [`Self::targets`].
     pub(crate) decision: &'a Decision,
     pub(crate) targets: &'a Targets,
-    fleet: &'a FleetSnapshot,
 }
 
 impl ProfileSummary {
@@ -125,14 +117,13 @@ impl<'a> Report<'a> {
                 binding,
                 decision,
                 targets,
-                fleet,
             })
             .collect();
         // Sort by the printed text: it puts `a-b/c` before `a/b`, while sorting by namespace would reverse them.
         entries.sort_by(|left, right| left.decision.binding.cmp(&right.decision.binding));
         Self {
             entries,
-            fleet,
+            names: Names::of(fleet),
             profile,
             clusters: Vec::new(),
             hidden: 0,
@@ -149,7 +140,7 @@ impl<'a> Report<'a> {
         });
         Explainer {
             scheduler,
-            fleet: self.fleet,
+            fleet: self.names.fleet(),
         }
     }
 
@@ -213,23 +204,29 @@ impl<'a> Entry<'a> {
     }
 
     /// Clusters of this result, sorted by name. Empty unless the binding was scheduled.
-    pub(crate) fn clusters(&self) -> impl Iterator<Item = Target<'a>> + use<'a> {
-        self.targets.iter(self.fleet)
+    pub(crate) fn clusters<'names>(&self, names: &'names Names<'_>) -> impl Iterator<Item = Target<'names>>
+    where
+        'a: 'names,
+    {
+        self.targets.iter(names)
     }
 
     /// Clusters of this result and of the last one, sorted by name. Empty unless the binding was scheduled.
-    pub(crate) fn shares(&self) -> Vec<Share<'a>> {
+    pub(crate) fn shares<'names>(&self, names: &'names Names<'_>) -> Vec<Share<'names>>
+    where
+        'a: 'names,
+    {
         if !matches!(self.decision.outcome, Outcome::Scheduled(_)) {
             return Vec::new();
         }
-        shares(self.binding, self.targets, self.fleet)
+        shares(self.binding, self.targets, names)
     }
 
     /// Clusters of the binding after this decision: those of the result, or the last ones if it was not scheduled.
-    pub(crate) fn after(&self) -> Assignment {
+    pub(crate) fn after(&self, names: &Names<'_>) -> Assignment {
         match &self.decision.outcome {
             Outcome::Scheduled(_) => self
-                .clusters()
+                .clusters(names)
                 .map(|target| (target.cluster.to_owned(), target.replicas))
                 .collect(),
             Outcome::Failed(_) | Outcome::Skipped(_) => assigned(self.binding),

@@ -24,7 +24,7 @@ pub(crate) fn loads<'a>(report: &'a Report<'_>) -> impl Iterator<Item = (&'a Bin
     // The sums do not depend on the order of the groups.
     groups.into_values().filter_map(|entries| {
         let first = entries.first()?.binding;
-        let (mut before, mut after) = (Counts::new(report.fleet), Counts::new(report.fleet));
+        let (mut before, mut after) = (Counts::new(&report.names), Counts::new(&report.names));
         for entry in entries {
             // A new binding has none, and most have few.
             let had = assigned(entry.binding);
@@ -57,7 +57,7 @@ mod tests {
             for (cluster, replicas) in assigned(entry.binding) {
                 expected.entry(cluster).or_default().0 += replicas;
             }
-            for (cluster, replicas) in entry.after() {
+            for (cluster, replicas) in entry.after(&report.names) {
                 expected.entry(cluster).or_default().1 += replicas;
             }
         }

@@ -80,7 +80,7 @@ pub(crate) fn of_decisions(
     };
     let mut totals = Totals::default();
     let bindings = report.entries.iter().map(|entry| {
-        let binding = decided(entry, profile);
+        let binding = decided(entry, entry.after(&report.names), profile);
         count(entry, &binding, &mut totals);
         let key = (binding.key.clone(), entry.binding.object.scope().kind());
         divvy_page::Binding {
@@ -99,8 +99,8 @@ pub(crate) fn of_decisions(
     }
 }
 
-fn decided(entry: &Entry<'_>, profile: &Profile) -> divvy_page::Binding {
-    let (from, to) = (assigned(entry.binding), entry.after());
+fn decided(entry: &Entry<'_>, to: Assignment, profile: &Profile) -> divvy_page::Binding {
+    let from = assigned(entry.binding);
     let strategy = entry.decision.strategy();
     let is_duplicated = profile.strategy(strategy).is_ok_and(|strategy| strategy.duplicates());
     let ending = match &entry.decision.outcome {

@@ -237,7 +237,7 @@ fn row<'a>(entry: &'a Entry<'_>, report: &'a Report<'_>) -> Row<'a> {
         result: decision.outcome.word(),
         replicas: decision.replicas,
         affinity: &decision.affinity,
-        clusters: entry.shares().iter().filter_map(target).collect(),
+        clusters: entry.shares(&report.names).iter().filter_map(target).collect(),
         last: last(binding.last()),
         message: entry.message(),
         hint: entry.hint(),

@@ -49,12 +49,12 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
     // The lines of all bindings may not fit into memory: they are made once for their widths, and again to be written.
     let columns = &columns(options)[..];
     let grid = Grid::new(columns).plain(!options.colours);
-    let (mut content, mut sums) = (Widths::new(columns), Sums::new(report.fleet));
+    let (mut content, mut sums) = (Widths::new(columns), Sums::new(&report.names));
     // An explanation is free text, which no column is widened for.
     let measured = |entries: &[Entry<'a>]| {
-        let (mut content, mut sums) = (Widths::new(columns), Sums::new(report.fleet));
+        let (mut content, mut sums) = (Widths::new(columns), Sums::new(&report.names));
         for entry in entries {
-            let shares = entry.shares();
+            let shares = entry.shares(&report.names);
             sums.add(&shares, entry.has_last());
             let grid = Grid::new(columns).measuring(content);
             content = part(report, options, entry, &shares, grid).measured();
@@ -85,7 +85,7 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
                 let entry = explained.entry();
                 let grid = Grid::new(columns).plain(!options.colours);
                 let grid = grid.writing(bytes, widths, options.columns);
-                bytes = part(report, options, &entry, &entry.shares(), grid).written();
+                bytes = part(report, options, &entry, &entry.shares(&report.names), grid).written();
             }
             bytes
         }
@@ -104,7 +104,7 @@ pub(crate) fn write<'a>(report: &'a Report<'a>, options: TableOptions, out: &mut
 
 /// Adds the lines of one binding.
 fn part<'a>(
-    report: &'a Report<'_>,
+    report: &'a Report<'a>,
     options: TableOptions,
     entry: &'a Entry<'_>,
     shares: &[Share<'a>],
@@ -220,7 +220,7 @@ impl<'a> Block<'a, '_> {
     /// Adds one line per cluster, each followed by its explanation if requested.
     fn rows(&self, grid: &mut Grid<'a>, shares: &[Share<'a>]) {
         let rows = Rows {
-            fleet: self.report.fleet,
+            names: &self.report.names,
             is_workload: self.entry.binding.is_workload(),
             has_last: self.entry.has_last(),
             is_wide: self.options.wide,

@@ -16,6 +16,7 @@ use super::errors::{Diagnostic, Failure};
 use super::grid::{Cell, Column, Grid};
 use super::structured::Form;
 use super::table::{self, TableOptions};
+use super::targets::Targets;
 use super::text::{listed, printable, wrapped};
 use super::{account, structured, style, warnings};
 use crate::command::Exit;
@@ -89,7 +90,11 @@ impl Case {
         fleet.extend(manifests.clusters.iter().map(|cluster| &cluster.object));
         let fleet = fleet.snapshot();
         let decisions = detected.bindings.iter().map(decision);
-        let decisions = decisions.map(|decision| Decided::new(decision, &fleet)).collect();
+        let decided = |mut decision: Decision| {
+            let targets = Targets::take(&mut decision, &fleet);
+            Decided { decision, targets }
+        };
+        let decisions = decisions.map(decided).collect();
         Self {
             detected,
             fleet,

@@ -62,13 +62,18 @@ pub(super) fn write(
 
 /// `7 bindings: 5 scheduled, 1 unschedulable, 1 skipped`.
 fn bindings(report: &Report<'_>) -> String {
+    let mut counts = [0_usize; RESULTS.len()];
+    for entry in &report.entries {
+        let result = entry.decision.outcome.word();
+        if let Some(index) = RESULTS.iter().position(|(word, _)| *word == result) {
+            counts[index] += 1;
+        }
+    }
     let parts: Vec<String> = RESULTS
         .iter()
-        .filter_map(|(word, words)| {
-            let results = report.entries.iter().map(|entry| entry.decision.outcome.word());
-            let count = results.filter(|result| result == word).count();
-            (count > 0).then(|| format!("{count} {words}"))
-        })
+        .zip(counts)
+        .filter(|(_, count)| *count > 0)
+        .map(|((_, words), count)| format!("{count} {words}"))
         .collect();
     format!("{}: {}", counted(report.entries.len(), "binding"), parts.join(", "))
 }

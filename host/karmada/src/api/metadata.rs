@@ -71,7 +71,7 @@ impl ObjectMeta {
     pub fn key(&self) -> String {
         match self.namespace.as_str() {
             "" => self.name.clone(),
-            namespace => format!("{namespace}/{}", self.name),
+            namespace => [namespace, "/", &self.name].concat(),
         }
     }
 

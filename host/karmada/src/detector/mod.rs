@@ -11,6 +11,7 @@
 mod binding;
 mod groups;
 mod merge;
+mod order;
 mod unbound;
 mod warnings;
 mod workloads;
@@ -26,6 +27,7 @@ use crate::policy::{KnownPolicy, Policies, claimed_by};
 use crate::threads;
 use crate::workloads::{WorkloadKinds, WorkloadResource};
 use divvy_documents::{ObjectName, Source, Warning};
+use order::Order;
 use warnings::Warnings;
 use workloads::Workloads;
 
@@ -91,6 +93,11 @@ impl Detector {
         self.bindings.remove(key);
     }
 
+    /// Makes room for that many more resources.
+    pub fn reserve_resources(&mut self, count: usize) {
+        self.workloads.reserve(count);
+    }
+
     /// Adds a resource, replacing an older version. `source` is its location in the input, for messages.
     pub fn apply_resource(&mut self, resource: impl Into<Box<WorkloadResource>>, source: Option<Source>) {
         let entry = self.entry(resource.into(), source);
@@ -142,14 +149,15 @@ impl Detector {
         let workloads = std::mem::take(&mut self.workloads).into_unbound();
         let parts = unbound::detect(workloads, &self.policies, &self.workload_kinds, threads);
         found.reserve_exact(parts.iter().map(|part| part.found.len()).sum());
-        let mut unmatched = Vec::new();
+        let (mut order, mut unmatched) = (Order::of(&found), Vec::new());
         for part in parts {
+            // Each part has its order already, so that there is little to do.
+            order.append(part.order);
             found.extend(part.found);
             unmatched.extend(part.unmatched);
             warnings.take_in(part.warnings);
         }
-        // In the order of arrival among those of one name. Each part is in order already, so that there is little to do.
-        found.sort_by(|left, right| left.identity().cmp(&right.identity()));
+        order.sort(&mut found);
         // Two resources can map to the same binding name, as `a:b` and `a.b` do. Like Karmada, keep only one.
         found.dedup_by(|second, first| {
             let is_same = second.identity() == first.identity();

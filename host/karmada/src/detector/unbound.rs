@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use super::order::Order;
 use super::warnings::Warnings;
 use super::{Binding, Entry, is_reserved, merge, resource_name};
 use crate::policy::Policies;
@@ -15,8 +16,10 @@ const WORKLOADS_PER_THREAD: usize = 4_000;
 /// The outcome of consecutive workloads.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// The bindings, by namespace, name and scope, and in the order of arrival among equal ones.
+    /// The bindings, in the order of arrival.
     pub(super) found: Vec<Binding>,
+    /// Their order by namespace, name and scope.
+    pub(super) order: Order,
     /// Resources that no policy matches, sorted.
     pub(super) unmatched: Vec<ObjectName>,
     /// Warnings in the order of arrival, one per kind.
@@ -76,7 +79,7 @@ fn part(workloads: Vec<Entry<WorkloadResource>>, policies: &Policies, kinds: &Wo
             pending: Vec::new(),
         });
     }
-    part.found.sort_by(|left, right| left.identity().cmp(&right.identity()));
+    part.order = Order::of(&part.found);
     part.unmatched.sort();
     part
 }

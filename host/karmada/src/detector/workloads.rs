@@ -32,17 +32,25 @@ struct Known {
 }
 
 impl Known {
-    fn is(&self, identity: Identity<'_>) -> bool {
-        of_resource(&self.entry.object.resource) == identity
+    fn is(&self, identity: Identity<'_>, hash: u64) -> bool {
+        // The table compares a few bits of the hash, and the object itself is rarely in a cache.
+        self.hash == hash && of_resource(&self.entry.object.resource) == identity
     }
 }
 
 impl Workloads {
+    /// Makes room for more workloads.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.entries.reserve(count, |known| known.hash);
+    }
+
     /// Adds a workload, replacing an older version.
     pub(super) fn insert(&mut self, entry: Entry<WorkloadResource>) {
         let identity = of_resource(&entry.object.resource);
         let hash = self.hasher.hash_one(identity);
-        let slot = self.entries.entry(hash, |known| known.is(identity), |known| known.hash);
+        let slot = self
+            .entries
+            .entry(hash, |known| known.is(identity, hash), |known| known.hash);
         let known = Known {
             entry,
             hash,
@@ -60,7 +68,7 @@ impl Workloads {
     pub(super) fn remove(&mut self, resource: &Resource) {
         let identity = of_resource(resource);
         let hash = self.hasher.hash_one(identity);
-        if let Ok(found) = self.entries.find_entry(hash, |known| known.is(identity)) {
+        if let Ok(found) = self.entries.find_entry(hash, |known| known.is(identity, hash)) {
             found.remove();
         }
     }
@@ -70,7 +78,7 @@ impl Workloads {
         let identity = of_bound(binding);
         let hash = self.hasher.hash_one(identity);
         self.entries
-            .find(hash, |known| known.is(identity))
+            .find(hash, |known| known.is(identity, hash))
             .map(|known| &known.entry)
     }
 
@@ -78,7 +86,7 @@ impl Workloads {
     pub(super) fn bind(&mut self, binding: &ResourceBinding) -> Option<&Entry<WorkloadResource>> {
         let identity = of_bound(binding);
         let hash = self.hasher.hash_one(identity);
-        let known = self.entries.find_mut(hash, |known| known.is(identity))?;
+        let known = self.entries.find_mut(hash, |known| known.is(identity, hash))?;
         known.is_bound = true;
         Some(&known.entry)
     }

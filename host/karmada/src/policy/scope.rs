@@ -36,7 +36,8 @@ const CLUSTER_SCOPED: [(&str, &str); 25] = [
 
 /// True if objects of this type are cluster-scoped, as far as that is known without an API server.
 pub fn is_cluster_scoped(type_meta: &TypeMeta) -> bool {
+    let group = type_meta.group();
     CLUSTER_SCOPED
         .iter()
-        .any(|(group, kind)| *group == type_meta.group() && *kind == type_meta.kind)
+        .any(|known| *known == (group, type_meta.kind.as_str()))
 }

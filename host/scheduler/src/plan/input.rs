@@ -143,7 +143,7 @@ impl<'a> PlanInput<'a> {
     /// Text that decides ties, together with a seed: the UID if there is one, otherwise kind, namespace and name.
     pub fn identity(&self) -> String {
         if self.uid.is_empty() {
-            format!("{}/{}/{}", self.kind, self.namespace, self.name)
+            [self.kind, "/", self.namespace, "/", self.name].concat()
         } else {
             self.uid.to_owned()
         }

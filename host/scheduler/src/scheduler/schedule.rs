@@ -252,6 +252,23 @@ impl Scheduler {
         self.decide(binding, fleet, binding.is_fresh(), true)
     }
 
+    /// Schedules a binding as [`Self::schedule`] does, and passes the row, the replicas and the figures of each cluster of the result
+    /// to `take`, sorted by name. The decision has no clusters then: their names would be most of a large one.
+    pub fn schedule_rows(
+        &mut self,
+        binding: &Binding,
+        fleet: &FleetSnapshot,
+        take: &mut dyn FnMut(u32, i64, TargetFigures),
+    ) -> Decision {
+        let (decision, is_scheduled) = self.decide_rows(binding, fleet, binding.is_fresh(), true);
+        if let (true, Ok(plan)) = (is_scheduled, decision.plan.as_ref()) {
+            for (target, figures) in self.target_figures(plan) {
+                take(target.row, target.replicas, figures);
+            }
+        }
+        decision
+    }
+
     /// Schedules a binding from scratch, as if a reschedule had been requested, and takes no capacity for the result.
     pub fn rescheduled(&mut self, binding: &Binding, fleet: &FleetSnapshot) -> Decision {
         self.decide(binding, fleet, true, false)
@@ -318,6 +335,16 @@ impl Scheduler {
     }
 
     fn decide(&mut self, binding: &Binding, fleet: &FleetSnapshot, fresh: bool, books: bool) -> Decision {
+        let (mut decision, is_scheduled) = self.decide_rows(binding, fleet, fresh, books);
+        if let (true, Ok(plan)) = (is_scheduled, decision.plan.as_ref()) {
+            decision.figures = self.target_figures(plan).map(|(_, figures)| figures).collect();
+            decision.outcome = Outcome::Scheduled(self.named_targets(fleet));
+        }
+        decision
+    }
+
+    /// Decides without naming the clusters of the result. Also returns true if the targets of the latest cycle are the result.
+    fn decide_rows(&mut self, binding: &Binding, fleet: &FleetSnapshot, fresh: bool, books: bool) -> (Decision, bool) {
         let plan = self.plan(binding);
         let mut decision = Decision {
             binding: binding.key(),
@@ -332,9 +359,10 @@ impl Scheduler {
             figures: Vec::new(),
             explanation: None,
         };
+        let mut is_scheduled = false;
         match (binding.skip_reason(), plan.as_ref()) {
             (Some(reason), _) => decision.outcome = Outcome::Skipped(reason.to_string()),
-            (None, Ok(plan)) => self.try_groups(binding, plan, fleet, (fresh, books), &mut decision),
+            (None, Ok(plan)) => is_scheduled = self.try_groups(binding, plan, fleet, (fresh, books), &mut decision),
             (None, Err(error)) => {
                 decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
                     message: error.to_string(),
@@ -342,10 +370,11 @@ impl Scheduler {
                 });
             }
         }
-        decision
+        (decision, is_scheduled)
     }
 
-    /// Tries the groups of clusters in order, and records the outcome in the decision.
+    /// Tries the groups of clusters in order, and records the outcome in the decision, except for the clusters. Returns true if one
+    /// fits.
     fn try_groups(
         &mut self,
         binding: &Binding,
@@ -353,10 +382,10 @@ impl Scheduler {
         fleet: &FleetSnapshot,
         (fresh, books): (bool, bool),
         decision: &mut Decision,
-    ) {
+    ) -> bool {
         decision.peers = self.peers(binding);
         let Some(attempt) = self.first_fitting(binding, plan, fleet, fresh, decision.peers.as_ref()) else {
-            return;
+            return false;
         };
         let Attempt {
             group,
@@ -369,19 +398,16 @@ impl Scheduler {
         decision.valid_until = valid_until;
         if let Some(error) = error {
             decision.outcome = Outcome::Failed(naming_lists(error, &self.profile, plan));
-            return;
+            return false;
         }
-        let named = self.named_targets(fleet);
-        decision.figures = self
-            .targets
-            .iter()
-            .map(|target| self.figures(plan, target.row))
-            .collect();
         if books {
             self.book(binding, &Footprint::new(&binding.object.spec), fleet);
-            self.placed(binding, &named);
+            if self.places(binding) {
+                let named = self.named_targets(fleet);
+                self.placed(binding, &named);
+            }
         }
-        decision.outcome = Outcome::Scheduled(named);
+        true
     }
 
     /// Tries the groups of clusters in order, starting with the one that was used last. If none fits, the first error
@@ -465,13 +491,18 @@ impl Scheduler {
         }
     }
 
-    /// Score and estimate of a feasible cluster in the cycle that has just run.
-    fn figures(&self, plan: &Plan, row: u32) -> TargetFigures {
-        let (score, fits_now) = self.cycle.figures(row).unwrap_or_default();
-        TargetFigures {
-            score,
-            fits_now: (plan.demand != Demand::Nothing).then_some(fits_now),
-        }
+    /// Targets of the latest cycle that succeeded, with score and estimate of each in that cycle.
+    fn target_figures(&self, plan: &Plan) -> impl ExactSizeIterator<Item = (Target, TargetFigures)> {
+        let has_capacity = plan.demand != Demand::Nothing;
+        let mut guess = 0;
+        self.targets.iter().map(move |target| {
+            let (score, fits_now) = self.cycle.figures(target.row, &mut guess).unwrap_or_default();
+            let figures = TargetFigures {
+                score,
+                fits_now: has_capacity.then_some(fits_now),
+            };
+            (*target, figures)
+        })
     }
 }
 
