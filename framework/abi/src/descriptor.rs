@@ -13,7 +13,7 @@ use crate::sized::{kind, sized};
 ///
 /// A plugin lists a feature as *required* or as *optional*. A host refuses a plugin that requires a feature which the
 /// host does not know, and ignores an optional one. A feature that loosens a check, and a need without which the plugin
-/// decides wrongly, is therefore always required; a promise that adds a check is optional.
+/// decides wrongly, is therefore always required; a promise that adds a check, or that saves the host calls, is optional.
 ///
 /// An input that a plugin must not ignore is given only to plugins that list the feature for it.
 pub mod feature {
