@@ -68,7 +68,7 @@ pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     const NEEDS: Needs = Needs::NONE;
 
     /// The promises about the clusters that are left: [`Promises::enforces_workload_affinity`],
-    /// [`Promises::enforces_workload_anti_affinity`] or nothing.
+    /// [`Promises::enforces_workload_anti_affinity`] and [`Promises::each_alone`].
     const PROMISES: Promises = Promises::NONE;
 
     /// Rejects clusters. The host excludes them from the rest of the cycle; if none is left, it reports `NoClusterFit`.

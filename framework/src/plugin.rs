@@ -52,7 +52,8 @@ impl<P: Plugin + Default> ConfiguredPlugin for P {
 /// The promises of a plugin about its results: a strategy's; a selector's, which can promise only
 /// [`enforces_spread_constraints`](Self::enforces_spread_constraints); or a filter's, which can promise only
 /// [`enforces_workload_affinity`](Self::enforces_workload_affinity) and
-/// [`enforces_workload_anti_affinity`](Self::enforces_workload_anti_affinity). A result of a strategy that breaks one fails the
+/// [`enforces_workload_anti_affinity`](Self::enforces_workload_anti_affinity). Each of them, and a score, can promise
+/// [`each_alone`](Self::each_alone). A result of a strategy that breaks one fails the
 /// plugin's tests; the host checks [`duplicates`](Self::duplicates) and [`respects_capacity`](Self::respects_capacity) in
 /// every cycle, and reports a violation as an error of the plugin. A promise at the wrong extension point does not compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,6 +112,27 @@ impl Promises {
     #[must_use]
     pub const fn enforces_workload_anti_affinity(self) -> Self {
         Self(self.0 | feature::ENFORCES_ANTI_AFFINITY)
+    }
+
+    /// Each cluster is judged alone: one that is taken away changes nothing for the others, whatever room they have, as long as
+    /// the binding and the placements of its peers stay the same. No call fails that would succeed with the cluster, unless no
+    /// cluster is left. In addition:
+    ///
+    /// | at | promise |
+    /// |---|---|
+    /// | Filter | The others are rejected or left as before. |
+    /// | Score | Nothing more: their scores may change. |
+    /// | Select | The others are picked or left out as before. |
+    /// | Assign | Nothing more: only a strategy that [`duplicates`](Self::duplicates) can promise it. |
+    ///
+    /// At Select and Assign, it counts only where the strategy duplicates, no spread constraints are in force and there are no
+    /// tiers.
+    ///
+    /// If every plugin that takes part in a decision promises it, forecasts of lost clusters (`divvy diff --without-each`) need
+    /// not decide a duplicated binding again for each loss. `divvy plugin verify` checks it.
+    #[must_use]
+    pub const fn each_alone(self) -> Self {
+        Self(self.0 | feature::EACH_ALONE)
     }
 
     /// The features that cross the boundary.

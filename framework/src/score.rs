@@ -2,7 +2,7 @@
 
 use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
-use crate::plugin::{Failure, Needs, Plugin};
+use crate::plugin::{Failure, Needs, Plugin, Promises};
 
 pub use divvy_framework_view::MAXIMUM_SCORE;
 
@@ -52,6 +52,9 @@ pub use divvy_framework_view::MAXIMUM_SCORE;
 pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
     /// The services that the plugin needs from the host for this call.
     const NEEDS: Needs = Needs::NONE;
+
+    /// The promises about the calls: [`Promises::each_alone`] or nothing.
+    const PROMISES: Promises = Promises::NONE;
 
     /// Scores the feasible clusters. A cluster without a score gets 0.
     ///

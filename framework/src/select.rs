@@ -48,7 +48,8 @@ pub trait SelectPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     /// The services that the plugin needs from the host for this call.
     const NEEDS: Needs = Needs::NONE;
 
-    /// The promises about the plugin's results: [`Promises::enforces_spread_constraints`] or nothing.
+    /// The promises about the plugin's results: [`Promises::enforces_spread_constraints`] and
+    /// [`Promises::each_alone`].
     const PROMISES: Promises = Promises::NONE;
 
     /// Picks the candidates, in order of preference. Without a candidate the host reports `Unschedulable`.

@@ -237,7 +237,7 @@ fn each_loss_sees_how_peers_are_placed() {
 
 /// Checks the rows of all losses of a fleet, and returns them.
 #[track_caller]
-fn check_losses(fleet: &FleetManifests, side: &Side, options: Options) -> Vec<FailureRow> {
+pub(super) fn check_losses(fleet: &FleetManifests, side: &Side, options: Options) -> Vec<FailureRow> {
     let original = situation(&fleet.objects());
     let base = Future::decide(&original, side, options);
     let mut all = Vec::new();

@@ -102,6 +102,62 @@ impl FleetManifests {
         }
     }
 
+    /// A wide fleet, most of whose bindings are duplicated and decided by every scheduler that sees them, in all the ways that
+    /// can make them different: with growth that others see, spread constraints, several groups, priorities and taints.
+    pub(super) fn duplicated(number: u64) -> Self {
+        let mut fleet = Self::wide(number);
+        let mut numbers = Numbers::new(!number);
+        for binding in &mut fleet.bindings {
+            // The rest is divided, and sees what the others take.
+            if numbers.once_in(3) {
+                continue;
+            }
+            let spec = &mut binding["spec"];
+            let is_workload = spec["replicas"].is_u64();
+            let placement = &mut spec["placement"];
+            placement["replicaScheduling"] = json!({"replicaSchedulingType": "Duplicated"});
+            match numbers.below(10) {
+                0 => {
+                    placement["spreadConstraints"] =
+                        json!([{"spreadByField": "cluster", "minGroups": 2, "maxGroups": 3}])
+                }
+                1 => {
+                    placement["spreadConstraints"] =
+                        json!([{"spreadByField": "region", "minGroups": 1, "maxGroups": 2}])
+                }
+                2 => {
+                    let group = |name: &str, tier: &str| json!({"affinityName": name, "labelSelector": {"matchLabels": {"tier": tier}}});
+                    if let Some(placement) = placement.as_object_mut() {
+                        placement.remove("clusterAffinity");
+                    }
+                    placement["clusterAffinities"] = json!([group("best", "gold"), group("good", "iron")]);
+                }
+                3 => placement["clusterAffinity"] = json!({"labelSelector": {"matchLabels": {"tier": "gold"}}}),
+                4 => {
+                    if let Some(placement) = placement.as_object_mut() {
+                        placement.remove("clusterAffinity");
+                    }
+                }
+                _ => {}
+            }
+            let groups_are_tiers = !placement["clusterAffinities"].is_null() && numbers.once_in(2);
+            if is_workload {
+                spec["replicas"] = numbers.below(7).into();
+                let cpu = numbers.one_of(&["1", "2", "500m"]);
+                spec["replicaRequirements"] = json!({"resourceRequest": {"cpu": cpu, "memory": "1Gi"}});
+            }
+            // Without the placement that was applied, it is decided.
+            let metadata = binding["metadata"].as_object_mut().expect("a binding has metadata");
+            if !numbers.once_in(4) {
+                metadata.remove("annotations");
+            }
+            if groups_are_tiers {
+                binding["metadata"]["annotations"]["divvy.io/affinity-groups"] = "tiers".into();
+            }
+        }
+        fleet
+    }
+
     pub(super) fn objects(&self) -> Vec<Value> {
         self.clusters.iter().chain(&self.bindings).cloned().collect()
     }

@@ -4,6 +4,7 @@
 //!
 //! - [`fleets`]: random fleets as manifests. [`edits`]: each change, made by hand in a manifest.
 //! - [`equality`]: forecasts against edits, on many fleets; sums per cluster; threads and the order of changes.
+//! - [`losses`]: losses of clusters where most bindings are duplicated.
 //! - [`rules`]: which bindings are decided, and how replicas are counted.
 //! - [`headroom`]: how far bindings can grow, against forecasts.
 //! - [`schema`]: the schemas of the documents.
@@ -12,6 +13,7 @@ mod edits;
 mod equality;
 mod fleets;
 mod headroom;
+mod losses;
 mod rules;
 pub(crate) mod schema;
 

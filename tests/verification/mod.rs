@@ -173,6 +173,34 @@ fn a_plugin_that_minds_other_threads_is_caught() {
     assert!(broken.message.starts_with(message), "{}", broken.message);
 }
 
+/// `company` promises to judge each cluster alone, at every extension point.
+#[test]
+fn a_false_promise_to_judge_each_cluster_alone_is_caught() {
+    let company = |fault: &str| {
+        let lines = format!(
+            "filters = ['cluster-affinity', 'company']\n\
+             scores = [{{ plugin = 'company' }}]\n\
+             select = ['company']\n\
+             assign = ['company']\n\
+             plugin.company.configuration.fault = '{fault}'\n"
+        );
+        subject("company", &lines)
+    };
+    check_keeps_all(&company("none"));
+    for (fault, clusters, message) in [
+        ("filter", 2, "Filter refuses member"),
+        ("score", 3, "succeeds, and without member"),
+        ("select", 2, "Select refuses member"),
+        ("room", 2, "Select "),
+        ("assign", 2, "succeeds, and without member"),
+    ] {
+        let broken = only_finding(&company(fault), "each-alone");
+        assert!(broken.message.starts_with(message), "{fault}: {}", broken.message);
+        let case = broken.case.expect("there is a case");
+        assert!(sizes(&case).0 <= clusters, "{fault}: {case:#?}");
+    }
+}
+
 #[test]
 fn a_false_promise_to_duplicate_is_caught() {
     let subject = subject("false-duplicate", "assign = ['false-duplicate']\n");

@@ -1530,11 +1530,18 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_ENFORCES_AFFINITY ((UINT64_C(1) << 17))
 /* Promise of a filter: the clusters that it leaves satisfy the binding's workload anti-affinity. */
 #define DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY ((UINT64_C(1) << 18))
+/* Promise: a cluster that is taken away changes nothing for the others, whatever room they have, as long as the
+ * binding and the placements of its peers stay the same. A filter rejects the same of them, a selector picks the same of
+ * them, a strategy gives each its full count, and no call fails that would succeed with the cluster, unless no cluster
+ * is left. A selector and a strategy promise it only where the strategy duplicates, no spread constraints are in force
+ * and there are no tiers; scores may change. */
+#define DIVVY_FEATURE_EACH_ALONE ((UINT64_C(1) << 19))
 /* All features of this version. */
-#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 14)) - 1) | DIVVY_FEATURE_ENFORCES)
+#define DIVVY_FEATURE_ALL ((((UINT64_C(1) << 14)) - 1) | DIVVY_FEATURE_ENFORCES | DIVVY_FEATURE_EACH_ALONE)
 /* Features that a plugin lists as optional; all others are required. */
 #define DIVVY_FEATURE_OPTIONAL                                                                                         \
-    (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT | DIVVY_FEATURE_ENFORCES)
+    (DIVVY_FEATURE_RESPECTS_CAPACITY | DIVVY_FEATURE_ORDER_INDEPENDENT | DIVVY_FEATURE_INERT |                         \
+     DIVVY_FEATURE_ENFORCES | DIVVY_FEATURE_EACH_ALONE)
 /* Promises that a part of a placement is enforced. */
 #define DIVVY_FEATURE_ENFORCES                                                                                         \
     (DIVVY_FEATURE_ENFORCES_SPREAD | DIVVY_FEATURE_ENFORCES_AFFINITY | DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY)

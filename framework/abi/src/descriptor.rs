@@ -13,7 +13,7 @@ use crate::sized::{kind, sized};
 ///
 /// A plugin lists a feature as *required* or as *optional*. A host refuses a plugin that requires a feature which the
 /// host does not know, and ignores an optional one. A feature that loosens a check, and a need without which the plugin
-/// decides wrongly, is therefore always required; a promise that adds a check is optional.
+/// decides wrongly, is therefore always required; a promise that adds a check, or that saves the host calls, is optional.
 ///
 /// An input that a plugin must not ignore is given only to plugins that list the feature for it.
 pub mod feature {
@@ -51,11 +51,17 @@ pub mod feature {
     pub const ENFORCES_AFFINITY: u64 = 1 << 17;
     /// Promise of a filter: the clusters that it leaves satisfy the binding's workload anti-affinity.
     pub const ENFORCES_ANTI_AFFINITY: u64 = 1 << 18;
+    /// Promise: a cluster that is taken away changes nothing for the others, whatever room they have, as long as the binding and
+    /// the placements of its peers stay the same. A filter rejects the same of them, a selector picks the same of them, a
+    /// strategy gives each its full count, and no call fails that would succeed with the cluster, unless no cluster is left. A
+    /// selector and a strategy promise it only where the strategy duplicates, no spread constraints are in force and there are
+    /// no tiers; scores may change.
+    pub const EACH_ALONE: u64 = 1 << 19;
 
     /// All features of this version.
-    pub const ALL: u64 = ((1 << 14) - 1) | ENFORCES;
+    pub const ALL: u64 = ((1 << 14) - 1) | ENFORCES | EACH_ALONE;
     /// Features that a plugin lists as optional; all others are required.
-    pub const OPTIONAL: u64 = RESPECTS_CAPACITY | ORDER_INDEPENDENT | INERT | ENFORCES;
+    pub const OPTIONAL: u64 = RESPECTS_CAPACITY | ORDER_INDEPENDENT | INERT | ENFORCES | EACH_ALONE;
     /// Promises that a part of a placement is enforced.
     pub const ENFORCES: u64 = ENFORCES_SPREAD | ENFORCES_AFFINITY | ENFORCES_ANTI_AFFINITY;
 }

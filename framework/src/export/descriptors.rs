@@ -30,8 +30,8 @@ pub const fn snapshot_value_point<P: SnapshotValuePlugin>() -> PointDescriptor {
 /// The descriptor of Select for a plugin with these needs and promises.
 pub const fn select_point(needs: Needs, promises: Promises) -> PointDescriptor {
     assert!(
-        promises.bits() & !feature::ENFORCES_SPREAD == 0,
-        "a selector can promise only that it enforces spread constraints"
+        promises.bits() & !(feature::ENFORCES_SPREAD | feature::EACH_ALONE) == 0,
+        "a selector can promise only that it enforces spread constraints, and that it judges each cluster alone"
     );
     point(kind::SELECT, needs.and(promises.bits()))
 }
@@ -39,10 +39,19 @@ pub const fn select_point(needs: Needs, promises: Promises) -> PointDescriptor {
 /// The descriptor of Filter for a plugin with these needs and promises.
 pub const fn filter_point(needs: Needs, promises: Promises) -> PointDescriptor {
     assert!(
-        promises.bits() & !(feature::ENFORCES_AFFINITY | feature::ENFORCES_ANTI_AFFINITY) == 0,
-        "a filter can promise only that it enforces workload affinity or anti-affinity"
+        promises.bits() & !(feature::ENFORCES_AFFINITY | feature::ENFORCES_ANTI_AFFINITY | feature::EACH_ALONE) == 0,
+        "a filter can promise only that it enforces workload affinity or anti-affinity, and that it judges each cluster alone"
     );
     point(kind::FILTER, needs.and(promises.bits()))
+}
+
+/// The descriptor of Score for a plugin with these needs and promises.
+pub const fn score_point(needs: Needs, promises: Promises) -> PointDescriptor {
+    assert!(
+        promises.bits() & !feature::EACH_ALONE == 0,
+        "a score can promise only that it judges each cluster alone"
+    );
+    point(kind::SCORE, needs.and(promises.bits()))
 }
 
 /// The needs of several points together.
@@ -55,6 +64,10 @@ pub const fn strategies<T: Preferences + 'static, P: AssignPlugin<T>, const N: u
     assert!(
         P::PROMISES.bits() & feature::ENFORCES == 0,
         "only a selector can promise that it enforces spread constraints, and only a filter that it enforces workload affinity"
+    );
+    assert!(
+        P::PROMISES.bits() & feature::EACH_ALONE == 0 || P::PROMISES.bits() & feature::DUPLICATES != 0,
+        "only a strategy that duplicates can promise that it judges each cluster alone"
     );
     let features = P::NEEDS.and(P::PROMISES.bits());
     let mut strategies = [StrategyDescriptor::DEFAULT; N];

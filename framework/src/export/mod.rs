@@ -27,7 +27,7 @@ pub use calls::{
     snapshot_value,
 };
 pub use descriptors::{
-    all_needs, filter_point, library, point, pointers, select_point, snapshot_value_point, strategies,
+    all_needs, filter_point, library, point, pointers, score_point, select_point, snapshot_value_point, strategies,
 };
 pub use divvy_framework_abi::descriptor::{Descriptor, Library, PointDescriptor, StrategyDescriptor};
 pub use divvy_framework_abi::section::{PluginRecord, record_flag};
@@ -347,9 +347,13 @@ macro_rules! __point {
         );
         $crate::export::Pointer::new(&POINT)
     }};
-    ($plugin:ty, Score) => {
-        $crate::__point!($plugin, Score, SCORE)
-    };
+    ($plugin:ty, Score) => {{
+        const POINT: $crate::export::PointDescriptor = $crate::export::score_point(
+            <$plugin as $crate::score::ScorePlugin<_>>::NEEDS,
+            <$plugin as $crate::score::ScorePlugin<_>>::PROMISES,
+        );
+        $crate::export::Pointer::new(&POINT)
+    }};
     ($plugin:ty, Select) => {{
         const POINT: $crate::export::PointDescriptor = $crate::export::select_point(
             <$plugin as $crate::select::SelectPlugin<_>>::NEEDS,

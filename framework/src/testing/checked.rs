@@ -4,13 +4,14 @@
 
 use std::fmt::Debug;
 
+use divvy_framework_abi::descriptor::feature;
 use divvy_framework_driver::rules::check_scores;
 
 use super::Scenario;
 use super::explanation::Explanation;
 use crate::configuration::Preferences;
 use crate::filter::FilterPlugin;
-use crate::plugin::Failure;
+use crate::plugin::{Failure, Promises};
 use crate::score::ScorePlugin;
 use crate::select::SelectPlugin;
 
@@ -21,6 +22,10 @@ pub(super) fn check_same<T: PartialEq + Debug>(plugin: &str, what: &str, first: 
         second.as_ref() == Ok(first),
         "plugin `{plugin}` answers differently {what}: {first:?}, then {second:?}"
     );
+}
+
+fn judges_each_alone(promises: Promises) -> bool {
+    promises.bits() & feature::EACH_ALONE != 0
 }
 
 impl Scenario {
@@ -48,7 +53,7 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If the plugin answers differently.
+    /// If the plugin answers differently, or breaks its promise to judge each cluster alone.
     #[track_caller]
     pub fn feasible_checked<T: Preferences + 'static, P: FilterPlugin<T>>(
         &self,
@@ -67,7 +72,7 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If the plugin answers differently.
+    /// If the plugin answers differently, or breaks its promise to judge each cluster alone.
     #[track_caller]
     pub fn rejections_checked<T: Preferences + 'static, P: FilterPlugin<T>>(
         &self,
@@ -81,6 +86,9 @@ impl Scenario {
             names.filter(|(_, code)| *code == 0).map(|(name, _)| name).collect()
         });
         check_same(P::NAME, "without reasons", &feasible, &unexplained);
+        if judges_each_alone(P::PROMISES) {
+            self.check_each_alone(P::NAME, false, |scenario| scenario.feasible(plugin));
+        }
         Ok(rejections)
     }
 
@@ -93,7 +101,8 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If a score is out of range, with the host's message, or if the plugin answers differently.
+    /// If a score is out of range, with the host's message, if the plugin answers differently, or if it breaks its promise to
+    /// judge each cluster alone.
     #[track_caller]
     pub fn scores_checked<T: Preferences + 'static, P: ScorePlugin<T>>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let (scores, _) = self.score_with(plugin, false)?;
@@ -105,6 +114,12 @@ impl Scenario {
         check_same(P::NAME, "the second time", &scores, &again);
         let explained = self.score_with(plugin, true).map(|(scores, _)| scores);
         check_same(P::NAME, "when it explains", &scores, &explained);
+        if judges_each_alone(P::PROMISES) {
+            // Scores may change, so that only a failure breaks the promise.
+            self.check_each_alone(P::NAME, true, |scenario| {
+                scenario.scores(plugin).map(|_| scenario.cluster_names())
+            });
+        }
         Ok(scores)
     }
 
@@ -117,7 +132,8 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If the selection breaks a rule of the host, with the host's message, or if the plugin answers differently.
+    /// If the selection breaks a rule of the host, with the host's message, if the plugin answers differently, or if it breaks its promise to
+    /// judge each cluster alone.
     #[track_caller]
     pub fn candidates_checked<T: Preferences + 'static, P: SelectPlugin<T>>(
         &self,
@@ -133,6 +149,9 @@ impl Scenario {
         let candidates = selected(false)?;
         check_same(P::NAME, "the second time", &candidates, &selected(false));
         check_same(P::NAME, "when it explains", &candidates, &selected(true));
+        if judges_each_alone(P::PROMISES) && self.judges_alone_at_select() {
+            self.check_each_alone(P::NAME, true, |scenario| scenario.candidates(plugin));
+        }
         Ok(candidates)
     }
 }

@@ -20,6 +20,7 @@
 //! assert_eq!(scenario.cluster_names(), ["member1", "member2"]);
 //! ```
 
+mod alone;
 mod builders;
 mod checked;
 mod columns;

@@ -39,6 +39,13 @@ impl Scenario {
         if promised(feature::INERT) {
             self.check_inertia(plugin, &counts)?;
         }
+        if promised(feature::EACH_ALONE) {
+            // The rules above hold each count; only a failure is left to break the promise.
+            self.each_alone(true, |scenario| {
+                scenario.assign(plugin).map(|_| scenario.cluster_names())
+            })
+            .map_err(|broken| format!("does not judge each cluster alone: {broken}"))?;
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use divvy_framework::abi::descriptor::feature;
+use divvy_framework::abi::sized::kind;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::plugin::{CallError, PluginDirectories, PluginInstance, PluginLibrary};
@@ -148,6 +149,36 @@ impl Subject {
         let profile = self.profile();
         let mut own = profile.selectors().filter(|plugin| self.is_own(plugin));
         own.any(PluginInstance::enforces_spread)
+    }
+
+    /// True if the profile calls the plugin at a point, given as a value of [`kind`].
+    pub(crate) fn serves(&self, point: u32) -> bool {
+        match point {
+            kind::FILTER => self.filters(),
+            kind::SCORE => self.scores(),
+            kind::SELECT => self.selects(),
+            kind::ASSIGN => !self.strategies().is_empty(),
+            _ => false,
+        }
+    }
+
+    /// True if the profile calls the plugin at a point and the plugin promises something there, given as a bit of [`feature`];
+    /// of its strategies, one that duplicates.
+    pub(crate) fn promises_at(&self, point: u32, promise: u64) -> bool {
+        if point == kind::ASSIGN {
+            return self.any_strategy(|strategy| {
+                let features = strategy.plugin().library().features_of(strategy.name());
+                strategy.duplicates() && features & promise != 0
+            });
+        }
+        let promises = self.with_instance(|instance| instance.library().has_at(point, promise));
+        self.serves(point) && promises.unwrap_or(false)
+    }
+
+    /// True if the plugin promises something, given as a bit of [`feature`], at any point at which the profile calls it.
+    pub(crate) fn promises_anywhere(&self, promise: u64) -> bool {
+        let points = [kind::FILTER, kind::SCORE, kind::SELECT, kind::ASSIGN];
+        points.into_iter().any(|point| self.promises_at(point, promise))
     }
 
     /// True if the plugin sees the time of a decision.

@@ -25,6 +25,8 @@ impl Plugin for ApiEnablement {
 }
 
 impl FilterPlugin for ApiEnablement {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let (clusters, binding) = (context.clusters(), context.binding());
         let sets = clusters.api_sets();

@@ -23,6 +23,8 @@ impl Plugin for ClusterAffinity {
 }
 
 impl FilterPlugin for ClusterAffinity {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();
         let affinities = context

@@ -23,6 +23,8 @@ impl Plugin for ClusterEviction {
 }
 
 impl FilterPlugin for ClusterEviction {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         for row in context.binding().eviction_rows(&context.clusters()) {
             result.reject(row, || REASON.to_owned());

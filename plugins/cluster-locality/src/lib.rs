@@ -22,6 +22,8 @@ impl Plugin for ClusterLocality {
 }
 
 impl ScorePlugin for ClusterLocality {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
     fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
         // Scores start at 0, so there is nothing to do when a binding is scheduled for the first time, the usual case.
         if context.lists_any_last() {

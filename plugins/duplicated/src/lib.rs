@@ -18,7 +18,7 @@ impl Plugin for Duplicated {
 
 impl AssignPlugin for Duplicated {
     const STRATEGIES: &'static [&'static str] = &["Duplicated"];
-    const PROMISES: Promises = Promises::NONE.duplicates().order_independent().inert();
+    const PROMISES: Promises = Promises::NONE.duplicates().order_independent().inert().each_alone();
 
     fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
         duplicated::divide(context.replicas(), result.replicas())?;

@@ -24,6 +24,8 @@ impl Plugin for SpreadConstraintProperties {
 }
 
 impl FilterPlugin for SpreadConstraintProperties {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();
         // In the order of the policy: the reason names the first property that a cluster lacks.

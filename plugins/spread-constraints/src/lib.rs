@@ -81,7 +81,7 @@ impl SpreadConstraints {
 }
 
 impl SelectPlugin for SpreadConstraints {
-    const PROMISES: Promises = Promises::NONE.enforces_spread_constraints();
+    const PROMISES: Promises = Promises::NONE.enforces_spread_constraints().each_alone();
 
     fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
         let binding = context.binding();

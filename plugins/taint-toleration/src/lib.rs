@@ -25,6 +25,8 @@ impl Plugin for TaintToleration {
 }
 
 impl FilterPlugin for TaintToleration {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let (clusters, binding) = (context.clusters(), context.binding());
         if !clusters.any_tainted() {

@@ -26,7 +26,7 @@ impl Plugin for WorkloadAntiAffinity {
 
 impl FilterPlugin for WorkloadAntiAffinity {
     const NEEDS: Needs = Needs::NONE.placements();
-    const PROMISES: Promises = Promises::NONE.enforces_workload_anti_affinity();
+    const PROMISES: Promises = Promises::NONE.enforces_workload_anti_affinity().each_alone();
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let placements = context.placements()?;

@@ -201,3 +201,115 @@ fn names_requests_and_components_reach_the_plugin() {
     let expected = "shop/web-deployment of web: cpu=500 memory=1024 driverx1";
     assert_eq!(error, Failure::internal(expected));
 }
+
+/// Breaks the promise to judge each cluster alone at one extension point, or keeps it at all.
+struct Sociable {
+    breaks: &'static str,
+}
+
+impl Plugin for Sociable {
+    const NAME: &'static str = "sociable";
+    const DESCRIPTION: &'static str = "minds which other clusters there are";
+}
+
+impl FilterPlugin for Sociable {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
+    fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
+        if self.breaks == "filter" && context.clusters().len() == 3 {
+            result.reject(Row::from_index(2), || "cluster(s) came third".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl ScorePlugin for Sociable {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
+    fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
+        // A score may depend on the other clusters.
+        let count = context.len();
+        result.set(Candidate::from_index(0), count as i64);
+        match self.breaks == "score" && count < 3 {
+            true => Err(Failure::internal("two are not enough")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl SelectPlugin for Sociable {
+    const PROMISES: Promises = Promises::NONE.each_alone();
+
+    fn select(&self, context: &SelectContext<'_, Self>, result: &mut SelectResult<'_>) -> Result<(), Failure> {
+        let has_room = |candidate: &Candidate| context.fits_now()[*candidate] > 0;
+        match self.breaks {
+            "select" => result.choose(Candidate::from_index(0)),
+            "room" => context
+                .candidates()
+                .filter(has_room)
+                .for_each(|candidate| result.choose(candidate)),
+            _ => result.choose_all(),
+        }
+        Ok(())
+    }
+}
+
+impl AssignPlugin for Sociable {
+    const STRATEGIES: &'static [&'static str] = &["Sociable"];
+    const PROMISES: Promises = Promises::NONE.duplicates().each_alone();
+
+    fn assign(&self, context: &AssignContext<'_, Self>, result: &mut AssignResult<'_>) -> Result<(), Failure> {
+        if self.breaks == "assign" && context.len() < 3 {
+            return Err(Failure::too_small(3, 2));
+        }
+        result.replicas().fill(context.replicas());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_plugin_that_minds_other_clusters_breaks_its_promise() {
+    let scenario = || {
+        let cluster = |name| ClusterBuilder::new(name).fits_now(5);
+        let clusters = ["a", "b", "c"].map(cluster);
+        let scenario = clusters.into_iter().fold(Scenario::new(), Scenario::cluster);
+        scenario.replicas(2).duplicated(true)
+    };
+    let checks = |breaks: &'static str| {
+        [
+            panics(move || _ = scenario().feasible_checked(&Sociable { breaks })),
+            panics(move || _ = scenario().scores_checked(&Sociable { breaks })),
+            panics(move || _ = scenario().candidates_checked(&Sociable { breaks })),
+            panics(move || _ = scenario().assign_checked(&Sociable { breaks })),
+        ]
+    };
+    assert_eq!(checks("nothing"), [None, None, None, None]);
+    for (number, breaks, expected) in [
+        (0, "filter", r#"takes {"a", "b"}, and without `a` Ok(["b", "c"])"#),
+        (1, "score", r#"takes {"a", "b", "c"}, and without `a` Err("#),
+        (2, "select", r#"takes {"a"}, and without `a` Ok(["b"])"#),
+        (
+            2,
+            "room",
+            r#"takes {"a", "b", "c"}, and without `a` and without room Ok([])"#,
+        ),
+        (3, "assign", r#"takes {"a", "b", "c"}, and without `a` Err("#),
+    ] {
+        for (place, message) in checks(breaks).into_iter().enumerate() {
+            let message = message.unwrap_or_default();
+            match place == number {
+                true => assert!(
+                    message.contains("judge each cluster alone: ") && message.contains(expected),
+                    "{message}"
+                ),
+                false => assert_eq!(message, "", "{breaks}"),
+            }
+        }
+    }
+    // Where the strategy divides, a selector promises nothing.
+    let divided = scenario().duplicated(false);
+    assert_eq!(
+        divided.candidates_checked(&Sociable { breaks: "select" }).unwrap(),
+        ["a"]
+    );
+}

@@ -5,8 +5,10 @@
 //! - `repeating`: the same answer again, at the next call, from another instance, on other threads and with kept
 //!   values.
 //! - `promises`: the plugin's promises beyond the rules of a single result.
+//! - `alone`: the promise that each cluster is judged alone.
 //! - `cost`: time and memory.
 
+mod alone;
 mod cost;
 mod loading;
 mod promises;
@@ -106,6 +108,7 @@ pub fn all() -> Vec<Check> {
     checks.extend(results::checks());
     checks.extend(repeating::checks());
     checks.extend(promises::checks());
+    checks.push(alone::check());
     checks.extend(cost::checks());
     checks
 }

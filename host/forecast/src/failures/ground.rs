@@ -1,7 +1,7 @@
 //! Everything that losses have in common: the bindings in their order, and the base with which each loss is compared.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use divvy_scheduler::fleet::FleetSnapshot;
@@ -10,6 +10,7 @@ use divvy_scheduler::profile::WhenNoClusterFits;
 use divvy_scheduler::scheduler::{BriefFailure, BriefOutcome, Recurring, Scheduler};
 
 use super::numbers::{Numbers, Share};
+use super::survivors::{Booker, Survivors};
 use super::usage::Usage;
 use crate::future::{Options, Prepared, Side, prepare, reason};
 use crate::situation::Situation;
@@ -25,8 +26,10 @@ pub(super) struct Ground<'a> {
     is_gone: Vec<bool>,
     /// Position of each binding in the order of decisions.
     ranks: Vec<u32>,
-    /// Bindings that are decided with and without a loss, in the order of decisions.
+    /// Bindings that are decided with and without a loss, in the order of decisions; not those in `survivors`.
     pub(super) anyway: Vec<Anyway>,
+    /// Bindings that are decided with and without a loss, but whose result is known.
+    pub(super) survivors: Survivors,
     /// By number of a cluster: bindings that list it and that only its loss concerns.
     by_cluster: Vec<Vec<u32>>,
     /// Placements before any decision; `None` if no plugin needs them.
@@ -55,8 +58,27 @@ pub(super) struct Placed {
 pub(super) struct Due<'a> {
     /// Its index in the situation.
     pub(super) index: usize,
-    /// The same binding among those that are decided anyway.
-    pub(super) anyway: Option<&'a Anyway>,
+    /// Its clusters in the base, if it was decided there.
+    pub(super) base: Option<&'a Placed>,
+    /// Everything about it that is the same each time, if that is known.
+    recurring: Option<&'a Recurring>,
+}
+
+/// Bindings that are decided in a loss, besides those that are decided anyway.
+#[derive(Default)]
+pub(super) struct Concerned<'a> {
+    /// In the order of decisions.
+    due: Vec<Due<'a>>,
+    /// Positions of the survivors among them.
+    survivors: Vec<u32>,
+}
+
+/// The outcome of a decision.
+pub(super) enum Outcome<'a> {
+    /// The binding is scheduled.
+    Scheduled(&'a Scheduler, &'a Recurring),
+    /// It is not.
+    Failed(BriefFailure),
 }
 
 impl<'a> Ground<'a> {
@@ -75,20 +97,9 @@ impl<'a> Ground<'a> {
         for (&index, rank) in order.iter().zip(0..) {
             ranks[index] = rank;
         }
-        let mut scheduler = Scheduler::new(Arc::clone(&side.profile)).keeping_no_plans();
-        let decided = order
-            .iter()
-            .filter(|&&index| reason(&prepared[index], situation).is_some());
-        let anyway = decided.map(|&index| Anyway {
-            index,
-            recurring: scheduler.recurring(&prepared[index].binding),
-            base: Placed::default(),
-        });
-        let anyway: Vec<Anyway> = anyway.collect();
         let mut by_cluster = vec![Vec::new(); numbers.len()];
-        let is_decided: BTreeSet<usize> = anyway.iter().map(|anyway| anyway.index).collect();
         for (prepared, index) in prepared.iter().zip(0..) {
-            if is_decided.contains(&(index as usize)) {
+            if reason(prepared, situation).is_some() {
                 continue;
             }
             for number in prepared.assigned.keys().filter_map(|cluster| numbers.get(cluster)) {
@@ -100,6 +111,7 @@ impl<'a> Ground<'a> {
         let placements = needs_placements.then(|| Arc::new(Placements::of(bindings)));
         let mut ground = Self {
             usage: Usage::new(situation),
+            survivors: Survivors::new(numbers.len()),
             situation,
             side,
             options,
@@ -107,43 +119,98 @@ impl<'a> Ground<'a> {
             numbers,
             is_gone,
             ranks,
-            anyway,
+            anyway: Vec::new(),
             by_cluster,
             placements,
         };
-        ground.decide_base();
+        let is_decided = |index: &usize| reason(&ground.prepared[*index], situation).is_some();
+        let decided: Vec<usize> = order.into_iter().filter(is_decided).collect();
+        ground.decide_base(&decided);
         ground
     }
 
-    /// Decides what is decided without a loss.
-    fn decide_base(&mut self) {
+    /// Decides these bindings without a loss, in this order.
+    fn decide_base(&mut self, decided: &[usize]) {
         let fleet = self.situation.snapshot(self.side.profile.needs_raw_clusters());
-        let mut placed = vec![Placed::default(); self.prepared.len()];
-        self.decide(&fleet, &[], &[], |due, shares, failure| {
-            placed[due.index] = Placed {
-                shares: shares.to_vec(),
-                failure,
-            };
+        let numbers = self.numbers.of_rows(&fleet);
+        let mut placed = BTreeMap::new();
+        let mut survivors = Survivors::new(self.numbers.len());
+        let due = decided.iter().map(|&index| Due {
+            index,
+            base: None,
+            recurring: None,
         });
-        for anyway in &mut self.anyway {
-            anyway.base = std::mem::take(&mut placed[anyway.index]);
-            let before = self.numbers.shares(&self.prepared[anyway.index].assigned, |_| true);
-            let binding = &self.prepared[anyway.index].binding;
-            self.usage
-                .change(binding, &before, &anyway.base.shares, &mut Vec::new());
+        let all = Concerned {
+            due: due.collect(),
+            survivors: Vec::new(),
+        };
+        self.decide(&fleet, &all, &[], |due, shares, ending| {
+            let binding = &self.prepared[due.index].binding;
+            let failure = match ending {
+                // A result without clusters, of a workload scaled to 0, does not show how many could be lost.
+                Outcome::Scheduled(scheduler, recurring)
+                    if !shares.is_empty() && scheduler.keeps_the_rest(binding, recurring) =>
+                {
+                    survivors.add(due.index, self.ranks[due.index], shares);
+                    scheduler.latest_growth(binding, recurring, &fleet, |row, resource, quantity| {
+                        survivors.book(numbers[row as usize], resource, quantity);
+                    });
+                    return;
+                }
+                Outcome::Scheduled(..) => None,
+                Outcome::Failed(failure) => Some(failure),
+            };
+            let shares = shares.to_vec();
+            placed.insert(due.index, Placed { shares, failure });
+        });
+        self.survivors = survivors;
+        let mut scheduler = Scheduler::new(Arc::clone(&self.side.profile)).keeping_no_plans();
+        for &index in decided {
+            if let Some(base) = placed.remove(&index) {
+                self.anyway.push(Anyway {
+                    index,
+                    recurring: scheduler.recurring(&self.prepared[index].binding),
+                    base,
+                });
+            }
+        }
+        let others = self.survivors.iter().map(|survivor| (survivor.index, &survivor.base));
+        let anyway = self.anyway.iter().map(|anyway| (anyway.index, &anyway.base));
+        for (index, base) in anyway.chain(others) {
+            let Prepared { assigned, binding, .. } = &self.prepared[index];
+            let before = self.numbers.shares(assigned, |_| true);
+            self.usage.change(binding, &before, &base.shares, &mut Vec::new());
         }
         // A satisfied binding only loses the clusters that are gone, which use nothing.
     }
 
-    /// Bindings that only the loss of these clusters concerns, in the order of decisions: first those that are decided then,
-    /// second those that are not scheduled at all.
-    pub(super) fn concerned(&self, lost: &[u32]) -> (Vec<usize>, Vec<usize>) {
+    /// Bindings that the loss of these clusters concerns and that are not decided anyway, except for survivors that keep a
+    /// cluster: first those that are decided then, second those that are not scheduled at all.
+    pub(super) fn concerned<'b>(&'b self, lost: &[u32], gone: &[u32]) -> (Concerned<'b>, Vec<usize>) {
         let listed = lost.iter().filter_map(|&number| self.by_cluster.get(number as usize));
-        let mut concerned: Vec<usize> = listed.flatten().map(|&index| index as usize).collect();
-        concerned.sort_unstable_by_key(|&index| self.ranks[index]);
-        concerned.dedup();
+        let mut listed: Vec<usize> = listed.flatten().map(|&index| index as usize).collect();
+        listed.sort_unstable();
+        listed.dedup();
         let is_scheduled = |index: &usize| self.prepared[*index].skipped.is_none();
-        concerned.into_iter().partition(is_scheduled)
+        let (decided, skipped): (Vec<usize>, Vec<usize>) = listed.into_iter().partition(is_scheduled);
+        let unplaced = decided.into_iter().map(|index| Due {
+            index,
+            base: None,
+            recurring: None,
+        });
+        let survivors = gone.iter().filter_map(|&position| self.survivors.get(position));
+        let survivors = survivors.map(|survivor| Due {
+            index: survivor.index,
+            base: Some(&survivor.base),
+            recurring: None,
+        });
+        let mut due: Vec<Due<'_>> = unplaced.chain(survivors).collect();
+        due.sort_unstable_by_key(|due| self.ranks[due.index]);
+        let concerned = Concerned {
+            due,
+            survivors: gone.to_vec(),
+        };
+        (concerned, skipped)
     }
 
     /// Clusters of a binding that nobody decides, in the order of their numbers.
@@ -156,15 +223,16 @@ impl<'a> Ground<'a> {
     }
 
     /// Decides those that are decided anyway and these others, one after another, and hands over each with its clusters.
+    /// Meanwhile the other survivors take from the ledger what they take in the base.
     ///
     /// One that failed is decided again whenever its peers are placed differently than it saw, as in
     /// [`Future::decide`](crate::future::Future::decide).
     pub(super) fn decide(
         &self,
         fleet: &FleetSnapshot,
-        others: &[usize],
+        others: &Concerned<'_>,
         is_lost: &[bool],
-        mut take: impl FnMut(Due<'_>, &[Share], Option<BriefFailure>),
+        mut take: impl FnMut(Due<'_>, &[Share], Outcome<'_>),
     ) {
         let numbers = self.numbers.of_rows(fleet);
         let mut scheduler = Scheduler::new(Arc::clone(&self.side.profile))
@@ -172,13 +240,15 @@ impl<'a> Ground<'a> {
             .assuming(self.options.assumes)
             .deciding_at(self.options.time)
             .knowing(self.placements.clone());
+        let mut booker = Booker::new(&self.survivors, &numbers, &others.survivors);
         let mut shares: Vec<Share> = Vec::new();
         let mut failed = Vec::new();
-        for due in self.due(others) {
+        for due in self.due(&others.due) {
             let binding = &*self.prepared[due.index].binding;
+            booker.book_before(Some(self.ranks[due.index]), scheduler.ledger_mut());
             let made;
-            let recurring = match due.anyway {
-                Some(anyway) => &anyway.recurring,
+            let recurring = match due.recurring {
+                Some(recurring) => recurring,
                 None => {
                     made = scheduler.recurring(binding);
                     &made
@@ -188,7 +258,7 @@ impl<'a> Ground<'a> {
             match outcome {
                 BriefOutcome::Scheduled => {
                     number(&scheduler, &numbers, &mut shares);
-                    take(due, &shares, None);
+                    take(due, &shares, Outcome::Scheduled(&scheduler, recurring));
                 }
                 BriefOutcome::Failed(failure) => {
                     if self.clears(failure) {
@@ -197,6 +267,9 @@ impl<'a> Ground<'a> {
                     failed.push((due, failure, peers));
                 }
             }
+        }
+        if !failed.is_empty() {
+            booker.book_before(None, scheduler.ledger_mut());
         }
         let mut is_settled = !self.options.assumes;
         while !is_settled {
@@ -216,7 +289,7 @@ impl<'a> Ground<'a> {
                 match outcome {
                     BriefOutcome::Scheduled => {
                         number(&scheduler, &numbers, &mut shares);
-                        take(*due, &shares, None);
+                        take(*due, &shares, Outcome::Scheduled(&scheduler, &recurring));
                         false
                     }
                     BriefOutcome::Failed(again) => {
@@ -231,8 +304,8 @@ impl<'a> Ground<'a> {
         }
         for (due, failure, _) in failed {
             match self.clears(failure) {
-                true => take(due, &[], Some(failure)),
-                false => take(due, &self.kept(due.index, is_lost), Some(failure)),
+                true => take(due, &[], Outcome::Failed(failure)),
+                false => take(due, &self.kept(due.index, is_lost), Outcome::Failed(failure)),
             }
         }
     }
@@ -243,22 +316,20 @@ impl<'a> Ground<'a> {
     }
 
     /// Those that are decided anyway and these others, in the order of decisions.
-    fn due<'b>(&'b self, others: &'b [usize]) -> impl Iterator<Item = Due<'b>> {
+    fn due<'b>(&'b self, others: &'b [Due<'b>]) -> impl Iterator<Item = Due<'b>> {
         let mut anyway = self.anyway.iter().peekable();
         let mut others = others.iter().copied().peekable();
         std::iter::from_fn(move || {
             let rank = |index: usize| self.ranks[index];
-            let next = others.peek().map(|&index| rank(index));
+            let next = others.peek().map(|due| rank(due.index));
             let first = anyway.next_if(|anyway| next.is_none_or(|next| rank(anyway.index) < next));
             match first {
                 Some(first) => Some(Due {
                     index: first.index,
-                    anyway: Some(first),
+                    base: Some(&first.base),
+                    recurring: Some(&first.recurring),
                 }),
-                None => Some(Due {
-                    index: others.next()?,
-                    anyway: None,
-                }),
+                None => others.next(),
             }
         })
     }

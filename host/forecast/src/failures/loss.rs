@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use divvy_scheduler::fleet::Fleet;
 use divvy_scheduler::scheduler::BriefFailure;
 
-use super::ground::{Ground, Placed};
+use super::ground::{Ground, Outcome, Placed};
 use super::numbers::Share;
+use super::survivors::Survivor;
 use super::usage::{Undo, Usage};
 use crate::document::FailureRow;
 use crate::future::Prepared;
@@ -52,7 +53,21 @@ impl<'a> Loser<'a> {
             self.fleet.remove(cluster);
         }
         let fleet = self.fleet.snapshot();
-        let (decided, skipped) = ground.concerned(&numbers);
+        // Survivors on a lost cluster: those that keep a cluster, with their shares, and those that are decided again.
+        let mut smaller: Vec<(&Survivor, Vec<Share>)> = Vec::new();
+        let mut gone = Vec::new();
+        for position in ground.survivors.on(&numbers) {
+            let Some(survivor) = ground.survivors.get(position) else {
+                continue;
+            };
+            let kept = survivor.base.shares.iter().copied();
+            let kept: Vec<Share> = kept.filter(|share| !is_lost[share.0 as usize]).collect();
+            match kept.is_empty() {
+                true => gone.push(position),
+                false => smaller.push((survivor, kept)),
+            }
+        }
+        let (decided, skipped) = ground.concerned(&numbers, &gone);
         let mut tally = Tally::default();
         let (usage, undo) = (&mut self.usage, &mut self.undo);
         let mut count = |index: usize, base: &Placed, shares: &[Share], failure, ending| {
@@ -66,13 +81,16 @@ impl<'a> Loser<'a> {
             shares: ground.kept(index, &[]),
             failure: None,
         };
-        ground.decide(&fleet, &decided, &is_lost, |due, shares, failure| {
-            let ending = match failure {
-                None => Ending::Placed,
-                Some(_) => Ending::Failed,
+        for (survivor, kept) in smaller {
+            count(survivor.index, &survivor.base, &kept, None, Ending::Placed);
+        }
+        ground.decide(&fleet, &decided, &is_lost, |due, shares, ending| {
+            let (failure, ending) = match ending {
+                Outcome::Scheduled(..) => (None, Ending::Placed),
+                Outcome::Failed(failure) => (Some(failure), Ending::Failed),
             };
-            match due.anyway {
-                Some(anyway) => count(due.index, &anyway.base, shares, failure, ending),
+            match due.base {
+                Some(base) => count(due.index, base, shares, failure, ending),
                 None => count(due.index, &unchanged(due.index), shares, failure, ending),
             }
         });

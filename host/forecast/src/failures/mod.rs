@@ -4,11 +4,13 @@
 //! equals the one that follows from both whole futures, but only bindings that a live scheduler would decide are looked at.
 //!
 //! - [`ground`]: what losses have in common, and the base. [`loss`]: one loss, compared with it.
+//! - [`survivors`]: bindings that need no decision, because a loss only takes clusters away from them.
 //! - [`numbers`]: clusters by number. [`usage`]: use of resources by number.
 
 mod ground;
 mod loss;
 mod numbers;
+mod survivors;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};

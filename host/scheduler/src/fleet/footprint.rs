@@ -5,6 +5,7 @@
 
 use divvy_karmada::api::{ReplicaRequirements, ResourceBindingSpec, TargetCluster};
 
+use super::ledger::quantities;
 use super::{Ledger, requests};
 
 /// The pod templates of a binding.
@@ -93,13 +94,19 @@ impl Footprint {
         }
     }
 
-    /// Books what a target on the cluster in `row` adds to the last one there. Pods that it removes are ignored.
-    pub fn book_growth(&self, ledger: &mut Ledger, row: usize, target: &TargetCluster, last: Option<&TargetCluster>) {
-        for template in &self.templates {
+    /// Each resource that a target takes in addition to the last one on its cluster, with the quantity. Pods that it removes
+    /// are ignored.
+    pub fn added<'a>(
+        &'a self,
+        target: &'a TargetCluster,
+        last: Option<&'a TargetCluster>,
+    ) -> impl Iterator<Item = (&'a str, i64)> {
+        self.templates.iter().flat_map(move |template| {
             let before = last.map_or(0, |last| self.pods_of(template, last));
             let growth = self.pods_of(template, target) - before;
-            ledger.book(row, growth, template.requests());
-        }
+            let quantities = (growth > 0).then(|| quantities(growth, template.requests()));
+            quantities.into_iter().flatten()
+        })
     }
 
     /// Gives back what [`Self::book`] took.

@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::estimate::PODS;
+
 /// Resources taken per cluster, in the units of the snapshot. Growth is booked; shrinkage gives nothing back by itself.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    taken: BTreeMap<String, Vec<i64>>,
+    /// Index of each resource in `columns`.
+    indices: BTreeMap<String, usize>,
+    /// Booked quantities by row.
+    columns: Vec<Vec<i64>>,
 }
 
 impl Ledger {
@@ -41,24 +46,33 @@ impl Ledger {
         replicas: i64,
         requests: impl IntoIterator<Item = (&'requests str, i64)>,
     ) {
-        let mut take = |resource: &str, quantity: i64| {
-            if !self.taken.contains_key(resource) {
-                self.taken.insert(resource.to_owned(), Vec::new());
-            }
-            let Some(column) = self.taken.get_mut(resource) else {
-                return;
-            };
-            if column.len() <= row {
-                column.resize(row + 1, 0);
-            }
-            column[row] = column[row].saturating_add(quantity.saturating_mul(replicas));
-        };
-        take(super::estimate::PODS, 1);
-        for (resource, quantity) in requests {
-            if quantity > 0 && resource != super::estimate::PODS {
-                take(resource, quantity);
-            }
+        for (resource, quantity) in quantities(replicas, requests) {
+            let resource = self.resource(resource);
+            self.take(resource, row, quantity);
         }
+    }
+
+    /// The index of a resource, for [`Self::take`].
+    pub fn resource(&mut self, name: &str) -> usize {
+        if let Some(&index) = self.indices.get(name) {
+            return index;
+        }
+        let index = self.columns.len();
+        self.indices.insert(name.to_owned(), index);
+        self.columns.push(Vec::new());
+        index
+    }
+
+    /// Books a quantity of the resource with this index on the cluster in `row`.
+    #[inline]
+    pub fn take(&mut self, resource: usize, row: usize, quantity: i64) {
+        let Some(column) = self.columns.get_mut(resource) else {
+            return;
+        };
+        if column.len() <= row {
+            column.resize(row + 1, 0);
+        }
+        column[row] = column[row].saturating_add(quantity);
     }
 
     /// Quantity of a resource that is booked on the cluster in `row`.
@@ -68,6 +82,18 @@ impl Ledger {
 
     /// Booked quantities of a resource by row. Nothing is booked in rows past the end.
     pub fn column(&self, resource: &str) -> &[i64] {
-        self.taken.get(resource).map_or(&[], Vec::as_slice)
+        let column = self.indices.get(resource).and_then(|&index| self.columns.get(index));
+        column.map_or(&[], Vec::as_slice)
     }
+}
+
+/// Each resource that replicas with these requests take, with the quantity; one pod per replica.
+pub(super) fn quantities<'requests>(
+    replicas: i64,
+    requests: impl IntoIterator<Item = (&'requests str, i64)>,
+) -> impl Iterator<Item = (&'requests str, i64)> {
+    let requests = requests.into_iter();
+    let requests = requests.filter(|(resource, quantity)| *quantity > 0 && *resource != PODS);
+    let requested = requests.map(move |(resource, quantity)| (resource, quantity.saturating_mul(replicas)));
+    std::iter::once((PODS, replicas)).chain(requested)
 }

@@ -34,6 +34,7 @@ pub fn promises(features: u64) -> Vec<&'static str> {
             (feature::ENFORCES_SPREAD, "enforces spread constraints"),
             (feature::ENFORCES_AFFINITY, "enforces workload affinity"),
             (feature::ENFORCES_ANTI_AFFINITY, "enforces workload anti-affinity"),
+            (feature::EACH_ALONE, "judges each cluster alone"),
         ],
     )
 }

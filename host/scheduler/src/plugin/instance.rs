@@ -232,6 +232,11 @@ impl PluginInstance {
         self.library.enforces_spread()
     }
 
+    /// True if the plugin promises, for the calls of this kind, that it judges each cluster alone.
+    pub(crate) fn judges_each_alone(&self, point: u32) -> bool {
+        self.library.has_at(point, feature::EACH_ALONE)
+    }
+
     /// Workload affinity that the plugin promises to enforce at Filter.
     pub fn enforced_affinity(&self) -> Enforced {
         Enforced {

@@ -250,7 +250,7 @@ impl PluginLibrary {
     }
 
     /// True if the plugin lists a feature at a point: a value of [`kind`], and a bit of [`feature`].
-    pub(crate) fn has_at(&self, point: u32, feature: u64) -> bool {
+    pub fn has_at(&self, point: u32, feature: u64) -> bool {
         let mut points = self.points.iter().filter(|known| known.point == point);
         points.any(|point| (point.required | point.optional) & feature != 0)
     }

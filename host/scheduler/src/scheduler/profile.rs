@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use divvy_framework::abi::descriptor::feature;
+use divvy_framework::abi::sized::kind;
 
 use crate::cycle::CycleError;
 use divvy_documents::names::nearest_first;
@@ -23,6 +24,8 @@ use super::unlisted::UnlistedPlugins;
 pub struct Profile {
     parts: ProfileParts,
     enforces_spread: bool,
+    /// True if every filter, score and selector promises that it judges each cluster alone.
+    judges_each_alone: bool,
     /// Names of all plugins in the order filters, scores, Select, strategies. Explanations refer to plugins by index in
     /// this list.
     names: Vec<String>,
@@ -94,6 +97,7 @@ impl Profile {
     pub fn new(parts: ProfileParts) -> Self {
         let mut profile = Self {
             enforces_spread: parts.select.iter().any(|plugin| plugin.enforces_spread()),
+            judges_each_alone: false,
             parts,
             names: Vec::new(),
             needs: 0,
@@ -101,6 +105,11 @@ impl Profile {
             tables: None,
         };
         profile.names = profile.all_plugins().map(|plugin| plugin.name().to_owned()).collect();
+        profile.judges_each_alone = profile.filters().all(|filter| filter.judges_each_alone(kind::FILTER))
+            && profile.scores().all(|(score, _)| score.judges_each_alone(kind::SCORE))
+            && profile
+                .selectors()
+                .all(|selector| selector.judges_each_alone(kind::SELECT));
         profile.needs = INPUTS & profile.all_plugins().fold(0, |all, plugin| all | plugin.features());
         let enforced: Vec<Enforced> = profile.filters().map(PluginInstance::enforced_affinity).collect();
         profile.parts.plan_options.enforced_affinity = Enforced {
@@ -178,6 +187,11 @@ impl Profile {
     /// True if a selector promises to enforce spread constraints.
     pub fn enforces_spread(&self) -> bool {
         self.enforces_spread
+    }
+
+    /// True if every filter, score and selector promises that it judges each cluster alone.
+    pub(crate) fn judges_each_alone(&self) -> bool {
+        self.judges_each_alone
     }
 
     /// The strategies, by name.
@@ -354,6 +368,11 @@ impl<'a> Strategy<'a> {
     /// True if each candidate gets the full count of replicas.
     pub fn duplicates(&self) -> bool {
         self.has(feature::DUPLICATES)
+    }
+
+    /// True if the plugin promises that no candidate's result depends on the others.
+    pub(crate) fn judges_each_alone(&self) -> bool {
+        self.has(feature::EACH_ALONE)
     }
 
     /// True if the plugin promises to respect capacity.

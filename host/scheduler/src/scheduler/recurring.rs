@@ -7,7 +7,7 @@ use crate::fleet::{FleetSnapshot, Footprint};
 use crate::placements::Peers;
 use crate::plan::PlanResult;
 
-use super::schedule::Scheduler;
+use super::schedule::{Scheduler, each_growth};
 
 /// Everything about a binding that is the same each time it is decided. It can be shared between threads.
 #[derive(Debug, Clone)]
@@ -80,6 +80,45 @@ impl Scheduler {
             self.placed(binding, &named);
         }
         (BriefOutcome::Scheduled, peers)
+    }
+
+    /// True if a result of the binding, once it is scheduled, stays the same when clusters are taken away, except that those
+    /// clusters leave it: however full the other clusters are, and unless none of its clusters is left.
+    ///
+    /// That follows from promises of all plugins that take part. `recurring` must be made of this binding under the same
+    /// profile.
+    pub fn keeps_the_rest(&self, binding: &Binding, recurring: &Recurring) -> bool {
+        let profile = self.profile();
+        let Ok(plan) = recurring.plan.as_ref() else {
+            return false;
+        };
+        // With several groups or tiers, the loss of a cluster can let others in. With peers, so can the loss of theirs.
+        let [group] = plan.groups.as_slice() else {
+            return false;
+        };
+        let has_tiers = group.overflows || group.record.has_priorities();
+        let has_peers = profile.needs_placements() && binding.object.spec.workload_affinity_groups.is_some();
+        let Ok(strategy) = profile.strategy(&plan.strategy) else {
+            return false;
+        };
+        let ignores_spread = strategy.ignores_spread() && !plan.keeps_spread_constraints;
+        let is_spread = group.record.has_spread_constraints() && !ignores_spread;
+        let duplicates = strategy.duplicates() && strategy.judges_each_alone();
+        duplicates && profile.judges_each_alone() && !has_tiers && !has_peers && !is_spread
+    }
+
+    /// Hands over the row, the resource and the quantity of everything that the latest result, which is the binding's, has
+    /// taken from the ledger.
+    pub fn latest_growth(
+        &self,
+        binding: &Binding,
+        recurring: &Recurring,
+        fleet: &FleetSnapshot,
+        each: impl FnMut(u32, &str, i64),
+    ) {
+        if self.ledger().is_some() {
+            each_growth(self.targets(), binding, &recurring.footprint, fleet, each);
+        }
     }
 
     /// Targets of the latest binding that was scheduled, sorted by the names of their clusters.

@@ -234,6 +234,11 @@ impl Scheduler {
         self.ledger.as_ref()
     }
 
+    /// Capacity that earlier results have taken, to take more of it; `None` without a ledger.
+    pub fn ledger_mut(&mut self) -> Option<&mut Ledger> {
+        self.ledger.as_mut()
+    }
+
     /// The profile that decides.
     pub fn profile(&self) -> &Arc<Profile> {
         &self.profile
@@ -476,19 +481,10 @@ impl Scheduler {
     /// Books what the targets of the latest cycle add to the last result. Does nothing without a ledger.
     pub(super) fn book(&mut self, binding: &Binding, footprint: &Footprint, fleet: &FleetSnapshot) {
         let Some(ledger) = self.ledger.as_mut() else { return };
-        // Both lists are sorted by name, so that one pass finds every pair. Of two entries with one name the first counts.
-        let mut last: Vec<&TargetCluster> = binding.object.spec.clusters.iter().collect();
-        last.sort_by(|left, right| left.name.cmp(&right.name));
-        let mut last = last.into_iter().peekable();
-        let mut target = TargetCluster::default();
-        for &Target { row, replicas } in &self.targets {
-            let name = fleet.name(row);
-            while last.next_if(|last| last.name.as_str() < name).is_some() {}
-            // The cycle divides at most the binding's replicas, which are 32 bits wide.
-            target.replicas = i32::try_from(replicas).unwrap_or(i32::MAX);
-            let before = last.peek().copied().filter(|last| last.name == name);
-            footprint.book_growth(ledger, row as usize, &target, before);
-        }
+        each_growth(&self.targets, binding, footprint, fleet, |row, resource, quantity| {
+            let resource = ledger.resource(resource);
+            ledger.take(resource, row as usize, quantity);
+        });
     }
 
     /// Targets of the latest cycle that succeeded, with score and estimate of each in that cycle.
@@ -503,6 +499,31 @@ impl Scheduler {
             };
             (*target, figures)
         })
+    }
+}
+
+/// Hands over the row, the resource and the quantity of everything that targets add to the last result of their binding.
+pub(super) fn each_growth(
+    targets: &[Target],
+    binding: &Binding,
+    footprint: &Footprint,
+    fleet: &FleetSnapshot,
+    mut each: impl FnMut(u32, &str, i64),
+) {
+    // Both lists are sorted by name, so that one pass finds every pair. Of two entries with one name the first counts.
+    let mut last: Vec<&TargetCluster> = binding.object.spec.clusters.iter().collect();
+    last.sort_by(|left, right| left.name.cmp(&right.name));
+    let mut last = last.into_iter().peekable();
+    let mut target = TargetCluster::default();
+    for &Target { row, replicas } in targets {
+        let name = fleet.name(row);
+        while last.next_if(|last| last.name.as_str() < name).is_some() {}
+        // The cycle divides at most the binding's replicas, which are 32 bits wide.
+        target.replicas = i32::try_from(replicas).unwrap_or(i32::MAX);
+        let before = last.peek().copied().filter(|last| last.name == name);
+        for (resource, quantity) in footprint.added(&target, before) {
+            each(row, resource, quantity);
+        }
     }
 }
 
