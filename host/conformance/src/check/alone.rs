@@ -51,6 +51,9 @@ impl Verdict {
     }
 }
 
+/// Reads the verdict on a cluster from its explanation.
+type Judge = fn(&Subject, &ClusterExplanation) -> Verdict;
+
 /// A cycle that was run.
 struct Ran {
     error: Option<CycleError>,
@@ -132,7 +135,7 @@ fn compare(subject: &Subject, situation: &Situation, profile: &Profile, plan: &P
             let Some(known) = known.iter().find(|known| known.name == cluster.name) else {
                 continue;
             };
-            let verdicts: [(u32, &str, fn(&Subject, &ClusterExplanation) -> Verdict); 2] =
+            let verdicts: [(u32, &str, Judge); 2] =
                 [(kind::FILTER, "Filter", filtered), (kind::SELECT, "Select", selected)];
             for (point, name, verdict) in verdicts {
                 let counts = point == kind::FILTER || counts_after_filters && after.error.is_none();

@@ -36,8 +36,5 @@ const CLUSTER_SCOPED: [(&str, &str); 25] = [
 
 /// True if objects of this type are cluster-scoped, as far as that is known without an API server.
 pub fn is_cluster_scoped(type_meta: &TypeMeta) -> bool {
-    let group = type_meta.group();
-    CLUSTER_SCOPED
-        .iter()
-        .any(|known| *known == (group, type_meta.kind.as_str()))
+    CLUSTER_SCOPED.contains(&(type_meta.group(), type_meta.kind.as_str()))
 }
