@@ -102,14 +102,15 @@ impl Manifests {
     /// problems stay.
     pub fn detect(&mut self, workload_kinds: WorkloadKinds) -> Detected {
         let mut detector = Detector::new(workload_kinds);
-        for policy in self.policies.drain(..) {
+        // Taken as a whole, so that the memory of the lists is free for the bindings.
+        for policy in std::mem::take(&mut self.policies) {
             detector.apply_policy(policy.object);
         }
-        for binding in self.bindings.drain(..) {
+        for binding in std::mem::take(&mut self.bindings) {
             detector.apply_binding(binding.object, Some(binding.source));
         }
         detector.reserve_resources(self.resources.len());
-        for resource in self.resources.drain(..) {
+        for resource in std::mem::take(&mut self.resources) {
             detector.apply_resource(resource.object, Some(resource.source));
         }
         let mut detected = detector.detect();

@@ -62,6 +62,10 @@ pub(super) fn gives_reasons(console: &Console) -> bool {
 /// Logs a decision and what led to it, as far as it was explained: at `-vv`, the strategy and the rejections by reason; at
 /// `-vvv`, every cluster.
 pub(super) fn decision(decision: &Decision) {
+    // There may be hundreds of thousands.
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
+    }
     let binding = decision.binding.as_str();
     let (result, strategy) = (decision.outcome.word(), decision.strategy());
     let source = match decision.plan.as_ref() {
