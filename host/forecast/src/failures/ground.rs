@@ -144,9 +144,9 @@ impl<'a> Ground<'a> {
             due: due.collect(),
             survivors: Vec::new(),
         };
-        self.decide(&fleet, &all, &[], |due, shares, ending| {
+        self.decide(&fleet, &all, &[], |due, shares, outcome| {
             let binding = &self.prepared[due.index].binding;
-            let failure = match ending {
+            let failure = match outcome {
                 // A result without clusters, of a workload scaled to 0, does not show how many could be lost.
                 Outcome::Scheduled(scheduler, recurring)
                     if !shares.is_empty() && scheduler.keeps_the_rest(binding, recurring) =>

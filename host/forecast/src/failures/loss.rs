@@ -84,8 +84,8 @@ impl<'a> Loser<'a> {
         for (survivor, kept) in smaller {
             count(survivor.index, &survivor.base, &kept, None, Ending::Placed);
         }
-        ground.decide(&fleet, &decided, &is_lost, |due, shares, ending| {
-            let (failure, ending) = match ending {
+        ground.decide(&fleet, &decided, &is_lost, |due, shares, outcome| {
+            let (failure, ending) = match outcome {
                 Outcome::Scheduled(..) => (None, Ending::Placed),
                 Outcome::Failed(failure) => (Some(failure), Ending::Failed),
             };
