@@ -166,10 +166,7 @@ impl Subject {
     /// of its strategies, one that duplicates.
     pub(crate) fn promises_at(&self, point: u32, promise: u64) -> bool {
         if point == kind::ASSIGN {
-            return self.any_strategy(|strategy| {
-                let features = strategy.plugin().library().features_of(strategy.name());
-                strategy.duplicates() && features & promise != 0
-            });
+            return self.any_strategy(|strategy| strategy.duplicates() && features_of(strategy) & promise != 0);
         }
         let promises = self.with_instance(|instance| instance.library().has_at(point, promise));
         self.serves(point) && promises.unwrap_or(false)
@@ -215,6 +212,11 @@ impl Subject {
 
 /// The words for a panic of a plugin, which is a finding of its own. Three in a row change what comes next.
 const PANIC: &str = "panic";
+
+/// Features that a strategy's library lists for it: bits of [`feature`].
+pub(crate) fn features_of(strategy: &Strategy<'_>) -> u64 {
+    strategy.plugin().library().features_of(strategy.name())
+}
 
 /// True if two decisions differ, in words, and neither is a panic.
 pub(crate) fn is_another(first: &str, second: &str) -> bool {

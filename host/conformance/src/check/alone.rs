@@ -15,7 +15,7 @@ use divvy_scheduler::scheduler::Profile;
 
 use super::{Check, Method};
 use crate::case::{Case, Situation, fleet_of};
-use crate::subject::Subject;
+use crate::subject::{Subject, features_of};
 
 /// The check of the promise.
 pub(super) fn check() -> Check {
@@ -86,9 +86,7 @@ fn duplicating(subject: &Subject) -> Option<String> {
     // The plugin's own first.
     strategies.sort_by_key(|strategy| strategy.plugin().name() != subject.plugin());
     let mut strategies = strategies.into_iter().filter(|strategy| {
-        let plugin = strategy.plugin();
-        let features = plugin.library().features_of(strategy.name());
-        plugin.name() != subject.plugin() || features & feature::EACH_ALONE != 0
+        strategy.plugin().name() != subject.plugin() || features_of(strategy) & feature::EACH_ALONE != 0
     });
     strategies.next().map(|strategy| strategy.name().to_owned())
 }
@@ -169,10 +167,7 @@ fn counts_after_filters(profile: &Profile, plan: &Plan) -> bool {
     let (Ok(strategy), Some(group)) = (profile.strategy(&plan.strategy), plan.groups.first()) else {
         return false;
     };
-    let ignores_spread = strategy.ignores_spread() && !plan.keeps_spread_constraints;
-    let is_spread = group.record.has_spread_constraints() && !ignores_spread;
-    let has_tiers = group.overflows || group.record.has_priorities();
-    strategy.duplicates() && !is_spread && !has_tiers
+    strategy.leaves_clusters_alone(plan, group)
 }
 
 /// Sets of clusters to take away: single ones, and the first and the last half.

@@ -8,13 +8,13 @@ use divvy_framework::random::Generator;
 use divvy_karmada::api::{SpreadConstraint, SpreadField};
 use divvy_karmada::policy::default_spread_constraint;
 use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput, GivenCandidate, Target};
-use divvy_scheduler::plan::Plan;
+use divvy_scheduler::plan::{AffinityGroup, Plan};
 use divvy_scheduler::plugin::CallError;
 use divvy_scheduler::scheduler::Profile;
 
 use super::{Check, Method};
 use crate::case::{Case, Situation};
-use crate::subject::Subject;
+use crate::subject::{Subject, features_of};
 
 /// The checks of promises.
 pub(super) fn checks() -> Vec<Check> {
@@ -47,7 +47,7 @@ pub(super) fn checks() -> Vec<Check> {
 }
 
 fn promises(subject: &Subject, bit: u64) -> bool {
-    subject.any_strategy(|strategy| strategy.plugin().library().features_of(strategy.name()) & bit != 0)
+    subject.any_strategy(|strategy| features_of(strategy) & bit != 0)
 }
 
 /// A case with its plan, of which one group is decided.
@@ -65,11 +65,8 @@ impl Division {
         let plan = situation.plan(subject)?;
         let profile = subject.profile();
         let strategy = profile.strategy(&plan.strategy).ok()?;
-        let features = strategy.plugin().library().features_of(strategy.name());
-        let has_tiers = plan
-            .groups
-            .first()
-            .is_none_or(|group| group.overflows || group.record.has_priorities());
+        let features = features_of(&strategy);
+        let has_tiers = plan.groups.first().is_none_or(AffinityGroup::has_tiers);
         let is_meant =
             strategy.plugin().name() == subject.plugin() && features & bit == bit && !has_tiers && !plan.whole;
         is_meant.then_some(Self {
@@ -221,11 +218,11 @@ fn spread(subject: &Subject, case: &Case) -> Result<(), String> {
     let profile = subject.profile();
     let ignores = profile
         .strategy(&plan.strategy)
-        .is_ok_and(|strategy| strategy.ignores_spread());
+        .is_ok_and(|strategy| strategy.ignores_spread_of(&plan));
     let Some(placement) = situation.binding.object.spec.placement.as_deref() else {
         return Ok(());
     };
-    if placement.spread_constraints.is_empty() || (ignores && !plan.keeps_spread_constraints) {
+    if placement.spread_constraints.is_empty() || ignores {
         return Ok(());
     }
     let Some(group) = plan.groups.first() else {

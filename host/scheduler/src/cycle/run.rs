@@ -295,7 +295,7 @@ impl Cycle {
             fresh,
             explain: texts.is_some(),
             duplicated: strategy.duplicates(),
-            ignore_spread: strategy.ignores_spread() && !plan.keeps_spread_constraints,
+            ignore_spread: strategy.ignores_spread_of(plan),
             time: time.filter(|_| profile.needs_time()),
         };
         let cells = profile.tables().map(|tables| tables.resolve(fleet.snapshot()));

@@ -26,7 +26,7 @@ impl Cycle {
         let ranks_of = &mut self.feasible.tiers;
         ranks_of.clear();
         self.tiers.overflow.clear();
-        if !group.overflows && !group.record.has_priorities() {
+        if !group.has_tiers() {
             return;
         }
         let snapshot = input.fleet.snapshot();

@@ -73,6 +73,13 @@ pub struct AffinityGroup {
     pub values: BindingValues,
 }
 
+impl AffinityGroup {
+    /// True if its clusters are in tiers.
+    pub fn has_tiers(&self) -> bool {
+        self.overflows || self.record.has_priorities()
+    }
+}
+
 /// Settings from the profile and the caller that affect plans.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanOptions {

@@ -10,7 +10,7 @@ use crate::cycle::CycleError;
 use divvy_documents::names::nearest_first;
 
 use crate::placements::Enforced;
-use crate::plan::{Plan, PlanInput, PlanOptions};
+use crate::plan::{AffinityGroup, Plan, PlanInput, PlanOptions};
 use crate::plugin::{CallObserver, PluginInstance};
 use crate::strategy::{Declarations, InvalidBinding};
 use crate::table::{ProvidedTables, TableSource, TableVersions};
@@ -383,6 +383,18 @@ impl<'a> Strategy<'a> {
     /// True if Select ignores spread constraints.
     pub fn ignores_spread(&self) -> bool {
         self.has(feature::NO_SPREAD)
+    }
+
+    /// True if Select ignores the spread constraints of a binding with this plan.
+    pub fn ignores_spread_of(&self, plan: &Plan) -> bool {
+        self.ignores_spread() && !plan.keeps_spread_constraints
+    }
+
+    /// True if the promise to judge each cluster alone counts after Filter: the strategy duplicates, no spread constraints are
+    /// in force and there are no tiers. `group` must be one of the plan's.
+    pub fn leaves_clusters_alone(&self, plan: &Plan, group: &AffinityGroup) -> bool {
+        let is_spread = group.record.has_spread_constraints() && !self.ignores_spread_of(plan);
+        self.duplicates() && !is_spread && !group.has_tiers()
     }
 
     /// True if the plugin handles tiers of cluster priorities itself.

@@ -96,15 +96,12 @@ impl Scheduler {
         let [group] = plan.groups.as_slice() else {
             return false;
         };
-        let has_tiers = group.overflows || group.record.has_priorities();
         let has_peers = profile.needs_placements() && binding.object.spec.workload_affinity_groups.is_some();
         let Ok(strategy) = profile.strategy(&plan.strategy) else {
             return false;
         };
-        let ignores_spread = strategy.ignores_spread() && !plan.keeps_spread_constraints;
-        let is_spread = group.record.has_spread_constraints() && !ignores_spread;
-        let duplicates = strategy.duplicates() && strategy.judges_each_alone();
-        duplicates && profile.judges_each_alone() && !has_tiers && !has_peers && !is_spread
+        let promises = profile.judges_each_alone() && strategy.judges_each_alone();
+        promises && strategy.leaves_clusters_alone(plan, group) && !has_peers
     }
 
     /// Hands over the row, the resource and the quantity of everything that the latest result, which is the binding's, has
