@@ -132,8 +132,8 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If the selection breaks a rule of the host, with the host's message, if the plugin answers differently, or if it breaks its promise to
-    /// judge each cluster alone.
+    /// If the selection breaks a rule of the host, with the host's message, if the plugin answers differently, or if it breaks
+    /// its promise to judge each cluster alone.
     #[track_caller]
     pub fn candidates_checked<T: Preferences + 'static, P: SelectPlugin<T>>(
         &self,

@@ -115,7 +115,7 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
         let count = found.len();
         let map = SmallMap::from_iter(found);
         if map.len() < count {
-            // As for the fields of a struct. Whoever knows the lines says which key it is.
+            // As for the fields of a struct. A reader that knows lines names the key.
             return Err(A::Error::custom("a key is given twice"));
         }
         Ok(map)

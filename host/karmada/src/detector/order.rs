@@ -1,7 +1,7 @@
 //! The order of bindings by namespace, name and scope.
 //!
-//! Whoever compares two of hundreds of thousands of bindings waits for memory four times. So the beginnings of their names are
-//! collected first, and only bindings that begin alike are compared themselves.
+//! Among hundreds of thousands of bindings, each comparison of two waits for memory four times. The beginnings of their names are
+//! therefore collected first, and bindings themselves are compared only if they begin alike.
 
 use super::Binding;
 
@@ -56,11 +56,11 @@ impl Order {
         self.sort_keys(bindings);
         for to in 0..self.keys.len() {
             let mut from = self.keys[to].index;
-            // What was there has moved to where the binding came from that took its place.
+            // The binding that was there has been swapped away: follow it.
             while from < to {
                 from = self.keys[from].index;
             }
-            // Short cuts for those that follow the same way.
+            // A shortcut for those that follow the same way.
             self.keys[to].index = from;
             bindings.swap(to, from);
         }
