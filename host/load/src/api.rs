@@ -30,7 +30,7 @@ impl Api {
     /// # Errors
     ///
     /// [`LoadError::Request`], here and below.
-    pub async fn get(&self, path: &str) -> Result<Value, LoadError> {
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, LoadError> {
         self.send(Method::GET, path, None).await
     }
 
@@ -52,7 +52,7 @@ impl Api {
     /// Deletes everything that a query selects in a collection, and returns once nothing is left.
     pub async fn delete_all(&self, collection: &str, query: &str) -> Result<(), LoadError> {
         loop {
-            let left = self.get(&format!("{collection}?limit=1&{query}")).await?;
+            let left: Value = self.get(&format!("{collection}?limit=1&{query}")).await?;
             if left["items"].as_array().is_none_or(Vec::is_empty) {
                 return Ok(());
             }

@@ -1,8 +1,9 @@
 //! The bare client: the calls of a scheduler without the scheduler.
 //!
 //! For each binding it sends one merge patch of the specification and, from its answer, one of the status, and if asked for two
-//! events in the background: what `divvy run` sends. It keeps the same six watches open and reads them without looking at what
-//! they say. So it is as fast as the API server allows on this machine.
+//! events in the background: what `divvy run` sends. Before the first one it lists the same six kinds in the same pages, and it
+//! watches them from there on. Of what the API server says, it reads no more than the versions that these requests need. So it is
+//! as fast as the API server allows on this machine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +11,9 @@ use std::time::Duration;
 use divvy_controller::client::Clients;
 use divvy_controller::objects::Kind;
 use futures::StreamExt;
+use futures::future::try_join_all;
 use kube::api::WatchParams;
-use kube::core::Request;
+use kube::core::{ListMeta, Request, WatchEvent};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -63,6 +65,9 @@ pub struct BareOptions {
     pub clusters: usize,
 }
 
+/// Wait before a watch that failed is begun again.
+const RETRY: Duration = Duration::from_millis(250);
+
 /// A client that makes a scheduler's calls. Its watches and events end when it is dropped.
 pub struct BareClient {
     api: Api,
@@ -73,28 +78,31 @@ pub struct BareClient {
 }
 
 impl BareClient {
-    /// A client with six open watches.
-    pub fn start(clients: &Clients, options: BareOptions) -> Self {
+    /// A client that has listed six kinds and watches them, ready to write.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Request`] if a list is refused.
+    pub async fn start(clients: &Clients, options: BareOptions) -> Result<Self, LoadError> {
+        let watching = Api::new(clients.watching.clone());
+        let lists = Kind::ALL.map(|kind| {
+            let api = &watching;
+            async move { Ok::<_, LoadError>((kind, list(api, kind).await?)) }
+        });
         let mut background = JoinSet::new();
-        for kind in Kind::ALL {
-            let client = clients.watching.clone();
-            background.spawn(async move {
-                loop {
-                    read_watch(&client, kind).await;
-                    tokio::time::sleep(Duration::from_millis(250)).await;
-                }
-            });
+        for (kind, version) in try_join_all(lists).await? {
+            background.spawn(watch_from(watching.clone(), kind, version));
         }
         let api = Api::new(clients.writing.clone());
         let (events, queue) = mpsc::unbounded_channel();
         background.spawn(send_events(api.clone(), queue, options.write_latency));
-        Self {
+        Ok(Self {
             api,
             permits: Arc::new(Semaphore::new(options.concurrency.max(1))),
             options,
             events,
             _background: background,
-        }
+        })
     }
 
     /// Writes the result of a binding, as soon as fewer than `concurrency` are being written.
@@ -142,22 +150,65 @@ impl BareClient {
     }
 }
 
-/// Reads a watch to its end.
-async fn read_watch(client: &kube::Client, kind: Kind) {
-    let parameters = WatchParams::default().timeout(WATCH_SECONDS);
-    let Ok(request) = Request::new(kind.path("")).watch(&parameters, "") else {
-        return;
-    };
-    let Ok(events) = client.request_events::<Ignored>(request).await else {
-        return;
-    };
-    let mut events = std::pin::pin!(events);
-    while let Some(Ok(_)) = events.next().await {}
+/// One page of a list.
+#[derive(Deserialize)]
+struct Page {
+    metadata: ListMeta,
 }
 
-/// An object of a watch that is not looked at.
+/// Lists a kind in the scheduler's pages, and returns the version of the list.
+async fn list(api: &Api, kind: Kind) -> Result<String, LoadError> {
+    let path = format!("{}?limit={}", kind.path(""), kind.page_size());
+    let mut page: Page = api.get(&path).await?;
+    // The API server sends a token with every page but the last.
+    while let Some(next) = page.metadata.continue_.filter(|next| !next.is_empty()) {
+        page = api.get(&format!("{path}&continue={next}")).await?;
+    }
+    Ok(page.metadata.resource_version.unwrap_or_default())
+}
+
+/// Watches a kind for ever. A watch that ends is begun again from where it ended, one that fails after another list.
+async fn watch_from(api: Api, kind: Kind, mut version: String) {
+    loop {
+        if read_watch(api.client(), kind, &mut version).await.is_some() {
+            continue;
+        }
+        tokio::time::sleep(RETRY).await;
+        if let Ok(listed) = list(&api, kind).await {
+            version = listed;
+        }
+    }
+}
+
+/// Reads a watch to its end; `None` if it fails. `version` is that of the last event.
+async fn read_watch(client: &kube::Client, kind: Kind, version: &mut String) -> Option<()> {
+    let parameters = WatchParams::default().timeout(WATCH_SECONDS);
+    let request = Request::new(kind.path("")).watch(&parameters, version).ok()?;
+    let events = client.request_events::<Changed>(request).await.ok()?;
+    let mut events = std::pin::pin!(events);
+    while let Some(event) = events.next().await {
+        match event.ok()? {
+            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => {
+                *version = object.metadata.resource_version;
+            }
+            WatchEvent::Bookmark(bookmark) => *version = bookmark.metadata.resource_version,
+            WatchEvent::Error(_) => return None,
+        }
+    }
+    Some(())
+}
+
+/// An object of a watch, of which only the version is read.
 #[derive(Clone, Deserialize)]
-struct Ignored {}
+struct Changed {
+    metadata: Version,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    resource_version: String,
+}
 
 /// Sends two events per binding, about itself and about its workload.
 async fn send_events(api: Api, mut queue: mpsc::UnboundedReceiver<(String, String)>, latency: Duration) {

@@ -24,7 +24,7 @@ use crate::scheduler::{Scheduler, SchedulerOptions, Usage};
 const CREATING: usize = 16;
 /// Longest time without progress.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Time for watches to catch up before a bare client begins.
+/// Time in which work that is under way comes to rest.
 const SETTLING: Duration = Duration::from_secs(1);
 /// Most bindings of a steady load, in seconds of its rate.
 const STEADY_SECONDS: f64 = 20.0;
@@ -257,8 +257,8 @@ impl Bench {
         let observer = Observer::start(clients.watching.clone());
         let created = self.create_all().await?;
         let latency = Duration::from_millis(burst.write_latency_ms);
-        let bare = BareClient::start(&clients, self.bare_options(burst.events, latency));
-        tokio::time::sleep(SETTLING).await;
+        // Like the scheduler, it begins as soon as everything is listed.
+        let bare = BareClient::start(&clients, self.bare_options(burst.events, latency)).await?;
         let writes = stream::iter(created.iter().enumerate()).map(|(number, created)| bare.write(number, created));
         writes
             .buffer_unordered(self.options.scheduler.concurrency)
@@ -333,7 +333,7 @@ impl Bench {
         drop(observer);
         self.plane.remove_bindings().await?;
         let observer = Observer::start(clients.watching.clone());
-        let bare = BareClient::start(&clients, self.bare_options(true, Duration::ZERO));
+        let bare = BareClient::start(&clients, self.bare_options(true, Duration::ZERO)).await?;
         tokio::time::sleep(SETTLING).await;
         let sent = self.create_steadily(rate, bindings, Some(&bare)).await?;
         let late = |done| self.late(done, String::new());

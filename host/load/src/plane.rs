@@ -42,13 +42,13 @@ impl Plane {
     pub async fn claim(api: Api, server: String) -> Result<Self, LoadError> {
         for kind in GUARDED {
             let path = format!("{}?limit=1&labelSelector=!{LABEL}", kind.path(""));
-            let others = api.get(&path).await?;
+            let others: Value = api.get(&path).await?;
             if let Some(name) = others["items"][0]["metadata"]["name"].as_str() {
                 let (kind, name) = (kind.kind(), name.to_owned());
                 return Err(LoadError::NotEmpty { server, kind, name });
             }
         }
-        let namespaces = api
+        let namespaces: Value = api
             .get(&format!("/api/v1/namespaces?fieldSelector=metadata.name={NAMESPACE}"))
             .await?;
         let namespace = &namespaces["items"][0];
@@ -108,7 +108,7 @@ impl Plane {
     /// Number of events in the namespace.
     pub async fn events(&self) -> Result<usize, LoadError> {
         let path = format!("/api/v1/namespaces/{NAMESPACE}/events?limit=1");
-        let page = self.api.get(&path).await?;
+        let page: Value = self.api.get(&path).await?;
         let shown = page["items"].as_array().map_or(0, Vec::len);
         let further = page["metadata"]["remainingItemCount"].as_u64().unwrap_or(0);
         Ok(shown + usize::try_from(further).unwrap_or(usize::MAX))

@@ -27,9 +27,9 @@ interrupted; any other is refused, and no option overrides that. Everything that
 events. Only the namespace `divvy-bench` stays, empty. Bursts that were measured by then are printed.
 
 Burst: bindings wait when the scheduler starts; BINDINGS/s counts from the first condition `Scheduled` to the last. \
-The bare client sends the same two merge patches per binding, and two events where EVENTS says so, with the same six \
-watches open and as many bindings under way, but decides nothing and reads no object. CPU is that of the scheduler \
-process per binding, MEMORY its peak.
+The bare client lists the same six kinds, keeps the same watches open, and then sends the same two merge patches per \
+binding, and two events where EVENTS says so, with as many bindings under way. But it decides nothing and reads no \
+object. CPU is that of the scheduler process per binding, MEMORY its peak.
 
 Steady load: bindings are created at half the rate of the burst with events, each at its time, however long earlier \
 ones take. LATENCY is the time from sending the creation to seeing the condition. The bare client writes as soon as \
