@@ -321,6 +321,20 @@ impl<'a> PluginText<'a> {
         }
     }
 
+    /// A text as it was handed over, which nobody has checked to be UTF-8.
+    #[inline]
+    pub const fn from_bytes(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes: Slice::new(bytes),
+        }
+    }
+
+    /// The text as it was handed over.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes.as_slice()
+    }
+
     /// The text, in which bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn read(&self) -> Cow<'a, str> {
         String::from_utf8_lossy(self.bytes.as_slice())

@@ -81,11 +81,13 @@ impl Cycle {
             }
         }
         let (first_score, first_selector) = (input.profile.score_place(0), input.profile.select_place(0));
-        for (plugin, row, given) in texts.take_explanations() {
-            let Some(cluster) = listing.place(row).and_then(|place| clusters.get_mut(place)) else {
+        let sayings = texts.sayings();
+        for said in sayings.iter() {
+            let Some(cluster) = listing.place(said.row).and_then(|place| clusters.get_mut(place)) else {
                 continue;
             };
-            let reason = Reason::of(name_of(plugin), &given);
+            let plugin = said.plugin;
+            let reason = Reason::of(name_of(plugin), &sayings.read(said));
             // A plugin that serves several extension points says something at each of them.
             if (first_score..first_selector).contains(&plugin)
                 && let Some(score) = cluster.scores.get_mut(plugin - first_score)

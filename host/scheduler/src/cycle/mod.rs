@@ -19,6 +19,7 @@ mod filter;
 mod given;
 mod listing;
 mod run;
+mod said;
 mod score;
 mod select;
 mod sink;

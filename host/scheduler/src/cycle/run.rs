@@ -65,6 +65,8 @@ pub struct Cycle {
     placements: Option<Box<PlacementsRecord>>,
     /// Texts from plugins; present only while they are being collected.
     texts: Option<Box<Texts>>,
+    /// Memory for texts, from an earlier cycle that collected them.
+    spare_texts: Option<Box<Texts>>,
     /// One code per cluster of the snapshot: 0 while the cluster is feasible, otherwise the code of its rejection.
     pub(super) codes: Vec<u32>,
     pub(super) feasible: Feasible,
@@ -127,11 +129,14 @@ impl Cycle {
         detail: Option<Detail>,
         estimate: impl FnOnce(&[u32], &mut Vec<i64>),
     ) -> (Result<&[Target], CycleError>, Option<Explanation>) {
-        self.texts = detail.map(|_| Box::default());
+        self.texts = detail.map(|_| self.empty_texts());
         let result = self.halves(input, estimate);
         let texts = self.texts.take();
-        let explanation = texts.zip(detail);
-        let explanation = explanation.map(|(texts, detail)| self.account(input, &texts, detail, result.is_ok()));
+        let explanation = texts.zip(detail).map(|(texts, detail)| {
+            let explanation = self.account(input, &texts, detail, result.is_ok());
+            self.spare_texts = Some(texts);
+            explanation
+        });
         (result.map(|()| self.targets.as_slice()), explanation)
     }
 
@@ -222,10 +227,17 @@ impl Cycle {
         if self.texts.is_some() || !matches!(outcome, Err(CycleError::NoClusterFit { .. })) {
             return outcome;
         }
-        self.texts = Some(Box::default());
+        self.texts = Some(self.empty_texts());
         let outcome = self.with_view(input, |cycle, _, views, _| cycle.filter(input, views));
-        self.texts = None;
+        self.spare_texts = self.texts.take();
         outcome
+    }
+
+    /// Texts without anything in them.
+    fn empty_texts(&mut self) -> Box<Texts> {
+        let mut texts = self.spare_texts.take().unwrap_or_default();
+        texts.clear();
+        texts
     }
 
     /// Fills in the room of each feasible cluster: what fits now, by `estimate`, and the capacity.

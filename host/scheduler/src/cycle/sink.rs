@@ -1,10 +1,12 @@
 //! Collects the texts that plugins emit during a cycle: reasons, explanations and notes.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 
+use divvy_framework::abi::PluginText;
+use divvy_framework::abi::reason::Reason;
 use divvy_framework::abi::service::text_kind;
-use divvy_framework_view::reason::Reason;
 
+use super::said::Sayings;
 use crate::plugin::TakeText;
 
 /// Code of a cluster that is being deleted. Reasons get the codes after it.
@@ -18,8 +20,8 @@ pub(super) struct Texts {
     /// Distinct reasons, each with the plugin that gave it. The reason at index `i` has the code `DELETING_CODE + 1 +
     /// i`.
     reasons: RefCell<Vec<(usize, String)>>,
-    /// Plugin, row of the cluster, and the reason.
-    explanations: RefCell<Vec<(usize, u32, Reason)>>,
+    /// Reasons that plugins gave for single clusters.
+    sayings: RefCell<Sayings>,
     /// Plugin and text.
     notes: RefCell<Vec<(usize, String)>>,
 }
@@ -36,9 +38,23 @@ impl Texts {
         self.reasons.borrow().get(place).cloned()
     }
 
-    /// Takes the explanations that were collected, each with its plugin and the row of its cluster.
-    pub(super) fn take_explanations(&self) -> Vec<(usize, u32, Reason)> {
-        self.explanations.take()
+    /// Forgets everything, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        let Self {
+            plugin,
+            reasons,
+            sayings,
+            notes,
+        } = self;
+        plugin.set(0);
+        reasons.get_mut().clear();
+        sayings.get_mut().clear();
+        notes.get_mut().clear();
+    }
+
+    /// The reasons that plugins gave for single clusters.
+    pub(super) fn sayings(&self) -> Ref<'_, Sayings> {
+        self.sayings.borrow()
     }
 
     /// Notes on the decision as a whole.
@@ -66,7 +82,11 @@ impl TakeText for Texts {
         match kind {
             text_kind::REASON => return self.code(text),
             // A plugin without the SDK may explain by a text alone.
-            text_kind::EXPLANATION => self.explain(row, text.into()),
+            text_kind::EXPLANATION => self.explain(&Reason {
+                row,
+                text: PluginText::new(&text),
+                ..Reason::DEFAULT
+            }),
             text_kind::NOTE => {
                 if let Ok(mut notes) = self.notes.try_borrow_mut() {
                     notes.push((self.plugin.get(), text));
@@ -78,9 +98,9 @@ impl TakeText for Texts {
         0
     }
 
-    fn explain(&self, row: u32, reason: Reason) {
-        if let Ok(mut explanations) = self.explanations.try_borrow_mut() {
-            explanations.push((self.plugin.get(), row, reason));
+    fn explain(&self, reason: &Reason<'_>) {
+        if let Ok(mut sayings) = self.sayings.try_borrow_mut() {
+            sayings.push(self.plugin.get(), reason);
         }
     }
 }

@@ -9,12 +9,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
 
-use divvy_framework::abi::reason::Reason as AbiReason;
+use divvy_framework::abi::reason::Reason;
 use divvy_framework::abi::service::{Failure, Services, failure};
 use divvy_framework::abi::sized::SizePrefixed;
 use divvy_framework::abi::{Address, Function, PluginText, Pointer};
 use divvy_framework_driver::metrics::{MetricFigures, PluginMetrics, Refusal};
-use divvy_framework_view::reason::Reason;
 
 use super::log::PluginLog;
 
@@ -88,8 +87,8 @@ pub trait TakeText {
     /// Takes a text of a kind of [`divvy_framework::abi::service::text_kind`].
     fn take(&self, kind: u32, row: u32, text: String) -> u32;
 
-    /// Takes what a plugin says about its decision for a cluster.
-    fn explain(&self, row: u32, reason: Reason);
+    /// Takes what a plugin says about its decision for a cluster, of which nothing has been checked.
+    fn explain(&self, reason: &Reason<'_>);
 }
 
 /// Texts and failures that a plugin hands over during one call. The plugin sees its address as the call's sink.
@@ -176,15 +175,15 @@ unsafe extern "C" fn text(sink: *const c_void, kind: u32, row: u32, text: Plugin
     }
 }
 
-unsafe extern "C" fn explain(sink: *const c_void, reason: *const AbiReason<'_>) {
+unsafe extern "C" fn explain(sink: *const c_void, reason: *const Reason<'_>) {
     // SAFETY: as for `text`.
     let sink = unsafe { &*sink.cast::<CallSink<'_>>() };
     let Some(texts) = sink.texts.filter(|_| sink.thread.get() == Some(thread::current().id())) else {
         return;
     };
     // SAFETY: the plugin hands over a reason of its minor version.
-    if let Some(reason) = unsafe { AbiReason::read(reason) } {
-        texts.explain(reason.row, Reason::read(&reason));
+    if let Some(reason) = unsafe { Reason::read(reason) } {
+        texts.explain(&reason);
     }
 }
 

@@ -1,0 +1,148 @@
+//! What plugins say about single clusters, kept as they hand it over.
+//!
+//! A plugin explains every cluster, a thousand times in a large fleet, and most explanations list a few dozen. So nothing is
+//! read until it is known to be listed, and the memory is that of the cycle before.
+
+use std::ops::Range;
+
+use divvy_framework::abi::reason::{FigureRow, Reason as AbiReason};
+use divvy_framework::abi::{PluginText, Slice};
+use divvy_framework_view::reason::Reason;
+
+/// What plugins said in one cycle.
+#[derive(Debug, Default)]
+pub(super) struct Sayings {
+    said: Vec<Said>,
+    /// Place of each name in `bytes`, and the value.
+    figures: Vec<(Range<usize>, i64)>,
+    /// Texts and names of figures, as the plugins wrote them.
+    bytes: Vec<u8>,
+}
+
+/// A reason, without what it points to.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    /// Index, in the profile's list of plugins, of the plugin that said it.
+    pub(super) plugin: usize,
+    /// Row of the cluster.
+    pub(super) row: u32,
+    cause: u32,
+    bound: u32,
+    remainder: u32,
+    decided_by: u32,
+    /// Places in the figures of all.
+    figures: Range<usize>,
+    /// Place in the bytes of all.
+    text: Range<usize>,
+}
+
+impl Sayings {
+    /// Forgets everything, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.said.clear();
+        self.figures.clear();
+        self.bytes.clear();
+    }
+
+    /// Keeps a reason of a plugin.
+    pub(super) fn push(&mut self, plugin: usize, reason: &AbiReason<'_>) {
+        let first = self.figures.len();
+        for figure in reason.figures.as_slice() {
+            let name = self.keep(figure.name);
+            self.figures.push((name, figure.value));
+        }
+        let text = self.keep(reason.text);
+        self.said.push(Said {
+            plugin,
+            row: reason.row,
+            cause: reason.cause,
+            bound: reason.bound,
+            remainder: reason.remainder,
+            decided_by: reason.decided_by,
+            figures: first..self.figures.len(),
+            text,
+        });
+    }
+
+    fn keep(&mut self, text: PluginText<'_>) -> Range<usize> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(text.bytes());
+        start..self.bytes.len()
+    }
+
+    /// Everything that was said, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Said> {
+        self.said.iter()
+    }
+
+    /// One of the reasons, read.
+    pub(super) fn read(&self, said: &Said) -> Reason {
+        let text = |place: &Range<usize>| PluginText::from_bytes(self.bytes.get(place.clone()).unwrap_or_default());
+        let figures = self.figures.get(said.figures.clone()).unwrap_or_default().iter();
+        let figures: Vec<FigureRow<'_>> = figures
+            .map(|(name, value)| FigureRow {
+                name: text(name),
+                value: *value,
+            })
+            .collect();
+        Reason::read(&AbiReason {
+            row: said.row,
+            cause: said.cause,
+            bound: said.bound,
+            remainder: said.remainder,
+            decided_by: said.decided_by,
+            figures: Slice::new(&figures),
+            text: text(&said.text),
+            ..AbiReason::DEFAULT
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use divvy_framework_view::reason::{Bound, Cause, Decider};
+
+    use super::*;
+
+    /// A reason with everything in it comes back as it was, wherever it is in the list and however often the list was cleared.
+    #[test]
+    fn what_was_kept_is_read_as_it_was_handed_over() {
+        let reasons = [
+            Reason::of(Cause::Other),
+            Reason::from("is the cheapest").figure("price", -3),
+            Reason::of(Cause::Even)
+                .figure("capacity", i64::MAX)
+                .figure("each", 2)
+                .bound(Bound::Capacity)
+                .remainder(false, Decider::Tie)
+                .text("ä"),
+            Reason::of(Cause::Packed).remainder(true, Decider::Name),
+        ];
+        let mut sayings = Sayings::default();
+        for _ in 0..2 {
+            sayings.clear();
+            for (plugin, reason) in reasons.iter().enumerate() {
+                reason.hand_over(plugin as u32 * 7, |handed| sayings.push(plugin, handed));
+            }
+            let read: Vec<_> = sayings
+                .iter()
+                .map(|said| (said.plugin, said.row, sayings.read(said)))
+                .collect();
+            let expected = reasons.iter().cloned().enumerate();
+            let expected = expected.map(|(plugin, reason)| (plugin, plugin as u32 * 7, reason));
+            assert_eq!(read, expected.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_utf_8_is_repaired_when_it_is_read() {
+        let mut sayings = Sayings::default();
+        let reason = AbiReason {
+            text: PluginText::from_bytes(b"a\xffb"),
+            ..AbiReason::DEFAULT
+        };
+        sayings.push(0, &reason);
+        let read: Vec<_> = sayings.iter().map(|said| sayings.read(said)).collect();
+        assert_eq!(read, [Reason::from("a\u{fffd}b")]);
+    }
+}
