@@ -51,31 +51,17 @@ fn a_plugin_has_one_name() {
     }
 }
 
-/// Runs the first step of CONTRIBUTING.md on a copy of the files that it reads.
+/// Runs the first step of CONTRIBUTING.md on a copy of the project.
 #[test]
 fn a_new_strategy_starts_as_a_copy_with_its_own_names() {
     let copy = tempfile::tempdir().expect("a folder can be made");
-    let paths = [
-        ".ci/new-strategy",
-        "plugins/average",
-        "host/scheduler/src/profile/default.toml",
-        "rustfmt.toml",
-    ];
-    for path in paths {
-        let parent = copy
-            .path()
-            .join(path)
-            .parent()
-            .expect("the paths are relative")
-            .to_owned();
-        fs::create_dir_all(&parent).expect("the folder can be made");
-        let status = Command::new("cp")
-            .arg("-r")
-            .arg(repository().join(path))
-            .arg(parent)
-            .status();
-        assert!(status.expect("cp can be started").success());
-    }
+    let paths = [".ci", "Cargo.lock", "Cargo.toml", "rustfmt.toml", "framework", "host", "plugins", "tests"];
+    let status = Command::new("cp")
+        .arg("-r")
+        .args(paths.map(|path| repository().join(path)))
+        .arg(copy.path())
+        .status();
+    assert!(status.expect("cp can be started").success());
     let output = Command::new(copy.path().join(".ci/new-strategy"))
         .arg("FewestZones")
         .output();
@@ -112,6 +98,7 @@ fn a_new_strategy_starts_as_a_copy_with_its_own_names() {
         "{readme}"
     );
     assert!(text("host/scheduler/src/profile/default.toml").contains("\n    \"fewest-zones\",\n]"));
+    assert!(text("Cargo.lock").contains("\nname = \"divvy-plugin-fewest-zones\"\n"));
 }
 
 #[test]

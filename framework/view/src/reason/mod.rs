@@ -54,18 +54,23 @@ macro_rules! coded {
 
 coded! {
     /// The rule that led to a share, to a score, or to leaving a cluster out.
+    ///
+    /// The line for people is made from the figures that are named here, in the order in which the reason has them. Without them it
+    /// is the plugin's own text; without that, a few words for the rule. "Room" stands for `keeps` and `fitsNow`, or else for the
+    /// first figure.
     Cause {
         /// Only the text says it.
         Other = cause::OTHER, "other";
         /// Every candidate gets the full count. Figures: `replicas`.
         FullCount = cause::FULL_COUNT, "fullCount";
-        /// A share in proportion to the first figure. Figures: `sum`, `replicas`, `share`.
+        /// A share in proportion to the first figure. Figures: `sum`, `replicas`, `share`. Where the share is over some of the
+        /// clusters: room, `clusters`, and `share`, or `change` beside `keeps`.
         Proportion = cause::PROPORTION, "proportion";
-        /// A share in proportion to the first figure, rounded by highest averages. Figures: `sum`, `replicas`, `share`.
+        /// The same, rounded by highest averages. Figures: as for `Proportion`.
         HighestAverages = cause::HIGHEST_AVERAGES, "highestAverages";
         /// As even as the bounds allow. Figures: `capacity`, `each`.
         Even = cause::EVEN, "even";
-        /// Clusters are filled one after another.
+        /// Clusters are filled one after another. Figures: room, `clusters`, and `share`, or `change` beside `keeps`.
         Packed = cause::PACKED, "packed";
         /// A share of the count that a rule gives to a group. The text names the rule. Figures: `count`, `members`, `last`,
         /// `change`.
@@ -74,7 +79,7 @@ coded! {
         Filled = cause::FILLED, "filled";
         /// The last result stays.
         Unchanged = cause::UNCHANGED, "unchanged";
-        /// Other clusters are enough.
+        /// Other clusters are enough. Figures: room, `clusters`, `candidates`.
         NotNeeded = cause::NOT_NEEDED, "notNeeded";
         /// The cluster's replicas go elsewhere.
         Drained = cause::DRAINED, "drained";
