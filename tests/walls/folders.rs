@@ -55,7 +55,16 @@ fn a_plugin_has_one_name() {
 #[test]
 fn a_new_strategy_starts_as_a_copy_with_its_own_names() {
     let copy = tempfile::tempdir().expect("a folder can be made");
-    let paths = [".ci", "Cargo.lock", "Cargo.toml", "rustfmt.toml", "framework", "host", "plugins", "tests"];
+    let paths = [
+        ".ci",
+        "Cargo.lock",
+        "Cargo.toml",
+        "rustfmt.toml",
+        "framework",
+        "host",
+        "plugins",
+        "tests",
+    ];
     let status = Command::new("cp")
         .arg("-r")
         .args(paths.map(|path| repository().join(path)))
