@@ -3,12 +3,13 @@
 //! The code that serde derives is generic over the parser, so each crate that parsed an object itself would compile all of its
 //! types again. These functions are compiled here, once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 
-use serde::de::DeserializeOwned;
-use serde::de::value::MapDeserializer;
-use serde_json::Error;
+use divvy_documents::Strict;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess};
 use serde_json::value::RawValue;
+use serde_json::{Deserializer, Error};
 
 use super::{
     Cluster, ClusterSpec, ClusterStatus, Placement, PropagationPolicy, PropagationSpec, ResourceBinding,
@@ -57,5 +58,33 @@ read! {
 }
 
 fn from_fields<T: DeserializeOwned>(fields: BTreeMap<String, &RawValue>) -> Result<T, Error> {
-    T::deserialize(MapDeserializer::new(fields.into_iter()))
+    T::deserialize(MapAccessDeserializer::new(Fields {
+        left: fields.into_iter(),
+        value: None,
+    }))
+}
+
+/// Fields as serde reads them: each value with the parser of [`ReadJson`], so that its type is not compiled again for another one.
+struct Fields<'a> {
+    left: btree_map::IntoIter<String, &'a RawValue>,
+    /// Value of the key that was read last.
+    value: Option<&'a RawValue>,
+}
+
+impl<'de> MapAccess<'de> for Fields<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let Some((name, value)) = self.left.next() else {
+            return Ok(None);
+        };
+        self.value = Some(value);
+        seed.deserialize(name.into_deserializer()).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        // serde asks for a value only after its key.
+        let text = self.value.take().map_or("null", RawValue::get);
+        seed.deserialize(Strict(&mut Deserializer::from_str(text)))
+    }
 }
