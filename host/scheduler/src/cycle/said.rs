@@ -9,6 +9,9 @@ use divvy_framework::abi::reason::{FigureRow, Reason as AbiReason};
 use divvy_framework::abi::{PluginText, Slice};
 use divvy_framework_view::reason::Reason;
 
+/// Reasons, figures and bytes for which memory is kept: enough for 30,000 clusters with two reasons each.
+const KEPT: (usize, usize, usize) = (60_000, 180_000, 4 << 20);
+
 /// What plugins said in one cycle.
 #[derive(Debug, Default)]
 pub(super) struct Sayings {
@@ -37,11 +40,14 @@ pub(super) struct Said {
 }
 
 impl Sayings {
-    /// Forgets everything, but keeps the memory.
+    /// Forgets everything, but keeps the memory, unless a plugin said far more than plugins do.
     pub(super) fn clear(&mut self) {
         self.said.clear();
+        self.said.shrink_to(KEPT.0);
         self.figures.clear();
+        self.figures.shrink_to(KEPT.1);
         self.bytes.clear();
+        self.bytes.shrink_to(KEPT.2);
     }
 
     /// Keeps a reason of a plugin.
@@ -132,6 +138,16 @@ mod tests {
             let expected = expected.map(|(plugin, reason)| (plugin, plugin as u32 * 7, reason));
             assert_eq!(read, expected.collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn memory_of_a_plugin_that_says_too_much_is_not_kept() {
+        let mut sayings = Sayings::default();
+        let text = "a".repeat(KEPT.2 + 1);
+        Reason::from(text).hand_over(0, |handed| sayings.push(0, handed));
+        assert!(sayings.bytes.capacity() > KEPT.2);
+        sayings.clear();
+        assert_eq!(sayings.bytes.capacity(), KEPT.2);
     }
 
     #[test]
