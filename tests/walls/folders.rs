@@ -72,42 +72,42 @@ fn a_new_strategy_starts_as_a_copy_with_its_own_names() {
         .status();
     assert!(status.expect("cp can be started").success());
     let output = Command::new(copy.path().join(".ci/new-strategy"))
-        .arg("FewestZones")
+        .arg("CopiedByTests")
         .output();
     let output = output.expect("the script can be started");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
     let text = |path: &str| fs::read_to_string(copy.path().join(path)).expect("the file is there");
-    let library = text("plugins/fewest-zones/src/lib.rs");
+    let library = text("plugins/copied-by-tests/src/lib.rs");
     for line in [
-        "NAME: &'static str = \"fewest-zones\";",
-        "= &[\"FewestZones\"];",
-        "pub mod fewest_zones;",
+        "NAME: &'static str = \"copied-by-tests\";",
+        "= &[\"CopiedByTests\"];",
+        "pub mod copied_by_tests;",
     ] {
         assert!(library.contains(line), "`{line}` is missing:\n{library}");
     }
     for path in [
         "src/lib.rs",
-        "src/fewest_zones.rs",
+        "src/copied_by_tests.rs",
         "src/explanation.rs",
         "src/tests.rs",
         "src/tests/wiring.rs",
     ] {
-        let code = text(&format!("plugins/fewest-zones/{path}"));
+        let code = text(&format!("plugins/copied-by-tests/{path}"));
         let left: Vec<&str> = ["Average {", "Average>", "average::", "\"average\"", "`average`"]
             .into_iter()
             .filter(|name| code.contains(name))
             .collect();
         assert!(left.is_empty(), "{path} still has {left:?}");
     }
-    assert!(text("plugins/fewest-zones/Cargo.toml").contains("\"divvy-plugin-fewest-zones\""));
-    let readme = text("plugins/fewest-zones/README.md");
+    assert!(text("plugins/copied-by-tests/Cargo.toml").contains("\"divvy-plugin-copied-by-tests\""));
+    let readme = text("plugins/copied-by-tests/README.md");
     assert!(
-        readme.starts_with("# FewestZones\n") && readme.contains("strategy = \"FewestZones\"\n"),
+        readme.starts_with("# CopiedByTests\n") && readme.contains("strategy = \"CopiedByTests\"\n"),
         "{readme}"
     );
-    assert!(text("host/scheduler/src/profile/default.toml").contains("\n    \"fewest-zones\",\n]"));
-    assert!(text("Cargo.lock").contains("\nname = \"divvy-plugin-fewest-zones\"\n"));
+    assert!(text("host/scheduler/src/profile/default.toml").contains("\n    \"copied-by-tests\",\n]"));
+    assert!(text("Cargo.lock").contains("\nname = \"divvy-plugin-copied-by-tests\"\n"));
 }
 
 #[test]
