@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use divvy_controller::client::Clients;
+use divvy_controller::client::{Clients, WATCH_SECONDS};
 use divvy_controller::objects::Kind;
 use futures::StreamExt;
 use futures::future::try_join_all;
@@ -26,8 +26,8 @@ use crate::objects::{NAMESPACE, REPLICAS, SCHEDULER, placement, scheduled_status
 
 /// Events that are sent at a time, as in the scheduler.
 const EVENT_CONCURRENCY: usize = 8;
-/// Server-side duration of a watch, in seconds.
-const WATCH_SECONDS: u32 = 60;
+/// Wait before a watch that failed is begun again.
+const RETRY: Duration = Duration::from_millis(250);
 /// Time that is written: what it is makes no difference.
 const NOW: &str = "2026-01-01T00:00:00Z";
 
@@ -65,9 +65,6 @@ pub struct BareOptions {
     pub clusters: usize,
 }
 
-/// Wait before a watch that failed is begun again.
-const RETRY: Duration = Duration::from_millis(250);
-
 /// A client that makes a scheduler's calls. Its watches and events end when it is dropped.
 pub struct BareClient {
     api: Api,
@@ -85,12 +82,9 @@ impl BareClient {
     /// [`LoadError::Request`] if a list is refused.
     pub async fn start(clients: &Clients, options: BareOptions) -> Result<Self, LoadError> {
         let watching = Api::new(clients.watching.clone());
-        let lists = Kind::ALL.map(|kind| {
-            let api = &watching;
-            async move { Ok::<_, LoadError>((kind, list(api, kind).await?)) }
-        });
+        let versions = try_join_all(Kind::ALL.map(|kind| list(&watching, kind))).await?;
         let mut background = JoinSet::new();
-        for (kind, version) in try_join_all(lists).await? {
+        for (kind, version) in Kind::ALL.into_iter().zip(versions) {
             background.spawn(watch_from(watching.clone(), kind, version));
         }
         let api = Api::new(clients.writing.clone());

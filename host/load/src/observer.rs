@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use divvy_controller::client::WATCH_SECONDS;
 use divvy_controller::objects::Kind;
 use futures::StreamExt;
 use kube::Client;
@@ -16,9 +17,6 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::objects::NAMESPACE;
-
-/// Server-side duration of a watch, in seconds.
-const WATCH_SECONDS: u32 = 60;
 
 /// Watches the bindings of the namespace until it is dropped.
 pub struct Observer {
