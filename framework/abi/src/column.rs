@@ -321,7 +321,7 @@ impl<'a> PluginText<'a> {
         }
     }
 
-    /// A text as it was handed over, which nobody has checked to be UTF-8.
+    /// A text of these bytes, which need not be UTF-8.
     #[inline]
     pub const fn from_bytes(bytes: &'a [u8]) -> Self {
         Self {
@@ -329,7 +329,7 @@ impl<'a> PluginText<'a> {
         }
     }
 
-    /// The text as it was handed over.
+    /// The bytes of the text, which need not be UTF-8.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes.as_slice()

@@ -55,9 +55,8 @@ macro_rules! coded {
 coded! {
     /// The rule that led to a share, to a score, or to leaving a cluster out.
     ///
-    /// The line for people is made from the figures that are named here, in the order in which the reason has them. Without them it
-    /// is the plugin's own text; without that, a few words for the rule. "Room" stands for `keeps` and `fitsNow`, or else for the
-    /// first figure.
+    /// The line for people is made from the figures that are named here. Without them, it is the plugin's own text; without that, a
+    /// few words for the rule. "Room" stands for `keeps` and `fitsNow`, or else for the first figure.
     Cause {
         /// Only the text says it.
         Other = cause::OTHER, "other";

@@ -97,7 +97,7 @@ impl Division {
         Some((candidates, targets))
     }
 
-    fn told(&self, result: Result<&[Target], CycleError>) -> String {
+    fn described(&self, result: Result<&[Target], CycleError>) -> String {
         match result {
             Err(error) => format!("{}: {error}", error.kind()),
             Ok(targets) => {
@@ -136,9 +136,9 @@ fn order(subject: &Subject, case: &Case) -> Result<(), String> {
                 .collect();
             return Err(format!(
                 "in one order: `{}`; in the order {}: `{}`",
-                division.told(Ok(&expected)),
+                division.described(Ok(&expected)),
                 names.join(", "),
-                division.told(result)
+                division.described(result)
             ));
         }
         Generator::new(turn, "conformance: order").shuffle(&mut candidates);
@@ -189,8 +189,8 @@ fn inertia(subject: &Subject, case: &Case) -> Result<(), String> {
         Ok(targets) if **targets == *expected => Ok(()),
         _ => Err(format!(
             "`{}` becomes `{}` with itself as the last result",
-            division.told(Ok(&expected)),
-            division.told(result)
+            division.described(Ok(&expected)),
+            division.described(result)
         )),
     }
 }

@@ -9,8 +9,12 @@ use divvy_framework::abi::reason::{FigureRow, Reason as AbiReason};
 use divvy_framework::abi::{PluginText, Slice};
 use divvy_framework_view::reason::Reason;
 
-/// Reasons, figures and bytes for which memory is kept: enough for 30,000 clusters with two reasons each.
-const KEPT: (usize, usize, usize) = (60_000, 180_000, 4 << 20);
+/// Reasons for which memory is kept: two for each of 30,000 clusters.
+const KEPT_REASONS: usize = 60_000;
+/// Figures for which memory is kept: three for each reason.
+const KEPT_FIGURES: usize = 3 * KEPT_REASONS;
+/// Bytes of texts and names for which memory is kept.
+const KEPT_BYTES: usize = 4 << 20;
 
 /// What plugins said in one cycle.
 #[derive(Debug, Default)]
@@ -43,11 +47,11 @@ impl Sayings {
     /// Forgets everything, but keeps the memory, unless a plugin said far more than plugins do.
     pub(super) fn clear(&mut self) {
         self.said.clear();
-        self.said.shrink_to(KEPT.0);
+        self.said.shrink_to(KEPT_REASONS);
         self.figures.clear();
-        self.figures.shrink_to(KEPT.1);
+        self.figures.shrink_to(KEPT_FIGURES);
         self.bytes.clear();
-        self.bytes.shrink_to(KEPT.2);
+        self.bytes.shrink_to(KEPT_BYTES);
     }
 
     /// Keeps a reason of a plugin.
@@ -143,11 +147,11 @@ mod tests {
     #[test]
     fn memory_of_a_plugin_that_says_too_much_is_not_kept() {
         let mut sayings = Sayings::default();
-        let text = "a".repeat(KEPT.2 + 1);
+        let text = "a".repeat(KEPT_BYTES + 1);
         Reason::from(text).hand_over(0, |handed| sayings.push(0, handed));
-        assert!(sayings.bytes.capacity() > KEPT.2);
+        assert!(sayings.bytes.capacity() > KEPT_BYTES);
         sayings.clear();
-        assert_eq!(sayings.bytes.capacity(), KEPT.2);
+        assert_eq!(sayings.bytes.capacity(), KEPT_BYTES);
     }
 
     #[test]

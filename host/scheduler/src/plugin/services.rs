@@ -87,7 +87,7 @@ pub trait TakeText {
     /// Takes a text of a kind of [`divvy_framework::abi::service::text_kind`].
     fn take(&self, kind: u32, row: u32, text: String) -> u32;
 
-    /// Takes what a plugin says about its decision for a cluster, of which nothing has been checked.
+    /// Takes a plugin's reason for its decision about a cluster. Nothing in it has been checked.
     fn explain(&self, reason: &Reason<'_>);
 }
 
