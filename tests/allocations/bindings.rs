@@ -63,6 +63,10 @@ pub(crate) fn bindings(clusters: usize) -> Vec<Binding> {
             "staticSpecifyList": by_tier("replicas", [replicas / 3, replicas / 3, replicas - 2 * (replicas / 3)]),
         })),
         of("specified-alike", "Specified"),
+        of("region-shares", "RegionShares")
+            .preferences(&json!({ "regionShareList": by_tier("maxPercent", [50, 40, 60]) })),
+        with_last(of("region-shares-growing", "RegionShares"))
+            .preferences(&json!({ "regionShareList": by_tier("maxPercent", [50, 40, 60]) })),
         of("priority-aggregated", "PriorityAggregated")
             .preferences(&json!({ "preferredPriorityList": by_tier("priority", [1, 3, 2]) })),
         of("tiers-of-dynamic-weight", "DynamicWeight").preferences(&json!({ "clusterPriority": tiers() })),

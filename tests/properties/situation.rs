@@ -1,6 +1,6 @@
 //! Random situations: a fleet, a binding with its last result, and preferences for the strategy under test.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use divvy_scheduler::scheduler::{Decision, Outcome};
 use proptest::prelude::*;
@@ -10,17 +10,24 @@ use crate::manifests::{Binding, binding, cluster, list, priorities, weights};
 use crate::scheduling::{Host, scheduled};
 
 /// Strategies that divide replicas.
-pub(super) const DIVIDING: [&str; 6] = [
+pub(super) const DIVIDING: [&str; 7] = [
     "StaticWeight",
     "DynamicWeight",
     "Aggregated",
     "Average",
     "Specified",
     "PriorityAggregated",
+    "RegionShares",
 ];
 
 /// Dividing strategies that stay within capacity: what fits now plus last replicas.
-pub(super) const WITHIN_CAPACITY: [&str; 4] = ["DynamicWeight", "Aggregated", "Average", "PriorityAggregated"];
+pub(super) const WITHIN_CAPACITY: [&str; 5] = [
+    "DynamicWeight",
+    "Aggregated",
+    "Average",
+    "PriorityAggregated",
+    "RegionShares",
+];
 
 /// Cluster names, not in alphabetical order.
 const NAMES: [&str; 8] = ["kiwi", "apple", "fig", "plum", "date", "lime", "pear", "berry"];
@@ -32,7 +39,7 @@ pub(super) struct Place {
     pub(super) fits_now: i64,
     /// Last replicas; `None` if the last result does not list the cluster.
     pub(super) last: Option<i64>,
-    /// Weight for StaticWeight, priority (above 0) for PriorityAggregated, group for Specified.
+    /// Weight for StaticWeight, priority (above 0) for PriorityAggregated, group for Specified and RegionShares.
     pub(super) preference: i64,
 }
 
@@ -113,19 +120,29 @@ impl Situation {
             "StaticWeight" => Some(weights(pairs().filter(|(_, weight)| *weight > 0))),
             "PriorityAggregated" => Some(priorities(pairs().filter(|(_, priority)| *priority > 0))),
             "Specified" => {
-                let groups: Vec<Value> = self
-                    .group_totals()
+                let totals = self.group_totals();
+                let groups = totals
                     .iter()
-                    .map(|(group, total)| {
-                        let members = self.places.iter().filter(|place| place.preference == *group);
-                        let names: Vec<&str> = members.map(|place| place.name).collect();
-                        json!({ "targetCluster": { "clusterNames": names }, "replicas": total })
-                    })
-                    .collect();
-                Some(json!({ "staticSpecifyList": groups }))
+                    .map(|(group, total)| json!({ "targetCluster": self.members(*group), "replicas": total }));
+                Some(json!({ "staticSpecifyList": groups.collect::<Vec<Value>>() }))
+            }
+            "RegionShares" => {
+                let numbers: BTreeSet<i64> = self.places.iter().map(|place| place.preference).collect();
+                // A group that has all clusters gets all replicas.
+                let most = if numbers.len() == 1 { 100 } else { 70 };
+                let groups = numbers.iter().map(
+                    |group| json!({ "targetCluster": self.members(*group), "minPercent": 10, "maxPercent": most }),
+                );
+                Some(json!({ "regionShareList": groups.collect::<Vec<Value>>() }))
             }
             _ => None,
         }
+    }
+
+    /// The clusters of a group, as a cluster affinity.
+    fn members(&self, group: i64) -> Value {
+        let members = self.places.iter().filter(|place| place.preference == group);
+        json!({ "clusterNames": members.map(|place| place.name).collect::<Vec<&str>>() })
     }
 
     fn binding(&self, strategy: &str) -> Binding {
