@@ -7,7 +7,7 @@ use divvy_framework_driver::cycle as driver;
 
 use super::columns::Candidates;
 use super::error::CycleError;
-use super::run::{Cycle, CycleInput, Target};
+use super::run::{Cycle, CycleInput, DENSE, Target};
 use super::values::Values;
 use super::verify::AssignRules;
 use super::views::Views;
@@ -31,7 +31,7 @@ pub(super) struct Share {
 }
 
 impl Cycle {
-    /// Calls the strategy's plugin, once or once per tier, and collects the targets.
+    /// Calls the strategy's plugin, once or once per tier, and collects the targets, sorted by row.
     pub(super) fn assign(
         &mut self,
         input: &CycleInput<'_>,
@@ -56,9 +56,15 @@ impl Cycle {
                 tier: 0,
                 tier_count: 1,
             };
-            self.divide(&division, share, None, &mut candidates)
+            let outcome = self.divide(&division, share, None, &mut candidates);
+            if outcome.is_ok() {
+                self.collect_all(&candidates, input.fleet.len());
+            }
+            outcome
         } else {
-            self.walk_prepared(&division, &candidates)
+            let outcome = self.walk_prepared(&division, &candidates);
+            self.sort_targets(input.fleet.len());
+            outcome
         };
         self.candidates = candidates;
         outcome
@@ -97,7 +103,7 @@ impl Cycle {
         }
     }
 
-    /// Makes one call: divides the share among `candidates`, verifies the result and adds it to the targets.
+    /// Makes one call: divides the share among `candidates` and verifies the result.
     ///
     /// `all_rows` lists the candidates of all tiers; it is `None` if `candidates` are all of them.
     pub(super) fn divide(
@@ -151,13 +157,31 @@ impl Cycle {
         self.valid_until.take(call.valid_until);
         answer.map_err(CycleError::of_call)?;
         // No result is used before it has passed the strategy's promises.
-        verify(division, share.replicas, candidates)?;
-        self.collect(candidates);
-        Ok(())
+        verify(division, share.replicas, candidates)
+    }
+
+    /// Adds the candidates that got replicas to the targets, sorted by row. `candidates` are all that were selected.
+    fn collect_all(&mut self, candidates: &Candidates, clusters: usize) {
+        if self.selected.len() < self.feasible.rows.len() / DENSE {
+            self.collect(candidates);
+            self.sort_targets(clusters);
+            return;
+        }
+        // The feasible clusters are in row order, so the results are put beside them instead of being sorted.
+        let results = &mut self.results;
+        results.clear();
+        results.resize(self.feasible.rows.len(), 0);
+        for (&place, &replicas) in self.selected.iter().zip(&candidates.result) {
+            results[place as usize] = replicas;
+        }
+        let results = self.feasible.rows.iter().zip(results.iter());
+        let targets = results.filter(|(_, replicas)| **replicas > 0);
+        self.targets
+            .extend(targets.map(|(&row, &replicas)| Target { row, replicas }));
     }
 
     /// Adds the candidates that got replicas to the targets.
-    fn collect(&mut self, candidates: &Candidates) {
+    pub(super) fn collect(&mut self, candidates: &Candidates) {
         self.targets.extend(
             candidates
                 .rows

@@ -3,6 +3,7 @@
 use divvy_framework::abi::SliceMut;
 use divvy_framework::abi::call::FilterCall;
 
+use super::columns::extend_kept;
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput};
 use super::sink::{DELETING_CODE, Texts};
@@ -63,8 +64,8 @@ impl Cycle {
         }
         let rows = &mut self.feasible.rows;
         rows.clear();
-        let feasible = (0..).zip(&self.codes).filter(|(_, code)| **code == 0);
-        rows.extend(feasible.map(|(row, _)| row));
+        let codes = self.codes.iter().enumerate();
+        extend_kept(rows, codes.map(|(row, code)| (row as u32, *code == 0)));
         // The caller repeats a pass in which nothing fits and no reasons were collected.
         if !rows.is_empty() || views.texts.is_some() {
             for (observer, plugin, clusters) in rejections.into_iter().filter(|(.., clusters)| *clusters > 0) {

@@ -59,9 +59,7 @@ impl Cycle {
                 fits_now.extend(sorted.iter().map(|candidate| candidate.fits_now));
             });
             cycle.tier_of_feasible(input);
-            cycle.assign(input, strategy, views)?;
-            cycle.sort_targets(input.fleet.len());
-            Ok(())
+            cycle.assign(input, strategy, views)
         })?;
         Ok(&self.targets)
     }

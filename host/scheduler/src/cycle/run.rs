@@ -52,7 +52,7 @@ pub struct CycleInput<'a> {
 const INPUTS: u64 = feature::TIME | feature::PLACEMENTS | feature::TABLES;
 
 /// Clusters per target up to which one pass over all rows sorts the targets faster than comparisons do.
-const DENSE: usize = 16;
+pub(super) const DENSE: usize = 16;
 
 /// Marks a cluster that is not in the result; replica counts are never negative.
 const NO_TARGET: i64 = -1;
@@ -89,6 +89,8 @@ pub struct Cycle {
     /// Unweighted scores per Score plugin; filled only if an explanation is requested.
     pub(super) plugin_scores: Vec<Vec<i64>>,
     pub(super) targets: Vec<Target>,
+    /// Replicas of each feasible cluster, to collect the targets in row order.
+    pub(super) results: Vec<i64>,
     /// Scratch for sorting the targets, with one entry per cluster of the snapshot.
     replicas_by_row: Vec<i64>,
     /// Earliest time until which the answer of a plugin holds.
@@ -275,11 +277,10 @@ impl Cycle {
                 row: self.feasible.rows[place as usize],
                 replicas: 0,
             }));
-        } else {
-            self.assign(input, strategy, views)?;
+            self.sort_targets(input.fleet.len());
+            return Ok(());
         }
-        self.sort_targets(input.fleet.len());
-        Ok(())
+        self.assign(input, strategy, views)
     }
 
     /// Runs `steps` with the views that the plugins' calls read.

@@ -114,7 +114,9 @@ impl Cycle {
                 tier_count: self.tiers.ranks.len().max(1) as u32,
             };
             walk.candidates.take_from(all, members);
-            return self.divide(division, share, Some(&all.rows), &mut walk.candidates);
+            self.divide(division, share, Some(&all.rows), &mut walk.candidates)?;
+            self.collect(&walk.candidates);
+            return Ok(());
         }
         walk.divide_among_ranks(division, all, quota)?;
         let tier_count = walk.ranks.len() as u32;
@@ -133,6 +135,7 @@ impl Cycle {
                 tier_count,
             };
             self.divide(division, share, Some(&all.rows), &mut walk.candidates)?;
+            self.collect(&walk.candidates);
         }
         Ok(())
     }

@@ -116,13 +116,54 @@ fn bound_by_resource(
     by_models: &ModelBounds,
     fits: &mut [i64],
 ) {
-    let (remaining, taken) = (remaining.of(resource), taken(ledger, resource));
+    let Some(remaining) = remaining.of(resource) else {
+        for (fit, _) in fits.iter_mut().zip(rows).filter(|(_, row)| !by_models.counts(**row)) {
+            *fit = 0;
+        }
+        return;
+    };
+    let taken = taken(ledger, resource);
+    let quantity = Divisor::new(quantity);
+    // The usual case has a loop of its own: without models, and nothing of the resource is taken.
+    if by_models.counts.is_empty() && taken.is_empty() {
+        for (fit, &row) in fits.iter_mut().zip(rows) {
+            *fit = (*fit).min(quantity.quotient(free(remaining, row, &[]).max(0)));
+        }
+        return;
+    }
     for (fit, &row) in fits.iter_mut().zip(rows) {
         if by_models.counts(row) {
             continue;
         }
-        let left = remaining.map_or(0, |remaining| free(remaining, row, taken));
-        *fit = if left <= 0 { 0 } else { (*fit).min(left / quantity) };
+        *fit = (*fit).min(quantity.quotient(free(remaining, row, taken).max(0)));
+    }
+}
+
+/// A divisor that is the same for all clusters. Multiplying by its reciprocal takes a third of the time of a division.
+#[derive(Debug, Clone, Copy)]
+struct Divisor {
+    divisor: i64,
+    /// 2⁶⁴ divided by it, at most 1 too small.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    /// `divisor` must be positive.
+    fn new(divisor: i64) -> Self {
+        Self {
+            divisor,
+            reciprocal: u64::MAX / divisor.unsigned_abs(),
+        }
+    }
+
+    /// The quotient of a dividend that is not negative, rounded down.
+    #[inline]
+    fn quotient(self, dividend: i64) -> i64 {
+        let product = u128::from(dividend.unsigned_abs()) * u128::from(self.reciprocal);
+        // The dividend is below 2⁶³, so what the reciprocal lacks makes the quotient at most 1 too small.
+        let quotient = (product >> 64) as i64;
+        let rest = dividend - quotient * self.divisor;
+        quotient + i64::from(rest >= self.divisor)
     }
 }
 
@@ -414,4 +455,27 @@ fn place(nodes: &mut Vec<NodeRun>, requests: &[i64], replicas: i64) -> bool {
         position += 1;
     }
     left == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Divisor;
+
+    /// Numbers around powers of two and of three, where rounding goes wrong first.
+    fn numbers() -> impl Iterator<Item = i64> {
+        let powers = (0..62).map(|power| 1_i64 << power);
+        let others = (0..39).map(|power| 3_i64.pow(power));
+        let around = |number: i64| (number - 2..=number + 2).chain([number / 7, i64::MAX - number]);
+        powers.chain(others).flat_map(around).chain([i64::MAX])
+    }
+
+    #[test]
+    fn a_quotient_by_multiplication_is_that_of_a_division() {
+        for divisor in numbers().filter(|number| *number > 0) {
+            let by = Divisor::new(divisor);
+            for dividend in numbers().filter(|number| *number >= 0) {
+                assert_eq!(by.quotient(dividend), dividend / divisor, "{dividend} / {divisor}");
+            }
+        }
+    }
 }
