@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 25] = [
+const CRATES: [(&str, &[&str]); 26] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -75,6 +75,15 @@ const CRATES: [(&str, &[&str]); 25] = [
     ("divvy-karmada", &["divvy-documents", "divvy-framework-view"]),
     ("divvy-manifests", &["divvy-documents", "divvy-karmada"]),
     (
+        "divvy-profile",
+        &[
+            "divvy-documents",
+            "divvy-framework-driver",
+            "divvy-framework-view",
+            "divvy-karmada",
+        ],
+    ),
+    (
         "divvy-scheduler",
         &[
             "divvy-documents",
@@ -82,13 +91,14 @@ const CRATES: [(&str, &[&str]); 25] = [
             "divvy-framework-driver",
             "divvy-framework-view",
             "divvy-karmada",
+            "divvy-profile",
         ],
     ),
     ("divvy-estimator", &["divvy-karmada"]),
-    ("divvy-frozen-host", &["divvy-scheduler"]),
+    ("divvy-frozen-host", &["divvy-profile", "divvy-scheduler"]),
     (
         "divvy-forecast",
-        &["divvy-documents", "divvy-karmada", "divvy-scheduler"],
+        &["divvy-documents", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
     ),
     (
         "divvy-conformance",
@@ -97,6 +107,7 @@ const CRATES: [(&str, &[&str]); 25] = [
             "divvy-framework",
             "divvy-karmada",
             "divvy-manifests",
+            "divvy-profile",
             "divvy-scheduler",
         ],
     ),
@@ -106,6 +117,7 @@ const CRATES: [(&str, &[&str]); 25] = [
             "divvy-estimator",
             "divvy-framework-view",
             "divvy-karmada",
+            "divvy-profile",
             "divvy-scheduler",
         ],
     ),
@@ -135,6 +147,7 @@ const CRATES: [(&str, &[&str]); 25] = [
             "divvy-results",
             "divvy-scaffold",
             "divvy-page",
+            "divvy-profile",
             "divvy-scheduler",
         ],
     ),

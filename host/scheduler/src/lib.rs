@@ -1,6 +1,7 @@
 //! The Divvy scheduler as a library: it takes bindings and clusters and returns decisions, all of them made by plugins.
 //!
-//! Bindings can come from anywhere: from files (`divvy-manifests`), a recording or a control plane. A complete run
+//! Bindings can come from anywhere: from files (`divvy-manifests`), a recording or a control plane. The profile, which
+//! selects and configures the plugins, is that of `divvy-profile`. A complete run
 //! takes a few calls:
 //!
 //! ```no_run
@@ -9,7 +10,7 @@
 //! use divvy_manifests::{Input, ReadOptions, read};
 //! use divvy_scheduler::fleet::Fleet;
 //! use divvy_scheduler::plugin::PluginDirectories;
-//! use divvy_scheduler::profile::ProfileSource;
+//! use divvy_profile::ProfileSource;
 //! use divvy_scheduler::scheduler::{Scheduler, decide, registry};
 //!
 //! // The built-in profile, its plugins found, opened, checked and constructed.
@@ -28,7 +29,7 @@
 //! for decision in decide(&mut Scheduler::new(Arc::new(profile)), &detected.bindings, &fleet.snapshot()) {
 //!     println!("{}: {}", decision.binding, decision.outcome.word());
 //! }
-//! # Ok::<(), divvy_scheduler::profile::ProfileError>(())
+//! # Ok::<(), divvy_profile::ProfileError>(())
 //! ```
 //!
 //! # The path of a binding
@@ -43,13 +44,11 @@
 //! - [`strategy`]: finds a binding's strategy and normalizes its preferences.
 //! - [`placements`]: placements of other bindings, for plugins that declare the need.
 //! - [`plan`]: everything about a binding that is computed once.
-//! - [`profile`]: the TOML that selects and configures the plugins.
 //! - [`plugin`]: finds, checks, opens and calls plugin libraries.
 //! - [`scheduler`]: runs a profile's plugins on one binding after another.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that are a scheduler's, and when one of them is decided again.
 //! - [`replay`]: decides recorded cases again.
-//! - [`table`]: the tables that a profile provides to its plugins.
 //!
 //! # Non-goals
 //!
@@ -63,8 +62,6 @@ pub mod fleet;
 pub mod placements;
 pub mod plan;
 pub mod plugin;
-pub mod profile;
 pub mod replay;
 pub mod scheduler;
 pub mod strategy;
-pub mod table;

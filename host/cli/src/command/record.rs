@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use divvy_manifests::Manifests;
+use divvy_profile::ProfileConfiguration;
 use divvy_results::names::Names;
-use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::replay::{
     Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables,
 };

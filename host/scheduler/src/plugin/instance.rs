@@ -22,7 +22,7 @@ use super::library::PluginLibrary;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::value::{KeptValue, PreparedState};
 use crate::placements::Enforced;
-use crate::profile::ProfileConfiguration;
+use divvy_profile::ProfileConfiguration;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;

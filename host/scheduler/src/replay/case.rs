@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 
 use super::error::RecordingError;
 use crate::placements::Peer;
-use crate::table::{TableSource, TableVersions};
 use divvy_documents::{json, read_value};
 use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
+use divvy_profile::table::{TableSource, TableVersions};
 
 /// First bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];

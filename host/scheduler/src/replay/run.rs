@@ -10,8 +10,8 @@ use crate::fleet::FleetSnapshot;
 use crate::placements::Peers;
 use crate::plan::{Plan, PlanInput};
 use crate::scheduler::{Profile, UnusableTables};
-use crate::table::{TableSource, TableVersions};
 use divvy_karmada::detector::Binding;
+use divvy_profile::table::{TableSource, TableVersions};
 
 use super::case::{Case, Expectation};
 

@@ -7,7 +7,7 @@ use divvy_framework::table::ColumnType;
 
 use super::tables;
 use crate::plugin::{LoadError, missing};
-use crate::table::TableError;
+use divvy_profile::table::TableError;
 
 /// Reason why a profile's plugins cannot be used, one variant per cause.
 #[derive(Debug, thiserror::Error)]

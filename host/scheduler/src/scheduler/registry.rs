@@ -19,9 +19,9 @@ use crate::placements::Enforced;
 use crate::plan::PlanOptions;
 use crate::plugin::loader::PluginFile;
 use crate::plugin::{LoadOptions, PluginDirectories, PluginInstance};
-use crate::profile::{AffinityGroups, ProfileConfiguration};
 use crate::strategy::{Declaration, Declarations};
-use crate::table::LoadedTable;
+use divvy_profile::table::LoadedTable;
+use divvy_profile::{AffinityGroups, ProfileConfiguration};
 
 /// Opens libraries and constructs plugins, each once.
 struct Registry<'a> {

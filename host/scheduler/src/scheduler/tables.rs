@@ -7,9 +7,10 @@ use divvy_framework::table::ColumnType;
 use divvy_framework_driver::tables::PluginTables;
 
 use super::RegistryError;
+use super::provided::ProvidedTables;
 use crate::plugin::{DeclaredTable, PluginInstance};
-use crate::profile::{ProfileConfiguration, TableConfiguration};
-use crate::table::{LoadedTable, ProvidedTables, TableError, TableSource, TableVersions};
+use divvy_profile::table::{LoadedTable, TableError, TableSource, TableVersions};
+use divvy_profile::{ProfileConfiguration, TableConfiguration};
 
 /// The tables that a profile declares and what its plugins read of them.
 #[derive(Debug, Clone, Default)]
