@@ -38,7 +38,8 @@ pub(crate) fn host_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
     let sdk = format!("sdk-{name}");
     copy(&repository().join("framework"), &folder.join(&sdk), edits);
     // Cargo identifies these by their path in the workspace as well.
-    let hosts = ["karmada", "manifests", "profile", "scheduler"].map(|host| (host, format!("{host}-{name}")));
+    let hosts =
+        ["karmada", "manifests", "profile", "recordings", "scheduler"].map(|host| (host, format!("{host}-{name}")));
     for (host, copied) in &hosts {
         copy(&repository().join("host").join(host), &folder.join(copied), &[]);
     }

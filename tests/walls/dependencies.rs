@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 26] = [
+const CRATES: [(&str, &[&str]); 27] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -95,7 +95,14 @@ const CRATES: [(&str, &[&str]); 26] = [
         ],
     ),
     ("divvy-estimator", &["divvy-karmada"]),
-    ("divvy-frozen-host", &["divvy-profile", "divvy-scheduler"]),
+    (
+        "divvy-recordings",
+        &["divvy-documents", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
+    ),
+    (
+        "divvy-frozen-host",
+        &["divvy-profile", "divvy-recordings", "divvy-scheduler"],
+    ),
     (
         "divvy-forecast",
         &["divvy-documents", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
@@ -148,6 +155,7 @@ const CRATES: [(&str, &[&str]); 26] = [
             "divvy-scaffold",
             "divvy-page",
             "divvy-profile",
+            "divvy-recordings",
             "divvy-scheduler",
         ],
     ),

@@ -1,6 +1,7 @@
 //! The Divvy scheduler as a library: it takes bindings and clusters and returns decisions, all of them made by plugins.
 //!
-//! Bindings can come from anywhere: from files (`divvy-manifests`), a recording or a control plane. The profile, which
+//! Bindings can come from anywhere: from files (`divvy-manifests`), a recording (`divvy-recordings`) or a
+//! control plane. The profile, which
 //! selects and configures the plugins, is that of `divvy-profile`. A complete run
 //! takes a few calls:
 //!
@@ -48,7 +49,6 @@
 //! - [`scheduler`]: runs a profile's plugins on one binding after another.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that are a scheduler's, and when one of them is decided again.
-//! - [`replay`]: decides recorded cases again.
 //!
 //! # Non-goals
 //!
@@ -62,6 +62,5 @@ pub mod fleet;
 pub mod placements;
 pub mod plan;
 pub mod plugin;
-pub mod replay;
 pub mod scheduler;
 pub mod strategy;
