@@ -215,7 +215,7 @@ fn preferences_for_an_unknown_plugin_are_a_warning_with_the_nearest_name() {
 fn a_recording_has_everything_that_plugins_saw() {
     let mut configuration = configuration(&format!("extends = 'default'\n{LINES}"));
     name_libraries(&mut configuration);
-    let host = Host::new(&configuration, &divvy_scheduler::plugin::PluginDirectories::default()).expect("a profile");
+    let host = Host::new(&configuration, &divvy_loader::PluginDirectories::default()).expect("a profile");
     let objects = list(
         clusters()
             .into_iter()

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use divvy_loader::PluginDirectories;
 use divvy_recordings::{
     CaseRunner, Expectation, read_recording, recorded_case, recorded_fleet, recorded_header, recorded_tables,
 };
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::plugin::PluginDirectories;
 use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, registry};
 use serde_json::Value;
 

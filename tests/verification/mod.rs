@@ -3,7 +3,7 @@
 
 use divvy_conformance::check::{self, Broken, Effort};
 use divvy_conformance::{Case, Subject};
-use divvy_scheduler::plugin::PluginDirectories;
+use divvy_loader::PluginDirectories;
 
 use crate::artifacts::{plugin_folders, repository};
 use crate::c_interface;

@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 27] = [
+const CRATES: [(&str, &[&str]); 28] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -83,6 +83,7 @@ const CRATES: [(&str, &[&str]); 27] = [
             "divvy-karmada",
         ],
     ),
+    ("divvy-loader", &["divvy-framework"]),
     (
         "divvy-scheduler",
         &[
@@ -91,6 +92,7 @@ const CRATES: [(&str, &[&str]); 27] = [
             "divvy-framework-driver",
             "divvy-framework-view",
             "divvy-karmada",
+            "divvy-loader",
             "divvy-profile",
         ],
     ),
@@ -101,7 +103,7 @@ const CRATES: [(&str, &[&str]); 27] = [
     ),
     (
         "divvy-frozen-host",
-        &["divvy-profile", "divvy-recordings", "divvy-scheduler"],
+        &["divvy-loader", "divvy-profile", "divvy-recordings", "divvy-scheduler"],
     ),
     (
         "divvy-forecast",
@@ -113,6 +115,7 @@ const CRATES: [(&str, &[&str]); 27] = [
             "divvy-documents",
             "divvy-framework",
             "divvy-karmada",
+            "divvy-loader",
             "divvy-manifests",
             "divvy-profile",
             "divvy-scheduler",
@@ -150,6 +153,7 @@ const CRATES: [(&str, &[&str]); 27] = [
             "divvy-karmada",
             "divvy-grid",
             "divvy-load",
+            "divvy-loader",
             "divvy-manifests",
             "divvy-results",
             "divvy-scaffold",
@@ -272,9 +276,9 @@ fn the_abi_crate_depends_only_on_its_layer() {
     let abi = package("divvy-framework-abi");
     let found = dependencies(abi, DependencyKind::Normal);
     assert_eq!(found, BTreeSet::from(["abi_stable", "bytemuck"]));
-    for user in ["divvy-framework", "divvy-scheduler"] {
+    for user in ["divvy-framework", "divvy-loader", "divvy-scheduler"] {
         let names = dependencies(package(user), DependencyKind::Normal);
-        let expected = user == "divvy-scheduler";
+        let expected = user == "divvy-loader";
         assert_eq!(names.contains("abi_stable"), expected, "{user} and abi_stable");
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use divvy_scheduler::plugin::PluginLibrary;
+use divvy_loader::PluginLibrary;
 
 use super::{check_none, read};
 use crate::artifacts::{metadata, plugin, plugin_folders, plugin_package, repository};

@@ -10,7 +10,7 @@
 //!
 //! use divvy_manifests::{Input, ReadOptions, read};
 //! use divvy_scheduler::fleet::Fleet;
-//! use divvy_scheduler::plugin::PluginDirectories;
+//! use divvy_loader::PluginDirectories;
 //! use divvy_profile::ProfileSource;
 //! use divvy_scheduler::scheduler::{Scheduler, decide, registry};
 //!
@@ -45,7 +45,7 @@
 //! - [`strategy`]: finds a binding's strategy and normalizes its preferences.
 //! - [`placements`]: placements of other bindings, for plugins that declare the need.
 //! - [`plan`]: everything about a binding that is computed once.
-//! - [`plugin`]: finds, checks, opens and calls plugin libraries.
+//! - [`plugin`]: plugins that are constructed and called; `divvy-loader` opens their libraries.
 //! - [`scheduler`]: runs a profile's plugins on one binding after another.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that are a scheduler's, and when one of them is decided again.

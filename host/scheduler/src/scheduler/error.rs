@@ -6,7 +6,7 @@ use divvy_documents::names;
 use divvy_framework::table::ColumnType;
 
 use super::tables;
-use crate::plugin::{LoadError, missing};
+use divvy_loader::{LoadError, missing};
 use divvy_profile::table::TableError;
 
 /// Reason why a profile's plugins cannot be used, one variant per cause.

@@ -8,7 +8,8 @@ use divvy_framework_driver::tables::PluginTables;
 
 use super::RegistryError;
 use super::provided::ProvidedTables;
-use crate::plugin::{DeclaredTable, PluginInstance};
+use crate::plugin::PluginInstance;
+use divvy_loader::DeclaredTable;
 use divvy_profile::table::{LoadedTable, TableError, TableSource, TableVersions};
 use divvy_profile::{ProfileConfiguration, TableConfiguration};
 
