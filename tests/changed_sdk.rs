@@ -38,7 +38,8 @@ pub(crate) fn host_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
     let sdk = format!("sdk-{name}");
     copy(&repository().join("framework"), &folder.join(&sdk), edits);
     // Cargo identifies these by their path in the workspace as well.
-    let hosts = ["karmada", "manifests", "scheduler"].map(|host| (host, format!("{host}-{name}")));
+    let hosts = ["karmada", "loader", "manifests", "profile", "recordings", "scheduler"]
+        .map(|host| (host, format!("{host}-{name}")));
     for (host, copied) in &hosts {
         copy(&repository().join("host").join(host), &folder.join(copied), &[]);
     }
@@ -54,8 +55,8 @@ pub(crate) fn host_of(name: &str, source: &str, edits: &[Edit]) -> PathBuf {
     write(&folder.join("Cargo.toml"), &manifest);
     write(&folder.join("Cargo.lock"), &read(&repository().join("Cargo.lock")));
     let package = format!("divvy-fixture-{name}");
-    let dependencies =
-        ["framework", "karmada", "manifests", "scheduler"].map(|name| format!("divvy-{name}.workspace = true"));
+    let dependencies = ["framework", "karmada", "loader", "manifests", "profile", "scheduler"]
+        .map(|name| format!("divvy-{name}.workspace = true"));
     let manifest = format!(
         "[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{}\n",
         dependencies.join("\n")

@@ -179,7 +179,7 @@ fn plugins_of_this_version_schedule_on_a_host_of_a_newer_minor_version() {
 fn a_change_without_a_new_version_is_refused() {
     for (name, place, edits) in &UNANNOUNCED {
         let library = changed_sdk::plugin_of(name, SOURCE, edits);
-        let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("its layout differs");
+        let error = divvy_loader::PluginLibrary::load(&library, None).expect_err("its layout differs");
         let message = error.to_string().replace(&library.display().to_string(), "<file>");
         let expected = format!("plugin `everywhere` (<file>) has another type layout than this divvy: {place}");
         assert!(message.starts_with(&expected), "{message}");
@@ -192,7 +192,7 @@ fn a_change_without_a_new_version_is_refused() {
 #[test]
 fn a_plugin_without_certificate_schedules_where_its_profile_allows_it() {
     let library = changed_sdk::plain_plugin_of("plain", SOURCE);
-    let error = divvy_scheduler::plugin::PluginLibrary::load(&library, None).expect_err("nothing allows it");
+    let error = divvy_loader::PluginLibrary::load(&library, None).expect_err("nothing allows it");
     let message = error.to_string().replace(&library.display().to_string(), "<file>");
     assert_eq!(
         message,

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, LazyLock};
 
+use divvy_loader::PluginDirectories;
+use divvy_profile::ProfileSource;
+use divvy_recordings::{CaseRunner, compare, read_recording};
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::profile::ProfileSource;
-use divvy_scheduler::replay::{CaseRunner, compare, read_recording};
 use divvy_scheduler::scheduler::registry;
 use flate2::read::GzDecoder;
 

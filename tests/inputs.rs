@@ -1,7 +1,7 @@
 //! Inputs and answers of any plugin: preferences, metadata, priority, the time, and the deadline of an answer. Tested with
 //! libraries from outside the workspace.
 
-use divvy_scheduler::replay::{CaseRunner, Expectation, recorded_case, recorded_fleet, recorded_header};
+use divvy_recordings::{CaseRunner, Expectation, recorded_case, recorded_fleet, recorded_header};
 use divvy_scheduler::scheduler::{Decision, Scheduler, decide};
 use serde_json::{Value, json};
 
@@ -215,7 +215,7 @@ fn preferences_for_an_unknown_plugin_are_a_warning_with_the_nearest_name() {
 fn a_recording_has_everything_that_plugins_saw() {
     let mut configuration = configuration(&format!("extends = 'default'\n{LINES}"));
     name_libraries(&mut configuration);
-    let host = Host::new(&configuration, &divvy_scheduler::plugin::PluginDirectories::default()).expect("a profile");
+    let host = Host::new(&configuration, &divvy_loader::PluginDirectories::default()).expect("a profile");
     let objects = list(
         clusters()
             .into_iter()
@@ -235,7 +235,7 @@ fn a_recording_has_everything_that_plugins_saw() {
     ];
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), lines.join("\n")).expect("the recording can be written");
-    let mut recording = divvy_scheduler::replay::read_recording(file.path()).expect("the recording can be read");
+    let mut recording = divvy_recordings::read_recording(file.path()).expect("the recording can be read");
     let mut runner = CaseRunner::new(host.shared());
     let case = &mut recording.cases[0];
     assert_eq!(case.time, Some(NOON));

@@ -6,13 +6,11 @@ use std::sync::{Arc, LazyLock};
 
 use divvy_forecast::future::{Future, Options, Side};
 use divvy_forecast::situation::{ClusterEntry, Situation};
+use divvy_loader::PluginDirectories;
+use divvy_profile::ProfileSource;
+use divvy_recordings::{CaseRunner, Expectation, read_recording, recorded_case, recorded_fleet, recorded_header};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::placements::Placements;
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::profile::ProfileSource;
-use divvy_scheduler::replay::{
-    CaseRunner, Expectation, read_recording, recorded_case, recorded_fleet, recorded_header,
-};
 use divvy_scheduler::scheduler::{Decision, Outcome, decide};
 use serde_json::{Value, json};
 

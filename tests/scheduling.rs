@@ -5,11 +5,11 @@ use std::sync::{Arc, LazyLock};
 
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
+use divvy_loader::PluginDirectories;
 use divvy_manifests::{Manifests, ReadOptions, read_text};
+use divvy_profile::{ProfileConfiguration, ProfileSource};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::Plan;
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, decide, registry};
 use serde_json::Value;
 

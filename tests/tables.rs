@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::replay::{
+use divvy_loader::PluginDirectories;
+use divvy_recordings::{
     CaseRunner, Expectation, read_recording, recorded_case, recorded_fleet, recorded_header, recorded_tables,
 };
+use divvy_scheduler::fleet::Fleet;
 use divvy_scheduler::scheduler::{Decision, Profile, Scheduler, registry};
 use serde_json::Value;
 
@@ -137,9 +137,9 @@ fn a_kept_value_follows_the_tables_and_the_clusters() {
     let folder = folder();
     let host = Host::extending(&lines(folder.path()));
     let changed = POWER.replace("10.50", "99.00");
-    let source = |text: &str| divvy_scheduler::table::TableSource::new("power.csv".into(), text);
+    let source = |text: &str| divvy_profile::table::TableSource::new("power.csv".into(), text);
     let other = |text: &str| -> Profile {
-        let grid = divvy_scheduler::table::TableSource::new("carbon.json".into(), CARBON);
+        let grid = divvy_profile::table::TableSource::new("carbon.json".into(), CARBON);
         let sources = [source(text), grid];
         let versions = [("power", 0), ("grid", 1)];
         let versions = versions.map(|(name, index)| (name.to_owned(), sources[index].version.clone()));
@@ -227,7 +227,7 @@ fn a_replay_gives_the_same_answer_without_the_files() {
     let prepared = runner.prepare(&recording.cases[0]);
     assert_eq!(runner.try_decide(&prepared, &fleet), Ok((expect, String::new())));
     // Another version of the table, in a recording that was made from two.
-    let other = divvy_scheduler::table::TableSource::new("power.csv".into(), &POWER.replace("10.50", "99.00"));
+    let other = divvy_profile::table::TableSource::new("power.csv".into(), &POWER.replace("10.50", "99.00"));
     let mut later = recording.cases[0].clone();
     later.tables.insert("power".to_owned(), other.version.clone());
     recording.tables.insert(other.version.clone(), other);

@@ -1,8 +1,8 @@
 //! Memory of a snapshot of realistic clusters, store and arena together.
 
 use divvy_karmada::api::Cluster;
+use divvy_recordings::read_recording;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::replay::read_recording;
 
 use crate::artifacts::repository;
 use crate::counter::bytes_kept;

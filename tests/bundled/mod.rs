@@ -6,8 +6,8 @@ mod example;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use divvy_loader::PluginLibrary;
 use divvy_scheduler::placements::Placements;
-use divvy_scheduler::plugin::PluginLibrary;
 use divvy_scheduler::scheduler::Decision;
 
 use crate::artifacts;

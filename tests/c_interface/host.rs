@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use divvy_scheduler::plugin::loader::PluginFile;
+use divvy_loader::PluginFile;
 
 use super::compile;
 use crate::artifacts::{self, repository};

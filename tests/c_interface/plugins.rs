@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use divvy_scheduler::plugin::PluginLibrary;
+use divvy_loader::PluginLibrary;
 use serde_json::Value;
 
 use super::library;

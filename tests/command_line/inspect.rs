@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::run;
 use crate::artifacts::{fixture, plugin, plugin_folders, repository};
 use crate::c_interface;
-use divvy_scheduler::plugin::PluginLibrary;
+use divvy_loader::PluginLibrary;
 
 /// The report on a file or a name, and the exit code.
 #[track_caller]

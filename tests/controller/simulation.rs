@@ -15,7 +15,7 @@ use divvy_controller::watch::Change;
 use divvy_controller::write::patch::{specification_patch, status_patch};
 use divvy_controller::write::{WriteJob, WriteOutcome, Written};
 use divvy_karmada::api::Timestamp;
-use divvy_scheduler::profile::ProfileConfiguration;
+use divvy_profile::ProfileConfiguration;
 use serde_json::{Value, json};
 
 use crate::scheduling::Host;

@@ -23,7 +23,7 @@ use divvy_forecast::change::Changes;
 use divvy_forecast::forecast::{Comparison, compare};
 use divvy_forecast::future::{Explains, Future, Options, Side};
 use divvy_forecast::situation::{ClusterEntry, Situation};
-use divvy_scheduler::profile::ProfileSource;
+use divvy_profile::ProfileSource;
 use serde_json::Value;
 
 use crate::manifests::list;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use divvy_scheduler::plugin::{LoadError, PluginLibrary};
+use divvy_loader::{LoadError, PluginLibrary};
 use object::{Object, ObjectSection};
 use tempfile::TempDir;
 

@@ -1,6 +1,6 @@
 //! Profiles whose plugins cannot be combined.
 
-use divvy_scheduler::plugin::PluginDirectories;
+use divvy_loader::PluginDirectories;
 use divvy_scheduler::scheduler::RegistryError;
 
 use super::settled;

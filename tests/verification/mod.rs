@@ -3,7 +3,7 @@
 
 use divvy_conformance::check::{self, Broken, Effort};
 use divvy_conformance::{Case, Subject};
-use divvy_scheduler::plugin::PluginDirectories;
+use divvy_loader::PluginDirectories;
 
 use crate::artifacts::{plugin_folders, repository};
 use crate::c_interface;
@@ -69,8 +69,8 @@ fn bundled_plugins_keep_every_contract() {
 #[test]
 fn bundled_plugins_keep_every_contract_as_karmada_decides() {
     for plugin in ["dynamic-weight", "static-weight", "cluster-locality"] {
-        let mut configuration = divvy_scheduler::profile::ProfileSource::of_built_in(
-            divvy_scheduler::profile::BuiltIn::named("karmada").expect("it is built in"),
+        let mut configuration = divvy_profile::ProfileSource::of_built_in(
+            divvy_profile::BuiltIn::named("karmada").expect("it is built in"),
         )
         .profile(None)
         .unwrap_or_else(|error| panic!("{error}"));

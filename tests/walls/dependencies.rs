@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 25] = [
+const CRATES: [(&str, &[&str]); 28] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -75,6 +75,16 @@ const CRATES: [(&str, &[&str]); 25] = [
     ("divvy-karmada", &["divvy-documents", "divvy-framework-view"]),
     ("divvy-manifests", &["divvy-documents", "divvy-karmada"]),
     (
+        "divvy-profile",
+        &[
+            "divvy-documents",
+            "divvy-framework-driver",
+            "divvy-framework-view",
+            "divvy-karmada",
+        ],
+    ),
+    ("divvy-loader", &["divvy-framework"]),
+    (
         "divvy-scheduler",
         &[
             "divvy-documents",
@@ -82,13 +92,22 @@ const CRATES: [(&str, &[&str]); 25] = [
             "divvy-framework-driver",
             "divvy-framework-view",
             "divvy-karmada",
+            "divvy-loader",
+            "divvy-profile",
         ],
     ),
     ("divvy-estimator", &["divvy-karmada"]),
-    ("divvy-frozen-host", &["divvy-scheduler"]),
+    (
+        "divvy-recordings",
+        &["divvy-documents", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
+    ),
+    (
+        "divvy-frozen-host",
+        &["divvy-loader", "divvy-profile", "divvy-recordings", "divvy-scheduler"],
+    ),
     (
         "divvy-forecast",
-        &["divvy-documents", "divvy-karmada", "divvy-scheduler"],
+        &["divvy-documents", "divvy-karmada", "divvy-profile", "divvy-scheduler"],
     ),
     (
         "divvy-conformance",
@@ -96,7 +115,9 @@ const CRATES: [(&str, &[&str]); 25] = [
             "divvy-documents",
             "divvy-framework",
             "divvy-karmada",
+            "divvy-loader",
             "divvy-manifests",
+            "divvy-profile",
             "divvy-scheduler",
         ],
     ),
@@ -106,6 +127,7 @@ const CRATES: [(&str, &[&str]); 25] = [
             "divvy-estimator",
             "divvy-framework-view",
             "divvy-karmada",
+            "divvy-profile",
             "divvy-scheduler",
         ],
     ),
@@ -131,10 +153,13 @@ const CRATES: [(&str, &[&str]); 25] = [
             "divvy-karmada",
             "divvy-grid",
             "divvy-load",
+            "divvy-loader",
             "divvy-manifests",
             "divvy-results",
             "divvy-scaffold",
             "divvy-page",
+            "divvy-profile",
+            "divvy-recordings",
             "divvy-scheduler",
         ],
     ),
@@ -251,9 +276,9 @@ fn the_abi_crate_depends_only_on_its_layer() {
     let abi = package("divvy-framework-abi");
     let found = dependencies(abi, DependencyKind::Normal);
     assert_eq!(found, BTreeSet::from(["abi_stable", "bytemuck"]));
-    for user in ["divvy-framework", "divvy-scheduler"] {
+    for user in ["divvy-framework", "divvy-loader", "divvy-scheduler"] {
         let names = dependencies(package(user), DependencyKind::Normal);
-        let expected = user == "divvy-scheduler";
+        let expected = user == "divvy-loader";
         assert_eq!(names.contains("abi_stable"), expected, "{user} and abi_stable");
     }
 }

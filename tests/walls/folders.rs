@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use divvy_scheduler::plugin::PluginLibrary;
+use divvy_loader::PluginLibrary;
 
 use super::{check_none, read};
 use crate::artifacts::{metadata, plugin, plugin_folders, plugin_package, repository};
@@ -106,7 +106,7 @@ fn a_new_strategy_starts_as_a_copy_with_its_own_names() {
         readme.starts_with("# CopiedByTests\n") && readme.contains("strategy = \"CopiedByTests\"\n"),
         "{readme}"
     );
-    assert!(text("host/scheduler/src/profile/default.toml").contains("\n    \"copied-by-tests\",\n]"));
+    assert!(text("host/profile/src/default.toml").contains("\n    \"copied-by-tests\",\n]"));
     assert!(text("Cargo.lock").contains("\nname = \"divvy-plugin-copied-by-tests\"\n"));
 }
 

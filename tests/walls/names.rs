@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use divvy_scheduler::plugin::PluginLibrary;
+use divvy_loader::PluginLibrary;
 
 use super::{check_none, files};
 use crate::artifacts::{plugin, plugin_folders};

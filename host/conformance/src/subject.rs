@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
 use divvy_karmada::workloads::WorkloadKinds;
+use divvy_loader::{PluginDirectories, PluginLibrary};
+use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::plugin::{CallError, PluginDirectories, PluginInstance, PluginLibrary};
-use divvy_scheduler::profile::ProfileConfiguration;
+use divvy_scheduler::plugin::{CallError, PluginInstance};
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, RegistryError, Scheduler, Strategy, registry};
 
 use crate::case::{Case, Situation};

@@ -206,7 +206,7 @@ mod tests {
 
     /// A profile without plugins.
     fn profile() -> ActiveProfile {
-        let source = divvy_scheduler::profile::ProfileSource::parse("p.toml".into(), "[[profile]]\nname = 'p'\n");
+        let source = divvy_profile::ProfileSource::parse("p.toml".into(), "[[profile]]\nname = 'p'\n");
         let configuration = source.profile(None).unwrap();
         let parts = ProfileParts {
             name: configuration.name.clone(),

@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use divvy_karmada::detector::Binding;
+use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decide::affinity::{ClusterProperties, concerns};
 use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, request_in_force};
@@ -17,7 +18,6 @@ use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
 use divvy_scheduler::fleet::{FleetSnapshot, Ledger};
 use divvy_scheduler::placements::Placements;
 use divvy_scheduler::plan::PlanInput;
-use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
 use divvy_scheduler::strategy::{StrategyContext, resolve_strategy};
 

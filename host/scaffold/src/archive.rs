@@ -6,13 +6,17 @@ use std::io::Read;
 use flate2::read::GzDecoder;
 
 use crate::error::ScaffoldError;
+use crate::manifest::self_contained;
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/files.tar.gz"));
+
+/// Path of the workspace's manifest in the archive.
+const WORKSPACE: &str = "workspace/Cargo.toml";
 
 /// Files by path, as text: sources, manifests and documents.
 pub(crate) type Files = BTreeMap<String, String>;
 
-/// Unpacks everything.
+/// Unpacks everything. A manifest of the SDK inherits nothing from the workspace then.
 ///
 /// # Errors
 ///
@@ -30,6 +34,12 @@ fn read() -> std::io::Result<Files> {
         let mut text = String::new();
         entry.read_to_string(&mut text)?;
         files.insert(path, text);
+    }
+    let workspace = files.remove(WORKSPACE).ok_or(std::io::ErrorKind::NotFound)?;
+    for (path, text) in &mut files {
+        if path.starts_with("sdk/") && path.ends_with("/Cargo.toml") {
+            *text = self_contained(text, &workspace)?;
+        }
     }
     Ok(files)
 }

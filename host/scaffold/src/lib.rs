@@ -6,6 +6,7 @@
 
 mod archive;
 mod error;
+mod manifest;
 mod name;
 mod scaffold;
 

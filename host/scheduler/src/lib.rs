@@ -1,6 +1,8 @@
 //! The Divvy scheduler as a library: it takes bindings and clusters and returns decisions, all of them made by plugins.
 //!
-//! Bindings can come from anywhere: from files (`divvy-manifests`), a recording or a control plane. A complete run
+//! Bindings can come from anywhere: from files (`divvy-manifests`), a recording (`divvy-recordings`) or a
+//! control plane. The profile, which
+//! selects and configures the plugins, is that of `divvy-profile`. A complete run
 //! takes a few calls:
 //!
 //! ```no_run
@@ -8,8 +10,8 @@
 //!
 //! use divvy_manifests::{Input, ReadOptions, read};
 //! use divvy_scheduler::fleet::Fleet;
-//! use divvy_scheduler::plugin::PluginDirectories;
-//! use divvy_scheduler::profile::ProfileSource;
+//! use divvy_loader::PluginDirectories;
+//! use divvy_profile::ProfileSource;
 //! use divvy_scheduler::scheduler::{Scheduler, decide, registry};
 //!
 //! // The built-in profile, its plugins found, opened, checked and constructed.
@@ -28,7 +30,7 @@
 //! for decision in decide(&mut Scheduler::new(Arc::new(profile)), &detected.bindings, &fleet.snapshot()) {
 //!     println!("{}: {}", decision.binding, decision.outcome.word());
 //! }
-//! # Ok::<(), divvy_scheduler::profile::ProfileError>(())
+//! # Ok::<(), divvy_profile::ProfileError>(())
 //! ```
 //!
 //! # The path of a binding
@@ -43,13 +45,10 @@
 //! - [`strategy`]: finds a binding's strategy and normalizes its preferences.
 //! - [`placements`]: placements of other bindings, for plugins that declare the need.
 //! - [`plan`]: everything about a binding that is computed once.
-//! - [`profile`]: the TOML that selects and configures the plugins.
-//! - [`plugin`]: finds, checks, opens and calls plugin libraries.
+//! - [`plugin`]: plugins that are constructed and called; `divvy-loader` opens their libraries.
 //! - [`scheduler`]: runs a profile's plugins on one binding after another.
 //! - [`cycle`]: schedules one binding against one snapshot: Filter, Score, Select and Assign, each result checked.
 //! - [`decide`]: the bindings that are a scheduler's, and when one of them is decided again.
-//! - [`replay`]: decides recorded cases again.
-//! - [`table`]: the tables that a profile provides to its plugins.
 //!
 //! # Non-goals
 //!
@@ -63,8 +62,5 @@ pub mod fleet;
 pub mod placements;
 pub mod plan;
 pub mod plugin;
-pub mod profile;
-pub mod replay;
 pub mod scheduler;
 pub mod strategy;
-pub mod table;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use divvy_scheduler::plugin::loader::PluginFile;
-use divvy_scheduler::plugin::{PluginDirectories, PluginLibrary};
-use divvy_scheduler::profile::{PluginTable, ProfileConfiguration, ScoreEntry};
+use divvy_loader::PluginFile;
+use divvy_loader::{PluginDirectories, PluginLibrary};
+use divvy_profile::{PluginTable, ProfileConfiguration, ScoreEntry};
 
 use super::plugin::{diagnostic, not_found, open, plugin_names};
 use super::setup::ChosenProfile;

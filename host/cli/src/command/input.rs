@@ -9,8 +9,8 @@ use divvy_controller::listing::{ListedWorkloads, list, list_workloads};
 use divvy_karmada::api::TypeMeta;
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{Input, Manifests, ReadOptions, Validation};
+use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::decide::APPLIED_POLICY;
-use divvy_scheduler::profile::ProfileConfiguration;
 use divvy_scheduler::strategy::{
     AFFINITY_GROUPS_ANNOTATION, PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION, STRATEGY_ANNOTATION,
 };

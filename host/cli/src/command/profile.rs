@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::profile::{BUILT_IN, DEFAULT_NAME};
+use divvy_loader::PluginDirectories;
+use divvy_profile::{BUILT_IN, DEFAULT_NAME};
 use divvy_scheduler::scheduler::{Profile, RegistryError};
 
 use super::Exit;

@@ -9,11 +9,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use divvy_manifests::Manifests;
+use divvy_profile::ProfileConfiguration;
+use divvy_recordings::{Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables};
 use divvy_results::names::Names;
-use divvy_scheduler::profile::ProfileConfiguration;
-use divvy_scheduler::replay::{
-    Expectation, karmada_kind, recorded_case, recorded_fleet, recorded_header, recorded_tables,
-};
 use divvy_scheduler::scheduler::{Outcome, Profile};
 use flate2::Compression;
 use flate2::write::GzEncoder;

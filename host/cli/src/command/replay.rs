@@ -9,13 +9,13 @@ use clap::Args;
 use divvy_forecast::choice::BindingPattern;
 use divvy_forecast::glob::matches;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::profile::{ProfileConfiguration, ProfileSource};
-use divvy_scheduler::replay::{
+use divvy_profile::{ProfileConfiguration, ProfileSource};
+use divvy_recordings::{
     Case, CaseRunner, ClusterDifference, Expectation, Mismatch, RecordedFleet, RecordedPlugin, Recording,
     RecordingHeader, compare, read_recording,
 };
+use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::scheduler::Profile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use divvy_documents::FieldPath;
-use divvy_scheduler::plugin::{LoadError, PluginDirectories};
-use divvy_scheduler::profile::{BUILT_IN, BuiltIn, PluginTable, ProfileConfiguration, ProfileSource};
+use divvy_loader::{LoadError, PluginDirectories};
+use divvy_profile::{BUILT_IN, BuiltIn, PluginTable, ProfileConfiguration, ProfileSource};
 use divvy_scheduler::scheduler::{Profile, RegistryError, registry};
 
 use super::additional::{is_file, with_plugins};

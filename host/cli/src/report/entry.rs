@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use divvy_forecast::document::ClusterRow;
 use divvy_forecast::situation::{Assignment, assigned};
 use divvy_karmada::detector::Binding;
+use divvy_loader::PluginLibrary;
 use divvy_results::names::Names;
 use divvy_results::shares::{Share, shares};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::fleet::FleetSnapshot;
-use divvy_scheduler::plugin::PluginLibrary;
 use divvy_scheduler::scheduler::{Decision, Outcome, Profile, Scheduler};
 
 use super::errors::location;

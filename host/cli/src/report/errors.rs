@@ -7,7 +7,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use divvy_manifests::{Problem, Source};
-use divvy_scheduler::profile::ProfileError;
+use divvy_profile::ProfileError;
 
 use super::console::Console;
 use super::style;

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use divvy_framework::abi::ABI_VERSION;
-use divvy_scheduler::plugin::PluginLibrary;
-use divvy_scheduler::plugin::features;
-use divvy_scheduler::plugin::inspection::{Inspection, Refusal};
+use divvy_loader::PluginLibrary;
+use divvy_loader::features;
+use divvy_loader::inspection::{Inspection, Refusal};
 use divvy_scheduler::strategy::{PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

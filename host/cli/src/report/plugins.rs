@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use divvy_framework::table::ColumnType;
-use divvy_scheduler::plugin::{DeclaredTable, LoadError, PluginLibrary};
+use divvy_loader::{DeclaredTable, LoadError, PluginLibrary};
 use serde::{Deserialize, Serialize};
 
 use super::grid::{Cell, Column, Grid};

@@ -1,8 +1,9 @@
 //! Checks of a plugin's description of itself, and of its answers to bad configurations and preferences.
 
 use divvy_framework::abi::sized::kind;
+use divvy_loader::{LoadError, PluginLibrary};
 use divvy_scheduler::cycle::CycleError;
-use divvy_scheduler::plugin::{LoadError, PluginLibrary};
+use divvy_scheduler::plugin::PluginInstance;
 use divvy_scheduler::scheduler::Outcome;
 use divvy_scheduler::strategy::{PLUGIN_PREFERENCES_PREFIX, PREFERENCES_ANNOTATION};
 use serde_json::{Value, json};
@@ -114,7 +115,7 @@ fn configuration(subject: &Subject) -> Result<(), Broken> {
     with_library(subject, |library| {
         let schema = serde_json::from_str(&library.configuration_schema()).unwrap_or(Value::Null);
         for Invalid { value, mistake } in schema::invalid_objects(&schema, &base) {
-            match library.construct(&value) {
+            match PluginInstance::construct(library, &value) {
                 Ok(_) => return Err(format!("it accepts {mistake} in its configuration")),
                 Err(error @ LoadError::ConstructorPanic { .. }) => {
                     return Err(format!("{error}, with {mistake} in its configuration"));

@@ -31,10 +31,10 @@ use self::exchange::Recent;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
 use divvy_karmada::api::{BindingScope, ObjectReference, TargetCluster, Timestamp};
+use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plugin::CallObserver;
-use divvy_scheduler::profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::scheduler::Profile;
 use sha2::{Digest, Sha256};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy};
+use divvy_profile::WhenClustersChange;
 use divvy_scheduler::fleet::Footprint;
-use divvy_scheduler::profile::WhenClustersChange;
 
 use super::{Engine, Moment, scope_of};
 use crate::condition::Cause;

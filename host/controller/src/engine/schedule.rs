@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
+use divvy_profile::WhenNoClusterFits;
 use divvy_scheduler::cycle::Detail;
 use divvy_scheduler::plan::UNENFORCED_HINT;
-use divvy_scheduler::profile::WhenNoClusterFits;
 use serde_json::json;
 
 use super::candidate::Candidate;

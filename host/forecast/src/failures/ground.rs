@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use divvy_profile::WhenNoClusterFits;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Placements;
-use divvy_scheduler::profile::WhenNoClusterFits;
 use divvy_scheduler::scheduler::{BriefFailure, BriefOutcome, Recurring, Scheduler};
 
 use super::numbers::{Numbers, Share};

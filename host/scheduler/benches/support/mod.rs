@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use divvy_loader::PluginDirectories;
+use divvy_profile::{BuiltIn, ProfileSource};
+use divvy_recordings::{Case, Recording, read_recording};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plan::{Plan, PlanInput};
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::profile::{BuiltIn, ProfileSource};
-use divvy_scheduler::replay::{Case, Recording, read_recording};
 use divvy_scheduler::scheduler::{Profile, registry};
 
 /// The folder of the repository.

@@ -13,8 +13,8 @@ use super::values::Values;
 use super::verify;
 use super::views::{ValidUntil, Views};
 use crate::plugin::{CallError, PluginInstance};
-use crate::profile::built_in_profile;
 use crate::scheduler::Strategy;
+use divvy_profile::built_in_profile;
 
 impl Cycle {
     /// Calls the profile's Select plugins and keeps the candidates in the order of the last, as indices into the feasible

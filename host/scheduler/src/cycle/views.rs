@@ -10,7 +10,7 @@ use divvy_framework_driver::tables::{PluginTables, ResolvedTables};
 use super::error::CycleError;
 use super::sink::Texts;
 use crate::plugin::{PluginInstance, TakeText};
-use crate::table::ProvidedTables;
+use crate::scheduler::ProvidedTables;
 
 /// Views that the calls of one cycle read, and the sink of their texts.
 #[derive(Clone, Copy)]

@@ -9,20 +9,20 @@ use divvy_framework::abi::call::{
     SnapshotValueCall,
 };
 use divvy_framework::abi::descriptor::feature;
-use divvy_framework::abi::service::{DestroyFunction, failure};
+use divvy_framework::abi::service::{ConstructCall, DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::view::CycleView;
-use divvy_framework::abi::{Address, Pointer, Slice};
+use divvy_framework::abi::{ABI_VERSION, Address, Pointer, Slice, Str};
 
 use divvy_framework_driver::metrics::MetricFigures;
 use divvy_framework_driver::snapshot::{Snapshot, SnapshotVersion};
 
 use super::error::CallError;
-use super::library::PluginLibrary;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::value::{KeptValue, PreparedState};
 use crate::placements::Enforced;
-use crate::profile::ProfileConfiguration;
+use divvy_loader::{LoadError, PluginLibrary};
+use divvy_profile::ProfileConfiguration;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;
@@ -56,13 +56,13 @@ pub trait CallObserver: Send + Sync {
 }
 
 /// A plugin in this process: its instance, and the functions of its library.
-pub(super) struct InProcess {
+struct InProcess {
     /// Handle that the plugin's constructor returned.
-    pub(super) instance: *mut c_void,
+    instance: *mut c_void,
     /// Answers its calls.
-    pub(super) call: CallFunction,
+    call: CallFunction,
     /// Drops it.
-    pub(super) destroy: DestroyFunction,
+    destroy: DestroyFunction,
 }
 
 // SAFETY: a plugin's functions may be called with its instance from any thread, and several at the same time.
@@ -159,12 +159,47 @@ impl std::fmt::Debug for PluginInstance {
 }
 
 impl PluginInstance {
-    pub(super) fn new(
-        library: PluginLibrary,
-        in_process: InProcess,
-        services: &'static HostServices,
-        features: u64,
-    ) -> Self {
+    /// Constructs a plugin from its configuration.
+    ///
+    /// # Errors
+    ///
+    /// A [`LoadError`] if the plugin rejects its configuration, if its constructor fails or panics, or if it needs a
+    /// feature that this host does not have. The host then rejects the profile.
+    pub fn construct(library: &PluginLibrary, configuration: &serde_json::Value) -> Result<Self, LoadError> {
+        let text = configuration.to_string();
+        let services = HostServices::for_instance(library.name());
+        let sink = CallSink::new(None);
+        let mut call = ConstructCall {
+            sink: sink.address(),
+            services: services.table(),
+            configuration: Str::new(&text),
+            abi_minor: ABI_VERSION.minor,
+            ..ConstructCall::DEFAULT
+        };
+        let functions = library.functions();
+        // SAFETY: the call follows the contract; what it points to outlives it.
+        let code = unsafe { (functions.construct)(&raw mut call) };
+        if code != 0 {
+            return Err(not_constructed(library, sink.reported(code)));
+        }
+        let in_process = InProcess {
+            instance: call.instance.get(),
+            call: functions.call,
+            destroy: functions.destroy,
+        };
+        let unknown = call.required & !feature::ALL;
+        if unknown != 0 {
+            return Err(LoadError::UnknownFeatures {
+                plugin: library.name().to_owned(),
+                path: library.path().to_owned(),
+                bits: unknown,
+            });
+        }
+        let features = call.required | call.optional;
+        Ok(Self::new(library.clone(), in_process, services, features))
+    }
+
+    fn new(library: PluginLibrary, in_process: InProcess, services: &'static HostServices, features: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let keeps_values = library.serves(kind::SNAPSHOT_VALUE) || library.serves(kind::BINDING_VALUE);
         Self {
@@ -475,5 +510,30 @@ impl PluginInstance {
                 _ => CallError::Internal { plugin, message },
             },
         }
+    }
+}
+
+fn not_constructed(library: &PluginLibrary, reported: Reported) -> LoadError {
+    let plugin = library.name().to_owned();
+    let Reported {
+        code,
+        message,
+        path,
+        hint,
+        ..
+    } = reported;
+    match (code, failure::class(code)) {
+        (failure::PANIC, _) => LoadError::ConstructorPanic {
+            plugin,
+            message,
+            place: path,
+        },
+        (_, failure::INPUT) => LoadError::Configuration {
+            plugin,
+            message,
+            path,
+            hint,
+        },
+        _ => LoadError::ConstructorError { plugin, message },
     }
 }

@@ -6,8 +6,8 @@ use divvy_documents::names;
 use divvy_framework::table::ColumnType;
 
 use super::tables;
-use crate::plugin::{LoadError, missing};
-use crate::table::TableError;
+use divvy_loader::{LoadError, missing};
+use divvy_profile::table::TableError;
 
 /// Reason why a profile's plugins cannot be used, one variant per cause.
 #[derive(Debug, thiserror::Error)]

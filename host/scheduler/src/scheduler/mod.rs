@@ -2,12 +2,14 @@
 //!
 //! - [`Profile`]: the constructed plugins of a profile, each at its extension point.
 //! - [`Strategy`]: the plugin behind a strategy's name, with its promises and needs.
+//! - [`ProvidedTables`]: the tables that its plugins read, with their cells for the snapshots that are in use.
 //! - [`registry`]: constructs plugins from a profile's configuration.
 //! - [`Scheduler`]: schedules bindings, trying one affinity group after another.
 //! - [`Recurring`]: a binding that is decided again and again.
 
 mod error;
 mod profile;
+mod provided;
 mod recurring;
 pub mod registry;
 mod schedule;
@@ -16,6 +18,7 @@ mod unlisted;
 
 pub use error::RegistryError;
 pub use profile::{Profile, ProfileParts, Strategy, StrategyPlugin};
+pub use provided::ProvidedTables;
 pub use recurring::{BriefFailure, BriefOutcome, Recurring};
 pub use schedule::{Decision, Outcome, Scheduler, TargetFigures, decide, decide_each};
 pub use tables::UnusableTables;

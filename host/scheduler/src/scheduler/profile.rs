@@ -13,7 +13,9 @@ use crate::placements::Enforced;
 use crate::plan::{AffinityGroup, Plan, PlanInput, PlanOptions};
 use crate::plugin::{CallObserver, PluginInstance};
 use crate::strategy::{Declarations, InvalidBinding};
-use crate::table::{ProvidedTables, TableSource, TableVersions};
+use divvy_profile::table::{TableSource, TableVersions};
+
+use super::provided::ProvidedTables;
 
 use super::tables::{TableUses, UnusableTables};
 

@@ -17,11 +17,11 @@ use super::tables::TableUses;
 use super::unlisted::UnlistedPlugins;
 use crate::placements::Enforced;
 use crate::plan::PlanOptions;
-use crate::plugin::loader::PluginFile;
-use crate::plugin::{LoadOptions, PluginDirectories, PluginInstance};
-use crate::profile::{AffinityGroups, ProfileConfiguration};
+use crate::plugin::PluginInstance;
 use crate::strategy::{Declaration, Declarations};
-use crate::table::LoadedTable;
+use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
+use divvy_profile::table::LoadedTable;
+use divvy_profile::{AffinityGroups, ProfileConfiguration};
 
 /// Opens libraries and constructs plugins, each once.
 struct Registry<'a> {
@@ -315,7 +315,7 @@ impl Registry<'_> {
             });
         }
         let configuration = self.configuration.configuration_of(name);
-        Ok(Arc::new(library.construct(&configuration)?))
+        Ok(Arc::new(PluginInstance::construct(&library, &configuration)?))
     }
 
     fn not_found(&self, name: &str) -> RegistryError {

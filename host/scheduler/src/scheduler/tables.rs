@@ -7,9 +7,11 @@ use divvy_framework::table::ColumnType;
 use divvy_framework_driver::tables::PluginTables;
 
 use super::RegistryError;
-use crate::plugin::{DeclaredTable, PluginInstance};
-use crate::profile::{ProfileConfiguration, TableConfiguration};
-use crate::table::{LoadedTable, ProvidedTables, TableError, TableSource, TableVersions};
+use super::provided::ProvidedTables;
+use crate::plugin::PluginInstance;
+use divvy_loader::DeclaredTable;
+use divvy_profile::table::{LoadedTable, TableError, TableSource, TableVersions};
+use divvy_profile::{ProfileConfiguration, TableConfiguration};
 
 /// The tables that a profile declares and what its plugins read of them.
 #[derive(Debug, Clone, Default)]

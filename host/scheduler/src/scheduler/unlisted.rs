@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use crate::plugin::{PluginDirectories, PluginLibrary};
+use divvy_loader::{PluginDirectories, PluginLibrary};
 
 /// The plugins in a profile's directories that its `assign` does not list.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 
 use divvy_documents::{WHOLE_NUMBER, read_value};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::InvalidBinding;
@@ -15,31 +14,7 @@ use super::oddities;
 use super::request::PreferenceRule;
 use divvy_documents::Warning;
 use divvy_karmada::api::{ClusterPreference, PreferenceEntries};
-
-/// A list that a strategy reads, as its plugin declares it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct RuleList {
-    /// Key of the list.
-    pub name: String,
-    /// Numeric fields that an entry can have besides `targetCluster`.
-    pub fields: Vec<RuleField>,
-    /// True if the first field of the list is a cluster priority.
-    #[serde(default)]
-    pub priorities: bool,
-}
-
-/// A numeric field of an entry.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct RuleField {
-    /// Key of the field.
-    pub name: String,
-    /// Minimum value; unlimited if absent.
-    #[serde(default)]
-    pub minimum: Option<i64>,
-    /// True if every entry must have the field.
-    #[serde(default)]
-    pub required: bool,
-}
+use divvy_loader::{RuleField, RuleList};
 
 /// A strategy of a profile, as its plugin declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,7 +17,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub use declared::{Declaration, Declarations, RuleField, RuleList};
+pub use declared::{Declaration, Declarations};
 pub use error::InvalidBinding;
 pub use request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
 pub use resolve::{StrategyContext, resolve_strategy};

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::PLUGIN_PREFERENCES_PREFIX;
 use super::annotations::{Carriers, Written};
-use super::declared::{Declarations, Road, RuleList, read_entries, read_list};
+use super::declared::{Declarations, Road, read_entries, read_list};
 use super::error::InvalidBinding;
 use super::oddities::{self, Counts};
 use super::request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
@@ -17,6 +17,7 @@ use divvy_karmada::api::{
     ClusterAffinity, ClusterPreferences, PreferenceEntries, ReplicaSchedulingStrategy, ReplicaSchedulingType,
 };
 use divvy_karmada::policy::wire;
+use divvy_loader::RuleList;
 
 /// Settings from the profile and the caller that affect how a strategy is found.
 #[derive(Debug, Clone, Copy)]

@@ -4,11 +4,10 @@ mod printed;
 
 use std::sync::Arc;
 
-use super::{
-    Declaration, Declarations, RuleField, RuleList, StrategyContext, StrategyRequest, StrategySource, resolve_strategy,
-};
+use super::{Declaration, Declarations, StrategyContext, StrategyRequest, StrategySource, resolve_strategy};
 use divvy_documents::names::nearest_first;
 use divvy_karmada::detector::{Binding, PolicyFacts};
+use divvy_loader::{RuleField, RuleList};
 
 use crate::plan::PlanInput;
 

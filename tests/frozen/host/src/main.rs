@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use divvy_loader::PluginDirectories;
+use divvy_profile::ProfileSource;
+use divvy_recordings::{CaseRunner, Recording, compare, read_recording};
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::profile::ProfileSource;
-use divvy_scheduler::replay::{CaseRunner, Recording, compare, read_recording};
 use divvy_scheduler::scheduler::{Profile, registry};
 use serde_json::json;
 

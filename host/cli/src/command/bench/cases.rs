@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use divvy_recordings::{Case, CaseRunner, RecordedFleet};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
-use divvy_scheduler::replay::{Case, CaseRunner, RecordedFleet};
 use divvy_scheduler::scheduler::Profile;
 use serde::Serialize;
 

@@ -11,8 +11,8 @@ use divvy_forecast::notes;
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::detector::Detected;
 use divvy_karmada::workloads::WorkloadKinds;
+use divvy_loader::PluginDirectories;
 use divvy_manifests::{Input, Manifests};
-use divvy_scheduler::plugin::PluginDirectories;
 use divvy_scheduler::scheduler::Scheduler;
 
 use super::arguments::{MissingClusters, SituationArguments};

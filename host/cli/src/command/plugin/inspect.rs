@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use divvy_scheduler::plugin::inspection::Inspection;
-use divvy_scheduler::plugin::loader::PluginFile;
-use divvy_scheduler::plugin::{LoadError, LoadOptions, PluginLibrary};
-use divvy_scheduler::profile::ProfileConfiguration;
+use divvy_loader::PluginFile;
+use divvy_loader::inspection::Inspection;
+use divvy_loader::{LoadError, LoadOptions, PluginLibrary};
+use divvy_profile::ProfileConfiguration;
 
 use super::{Format, diagnostic, directories, named_by_profile, not_found};
 use crate::command::Exit;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use cargo_metadata::{Message, TargetKind};
-use divvy_scheduler::plugin::directories::PATH_VARIABLE;
+use divvy_loader::directories::PATH_VARIABLE;
 
 use crate::command::Exit;
 use crate::report::errors::{Diagnostic, Failure};

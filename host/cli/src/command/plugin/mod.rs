@@ -11,9 +11,9 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use divvy_scheduler::plugin::loader::PluginFile;
-use divvy_scheduler::plugin::{LoadError, LoadOptions, PluginDirectories, PluginLibrary};
-use divvy_scheduler::profile::ProfileConfiguration;
+use divvy_loader::PluginFile;
+use divvy_loader::{LoadError, LoadOptions, PluginDirectories, PluginLibrary};
+use divvy_profile::ProfileConfiguration;
 
 use super::Exit;
 use super::setup::ProfileArguments;

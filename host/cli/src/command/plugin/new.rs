@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use divvy_profile::ProfileSource;
 use divvy_scaffold::{ExtensionPoint, Language, PluginName, Scaffold, ScaffoldError, Sdk};
-use divvy_scheduler::profile::ProfileSource;
 
 use super::{Exit, plugin_names};
 use crate::report::console::Console;

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
-use divvy_scheduler::plugin::PluginDirectories;
-use divvy_scheduler::plugin::loader::PluginFile;
+use divvy_loader::PluginDirectories;
+use divvy_loader::PluginFile;
 
 use super::golden::{self, Verdict};
 use super::library::{Project, age};

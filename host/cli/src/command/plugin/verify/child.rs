@@ -8,7 +8,7 @@ use divvy_conformance::check::{self, Effort};
 use divvy_conformance::generate::Shape;
 use divvy_conformance::supervise::{Event, Loaded};
 use divvy_conformance::{Case, Subject, cases_from_manifests};
-use divvy_scheduler::plugin::loader::PluginFile;
+use divvy_loader::PluginFile;
 
 use super::VerifyArguments;
 use crate::command::Exit;
@@ -146,7 +146,7 @@ fn subject(arguments: &VerifyArguments) -> Result<Subject, Failure> {
 fn with_subject(
     chosen: ChosenProfile,
     arguments: &VerifyArguments,
-    directories: &divvy_scheduler::plugin::PluginDirectories,
+    directories: &divvy_loader::PluginDirectories,
 ) -> Result<(ChosenProfile, String), Failure> {
     let argument = arguments.plugin.as_str();
     let used = plugin_names(&chosen.configuration);

@@ -11,12 +11,12 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::error::RecordingError;
-use crate::placements::Peer;
-use crate::table::{TableSource, TableVersions};
+use crate::error::RecordingError;
 use divvy_documents::{json, read_value};
 use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding, TargetCluster};
 use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
+use divvy_profile::table::{TableSource, TableVersions};
+use divvy_scheduler::placements::Peer;
 
 /// First bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];

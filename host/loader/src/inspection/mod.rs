@@ -16,9 +16,8 @@ use divvy_framework::abi::section::PluginRecord;
 pub use descriptors::{DescribedPlugin, DescribedStrategy};
 pub use glibc::GlibcVersion;
 
-use super::LoadOptions;
-use super::error::LoadError;
-use super::loader::{LibraryFile, PluginFile};
+use crate::error::LoadError;
+use crate::loader::{LibraryFile, LoadOptions, PluginFile};
 
 /// Contents of a library's file, read without opening the library.
 #[derive(Debug)]

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::cycle::{Cycle, CycleError, CycleInput};
-use crate::fleet::FleetSnapshot;
-use crate::placements::Peers;
-use crate::plan::{Plan, PlanInput};
-use crate::scheduler::{Profile, UnusableTables};
-use crate::table::{TableSource, TableVersions};
 use divvy_karmada::detector::Binding;
+use divvy_profile::table::{TableSource, TableVersions};
+use divvy_scheduler::cycle::{Cycle, CycleError, CycleInput};
+use divvy_scheduler::fleet::FleetSnapshot;
+use divvy_scheduler::placements::Peers;
+use divvy_scheduler::plan::{Plan, PlanInput};
+use divvy_scheduler::scheduler::{Profile, UnusableTables};
 
-use super::case::{Case, Expectation};
+use crate::case::{Case, Expectation};
 
 /// A case with the plan of its binding.
 #[derive(Debug)]
@@ -168,7 +168,11 @@ impl CaseRunner {
         }
     }
 
-    fn targets(&mut self, case: &PreparedCase, fleet: &FleetSnapshot) -> Result<&[crate::cycle::Target], CycleError> {
+    fn targets(
+        &mut self,
+        case: &PreparedCase,
+        fleet: &FleetSnapshot,
+    ) -> Result<&[divvy_scheduler::cycle::Target], CycleError> {
         let (plan, group) = case.plan.as_ref().map_err(CycleError::clone)?;
         let profile = case
             .profile

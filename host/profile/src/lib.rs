@@ -1,15 +1,18 @@
 //! Profiles: TOML that selects plugins, their order and their configuration for a scheduler name.
 //!
 //! A file holds one or more `[[profile]]` tables. A profile can extend an earlier one in the same file or a built-in
-//! one (`extends = "default"`) and then states only what differs. Reading a profile does not open any library:
-//! [`crate::scheduler::registry`] checks the names of plugins and their configurations.
+//! one (`extends = "default"`) and then states only what differs. [`table`] has the tables that a profile provides to its
+//! plugins.
+//!
+//! This crate knows the form of a profile and nothing of plugins: `divvy-scheduler` finds them, and checks what a profile
+//! says about them.
 
 mod built_in;
 mod error;
 mod lists;
 mod model;
 mod selectors;
-mod table;
+pub mod table;
 
 pub use built_in::{BUILT_IN, BuiltIn, DEFAULT_NAME, built_in_profile};
 pub use error::ProfileError;
@@ -17,7 +20,7 @@ pub use lists::Origin as EntryOrigin;
 #[cfg(feature = "schema")]
 pub use model::schema;
 pub use model::{AffinityGroups, PluginTable, ProfileConfiguration, ScoreEntry, WhenClustersChange, WhenNoClusterFits};
-pub use table::{ColumnConfiguration, KeyConfiguration, TableConfiguration};
+pub use table::configuration::{ColumnConfiguration, KeyConfiguration, TableConfiguration};
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

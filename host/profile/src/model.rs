@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use divvy_karmada::workloads::{ResourceInterpreter, WorkloadKind};
 
-use super::selectors;
-use super::table::TableConfiguration;
+use crate::selectors;
+use crate::table::configuration::TableConfiguration;
 
 /// Maximum weight of a Score plugin. With scores up to 100, totals stay far within 64 bits for any number of plugins.
 const MAXIMUM_WEIGHT: i64 = 1_000_000;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use divvy_framework::table::{ColumnType, SCALE_MAX};
 use divvy_framework_driver::tables::TableKey;
+use divvy_framework_view::tables::{ColumnType, SCALE_MAX};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for ColumnConfiguration {
 
 impl TableConfiguration {
     /// These settings, with missing ones taken from `base`.
-    pub(super) fn over(self, base: Self) -> Self {
+    pub(crate) fn over(self, base: Self) -> Self {
         let mut columns = base.columns;
         columns.extend(self.columns);
         Self {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use divvy_framework_driver::tables::TableContents;
 
 use super::{LoadedTable, TABLE_BYTES_MAX, TableError, TableSource};
-use crate::profile::{ProfileSource, TableConfiguration};
+use crate::{ProfileSource, TableConfiguration};
 
 /// A table as a profile declares it, from the lines of `[profile.table.carbon]`.
 fn configuration(lines: &str) -> TableConfiguration {

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use super::directories::{library_name, plugin_name};
-use super::loader::PluginFile;
+use crate::directories::{library_name, plugin_name};
+use crate::loader::PluginFile;
 
 /// The manifest of a crate, and that of a plugin in C.
 const MANIFESTS: [&str; 2] = ["Cargo.toml", "Makefile"];
 
 /// Remedy for a plugin that is in none of these folders, if one is known.
-pub(crate) fn hint<'path>(plugin: &str, searched: impl IntoIterator<Item = &'path Path> + Clone) -> Option<String> {
+pub fn hint<'path>(plugin: &str, searched: impl IntoIterator<Item = &'path Path> + Clone) -> Option<String> {
     command(plugin, searched.clone()).or_else(|| misnamed(plugin, searched))
 }
 

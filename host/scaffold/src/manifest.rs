@@ -1,15 +1,9 @@
 //! The manifest of an SDK crate outside the workspace: it inherits nothing, and has no section that needs files or
 //! crates that are not packed.
 
-use std::error::Error;
+use std::io;
 
 use toml::{Table, Value};
-
-/// A self-contained manifest.
-pub(crate) struct Packaged {
-    pub(crate) name: String,
-    pub(crate) text: String,
-}
 
 /// Sections that only the workspace needs.
 const LEFT_OUT: [&str; 3] = ["dev-dependencies", "bench", "lints"];
@@ -17,12 +11,22 @@ const LEFT_OUT: [&str; 3] = ["dev-dependencies", "bench", "lints"];
 /// First line of every manifest.
 const NOTICE: &str = "# Packed by `divvy plugin new`: changes are lost with the next version of the SDK.\n\n";
 
-/// The manifest without anything that is inherited from the workspace.
-pub(crate) fn packaged(mut manifest: Table, workspace: &Table) -> Result<Packaged, Box<dyn Error>> {
+/// The manifest without anything that is inherited from that of the workspace.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::InvalidData`] if one of them is not TOML, or the workspace lacks what the manifest inherits.
+pub(crate) fn self_contained(manifest: &str, workspace: &str) -> io::Result<String> {
+    rewritten(manifest, workspace).map_err(|reason| io::Error::new(io::ErrorKind::InvalidData, reason))
+}
+
+fn rewritten(manifest: &str, workspace: &str) -> Result<String, String> {
+    let parsed = |text: &str| text.parse::<Table>().map_err(|error| error.to_string());
+    let (mut manifest, workspace) = (parsed(manifest)?, parsed(workspace)?);
     for section in LEFT_OUT {
         manifest.remove(section);
     }
-    let workspace = table(workspace, "workspace")?;
+    let workspace = table(&workspace, "workspace")?;
     let shared = table(workspace, "package")?;
     let package = manifest.get_mut("package").and_then(Value::as_table_mut);
     let package = package.ok_or("a manifest has no `package`")?;
@@ -35,11 +39,6 @@ pub(crate) fn packaged(mut manifest: Table, workspace: &Table) -> Result<Package
                 .clone();
         }
     }
-    let name = package
-        .get("name")
-        .and_then(Value::as_str)
-        .ok_or("a package has no name")?
-        .to_owned();
     let known = table(workspace, "dependencies")?;
     let dependencies = manifest.get_mut("dependencies").and_then(Value::as_table_mut);
     for (dependency, value) in dependencies.into_iter().flatten() {
@@ -49,8 +48,8 @@ pub(crate) fn packaged(mut manifest: Table, workspace: &Table) -> Result<Package
             *value = merged(dependency, found, value);
         }
     }
-    let text = format!("{NOTICE}{}", toml::to_string_pretty(&manifest)?);
-    Ok(Packaged { name, text })
+    let text = toml::to_string_pretty(&manifest).map_err(|error| error.to_string())?;
+    Ok(format!("{NOTICE}{text}"))
 }
 
 fn table<'table>(of: &'table Table, key: &str) -> Result<&'table Table, String> {

@@ -24,8 +24,8 @@ use divvy_framework::abi::{ABI_VERSION, AbiVersion, CERTIFICATE_SYMBOL, LIBRARY_
 use object::{Architecture, Object, ObjectSection};
 use sha2::{Digest, Sha256};
 
-use super::error::LoadError;
-use super::library::{PluginLibrary, read_table};
+use crate::error::LoadError;
+use crate::library::{PluginLibrary, read_table};
 
 /// Largest library that is read. For comparison, a debug build of a plugin has 23 MB.
 const LIBRARY_BYTES_MAX: u64 = 1 << 30;
@@ -45,14 +45,14 @@ pub struct LoadOptions<'a> {
 
 /// The bytes of a library's file.
 #[derive(Debug)]
-pub(super) struct LibraryFile {
+pub(crate) struct LibraryFile {
     path: PathBuf,
     bytes: Vec<u8>,
 }
 
 impl LibraryFile {
     /// Reads a file.
-    pub(super) fn read(path: &Path) -> Result<Self, LoadError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, LoadError> {
         let path = std::path::absolute(path).map_err(|source| LoadError::FileUnreadable {
             path: path.to_owned(),
             source,
@@ -79,16 +79,16 @@ impl LibraryFile {
     }
 
     /// Absolute path of the file.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Parses the headers of a shared library.
-    pub(super) fn parse(&self) -> Result<object::File<'_>, LoadError> {
+    pub(crate) fn parse(&self) -> Result<object::File<'_>, LoadError> {
         object::File::parse(self.bytes.as_slice()).map_err(|error| LoadError::NotALibrary {
             path: self.path.clone(),
             actual: what_it_is(&self.bytes, &error),
@@ -102,12 +102,12 @@ impl LibraryFile {
     }
 
     /// The records in the file.
-    pub(super) fn records(file: &object::File<'_>) -> Vec<PluginRecord> {
+    pub(crate) fn records(file: &object::File<'_>) -> Vec<PluginRecord> {
         PluginRecord::read_all(Self::section(file))
     }
 
     /// The SHA-256 checksum of the file, in hexadecimal.
-    pub(super) fn checksum(&self) -> String {
+    pub(crate) fn checksum(&self) -> String {
         Sha256::digest(&self.bytes)
             .iter()
             .map(|byte| format!("{byte:02x}"))
@@ -173,7 +173,7 @@ impl PluginFile {
     /// # Errors
     ///
     /// A [`LoadError`] if the name, the ABI or the checksum does not match, or there is no certificate.
-    pub(super) fn check(&self, options: LoadOptions<'_>) -> Result<PluginRecord, LoadError> {
+    pub(crate) fn check(&self, options: LoadOptions<'_>) -> Result<PluginRecord, LoadError> {
         let record = self.record(options.name)?;
         self.check_record(&record, &record.name(), options.allow_uncertified)?;
         if let Some(expected) = options.checksum {

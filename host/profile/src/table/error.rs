@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use divvy_documents::names;
-use divvy_framework::table::ColumnType;
+use divvy_framework_view::tables::ColumnType;
 
 /// Reason why a table cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

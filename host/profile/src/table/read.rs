@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::configuration::TableConfiguration;
 use super::error::{TableError, TableProblem};
 use super::rows::{Finished, Rows};
 use super::{csv, tree};
-use crate::profile::TableConfiguration;
 
 /// Maximum size of a table's file, in bytes.
 pub const TABLE_BYTES_MAX: u64 = 16 << 20;

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use divvy_framework::table::ColumnType;
 use divvy_framework_driver::tables::{Cell, TableContents, TableKey};
+use divvy_framework_view::tables::ColumnType;
 
+use super::configuration::ColumnConfiguration;
 use super::error::{TableError, TableProblem};
 use super::number::{self, NumberFault};
-use crate::profile::ColumnConfiguration;
 
 /// Maximum number of rows of a table.
 pub const ROWS_MAX: usize = 100_000;

@@ -7,20 +7,16 @@ use std::path::{Path, PathBuf};
 use divvy_framework::abi::call::CallFunction;
 use divvy_framework::abi::descriptor::{Descriptor, PointDescriptor, StrategyDescriptor, feature};
 use divvy_framework::abi::section::PluginRecord;
-use divvy_framework::abi::service::{
-    ConstructCall, ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document, failure,
-};
+use divvy_framework::abi::service::{ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document};
 use divvy_framework::abi::sized::SizePrefixed;
 use divvy_framework::abi::sized::kind;
-use divvy_framework::abi::{ABI_VERSION, AbiVersion, Address, Function, PluginText, Pointer, Slice, Str};
+use divvy_framework::abi::{AbiVersion, Address, Function, PluginText, Pointer, Slice};
 
-use super::error::LoadError;
-use super::features;
-use super::instance::{InProcess, PluginInstance};
-use super::loader::{LoadOptions, PluginFile};
-use super::services::{CallSink, HostServices, Reported};
-use super::tables::DeclaredTable;
-use crate::strategy::RuleList;
+use crate::error::LoadError;
+use crate::features;
+use crate::lists::RuleList;
+use crate::loader::{LoadOptions, PluginFile};
+use crate::tables::DeclaredTable;
 
 /// A plugin of a library that was checked and opened, with its metadata.
 #[derive(Clone)]
@@ -42,10 +38,13 @@ pub struct PluginLibrary {
 
 /// The functions of a plugin.
 #[derive(Debug, Clone, Copy)]
-struct Functions {
-    construct: ConstructFunction,
-    destroy: DestroyFunction,
-    call: CallFunction,
+pub struct Functions {
+    /// Makes an instance.
+    pub construct: ConstructFunction,
+    /// Drops an instance.
+    pub destroy: DestroyFunction,
+    /// Answers the calls of an instance.
+    pub call: CallFunction,
     describe: Option<DescribeFunction>,
 }
 
@@ -70,7 +69,7 @@ fn static_text(text: PluginText<'static>) -> &'static str {
 }
 
 /// Reads a table of structs that can grow; `None` if one of them is of another kind.
-pub(super) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static, T>>) -> Option<Vec<T>> {
+pub(crate) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static, T>>) -> Option<Vec<T>> {
     let read = |pointer: &Pointer<'static, T>| {
         // SAFETY: a descriptor points to static data of its library.
         unsafe { T::read(pointer.address()) }
@@ -109,7 +108,7 @@ impl Functions {
 
 impl PluginLibrary {
     /// Reads what the descriptor of a plugin says.
-    pub(super) fn new(
+    pub(crate) fn new(
         record: &PluginRecord,
         descriptor: &Descriptor,
         path: PathBuf,
@@ -205,8 +204,14 @@ impl PluginLibrary {
     }
 
     /// The plugin's name.
+    #[inline]
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The functions of the plugin. Whoever calls them keeps the contract of the ABI.
+    pub fn functions(&self) -> Functions {
+        self.functions
     }
 
     /// The plugin's version.
@@ -230,6 +235,7 @@ impl PluginLibrary {
     }
 
     /// True if the library carries a certificate, which was checked.
+    #[inline]
     pub fn is_certified(&self) -> bool {
         self.certified
     }
@@ -245,11 +251,13 @@ impl PluginLibrary {
     }
 
     /// True if the plugin answers a kind of calls, given as a value of [`kind`].
+    #[inline]
     pub fn serves(&self, point: u32) -> bool {
         self.points.iter().any(|known| known.point == point)
     }
 
     /// True if the plugin lists a feature at a point: a value of [`kind`], and a bit of [`feature`].
+    #[inline]
     pub fn has_at(&self, point: u32, feature: u64) -> bool {
         let mut points = self.points.iter().filter(|known| known.point == point);
         points.any(|point| (point.required | point.optional) & feature != 0)
@@ -257,7 +265,8 @@ impl PluginLibrary {
 
     /// Columns of clusters that the plugin's value for a snapshot is made from, as bits of
     /// [`group`](divvy_framework::abi::arena::group); all bits if it does not say so.
-    pub(crate) fn value_reads(&self) -> u64 {
+    #[inline]
+    pub fn value_reads(&self) -> u64 {
         let point = self.points.iter().find(|known| known.point == kind::SNAPSHOT_VALUE);
         point
             .map(|point| point.reads)
@@ -315,6 +324,7 @@ impl PluginLibrary {
     }
 
     /// Tables that the plugin reads.
+    #[inline]
     pub fn tables(&self) -> &[DeclaredTable] {
         &self.tables
     }
@@ -332,69 +342,5 @@ impl PluginLibrary {
     fn schema(&self, document: u32) -> String {
         let mut documents = self.functions.documents(document);
         documents.pop().unwrap_or_else(|| "true".to_owned())
-    }
-
-    /// Constructs the plugin from its configuration.
-    ///
-    /// # Errors
-    ///
-    /// A [`LoadError`] if the plugin rejects its configuration, if its constructor fails or panics, or if it needs a
-    /// feature that this host does not have. The host then rejects the profile.
-    pub fn construct(&self, configuration: &serde_json::Value) -> Result<PluginInstance, LoadError> {
-        let text = configuration.to_string();
-        let services = HostServices::for_instance(self.name);
-        let sink = CallSink::new(None);
-        let mut call = ConstructCall {
-            sink: sink.address(),
-            services: services.table(),
-            configuration: Str::new(&text),
-            abi_minor: ABI_VERSION.minor,
-            ..ConstructCall::DEFAULT
-        };
-        // SAFETY: the call follows the contract; what it points to outlives it.
-        let code = unsafe { (self.functions.construct)(&raw mut call) };
-        if code != 0 {
-            return Err(self.not_constructed(sink.reported(code)));
-        }
-        let in_process = InProcess {
-            instance: call.instance.get(),
-            call: self.functions.call,
-            destroy: self.functions.destroy,
-        };
-        let unknown = call.required & !feature::ALL;
-        if unknown != 0 {
-            return Err(LoadError::UnknownFeatures {
-                plugin: self.name.to_owned(),
-                path: self.path.clone(),
-                bits: unknown,
-            });
-        }
-        let features = call.required | call.optional;
-        Ok(PluginInstance::new(self.clone(), in_process, services, features))
-    }
-
-    fn not_constructed(&self, reported: Reported) -> LoadError {
-        let plugin = self.name.to_owned();
-        let Reported {
-            code,
-            message,
-            path,
-            hint,
-            ..
-        } = reported;
-        match (code, failure::class(code)) {
-            (failure::PANIC, _) => LoadError::ConstructorPanic {
-                plugin,
-                message,
-                place: path,
-            },
-            (_, failure::INPUT) => LoadError::Configuration {
-                plugin,
-                message,
-                path,
-                hint,
-            },
-            _ => LoadError::ConstructorError { plugin, message },
-        }
     }
 }

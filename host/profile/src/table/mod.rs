@@ -2,17 +2,17 @@
 //! types, and rows for clusters by name, region, provider or the value of a label.
 //!
 //! A table goes through four forms: [`TableSource`] is a file's text with its version, [`LoadedTable`] its typed
-//! columns, [`ProvidedTables`] the tables that the plugins of a profile read, and the driver's `ResolvedTables` the
-//! cells for one snapshot. Every problem of a file is found at once, with its line. A cycle only borrows columns: it
-//! reads no file.
+//! columns, the scheduler's `ProvidedTables` the tables that the plugins of a profile read, and the driver's
+//! `ResolvedTables` the cells for one snapshot. Every problem of a file is found at once, with its line.
 //!
 //! A table's version is the SHA-256 checksum of its file. Recordings have the text of each version that was used, so a
 //! replay does not depend on the file.
 
+pub(crate) mod configuration;
 mod csv;
 mod error;
+mod loaded;
 mod number;
-mod provided;
 mod read;
 mod rows;
 #[cfg(test)]
@@ -20,6 +20,6 @@ mod tests;
 mod tree;
 
 pub use error::{TableError, TableProblem};
-pub use provided::{LoadedTable, ProvidedTables, TableVersions};
+pub use loaded::{LoadedTable, TableVersions};
 pub use read::{TABLE_BYTES_MAX, TableSource};
 pub use rows::ROWS_MAX;

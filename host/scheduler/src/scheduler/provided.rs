@@ -1,80 +1,15 @@
 //! The tables that a profile provides to its plugins, and their cells for the snapshots that are in use.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use divvy_documents::names;
 use divvy_framework_driver::snapshot::Snapshot;
-use divvy_framework_driver::tables::{PluginTables, ResolvedTables, TableContents, TableKey};
-
-use super::error::{TableError, TableProblem};
-use super::read::TableSource;
-use crate::profile::TableConfiguration;
+use divvy_framework_driver::tables::{PluginTables, ResolvedTables};
+use divvy_profile::table::{LoadedTable, TableError, TableVersions};
 
 /// Snapshots for which cells are kept. A live scheduler uses one at a time, a forecast one per thread and side.
 const SNAPSHOTS_MAX: usize = 8;
-
-/// The version of each table, by the table's name: the SHA-256 checksum of its file.
-pub type TableVersions = BTreeMap<String, String>;
-
-/// A table of a profile, read and typed. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct LoadedTable {
-    name: String,
-    source: TableSource,
-    contents: Arc<TableContents>,
-    /// Keys of the rows, with their lines.
-    pub(super) keys: Arc<[(Box<str>, usize)]>,
-}
-
-impl LoadedTable {
-    /// Reads a table's text as the profile declares it.
-    ///
-    /// # Errors
-    ///
-    /// Every problem of the text, in the order of the lines.
-    pub fn new(name: &str, source: TableSource, configuration: &TableConfiguration) -> Result<Self, Vec<TableError>> {
-        let (contents, keys) = source.rows(configuration)?;
-        Ok(Self {
-            name: name.to_owned(),
-            source,
-            contents: Arc::new(contents),
-            keys: keys.into(),
-        })
-    }
-
-    /// Reads a table from its file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::new`], and a problem if the file cannot be read.
-    pub fn read(name: &str, file: &Path, configuration: &TableConfiguration) -> Result<Self, Vec<TableError>> {
-        let source = TableSource::read(file).map_err(|error| vec![*error])?;
-        Self::new(name, source, configuration)
-    }
-
-    /// Name of the table in the profile.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The text of the table, with its version.
-    pub fn source(&self) -> &TableSource {
-        &self.source
-    }
-
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        self.contents.len()
-    }
-
-    /// The rows by their keys.
-    pub(crate) fn contents(&self) -> &Arc<TableContents> {
-        &self.contents
-    }
-}
 
 /// The tables that plugins of a profile read.
 #[derive(Debug)]
@@ -109,7 +44,7 @@ impl ProvidedTables {
     pub fn versions(&self) -> TableVersions {
         let tables = self.tables.iter();
         tables
-            .map(|table| (table.name.clone(), table.source.version.clone()))
+            .map(|table| (table.name().to_owned(), table.source().version.clone()))
             .collect()
     }
 
@@ -120,24 +55,8 @@ impl ProvidedTables {
 
     /// Rows for clusters that are not among these names.
     pub fn unknown_clusters(&self, clusters: &BTreeSet<&str>) -> Vec<TableError> {
-        let mut unknown = Vec::new();
-        for table in self
-            .tables
-            .iter()
-            .filter(|table| *table.contents.key() == TableKey::Cluster)
-        {
-            for (key, line) in table.keys.iter().filter(|(key, _)| !clusters.contains(&**key)) {
-                unknown.push(TableError {
-                    file: table.source.file.clone(),
-                    line: Some(*line),
-                    problem: TableProblem::UnknownCluster {
-                        cluster: key.to_string(),
-                        nearest: names::nearest(key, clusters.iter().copied()).map(str::to_owned),
-                    },
-                });
-            }
-        }
-        unknown
+        let tables = self.tables.iter();
+        tables.flat_map(|table| table.unknown_clusters(clusters)).collect()
     }
 
     /// The tables of a plugin, and their index among the cells of [`Self::resolve`]; `None` if it reads no table.

@@ -1,9 +1,8 @@
 //! Packs the sources of the SDK and the templates into one archive, which the crate contains.
 //!
-//! The archive has `sdk/CRATE/…`, one folder per crate as `cargo package` would pack it, and `templates/…` as in the tree. It is
-//! the same for the same sources: paths are sorted, and no time or owner is stored.
-
-mod manifest;
+//! The archive has `sdk/CRATE/…`, one folder per crate with the files that `cargo package` would pack, and `templates/…` as in the
+//! tree. Manifests are packed as they are, with that of the workspace from which they inherit: a parser of TOML in this script would
+//! be compiled a second time for it. The archive is the same for the same sources: paths are sorted, and no time or owner is stored.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,18 +14,18 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use walkdir::WalkDir;
 
-/// The crates of the SDK, by folder.
-const CRATES: [&str; 6] = [
-    "framework",
-    "framework/abi",
-    "framework/derive",
-    "framework/documents",
-    "framework/driver",
-    "framework/view",
+/// The crates of the SDK: folder and name.
+const CRATES: [(&str, &str); 6] = [
+    ("framework", "divvy-framework"),
+    ("framework/abi", "divvy-framework-abi"),
+    ("framework/derive", "divvy-framework-derive"),
+    ("framework/documents", "divvy-documents"),
+    ("framework/driver", "divvy-framework-driver"),
+    ("framework/view", "divvy-framework-view"),
 ];
 
-/// Contents of a package beside its manifest. Benches and integration tests need crates that a plugin does not build.
-const PACKAGED: [&str; 3] = ["src", "include", "guide"];
+/// Contents of a package. Benches and integration tests need crates that a plugin does not build.
+const PACKAGED: [&str; 4] = ["Cargo.toml", "src", "include", "guide"];
 
 /// A plugin outside the workspace. Its lock file names the versions that the tests use, for exactly the dependencies that a new
 /// plugin has.
@@ -37,23 +36,18 @@ type Files = BTreeMap<String, Vec<u8>>;
 fn main() -> Result<(), Box<dyn Error>> {
     let scaffold = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let root = scaffold.join("../..");
-    let workspace: toml::Table = read(&root.join("Cargo.toml"))?.parse()?;
     let mut files = Files::new();
-    for folder in CRATES {
-        let folder = root.join(folder);
-        let manifest: toml::Table = read(&folder.join("Cargo.toml"))?.parse()?;
-        let packaged = manifest::packaged(manifest, &workspace)?;
-        let target = format!("sdk/{}", packaged.name);
-        files.insert(format!("{target}/Cargo.toml"), packaged.text.into_bytes());
+    add(&mut files, &root.join("Cargo.toml"), "workspace/Cargo.toml")?;
+    for (folder, name) in CRATES {
         for part in PACKAGED {
-            add(&mut files, &folder.join(part), &format!("{target}/{part}"))?;
+            add(&mut files, &root.join(folder).join(part), &format!("sdk/{name}/{part}"))?;
         }
     }
     add(&mut files, &root.join("LICENSE"), "sdk/LICENSE")?;
     add(&mut files, &scaffold.join("templates"), "templates")?;
     let lock = read(&root.join(EXAMPLE))?.replace("cheapest-first", "plugin-name");
     files.insert("templates/rust/Cargo.lock".to_owned(), lock.into_bytes());
-    println!("cargo::rerun-if-changed={}", scaffold.join("build").display());
+    println!("cargo::rerun-if-changed={}", scaffold.join("build.rs").display());
 
     let packed = pack(&files)?;
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("files.tar.gz"), packed)?;

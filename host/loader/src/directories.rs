@@ -14,8 +14,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::loader::PluginFile;
-use super::missing;
+use crate::loader::PluginFile;
+use crate::missing;
 
 /// Environment variable with additional plugin directories.
 pub const PATH_VARIABLE: &str = "DIVVY_PLUGIN_PATH";
@@ -146,7 +146,7 @@ impl fmt::Display for PluginDirectories {
 }
 
 /// The file name that Cargo gives to the library of a plugin's crate.
-pub(super) fn library_name(plugin: &str) -> String {
+pub(crate) fn library_name(plugin: &str) -> String {
     let (prefix, extension) = (env::consts::DLL_PREFIX, env::consts::DLL_EXTENSION);
     format!("{prefix}divvy_plugin_{}.{extension}", plugin.replace('-', "_"))
 }
@@ -179,7 +179,7 @@ fn name_in(path: &Path) -> Option<String> {
 }
 
 /// Name of the plugin in a file with a name of the first form.
-pub(super) fn plugin_name(file_name: &str) -> Option<String> {
+pub(crate) fn plugin_name(file_name: &str) -> Option<String> {
     let stem = file_name
         .strip_prefix(env::consts::DLL_PREFIX)?
         .strip_prefix("divvy_plugin_")?

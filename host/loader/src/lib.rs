@@ -1,0 +1,27 @@
+//! Plugin libraries: finds, checks and opens them, and reads what they say about themselves.
+//!
+//! - `loader`: the one file of the host that opens libraries. [`PluginLibrary`]: a plugin of an opened library, with its
+//!   metadata.
+//! - [`directories`]: the directories that are searched for a plugin's library. [`missing`]: why one was not found.
+//! - [`inspection`]: what a file says without being opened. [`features`]: promises and needs in words.
+//! - [`DeclaredTable`], [`RuleList`]: tables and policy lists that a plugin declares.
+//!
+//! This crate knows files and the ABI. It constructs no plugin and makes no call of a cycle, which is up to
+//! `divvy-scheduler`.
+
+pub mod directories;
+mod error;
+pub mod features;
+pub mod inspection;
+mod library;
+mod lists;
+mod loader;
+pub mod missing;
+mod tables;
+
+pub use directories::PluginDirectories;
+pub use error::LoadError;
+pub use library::{Functions, PluginLibrary};
+pub use lists::{RuleField, RuleList};
+pub use loader::{LoadOptions, PluginFile};
+pub use tables::{DeclaredColumn, DeclaredTable};
