@@ -16,7 +16,6 @@ pub mod content;
 pub mod data;
 pub mod explanations;
 pub mod flow;
-mod markup;
 mod number;
 mod packed;
 pub mod render;

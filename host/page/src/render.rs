@@ -1,23 +1,24 @@
-//! The file: the verdict, the data and everything that shows them.
+//! The file: a template filled with the verdict, the data and everything that shows them.
 
 use std::io;
 
+use askama::Template;
+
 use crate::content::{Command, Content};
 use crate::data::data;
-use crate::markup::{Page, page};
 use crate::packed::{packed, policy_hash};
 use crate::verdict::{Verdict, verdict};
 
 /// Apache ECharts, as its npm package has it: `assets/echarts`.
-pub(crate) const CHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
+const CHARTS: &str = include_str!("../assets/echarts/echarts.min.js");
 /// The licence notices that ECharts requires, its own and that of the part taken from D3.
-pub(crate) const NOTICES: [&str; 2] = [
+const NOTICES: [&str; 2] = [
     include_str!("../assets/echarts/NOTICE"),
     include_str!("../assets/echarts/LICENSE-d3"),
 ];
-pub(crate) const STYLE: &str = include_str!("../assets/page.css");
+const STYLE: &str = include_str!("../assets/page.css");
 /// The page's own scripts, in the order in which they depend on one another.
-pub(crate) const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("../assets/format.js"),
     include_str!("../assets/data.js"),
     include_str!("../assets/table.js"),
@@ -30,34 +31,53 @@ pub(crate) const SCRIPTS: [&str; 10] = [
     include_str!("../assets/main.js"),
 ];
 
-/// Around the scripts, so that their names are not those of the window.
-pub(crate) const SCRIPT_START: &str = "\"use strict\";\n(() => {\n";
-pub(crate) const SCRIPT_END: &str = "})();\n";
-
 /// Reason why no page could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The data could not be packed.
     #[error("the data of the page cannot be packed")]
     Data(#[source] io::Error),
+    /// The template could not be filled.
+    #[error("the template of the page cannot be filled")]
+    Template(#[source] askama::Error),
 }
 
 /// One side, as texts.
-pub(crate) struct SideText {
-    pub(crate) label: &'static str,
-    pub(crate) profile: String,
-    pub(crate) strategy: String,
-    pub(crate) changes: String,
+struct SideText {
+    label: &'static str,
+    profile: String,
+    strategy: String,
+    changes: String,
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    title: &'static str,
+    verdict: &'a Verdict,
+    command: String,
+    version: &'a str,
+    sides: Vec<SideText>,
+    assumes: bool,
+    is_headroom: bool,
+    notes: &'a [String],
+    omitted: Vec<String>,
+    policy: String,
+    style: &'a str,
+    charts: &'a str,
+    notices: String,
+    script: &'a str,
+    data: String,
 }
 
 /// Renders a content as one HTML file.
 ///
 /// # Errors
 ///
-/// A [`PageError`] if the data cannot be packed, which does not depend on the content's texts.
+/// A [`PageError`] if the data or the template cannot be written. Neither depends on the content's texts.
 pub fn render(content: &Content) -> Result<String, PageError> {
     let (data, omitted) = data(content);
-    let script = [SCRIPT_START, &SCRIPTS.concat(), SCRIPT_END].concat();
+    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let verdict = verdict(content);
     let policy = format!(
         "default-src 'none'; script-src {} {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
@@ -65,7 +85,7 @@ pub fn render(content: &Content) -> Result<String, PageError> {
         policy_hash(&script),
         policy_hash(STYLE)
     );
-    Ok(page(&Page {
+    let page = Page {
         title: match content.command {
             Command::Schedule => "Where workloads run",
             Command::Diff => "What moves",
@@ -85,8 +105,15 @@ pub fn render(content: &Content) -> Result<String, PageError> {
         notes: &content.notes,
         omitted,
         policy,
+        style: STYLE,
+        charts: CHARTS,
+        notices: NOTICES.join("\n\n"),
+        script: &script,
         data: packed(&data).map_err(PageError::Data)?,
-    }))
+    };
+    // The template drops the line break at its end.
+    let text = page.render().map_err(PageError::Template)?;
+    Ok(text + "\n")
 }
 
 fn sides(content: &Content) -> Vec<SideText> {
