@@ -10,7 +10,8 @@
 //! - [`proposals`]: the worked examples of the four proposals. [`chances`]: fairness of ties.
 //! - [`properties`]: properties of each strategy for any input. [`extremes`]: extreme values.
 //! - [`outsiders`]: copies of bundled strategies under other names, which the host must serve in the same way.
-//! - [`preferences`]: the parts of `divvy.io/preferences` that reach a plugin.
+//! - [`parts`]: the parts of a binding that plugins act on.
+//! - [`preferences`]: the keys of `divvy.io/preferences` that reach a plugin.
 //! - [`loading`]: every reason that a plugin cannot be loaded, with its message.
 //! - [`changed_sdk`]: builds plugins against a modified SDK.
 //! - [`misbehaviour`]: faulty plugins, which must not affect the host.
@@ -48,6 +49,7 @@ mod logging;
 mod manifests;
 mod misbehaviour;
 mod outsiders;
+mod parts;
 mod placements;
 mod preferences;
 mod profile_reference;

@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::clusters::Row;
 use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::Cycle;
-use crate::plugin::{Failure, Needs, Plugin, Promises};
+use crate::plugin::{BindingParts, Failure, Needs, Plugin, Promises};
 use crate::prepare::{Kept, PreparePlugin};
 use crate::value::{BindingValuePlugin, SnapshotValuePlugin};
 
@@ -70,6 +70,13 @@ pub trait FilterPlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin 
     /// The promises about the clusters that are left: [`Promises::enforces_workload_affinity`],
     /// [`Promises::enforces_workload_anti_affinity`] and [`Promises::each_alone`].
     const PROMISES: Promises = Promises::NONE;
+
+    /// The parts of a binding that the plugin acts on; by default any. The host does not call the plugin for a binding that has
+    /// none of them, unless the policy carries preferences for the plugin: no cluster is then rejected.
+    ///
+    /// For such a binding, [`Self::filter`] must reject no cluster, say nothing, name no time until which the answer holds, and
+    /// not fail. The test kit's `rejections_checked` and `divvy plugin verify` check it.
+    const ACTS_ON: BindingParts = BindingParts::ALL;
 
     /// Rejects clusters. The host excludes them from the rest of the cycle; if none is left, it reports `NoClusterFit`.
     ///

@@ -128,6 +128,9 @@
 //! `Prepare` in [`export_plugin!`], the host asks it to prepare once before it calls Assign for each tier of a policy,
 //! and drops the state when the tiers are divided.
 //!
+//! A filter or a score can declare the parts of a binding that it acts on, such as its evictions: [`BindingParts`]. It is not
+//! called for a binding without them.
+//!
 //! A plugin may also keep a [value] for each snapshot, or for each binding. The host asks for one before a call that
 //! reads a new snapshot, or a new plan of the binding.
 //!
@@ -230,6 +233,7 @@
 //! [`AssignPlugin::assign`]: assign::AssignPlugin::assign
 //! [`CallContext::tie_key`]: cycle::CallContext::tie_key
 //! [`CallContext::explain`]: cycle::CallContext::explain
+//! [`BindingParts`]: plugin::BindingParts
 //! [`Failure::Unschedulable`]: plugin::Failure::Unschedulable
 //! [`Failure::Preferences`]: plugin::Failure::Preferences
 //! [`Failure::Internal`]: plugin::Failure::Internal
@@ -259,6 +263,7 @@ pub mod groups;
 pub mod guide;
 mod logging;
 pub mod metrics;
+mod parts;
 pub mod plugin;
 mod prepare;
 pub mod random;
@@ -290,7 +295,8 @@ pub mod prelude {
     pub use crate::cycle::{Candidate, Column};
     pub use crate::filter::{FilterContext, FilterPlugin, FilterResult};
     pub use crate::plugin::{
-        ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField, RuleList,
+        BindingParts, ConfiguredPlugin, Failure, Needs, Plugin, PrepareContext, PreparePlugin, Promises, RuleField,
+        RuleList,
     };
     pub use crate::reason::{Bound, Cause, Decider, Reason};
     pub use crate::reuse::with_scratch;

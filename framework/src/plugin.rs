@@ -7,6 +7,7 @@ use crate::configuration::{Configuration, NoConfiguration, ValueError};
 use crate::division::DivisionError;
 use crate::table::Table;
 
+pub use crate::parts::BindingParts;
 pub use crate::prepare::{PrepareContext, PreparePlugin};
 
 /// A plugin: constructed once, then called at each of its extension points in every cycle.

@@ -2,7 +2,7 @@
 
 use crate::configuration::{NoPreferences, Preferences};
 use crate::cycle::{CallContext, Candidate};
-use crate::plugin::{Failure, Needs, Plugin, Promises};
+use crate::plugin::{BindingParts, Failure, Needs, Plugin, Promises};
 
 pub use divvy_framework_view::MAXIMUM_SCORE;
 
@@ -55,6 +55,13 @@ pub trait ScorePlugin<Accepted: Preferences + 'static = NoPreferences>: Plugin {
 
     /// The promises about the calls: [`Promises::each_alone`] or nothing.
     const PROMISES: Promises = Promises::NONE;
+
+    /// The parts of a binding that the plugin acts on; by default any. The host does not call the plugin for a binding that has
+    /// none of them, unless the policy carries preferences for the plugin: each cluster then gets 0.
+    ///
+    /// For such a binding, [`Self::score`] and [`Self::normalize`] must leave every score at 0, say nothing, name no time until
+    /// which the answer holds, and not fail. The test kit's `scores_checked` and `divvy plugin verify` check it.
+    const ACTS_ON: BindingParts = BindingParts::ALL;
 
     /// Scores the feasible clusters. A cluster without a score gets 0.
     ///

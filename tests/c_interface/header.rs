@@ -50,6 +50,7 @@ fn prefix(module: &str) -> &'static str {
         "service::document" => "DIVVY_DOCUMENT_",
         "view::flag" => "DIVVY_CYCLE_",
         "descriptor::feature" => "DIVVY_FEATURE_",
+        "descriptor::binding_part" => "DIVVY_PART_",
         "section::record_flag" => "DIVVY_RECORD_",
         "reason::cause" => "DIVVY_REASON_",
         "reason::bound" => "DIVVY_BOUND_",

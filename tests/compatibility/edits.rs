@@ -97,8 +97,8 @@ pub(super) const NEWER_MINOR: [Edit; 38] = [
     // Everything that a library exports.
     Edit {
         file: "abi/src/descriptor.rs",
-        from: "        reads: u64 = 0,\n",
-        to: "        reads: u64 = 0,\n        /// Appended.\n        appended: u64 = 22,\n",
+        from: "        acts_on: u64 = 0,\n",
+        to: "        acts_on: u64 = 0,\n        /// Appended.\n        appended: u64 = 22,\n",
     },
     Edit {
         file: "abi/src/descriptor.rs",

@@ -114,6 +114,11 @@ fn each_broken_contract_is_caught_by_its_check_alone() {
         ("range-of-results", 2, "plugin `unfaithful` wrote "),
         ("scores", 3, "plugin `unfaithful` gave cluster `member"),
         (
+            "acts-on",
+            2,
+            "the binding has none of the parts that the plugin acts on: without a call `",
+        ),
+        (
             "members",
             1,
             "plugin `unfaithful` selected index 1, but only 1 clusters are feasible",

@@ -1546,6 +1546,24 @@ typedef struct divvy_assign_call {
 #define DIVVY_FEATURE_ENFORCES                                                                                         \
     (DIVVY_FEATURE_ENFORCES_SPREAD | DIVVY_FEATURE_ENFORCES_AFFINITY | DIVVY_FEATURE_ENFORCES_ANTI_AFFINITY)
 
+/* Parts of a binding: bits of `divvy_point_descriptor.acts_on`, by which a plugin names the parts that its calls act on.
+ * A binding has a part as soon as a plugin could see anything of it, whether or not it concerns a cluster of the
+ * snapshot. */
+/* A last result: it lists a cluster, with any number of replicas, even one that is gone. */
+#define DIVVY_PART_LAST_RESULT UINT64_C(1)
+/* Graceful eviction tasks. */
+#define DIVVY_PART_EVICTIONS (UINT64_C(1) << 1)
+/* Spread constraints, even if Select ignores them for the strategy. */
+#define DIVVY_PART_SPREAD_CONSTRAINTS (UINT64_C(1) << 2)
+/* Cluster affinities of the placement, even one without conditions. */
+#define DIVVY_PART_CLUSTER_AFFINITIES (UINT64_C(1) << 3)
+/* A workload affinity group, or placements of other bindings that are not known. */
+#define DIVVY_PART_AFFINITY_GROUP (UINT64_C(1) << 4)
+/* A workload anti-affinity group, or placements of other bindings that are not known. */
+#define DIVVY_PART_ANTI_AFFINITY_GROUP (UINT64_C(1) << 5)
+/* All parts of this version. */
+#define DIVVY_PART_ALL ((UINT64_C(1) << 6) - 1)
+
 /* The function that answers a plugin's calls. Its arguments: the instance that was constructed, and the
  * call. It returns 0, or a code of `DIVVY_FAILURE_*`. */
 typedef uint32_t (*divvy_call_function)(const void *instance, divvy_call_head *call);
@@ -1579,6 +1597,12 @@ typedef struct divvy_point_descriptor {
      * case. The plugin must read no other column while it makes the value. 0 if the columns are not known; the value is
      * then made anew after every change, as it is for a bit that the host does not know. */
     uint64_t reads;
+    /* For `DIVVY_KIND_FILTER` and `DIVVY_KIND_SCORE`: the parts of a binding that a call acts on, as bits of
+     * `DIVVY_PART_*`. For a binding that has none of them, a call would change nothing: it would reject no cluster, score
+     * each cluster 0, say nothing, name no time until which its answer holds, and not fail. The host does not make such a
+     * call, unless the policy carries preferences for the plugin. 0 if a call may act on any binding; the plugin is then
+     * called for each, as it is for a bit that the host does not know. */
+    uint64_t acts_on;
 } divvy_point_descriptor;
 
 /* A list of pointers. */

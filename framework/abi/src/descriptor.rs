@@ -66,6 +66,26 @@ pub mod feature {
     pub const ENFORCES: u64 = ENFORCES_SPREAD | ENFORCES_AFFINITY | ENFORCES_ANTI_AFFINITY;
 }
 
+/// Parts of a binding: bits of [`PointDescriptor::acts_on`], by which a plugin names the parts that its calls act on.
+///
+/// A binding has a part as soon as a plugin could see anything of it, whether or not it concerns a cluster of the snapshot.
+pub mod binding_part {
+    /// A last result: it lists a cluster, with any number of replicas, even one that is gone.
+    pub const LAST_RESULT: u64 = 1;
+    /// Graceful eviction tasks.
+    pub const EVICTIONS: u64 = 1 << 1;
+    /// Spread constraints, even if Select ignores them for the strategy.
+    pub const SPREAD_CONSTRAINTS: u64 = 1 << 2;
+    /// Cluster affinities of the placement, even one without conditions.
+    pub const CLUSTER_AFFINITIES: u64 = 1 << 3;
+    /// A workload affinity group, or placements of other bindings that are not known.
+    pub const AFFINITY_GROUP: u64 = 1 << 4;
+    /// A workload anti-affinity group, or placements of other bindings that are not known.
+    pub const ANTI_AFFINITY_GROUP: u64 = 1 << 5;
+    /// All parts of this version.
+    pub const ALL: u64 = (1 << 6) - 1;
+}
+
 sized! {
     /// A kind of calls that a plugin answers: an extension point, or [`kind::PREPARE`]. A host ignores kinds that it
     /// does not know.
@@ -84,6 +104,12 @@ sized! {
         /// any case. 0 if they are not known; the value is then made anew after every change, as it is for a bit that the
         /// host does not know.
         reads: u64 = 0,
+        /// For [`kind::FILTER`] and [`kind::SCORE`]: the parts of a binding that a call acts on, as bits of [`binding_part`].
+        /// For a binding that has none of them, a call would change nothing: it would reject no cluster, score each cluster 0,
+        /// say nothing, name no time until which its answer holds, and not fail. The host does not make such a call, unless the
+        /// policy carries preferences for the plugin. 0 if a call may act on any binding; the plugin is then called for each, as
+        /// it is for a bit that the host does not know.
+        acts_on: u64 = 0,
     }
 }
 

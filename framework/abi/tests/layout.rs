@@ -102,7 +102,7 @@ fn structs() -> String {
 }
 
 /// Modules of constants with their sources, from which the names and the documented types are read.
-const MODULES: [(&str, &str, &str); 23] = [
+const MODULES: [(&str, &str, &str); 24] = [
     ("sized", "kind", include_str!("../src/sized.rs")),
     ("arena", "flag", include_str!("../src/arena.rs")),
     ("arena", "effect", include_str!("../src/arena.rs")),
@@ -121,6 +121,7 @@ const MODULES: [(&str, &str, &str); 23] = [
     ("service", "document", include_str!("../src/service.rs")),
     ("view", "flag", include_str!("../src/view.rs")),
     ("descriptor", "feature", include_str!("../src/descriptor.rs")),
+    ("descriptor", "binding_part", include_str!("../src/descriptor.rs")),
     ("section", "record_flag", include_str!("../src/section.rs")),
     ("reason", "cause", include_str!("../src/reason.rs")),
     ("reason", "bound", include_str!("../src/reason.rs")),
@@ -200,6 +201,9 @@ const VALUES: &[(&str, &str, &str, u64)] = values! {
         RAW_CLUSTERS, DUPLICATES, RESPECTS_CAPACITY, ORDER_INDEPENDENT, INERT, OWN_TIERS, NO_SPREAD,
         RULES_DECIDE_TIERS, LAST_TIER_OVERFLOWS, NO_PRIORITIES, METADATA, TIME, TABLES, PLACEMENTS, ENFORCES_SPREAD,
         ENFORCES_AFFINITY, ENFORCES_ANTI_AFFINITY, EACH_ALONE, ALL, OPTIONAL, ENFORCES,
+    }
+    descriptor::binding_part {
+        LAST_RESULT, EVICTIONS, SPREAD_CONSTRAINTS, CLUSTER_AFFINITIES, AFFINITY_GROUP, ANTI_AFFINITY_GROUP, ALL,
     }
     section::record_flag { CERTIFIED, MUST_BE_KNOWN }
     reason::cause { OTHER, FULL_COUNT, PROPORTION, HIGHEST_AVERAGES, EVEN, PACKED, COUNT, FILLED, UNCHANGED, NOT_NEEDED, DRAINED, NO_SHARE, LISTED, BEYOND_MAXIMUM, GROUP_NOT_CHOSEN }

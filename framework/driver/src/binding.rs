@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use divvy_framework_abi::arena::ABSENT;
+use divvy_framework_abi::descriptor::binding_part;
 use divvy_framework_abi::row::{
     AffinityRow, BindingNames, ComponentRow, ExpressionRow, PairRow, RequestRow, RuleRow, RuleValueRow,
     SpreadConstraintRow, TargetRow, TolerationRow, expression_source,
@@ -19,6 +20,8 @@ use divvy_framework_view::words::{SelectorField, SelectorOperator};
 pub struct BindingRecord {
     pub(crate) pool: String,
     pub(crate) flags: u64,
+    /// Parts of the binding, as bits of [`binding_part`].
+    parts: u64,
     pub(crate) replicas: i64,
     pub(crate) names: BindingNames,
     pub(crate) preferences: Text,
@@ -406,6 +409,24 @@ impl BindingRecordBuilder {
         self
     }
 
+    /// Removes parts of the binding, given as bits of [`binding_part`]. Its workload affinity groups are not in this builder.
+    pub fn remove(&mut self, parts: u64) -> &mut Self {
+        let removes = |part: u64| parts & part != 0;
+        if removes(binding_part::LAST_RESULT) {
+            self.record.last.clear();
+        }
+        if removes(binding_part::EVICTIONS) {
+            self.record.evictions.clear();
+        }
+        if removes(binding_part::SPREAD_CONSTRAINTS) {
+            self.record.spread_constraints.clear();
+        }
+        if removes(binding_part::CLUSTER_AFFINITIES) {
+            self.placement_affinities.clear();
+        }
+        self
+    }
+
     fn pair(&mut self, key: &str, value: &str) -> PairRow {
         PairRow {
             key: self.text(key),
@@ -429,6 +450,16 @@ impl BindingRecordBuilder {
         let start = record.affinities.len();
         record.affinities.extend(self.placement_affinities);
         record.placement_affinities = span_from(start, &record.affinities);
+        for (part, is_there) in [
+            (binding_part::LAST_RESULT, !record.last.is_empty()),
+            (binding_part::EVICTIONS, !record.evictions.is_empty()),
+            (binding_part::SPREAD_CONSTRAINTS, !record.spread_constraints.is_empty()),
+            (binding_part::CLUSTER_AFFINITIES, record.placement_affinities.length > 0),
+        ] {
+            if is_there {
+                record.parts |= part;
+            }
+        }
         record
     }
 }
@@ -455,6 +486,17 @@ impl BindingRecord {
     /// Replicas to divide.
     pub fn replicas(&self) -> i64 {
         self.replicas
+    }
+
+    /// The parts that the binding has, as bits of [`binding_part`]: all but its workload affinity groups, which are in a
+    /// [`PlacementsRecord`](crate::placements::PlacementsRecord).
+    pub fn parts(&self) -> u64 {
+        self.parts
+    }
+
+    /// True if the policy carries preferences for the strategy's plugin.
+    pub fn has_preferences(&self) -> bool {
+        self.preferences.length > 0
     }
 
     /// Preferences for a plugin other than the strategy's; `None` if the policy carries none.

@@ -3,6 +3,7 @@
 //! They change from one decision to the next, so they are apart from the binding's record, which is built once.
 
 use divvy_framework_abi::arena::NO_ROW;
+use divvy_framework_abi::descriptor::binding_part;
 use divvy_framework_abi::hash::hash_text;
 use divvy_framework_abi::row::{PeerRow, TargetRow, peer_group};
 use divvy_framework_abi::text::{Span, Text};
@@ -88,6 +89,13 @@ impl PlacementsRecord {
             let row = arena.row_hashed(target.cluster.read(pool), target.cluster.hash);
             row.unwrap_or(NO_ROW)
         }));
+    }
+
+    /// The workload affinity groups that the binding is in, as bits of [`binding_part`].
+    pub fn parts(&self) -> u64 {
+        let part = |group: Text, part| if group.length > 0 { part } else { 0 };
+        part(self.affinity_group, binding_part::AFFINITY_GROUP)
+            | part(self.anti_affinity_group, binding_part::ANTI_AFFINITY_GROUP)
     }
 
     /// The view that plugins read.

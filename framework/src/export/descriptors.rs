@@ -6,7 +6,7 @@ use divvy_framework_abi::{PluginText, Pointer, Slice};
 
 use crate::assign::AssignPlugin;
 use crate::configuration::Preferences;
-use crate::plugin::{Needs, Promises};
+use crate::plugin::{BindingParts, Needs, Promises};
 use crate::value::SnapshotValuePlugin;
 
 /// The descriptor of a point with these needs.
@@ -36,22 +36,28 @@ pub const fn select_point(needs: Needs, promises: Promises) -> PointDescriptor {
     point(kind::SELECT, needs.and(promises.bits()))
 }
 
-/// The descriptor of Filter for a plugin with these needs and promises.
-pub const fn filter_point(needs: Needs, promises: Promises) -> PointDescriptor {
+/// The descriptor of Filter for a plugin with these needs and promises, which acts on these parts of a binding.
+pub const fn filter_point(needs: Needs, promises: Promises, acts_on: BindingParts) -> PointDescriptor {
     assert!(
         promises.bits() & !(feature::ENFORCES_AFFINITY | feature::ENFORCES_ANTI_AFFINITY | feature::EACH_ALONE) == 0,
         "a filter can promise only that it enforces workload affinity or anti-affinity, and that it judges each cluster alone"
     );
-    point(kind::FILTER, needs.and(promises.bits()))
+    PointDescriptor {
+        acts_on: acts_on.bits(),
+        ..point(kind::FILTER, needs.and(promises.bits()))
+    }
 }
 
-/// The descriptor of Score for a plugin with these needs and promises.
-pub const fn score_point(needs: Needs, promises: Promises) -> PointDescriptor {
+/// The descriptor of Score for a plugin with these needs and promises, which acts on these parts of a binding.
+pub const fn score_point(needs: Needs, promises: Promises, acts_on: BindingParts) -> PointDescriptor {
     assert!(
         promises.bits() & !feature::EACH_ALONE == 0,
         "a score can promise only that it judges each cluster alone"
     );
-    point(kind::SCORE, needs.and(promises.bits()))
+    PointDescriptor {
+        acts_on: acts_on.bits(),
+        ..point(kind::SCORE, needs.and(promises.bits()))
+    }
 }
 
 /// The needs of several points together.

@@ -344,6 +344,7 @@ macro_rules! __point {
         const POINT: $crate::export::PointDescriptor = $crate::export::filter_point(
             <$plugin as $crate::filter::FilterPlugin<_>>::NEEDS,
             <$plugin as $crate::filter::FilterPlugin<_>>::PROMISES,
+            <$plugin as $crate::filter::FilterPlugin<_>>::ACTS_ON,
         );
         $crate::export::Pointer::new(&POINT)
     }};
@@ -351,6 +352,7 @@ macro_rules! __point {
         const POINT: $crate::export::PointDescriptor = $crate::export::score_point(
             <$plugin as $crate::score::ScorePlugin<_>>::NEEDS,
             <$plugin as $crate::score::ScorePlugin<_>>::PROMISES,
+            <$plugin as $crate::score::ScorePlugin<_>>::ACTS_ON,
         );
         $crate::export::Pointer::new(&POINT)
     }};

@@ -29,6 +29,15 @@ fn judges_each_alone(promises: Promises) -> bool {
 }
 
 impl Scenario {
+    /// Names of the clusters whose entry in a column is meant.
+    fn names_where<T>(&self, column: &[T], is_meant: impl Fn(&T) -> bool) -> Vec<String> {
+        let names = self.cluster_names().into_iter().zip(column);
+        names
+            .filter(|(_, value)| is_meant(value))
+            .map(|(name, _)| name)
+            .collect()
+    }
+
     /// Runs Filter like [`Self::feasible`], and also returns the plugin's explanation.
     ///
     /// # Errors
@@ -39,9 +48,7 @@ impl Scenario {
         plugin: &P,
     ) -> Result<(Vec<String>, Explanation), Failure> {
         let (codes, explanation) = self.filter_with(plugin, true)?;
-        let names = self.cluster_names().into_iter().zip(codes);
-        let feasible = names.filter(|(_, code)| *code == 0).map(|(name, _)| name);
-        Ok((feasible.collect(), explanation))
+        Ok((self.names_where(&codes, |code| *code == 0), explanation))
     }
 
     /// Runs Filter like [`Self::feasible`]. The plugin must answer the same a second time, and without being asked for
@@ -53,7 +60,8 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If the plugin answers differently, or breaks its promise to judge each cluster alone.
+    /// If the plugin answers differently, breaks its promise to judge each cluster alone, or rejects a cluster for the binding
+    /// without the parts that it acts on.
     #[track_caller]
     pub fn feasible_checked<T: Preferences + 'static, P: FilterPlugin<T>>(
         &self,
@@ -72,7 +80,8 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If the plugin answers differently, or breaks its promise to judge each cluster alone.
+    /// If the plugin answers differently, breaks its promise to judge each cluster alone, or rejects a cluster for the binding
+    /// without the parts that it acts on.
     #[track_caller]
     pub fn rejections_checked<T: Preferences + 'static, P: FilterPlugin<T>>(
         &self,
@@ -81,14 +90,17 @@ impl Scenario {
         let (feasible, rejections) = self.filter(plugin)?;
         let again = self.filter(plugin).map(|(_, rejections)| rejections);
         check_same(P::NAME, "the second time", &rejections, &again);
-        let unexplained = self.filter_with(plugin, false).map(|(codes, _)| {
-            let names = self.cluster_names().into_iter().zip(codes);
-            names.filter(|(_, code)| *code == 0).map(|(name, _)| name).collect()
-        });
+        let unexplained = self
+            .filter_with(plugin, false)
+            .map(|(codes, _)| self.names_where(&codes, |code| *code == 0));
         check_same(P::NAME, "without reasons", &feasible, &unexplained);
         if judges_each_alone(P::PROMISES) {
             self.check_each_alone(P::NAME, false, |scenario| scenario.feasible(plugin));
         }
+        self.check_parts(P::NAME, P::ACTS_ON, |scenario| {
+            let (codes, explanation) = scenario.filter_with(plugin, true)?;
+            Ok((scenario.names_where(&codes, |code| *code != 0), explanation))
+        });
         Ok(rejections)
     }
 
@@ -101,8 +113,8 @@ impl Scenario {
     ///
     /// # Panics
     ///
-    /// If a score is out of range, with the host's message, if the plugin answers differently, or if it breaks its promise to
-    /// judge each cluster alone.
+    /// If a score is out of range, with the host's message, if the plugin answers differently, if it breaks its promise to
+    /// judge each cluster alone, or if it gives a score other than 0 for the binding without the parts that it acts on.
     #[track_caller]
     pub fn scores_checked<T: Preferences + 'static, P: ScorePlugin<T>>(&self, plugin: &P) -> Result<Vec<i64>, Failure> {
         let (scores, _) = self.score_with(plugin, false)?;
@@ -120,6 +132,10 @@ impl Scenario {
                 scenario.scores(plugin).map(|_| scenario.cluster_names())
             });
         }
+        self.check_parts(P::NAME, P::ACTS_ON, |scenario| {
+            let (scores, explanation) = scenario.score_with(plugin, true)?;
+            Ok((scenario.names_where(&scores, |score| *score != 0), explanation))
+        });
         Ok(scores)
     }
 

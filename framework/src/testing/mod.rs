@@ -30,6 +30,7 @@ mod identity;
 mod inputs;
 mod last;
 mod metrics;
+mod parts;
 mod peers;
 mod promises;
 mod scenario;

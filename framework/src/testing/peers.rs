@@ -1,5 +1,6 @@
 //! Placements of other bindings, for plugins that declare that need.
 
+use divvy_framework_abi::descriptor::binding_part;
 use divvy_framework_driver::placements::PlacementsRecord;
 
 use super::Scenario;
@@ -74,6 +75,21 @@ impl Peers {
             record.peer(&peer.name, (peer.affinity, peer.anti_affinity), targets);
         }
         record
+    }
+}
+
+impl Peers {
+    /// Takes the binding out of groups, given as bits of [`binding_part`]. A peer that then shares none is not one any more.
+    pub(super) fn leave(&mut self, groups: u64) {
+        if groups & binding_part::AFFINITY_GROUP != 0 {
+            self.affinity_group.clear();
+            self.peers.iter_mut().for_each(|peer| peer.affinity = false);
+        }
+        if groups & binding_part::ANTI_AFFINITY_GROUP != 0 {
+            self.anti_affinity_group.clear();
+            self.peers.iter_mut().for_each(|peer| peer.anti_affinity = false);
+        }
+        self.peers.retain(|peer| peer.affinity || peer.anti_affinity);
     }
 }
 

@@ -4,6 +4,7 @@ mod checked;
 mod everything;
 mod explanations;
 mod inputs;
+mod parts;
 mod tables;
 
 use crate::prelude::*;

@@ -173,6 +173,12 @@ impl Subject {
         self.serves(point) && promises.unwrap_or(false)
     }
 
+    /// Parts of a binding that the plugin acts on at a point at which the profile calls it; 0 for any.
+    pub(crate) fn acts_on(&self, point: u32) -> u64 {
+        let acts_on = self.with_instance(|instance| instance.library().acts_on(point));
+        acts_on.filter(|_| self.serves(point)).unwrap_or(0)
+    }
+
     /// True if the plugin promises something, given as a bit of [`feature`], at any point at which the profile calls it.
     pub(crate) fn promises_anywhere(&self, promise: u64) -> bool {
         let points = [kind::FILTER, kind::SCORE, kind::SELECT, kind::ASSIGN];
@@ -212,7 +218,7 @@ impl Subject {
 }
 
 /// The words for a panic of a plugin, which is a finding of its own. Three in a row change what comes next.
-const PANIC: &str = "panic";
+pub(crate) const PANIC: &str = "panic";
 
 /// Features that a strategy's library lists for it: bits of [`feature`].
 pub(crate) fn features_of(strategy: &Strategy<'_>) -> u64 {

@@ -1,6 +1,6 @@
 //! Extension points, promises and needs in words, for people.
 
-use divvy_framework::abi::descriptor::feature;
+use divvy_framework::abi::descriptor::{binding_part, feature};
 use divvy_framework::abi::sized::kind;
 
 fn words(features: u64, known: &[(u64, &'static str)]) -> Vec<&'static str> {
@@ -37,6 +37,24 @@ pub fn promises(features: u64) -> Vec<&'static str> {
             (feature::EACH_ALONE, "judges each cluster alone"),
         ],
     )
+}
+
+/// Parts of a binding that a plugin acts on, per extension point at which it is not called for every binding. `acts_on` has the
+/// parts per kind of calls, as bits of [`binding_part`].
+pub fn acts_on(acts_on: impl Fn(u32) -> u64) -> Vec<(&'static str, Vec<&'static str>)> {
+    let known = [
+        (binding_part::LAST_RESULT, "last result"),
+        (binding_part::EVICTIONS, "evictions"),
+        (binding_part::SPREAD_CONSTRAINTS, "spread constraints"),
+        (binding_part::CLUSTER_AFFINITIES, "cluster affinities"),
+        (binding_part::AFFINITY_GROUP, "workload affinity group"),
+        (binding_part::ANTI_AFFINITY_GROUP, "workload anti-affinity group"),
+    ];
+    [(kind::FILTER, "Filter"), (kind::SCORE, "Score")]
+        .into_iter()
+        .map(|(point, name)| (name, words(acts_on(point), &known)))
+        .filter(|(_, parts)| !parts.is_empty())
+        .collect()
 }
 
 /// Inputs that a plugin sees because it declares to need them, among features.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 
 use divvy_framework::abi::call::CallFunction;
-use divvy_framework::abi::descriptor::{Descriptor, PointDescriptor, StrategyDescriptor, feature};
+use divvy_framework::abi::descriptor::{Descriptor, PointDescriptor, StrategyDescriptor, binding_part, feature};
 use divvy_framework::abi::section::PluginRecord;
 use divvy_framework::abi::service::{ConstructFunction, DescribeCall, DescribeFunction, DestroyFunction, document};
 use divvy_framework::abi::sized::SizePrefixed;
@@ -75,6 +75,14 @@ pub(crate) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static
         unsafe { T::read(pointer.address()) }
     };
     table.as_slice().iter().map(read).collect()
+}
+
+/// The parts of a binding that a plugin declares to act on; 0, which is any, if this host does not know one of them.
+pub(super) fn known_parts(declared: u64) -> u64 {
+    match declared & !binding_part::ALL {
+        0 => declared,
+        _ => 0,
+    }
 }
 
 impl Functions {
@@ -261,6 +269,13 @@ impl PluginLibrary {
     pub fn has_at(&self, point: u32, feature: u64) -> bool {
         let mut points = self.points.iter().filter(|known| known.point == point);
         points.any(|point| (point.required | point.optional) & feature != 0)
+    }
+
+    /// Parts of a binding that the plugin's calls of a kind act on, as bits of [`binding_part`]; 0 if the plugin is called for
+    /// every binding.
+    pub fn acts_on(&self, point: u32) -> u64 {
+        let point = self.points.iter().find(|known| known.point == point);
+        point.map_or(0, |point| known_parts(point.acts_on))
     }
 
     /// Columns of clusters that the plugin's value for a snapshot is made from, as bits of

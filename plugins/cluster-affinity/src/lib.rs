@@ -24,6 +24,7 @@ impl Plugin for ClusterAffinity {
 
 impl FilterPlugin for ClusterAffinity {
     const PROMISES: Promises = Promises::NONE.each_alone();
+    const ACTS_ON: BindingParts = BindingParts::CLUSTER_AFFINITIES;
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();

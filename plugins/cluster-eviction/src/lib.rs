@@ -24,6 +24,7 @@ impl Plugin for ClusterEviction {
 
 impl FilterPlugin for ClusterEviction {
     const PROMISES: Promises = Promises::NONE.each_alone();
+    const ACTS_ON: BindingParts = BindingParts::EVICTIONS;
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         for row in context.binding().eviction_rows(&context.clusters()) {

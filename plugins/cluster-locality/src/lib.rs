@@ -23,9 +23,10 @@ impl Plugin for ClusterLocality {
 
 impl ScorePlugin for ClusterLocality {
     const PROMISES: Promises = Promises::NONE.each_alone();
+    const ACTS_ON: BindingParts = BindingParts::LAST_RESULT;
 
     fn score(&self, context: &ScoreContext<'_, Self>, result: &mut ScoreResult<'_>) -> Result<(), Failure> {
-        // Scores start at 0, so there is nothing to do when a binding is scheduled for the first time, the usual case.
+        // Scores start at 0, so there is nothing to do if every cluster of the last result is gone or was rejected.
         if context.lists_any_last() {
             for candidate in context.candidates() {
                 let last = context.listed_last(candidate);

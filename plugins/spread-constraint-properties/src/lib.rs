@@ -25,6 +25,7 @@ impl Plugin for SpreadConstraintProperties {
 
 impl FilterPlugin for SpreadConstraintProperties {
     const PROMISES: Promises = Promises::NONE.each_alone();
+    const ACTS_ON: BindingParts = BindingParts::SPREAD_CONSTRAINTS;
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let clusters = context.clusters();

@@ -26,6 +26,7 @@ impl Plugin for WorkloadAffinity {
 impl FilterPlugin for WorkloadAffinity {
     const NEEDS: Needs = Needs::NONE.placements();
     const PROMISES: Promises = Promises::NONE.enforces_workload_affinity().each_alone();
+    const ACTS_ON: BindingParts = BindingParts::AFFINITY_GROUP;
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let placements = context.placements()?;

@@ -27,6 +27,7 @@ impl Plugin for WorkloadAntiAffinity {
 impl FilterPlugin for WorkloadAntiAffinity {
     const NEEDS: Needs = Needs::NONE.placements();
     const PROMISES: Promises = Promises::NONE.enforces_workload_anti_affinity().each_alone();
+    const ACTS_ON: BindingParts = BindingParts::ANTI_AFFINITY_GROUP;
 
     fn filter(&self, context: &FilterContext<'_, Self>, result: &mut FilterResult<'_>) -> Result<(), Failure> {
         let placements = context.placements()?;

@@ -96,7 +96,7 @@ fn scenario() -> Scenario {
 }
 
 /// The message with which a check panics; `None` if it does not.
-fn panics(check: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
+pub(super) fn panics(check: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
     let payload = std::panic::catch_unwind(check).err()?;
     Some(match payload.downcast::<String>() {
         Ok(message) => *message,

@@ -60,9 +60,33 @@ struct Described {
     extension_points: Vec<&'static str>,
     strategies: Vec<String>,
     promises: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    acts_on: Vec<ActsOn>,
     inputs: Vec<&'static str>,
     needs: Vec<&'static str>,
     keeps: Vec<&'static str>,
+}
+
+/// Parts of a binding without which the plugin is not called.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ActsOn {
+    extension_point: &'static str,
+    parts: Vec<&'static str>,
+}
+
+impl ActsOn {
+    /// Per extension point at which the plugin is not called for every binding; `acts_on` as for [`features::acts_on`].
+    pub(super) fn list(acts_on: impl Fn(u32) -> u64) -> Vec<Self> {
+        let points = features::acts_on(acts_on).into_iter();
+        points
+            .map(|(extension_point, parts)| Self { extension_point, parts })
+            .collect()
+    }
+
+    fn line(&self) -> String {
+        format!("{} at {}", self.parts.join(" or "), self.extension_point)
+    }
 }
 
 /// Verdict of this host: true if it would load the library, otherwise the reason.
@@ -162,6 +186,7 @@ fn described(file: &Inspection, name: &str) -> Option<Described> {
         extension_points: features::extension_points(|point| plugin.serves(point)),
         strategies: strategies.map(|strategy| strategy.name.clone()).collect(),
         promises: features::promises(all),
+        acts_on: ActsOn::list(|point| plugin.acts_on(point)),
         inputs: features::inputs(all),
         needs: features::needs(all),
         keeps: features::keeps(|point| plugin.serves(point)),
@@ -225,6 +250,10 @@ fn write_plugin(plugin: &InspectedPlugin, inspected: &Inspected, out: &mut dyn W
         };
         if !described.strategies.is_empty() || !described.promises.is_empty() {
             lines.push(("promises", or_none(&described.promises)));
+        }
+        if !described.acts_on.is_empty() {
+            let points: Vec<String> = described.acts_on.iter().map(ActsOn::line).collect();
+            lines.push(("acts only on", points.join("; ")));
         }
         for (title, words) in [
             ("also sees", &described.inputs),

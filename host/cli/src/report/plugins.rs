@@ -9,6 +9,7 @@ use divvy_loader::{DeclaredTable, LoadError, PluginLibrary};
 use serde::{Deserialize, Serialize};
 
 use super::grid::{Cell, Column, Grid};
+use super::inspection::ActsOn;
 use super::structured::write_value;
 use super::style;
 use super::text::{counted, printable};
@@ -54,6 +55,8 @@ struct LibraryDescription {
     extension_points: Vec<&'static str>,
     strategies: Vec<&'static str>,
     promises: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    acts_on: Vec<ActsOn>,
     inputs: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tables: Vec<TableDescription>,
@@ -112,6 +115,7 @@ impl LibraryDescription {
             extension_points: library.extension_points(),
             strategies: library.strategies(),
             promises: library.promise_names(),
+            acts_on: ActsOn::list(|point| library.acts_on(point)),
             inputs: library.input_names(),
             tables: library.tables().iter().map(TableDescription::of).collect(),
             sha256: library.checksum().to_owned(),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use divvy_scheduler::plugin::{Call, CallError, CallObserver};
-use divvy_scheduler::scheduler::Scheduler;
+use divvy_scheduler::scheduler::{Profile, Scheduler};
 
 use super::{Broken, Check, Cost, Method};
 use crate::case::Case;
@@ -57,6 +57,8 @@ impl CallObserver for Stopwatch {
 fn cost(subject: &Subject, case: &Case) -> Result<Cost, Broken> {
     let situation = case.read(subject)?;
     let profile = subject.constructed_again()?;
+    // The largest case need not have the parts that the plugin acts on.
+    let profile = Arc::new(Profile::clone(&profile).distrusting_parts_of(subject.plugin()));
     let stopwatch = Arc::new(Stopwatch {
         plugin: subject.plugin().to_owned(),
         began: Mutex::new(None),

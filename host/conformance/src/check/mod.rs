@@ -6,11 +6,13 @@
 //!   values.
 //! - `promises`: the plugin's promises beyond the rules of a single result.
 //! - `alone`: the promise that each cluster is judged alone.
+//! - `parts`: the declaration of the parts of a binding that a plugin acts on.
 //! - `cost`: time and memory.
 
 mod alone;
 mod cost;
 mod loading;
+mod parts;
 mod promises;
 mod repeating;
 mod results;
@@ -109,6 +111,7 @@ pub fn all() -> Vec<Check> {
     checks.extend(repeating::checks());
     checks.extend(promises::checks());
     checks.push(alone::check());
+    checks.push(parts::check());
     checks.extend(cost::checks());
     checks
 }

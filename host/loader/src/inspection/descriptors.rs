@@ -8,6 +8,7 @@ use divvy_framework::abi::sized::{SizePrefixed, kind};
 use object::{Object, ObjectSymbol};
 
 use super::image::Image;
+use crate::plugin::library::known_parts;
 
 /// A plugin as its descriptor describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct DescribedPlugin {
     /// Features that it lists at its points, as bits of [`feature`](divvy_framework::abi::descriptor::feature).
     pub features: u64,
     required: u64,
+    /// Kinds of calls with the parts of a binding that they act on.
+    acts_on: Vec<(u32, u64)>,
 }
 
 /// A strategy as a descriptor describes it.
@@ -45,6 +48,13 @@ impl DescribedPlugin {
         self.points.contains(&point)
     }
 
+    /// Parts of a binding that the plugin's calls of a kind act on, as bits of
+    /// [`binding_part`](divvy_framework::abi::descriptor::binding_part); 0 if the plugin is called for every binding.
+    pub fn acts_on(&self, point: u32) -> u64 {
+        let known = self.acts_on.iter().find(|(known, _)| *known == point);
+        known.map_or(0, |(_, parts)| known_parts(*parts))
+    }
+
     /// Features at any point or strategy.
     pub fn all_features(&self) -> u64 {
         let of_strategies = self.strategies.iter().map(|strategy| strategy.features);
@@ -55,7 +65,7 @@ impl DescribedPlugin {
 /// Maximum elements of a table: a plugin serves a few points and a few strategies.
 const ELEMENTS: u64 = 1_000;
 
-/// Bytes of an address in a table.
+/// Bytes of an address in a table, and of a word.
 const ADDRESS: u64 = 8;
 
 /// Reads the descriptors of a library.
@@ -89,11 +99,13 @@ fn plugin(image: &Image<'_>, descriptor: u64) -> Option<DescribedPlugin> {
         strategies: Vec::new(),
         features: 0,
         required: 0,
+        acts_on: Vec::new(),
     };
     for point in table(image, descriptor, offset_of!(Descriptor, points), kind::POINT)? {
-        plugin
-            .points
-            .push(image.number(point + offset_of!(PointDescriptor, point) as u64)?);
+        let served = image.number(point + offset_of!(PointDescriptor, point) as u64)?;
+        plugin.points.push(served);
+        let acts_on = appended(image, point, offset_of!(PointDescriptor, acts_on))?;
+        plugin.acts_on.push((served, acts_on));
         let required = image.word(point + offset_of!(PointDescriptor, required) as u64)?;
         plugin.required |= required;
         plugin.features |= required | image.word(point + offset_of!(PointDescriptor, optional) as u64)?;
@@ -121,6 +133,15 @@ fn table(image: &Image<'_>, owner: u64, offset: usize, kind: u32) -> Option<Vec<
         Some(element)
     });
     elements.collect()
+}
+
+/// The word of a field that the creator of a struct may not know; 0 if it does not.
+fn appended(image: &Image<'_>, address: u64, offset: usize) -> Option<u64> {
+    let field = offset as u64;
+    match u64::from(image.number(address)?) < field.checked_add(ADDRESS)? {
+        true => Some(0),
+        false => image.word(address.checked_add(field)?),
+    }
 }
 
 /// `None` unless a struct of this kind is at the address.

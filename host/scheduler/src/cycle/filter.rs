@@ -26,7 +26,10 @@ impl Cycle {
         // Clusters that each observed filter rejected.
         let mut rejections = Vec::new();
         // Filters skip rejected clusters, so the first filter that rejects a cluster decides its reason.
-        for (number, plugin) in input.profile.filters().enumerate() {
+        for (number, (plugin, acts_on)) in input.profile.filter_calls().enumerate() {
+            if !views.calls(plugin, acts_on) {
+                continue;
+            }
             views.calling(|| input.profile.filter_place(number));
             // The SDK only lets a plugin reject. Any other library may write to the whole column.
             let may_change = !plugin.library().is_certified();

@@ -12,7 +12,7 @@ use super::error::CycleError;
 use super::explanation::{Detail, Explanation};
 use super::select::check_enforced;
 use super::sink::Texts;
-use super::views::{ValidUntil, Views};
+use super::views::{self, ValidUntil, Views};
 use crate::fleet::{FleetSnapshot, Ledger, estimate};
 use crate::placements::Peers;
 use crate::plan::{AffinityGroup, Plan};
@@ -334,6 +334,7 @@ impl Cycle {
             record: &group.record,
             strategy: strategy.plugin().number(),
             tables: profile.tables().zip(cells.as_deref()),
+            parts: views::parts(&group.record, record.as_deref()),
             unknown,
             texts: texts.as_deref(),
         };

@@ -15,7 +15,14 @@ impl Cycle {
         let feasible = self.feasible.rows.len();
         self.feasible.scores.clear();
         self.feasible.scores.resize(feasible, 0);
-        for (number, (plugin, weight)) in input.profile.scores().enumerate() {
+        for (number, (plugin, weight, acts_on)) in input.profile.score_calls().enumerate() {
+            if !views.calls(plugin, acts_on) {
+                // It would score each cluster 0.
+                if views.texts.is_some() {
+                    self.plugin_scores.push(vec![0; feasible]);
+                }
+                continue;
+            }
             views.calling(|| input.profile.score_place(number));
             // A cluster that the plugin does not score gets 0.
             self.score_buffer.clear();

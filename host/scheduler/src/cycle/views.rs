@@ -1,10 +1,11 @@
 //! Views that the calls of a cycle read, and the time until which their answers hold.
 
 use divvy_framework::abi::Pointer;
-use divvy_framework::abi::descriptor::feature;
+use divvy_framework::abi::descriptor::{binding_part, feature};
 use divvy_framework::abi::view::{CycleView, PolicyView};
 use divvy_framework_driver::binding::BindingRecord;
 use divvy_framework_driver::cycle as driver;
+use divvy_framework_driver::placements::PlacementsRecord;
 use divvy_framework_driver::tables::{PluginTables, ResolvedTables};
 
 use super::error::CycleError;
@@ -24,6 +25,8 @@ pub(super) struct Views<'a> {
     pub(super) strategy: u64,
     /// The tables of the profile and their cells for the snapshot; `None` if no plugin reads any, or if they are not known.
     pub(super) tables: Option<(&'a ProvidedTables, &'a [ResolvedTables])>,
+    /// Parts of the binding, as bits of [`binding_part`].
+    pub(super) parts: u64,
     /// Inputs that a plugin needs and that are not known, as bits of [`feature`].
     pub(super) unknown: u64,
     pub(super) texts: Option<&'a Texts>,
@@ -92,6 +95,22 @@ impl<'a> Views<'a> {
         }
     }
 
+    /// False if a call of a plugin that acts on these parts of a binding, or on any if they are 0, would change nothing.
+    #[inline]
+    pub(super) fn calls(&self, plugin: &PluginInstance, acts_on: u64) -> bool {
+        // The plugin may refuse preferences, whatever the binding is like.
+        acts_on == 0 || acts_on & self.parts != 0 || self.has_preferences(plugin)
+    }
+
+    /// True if the policy carries preferences for a plugin.
+    #[inline]
+    fn has_preferences(&self, plugin: &PluginInstance) -> bool {
+        if plugin.number() == self.strategy {
+            return self.record.has_preferences();
+        }
+        self.record.preferences_of(plugin.name()).is_some()
+    }
+
     /// Fails if a plugin needs a time, a table, or placements of other bindings that are not known.
     #[inline]
     pub(super) fn check_known(&self, plugin: &PluginInstance) -> Result<(), CycleError> {
@@ -136,6 +155,12 @@ impl<'a> Views<'a> {
             texts.calling(index());
         }
     }
+}
+
+/// The parts of a binding: those of its record, and its workload affinity groups. It may be in any if they are not known.
+pub(super) fn parts(record: &BindingRecord, placements: Option<&PlacementsRecord>) -> u64 {
+    const GROUPS: u64 = binding_part::AFFINITY_GROUP | binding_part::ANTI_AFFINITY_GROUP;
+    record.parts() | placements.map_or(GROUPS, PlacementsRecord::parts)
 }
 
 /// Earliest time until which the answers of plugins hold, in milliseconds since 1970.

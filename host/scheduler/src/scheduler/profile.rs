@@ -28,6 +28,11 @@ pub struct Profile {
     enforces_spread: bool,
     /// True if every filter, score and selector promises that it judges each cluster alone.
     judges_each_alone: bool,
+    /// Parts of a binding that each filter acts on, as bits of
+    /// [`binding_part`](divvy_framework::abi::descriptor::binding_part); 0 for any.
+    filters_act_on: Vec<u64>,
+    /// Parts of a binding that each score acts on.
+    scores_act_on: Vec<u64>,
     /// Names of all plugins in the order filters, scores, Select, strategies. Explanations refer to plugins by index in
     /// this list.
     names: Vec<String>,
@@ -100,6 +105,8 @@ impl Profile {
         let mut profile = Self {
             enforces_spread: parts.select.iter().any(|plugin| plugin.enforces_spread()),
             judges_each_alone: false,
+            filters_act_on: acts_on(parts.filters.iter(), kind::FILTER),
+            scores_act_on: acts_on(parts.scores.iter().map(|(plugin, _)| plugin), kind::SCORE),
             parts,
             names: Vec::new(),
             needs: 0,
@@ -174,6 +181,30 @@ impl Profile {
     pub fn scores(&self) -> impl Iterator<Item = (&PluginInstance, i64)> {
         let scores = self.parts.scores.iter();
         scores.map(|(plugin, weight)| (plugin.as_ref(), *weight))
+    }
+
+    /// The filters, each with the parts of a binding that it acts on; 0 for any.
+    pub(crate) fn filter_calls(&self) -> impl Iterator<Item = (&PluginInstance, u64)> {
+        self.filters().zip(self.filters_act_on.iter().copied())
+    }
+
+    /// The Score plugins with their weights, each with the parts of a binding that it acts on; 0 for any.
+    pub(crate) fn score_calls(&self) -> impl Iterator<Item = (&PluginInstance, i64, u64)> {
+        let calls = self.scores().zip(&self.scores_act_on);
+        calls.map(|((plugin, weight), &acts_on)| (plugin, weight, acts_on))
+    }
+
+    /// This profile, in which a plugin filters and scores for every binding, whatever parts of a binding it declares to act on:
+    /// for comparing its answers with what it declares.
+    #[must_use]
+    pub fn distrusting_parts_of(mut self, plugin: &str) -> Self {
+        let plugins = self.parts.filters.iter().zip(&mut self.filters_act_on);
+        let scores = self.parts.scores.iter().map(|(plugin, _)| plugin);
+        let plugins = plugins.chain(scores.zip(&mut self.scores_act_on));
+        for (_, acts_on) in plugins.filter(|(known, _)| known.name() == plugin) {
+            *acts_on = 0;
+        }
+        self
     }
 
     /// The names of the Score plugins, in order.
@@ -350,6 +381,11 @@ impl Profile {
         let number = self.parts.strategies.keys().position(|known| known == name);
         self.select_place(self.parts.select.len()) + number.unwrap_or(0)
     }
+}
+
+/// Parts of a binding that the calls of a kind act on, per plugin.
+fn acts_on<'a>(plugins: impl Iterator<Item = &'a Arc<PluginInstance>>, point: u32) -> Vec<u64> {
+    plugins.map(|plugin| plugin.library().acts_on(point)).collect()
 }
 
 impl<'a> Strategy<'a> {

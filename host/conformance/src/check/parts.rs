@@ -1,0 +1,56 @@
+//! The parts of a binding that a plugin declares to act on: a host that calls it for every binding decides the same.
+
+use std::sync::Arc;
+
+use divvy_framework::abi::sized::kind;
+use divvy_scheduler::scheduler::{Profile, Scheduler};
+
+use super::{Check, Method};
+use crate::case::Case;
+use crate::subject::{PANIC, Subject, is_another, told};
+
+/// The check of the declaration.
+pub(super) fn check() -> Check {
+    Check {
+        name: "acts-on",
+        contract: "as declared, a call for a binding without the parts that the plugin acts on changes nothing",
+        applies: |subject| {
+            [kind::FILTER, kind::SCORE]
+                .into_iter()
+                .any(|point| subject.acts_on(point) != 0)
+        },
+        method: Method::PerCase(acts_on),
+    }
+}
+
+fn acts_on(subject: &Subject, case: &Case) -> Result<(), String> {
+    let Ok(situation) = case.read(subject) else {
+        return Ok(());
+    };
+    let trusting = subject.profile();
+    let distrusting = Arc::new(Profile::clone(&trusting).distrusting_parts_of(subject.plugin()));
+    let [trusted, called] = [trusting, distrusting].map(|profile| {
+        let mut scheduler = Scheduler::new(profile)
+            .deciding_at(Some(situation.time))
+            .knowing(Some(Arc::clone(&situation.placements)))
+            .explaining(true);
+        scheduler.schedule(&situation.binding, &situation.fleet)
+    });
+    let (without, with) = (told(&trusted), told(&called));
+    if is_another(&without, &with) {
+        return Err(format!(
+            "the binding has none of the parts that the plugin acts on: without a call `{without}`, with one `{with}`"
+        ));
+    }
+    // A second panic may be a quarantine instead, whose explanation is another.
+    if [without.as_str(), &with].contains(&PANIC) {
+        return Ok(());
+    }
+    // A rejection for which another filter would reject the cluster as well, or a score of 0 with a remark, shows here alone.
+    match format!("{:?}", trusted.explanation) == format!("{:?}", called.explanation) {
+        true => Ok(()),
+        false => Err(format!(
+            "the binding has none of the parts that the plugin acts on, but a call changes the explanation of `{without}`"
+        )),
+    }
+}
