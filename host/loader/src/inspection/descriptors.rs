@@ -8,7 +8,7 @@ use divvy_framework::abi::sized::{SizePrefixed, kind};
 use object::{Object, ObjectSymbol};
 
 use super::image::Image;
-use crate::plugin::library::known_parts;
+use crate::library::known_parts;
 
 /// A plugin as its descriptor describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
