@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::run;
 use crate::artifacts::{fixture, plugin, plugin_folders, repository};
 use crate::c_interface;
-use divvy_loader::PluginLibrary;
+use divvy_loader::{PluginLibrary, features};
 
 /// The report on a file or a name, and the exit code.
 #[track_caller]
@@ -41,6 +41,12 @@ fn the_file_says_what_the_library_says() {
         for (key, value) in expected.as_object().expect("an object") {
             assert_eq!(&said[key], value, "{folder}: {key}");
         }
+        let acts_on = features::acts_on(|point| library.acts_on(point)).into_iter();
+        let acts_on: Vec<Value> = acts_on
+            .map(|(point, parts)| json!({ "extensionPoint": point, "parts": parts }))
+            .collect();
+        let expected = (!acts_on.is_empty()).then(|| json!(acts_on));
+        assert_eq!(said.get("actsOn"), expected.as_ref(), "{folder}");
         assert_eq!(report["sha256"], library.checksum());
         assert_eq!(report["verdict"], json!({ "loads": true }));
     }
@@ -69,6 +75,7 @@ fn values_that_are_kept_and_needs_are_shown() {
         "  extension points   Filter, Score, Select, Assign\n",
         "  strategies         Unfaithful\n",
         "  promises           respects capacity, order-independent, inert, enforces spread constraints\n",
+        "  acts only on       evictions at Filter\n",
         "  also sees          time of the decision\n",
         "  keeps              a value per snapshot\n",
     ] {
