@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use divvy_loader::{PluginLibrary, features};
 use object::{Object, ObjectSection};
 use serde_json::{Value, json};
 
 use super::run;
 use crate::artifacts::{fixture, plugin, plugin_folders, repository};
 use crate::c_interface;
-use divvy_loader::{PluginLibrary, features};
 
 /// The report on a file or a name, and the exit code.
 #[track_caller]

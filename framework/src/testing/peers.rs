@@ -76,9 +76,7 @@ impl Peers {
         }
         record
     }
-}
 
-impl Peers {
     /// Takes the binding out of groups, given as bits of [`binding_part`]. A peer that then shares none is not one any more.
     pub(super) fn leave(&mut self, groups: u64) {
         if groups & binding_part::AFFINITY_GROUP != 0 {

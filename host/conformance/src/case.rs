@@ -56,7 +56,7 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// The first problem of a manifest, or that there is no such binding.
+    /// The first problem of a manifest, or a message if the binding is missing.
     pub fn read(&self, subject: &Subject) -> Result<Situation, String> {
         let mut manifests = read_text("case", &self.manifests().to_string(), &ReadOptions::default());
         if let Some(problem) = manifests.problems.first() {

@@ -78,7 +78,7 @@ pub(crate) fn read_table<T: SizePrefixed>(table: &Slice<'static, Pointer<'static
 }
 
 /// The parts of a binding that a plugin declares to act on; 0, which is any, if this host does not know one of them.
-pub(super) fn known_parts(declared: u64) -> u64 {
+pub(crate) fn known_parts(declared: u64) -> u64 {
     match declared & !binding_part::ALL {
         0 => declared,
         _ => 0,

@@ -6,17 +6,17 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use divvy_documents::{json, read_value};
+use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding, TargetCluster};
+use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
+use divvy_profile::table::{TableSource, TableVersions};
+use divvy_scheduler::placements::Peer;
 use flate2::read::MultiGzDecoder;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::error::RecordingError;
-use divvy_documents::{json, read_value};
-use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding, TargetCluster};
-use divvy_karmada::detector::{Binding, PolicyFacts, WorkloadFacts};
-use divvy_profile::table::{TableSource, TableVersions};
-use divvy_scheduler::placements::Peer;
 
 /// First bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];

@@ -1,11 +1,12 @@
 //! Writes recordings: decisions, with everything that a replay needs.
 
-use crate::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordedTable, RecordingHeader};
 use divvy_karmada::api::Cluster;
 use divvy_karmada::detector::Binding;
 use divvy_profile::ProfileConfiguration;
 use divvy_scheduler::scheduler::{Decision, Profile};
 use divvy_scheduler::strategy::{STRATEGY_ANNOTATION, StrategySource};
+
+use crate::case::{Case, Expectation, Line, RecordedFleet, RecordedPlugin, RecordedTable, RecordingHeader};
 
 /// Header line, with the profile, the seed and the plugins. Paths in the profile are made absolute, so that a replay finds
 /// the plugins from any folder.

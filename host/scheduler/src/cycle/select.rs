@@ -5,6 +5,7 @@
 use divvy_framework::abi::call::SelectCall;
 use divvy_framework::abi::{Slice, SliceMut};
 use divvy_framework_view::binding::{Binding, SpreadConstraint, SpreadField};
+use divvy_profile::built_in_profile;
 
 use super::columns::Columns;
 use super::error::CycleError;
@@ -14,7 +15,6 @@ use super::verify;
 use super::views::{ValidUntil, Views};
 use crate::plugin::{CallError, PluginInstance};
 use crate::scheduler::Strategy;
-use divvy_profile::built_in_profile;
 
 impl Cycle {
     /// Calls the profile's Select plugins and keeps the candidates in the order of the last, as indices into the feasible

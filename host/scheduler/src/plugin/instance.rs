@@ -13,16 +13,15 @@ use divvy_framework::abi::service::{ConstructCall, DestroyFunction, failure};
 use divvy_framework::abi::sized::kind;
 use divvy_framework::abi::view::CycleView;
 use divvy_framework::abi::{ABI_VERSION, Address, Pointer, Slice, Str};
-
 use divvy_framework_driver::metrics::MetricFigures;
 use divvy_framework_driver::snapshot::{Snapshot, SnapshotVersion};
+use divvy_loader::{LoadError, PluginLibrary};
+use divvy_profile::ProfileConfiguration;
 
 use super::error::CallError;
 use super::services::{CallSink, HostServices, Reported, TakeText};
 use super::value::{KeptValue, PreparedState};
 use crate::placements::Enforced;
-use divvy_loader::{LoadError, PluginLibrary};
-use divvy_profile::ProfileConfiguration;
 
 /// Consecutive panics in one kind of call after which a plugin is quarantined until its profile is loaded again.
 pub const PANICS_TO_QUARANTINE: u32 = 3;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use divvy_documents::names;
 use divvy_framework::table::ColumnType;
-
-use super::tables;
 use divvy_loader::{LoadError, missing};
 use divvy_profile::table::TableError;
+
+use super::tables;
 
 /// Reason why a profile's plugins cannot be used, one variant per cause.
 #[derive(Debug, thiserror::Error)]

@@ -3,23 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use divvy_documents::names::nearest_first;
 use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
+use divvy_profile::table::{TableSource, TableVersions};
 
+use super::provided::ProvidedTables;
+use super::tables::{TableUses, UnusableTables};
+use super::unlisted::UnlistedPlugins;
 use crate::cycle::CycleError;
-use divvy_documents::names::nearest_first;
-
 use crate::placements::Enforced;
 use crate::plan::{AffinityGroup, Plan, PlanInput, PlanOptions};
 use crate::plugin::{CallObserver, PluginInstance};
 use crate::strategy::{Declarations, InvalidBinding};
-use divvy_profile::table::{TableSource, TableVersions};
-
-use super::provided::ProvidedTables;
-
-use super::tables::{TableUses, UnusableTables};
-
-use super::unlisted::UnlistedPlugins;
 
 /// A profile's plugins, each at its extension point.
 #[derive(Debug, Clone)]

@@ -10,6 +10,9 @@ use std::sync::Arc;
 use divvy_documents::names;
 use divvy_framework::abi::descriptor::feature;
 use divvy_framework::abi::sized::kind;
+use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
+use divvy_profile::table::LoadedTable;
+use divvy_profile::{AffinityGroups, ProfileConfiguration};
 
 use super::error::RegistryError;
 use super::profile::{Profile, ProfileParts, StrategyPlugin};
@@ -19,9 +22,6 @@ use crate::placements::Enforced;
 use crate::plan::PlanOptions;
 use crate::plugin::PluginInstance;
 use crate::strategy::{Declaration, Declarations};
-use divvy_loader::{LoadOptions, PluginDirectories, PluginFile};
-use divvy_profile::table::LoadedTable;
-use divvy_profile::{AffinityGroups, ProfileConfiguration};
 
 /// Opens libraries and constructs plugins, each once.
 struct Registry<'a> {

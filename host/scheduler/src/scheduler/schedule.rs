@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use divvy_documents::names;
+use divvy_karmada::api::TargetCluster;
+use divvy_karmada::detector::Binding;
+
+use super::Profile;
 use super::provided::ProvidedTables;
 use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
 use crate::fleet::estimate::Demand;
 use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
 use crate::plan::{AffinityGroup, Plan, PlanInput, PlanResult, Plans};
-use divvy_documents::names;
-use divvy_karmada::api::TargetCluster;
-use divvy_karmada::detector::Binding;
-
-use super::Profile;
 
 /// The decision on a binding.
 #[derive(Debug, Clone)]

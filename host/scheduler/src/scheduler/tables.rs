@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use divvy_documents::names;
 use divvy_framework::table::ColumnType;
 use divvy_framework_driver::tables::PluginTables;
+use divvy_loader::DeclaredTable;
+use divvy_profile::table::{LoadedTable, TableError, TableSource, TableVersions};
+use divvy_profile::{ProfileConfiguration, TableConfiguration};
 
 use super::RegistryError;
 use super::provided::ProvidedTables;
 use crate::plugin::PluginInstance;
-use divvy_loader::DeclaredTable;
-use divvy_profile::table::{LoadedTable, TableError, TableSource, TableVersions};
-use divvy_profile::{ProfileConfiguration, TableConfiguration};
 
 /// The tables that a profile declares and what its plugins read of them.
 #[derive(Debug, Clone, Default)]

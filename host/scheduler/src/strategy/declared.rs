@@ -6,15 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use divvy_documents::{WHOLE_NUMBER, read_value};
+use divvy_documents::{WHOLE_NUMBER, Warning, read_value};
+use divvy_karmada::api::{ClusterPreference, PreferenceEntries};
+use divvy_loader::{RuleField, RuleList};
 use serde_json::Value;
 
 use super::error::InvalidBinding;
 use super::oddities;
 use super::request::PreferenceRule;
-use divvy_documents::Warning;
-use divvy_karmada::api::{ClusterPreference, PreferenceEntries};
-use divvy_loader::{RuleField, RuleList};
 
 /// A strategy of a profile, as its plugin declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use divvy_documents::Warning;
 use divvy_documents::names::{nearest, nearest_first};
+use divvy_karmada::api::{
+    ClusterAffinity, ClusterPreferences, PreferenceEntries, ReplicaSchedulingStrategy, ReplicaSchedulingType,
+};
+use divvy_karmada::policy::wire;
+use divvy_loader::RuleList;
 use serde_json::{Map, Value};
 
 use super::PLUGIN_PREFERENCES_PREFIX;
@@ -12,12 +18,6 @@ use super::error::InvalidBinding;
 use super::oddities::{self, Counts};
 use super::request::{PluginPreferences, PreferenceRule, StrategyRequest, StrategySource};
 use crate::plan::PlanInput;
-use divvy_documents::Warning;
-use divvy_karmada::api::{
-    ClusterAffinity, ClusterPreferences, PreferenceEntries, ReplicaSchedulingStrategy, ReplicaSchedulingType,
-};
-use divvy_karmada::policy::wire;
-use divvy_loader::RuleList;
 
 /// Settings from the profile and the caller that affect how a strategy is found.
 #[derive(Debug, Clone, Copy)]

@@ -4,11 +4,11 @@ mod printed;
 
 use std::sync::Arc;
 
-use super::{Declaration, Declarations, StrategyContext, StrategyRequest, StrategySource, resolve_strategy};
 use divvy_documents::names::nearest_first;
 use divvy_karmada::detector::{Binding, PolicyFacts};
 use divvy_loader::{RuleField, RuleList};
 
+use super::{Declaration, Declarations, StrategyContext, StrategyRequest, StrategySource, resolve_strategy};
 use crate::plan::PlanInput;
 
 /// A strategy, and its list with one required field.
