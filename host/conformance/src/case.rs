@@ -8,6 +8,7 @@ use divvy_manifests::{ReadOptions, read_text};
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::placements::{Peers, Placements};
 use divvy_scheduler::plan::Plan;
+use divvy_scheduler::scheduler::{Profile, Scheduler};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -139,6 +140,13 @@ fn flatten(document: Value, objects: &mut Vec<Value>) {
 }
 
 impl Situation {
+    /// A scheduler that decides at the time of the case and knows its placements.
+    pub(crate) fn scheduler(&self, profile: Arc<Profile>) -> Scheduler {
+        Scheduler::new(profile)
+            .deciding_at(Some(self.time))
+            .knowing(Some(Arc::clone(&self.placements)))
+    }
+
     /// The plan of the binding under the subject's profile; `None` if the binding is invalid or is not scheduled at all.
     pub(crate) fn plan(&self, subject: &Subject) -> Option<Plan> {
         if self.binding.skip_reason().is_some() {

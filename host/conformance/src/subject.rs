@@ -110,8 +110,7 @@ impl Subject {
 
     /// Decides a case that was read.
     pub(crate) fn decide_situation(&self, situation: &Situation) -> Decision {
-        let scheduler = self.scheduler().deciding_at(Some(situation.time));
-        let mut scheduler = scheduler.knowing(Some(Arc::clone(&situation.placements)));
+        let mut scheduler = situation.scheduler(self.profile());
         scheduler.schedule(&situation.binding, &situation.fleet)
     }
 
@@ -230,8 +229,13 @@ pub(crate) fn is_another(first: &str, second: &str) -> bool {
     first != second && first != PANIC && second != PANIC
 }
 
+/// The explanation of a decision, for comparing it with another.
+pub(crate) fn explanation_of(decision: &Decision) -> String {
+    format!("{:?}", decision.explanation)
+}
+
 /// A decision in words, with everything that must be the same if the same is decided again.
-pub(crate) fn told(decision: &Decision) -> String {
+pub(crate) fn described(decision: &Decision) -> String {
     let outcome = match &decision.outcome {
         Outcome::Scheduled(targets) => {
             let parts: Vec<String> = targets

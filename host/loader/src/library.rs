@@ -258,10 +258,16 @@ impl PluginLibrary {
         &self.checksum
     }
 
+    /// The first descriptor of a kind of calls, given as a value of [`kind`].
+    #[inline]
+    fn point(&self, point: u32) -> Option<&PointDescriptor> {
+        self.points.iter().find(|known| known.point == point)
+    }
+
     /// True if the plugin answers a kind of calls, given as a value of [`kind`].
     #[inline]
     pub fn serves(&self, point: u32) -> bool {
-        self.points.iter().any(|known| known.point == point)
+        self.point(point).is_some()
     }
 
     /// True if the plugin lists a feature at a point: a value of [`kind`], and a bit of [`feature`].
@@ -274,16 +280,14 @@ impl PluginLibrary {
     /// Parts of a binding that the plugin's calls of a kind act on, as bits of [`binding_part`]; 0 if the plugin is called for
     /// every binding.
     pub fn acts_on(&self, point: u32) -> u64 {
-        let point = self.points.iter().find(|known| known.point == point);
-        point.map_or(0, |point| known_parts(point.acts_on))
+        self.point(point).map_or(0, |point| known_parts(point.acts_on))
     }
 
     /// Columns of clusters that the plugin's value for a snapshot is made from, as bits of
     /// [`group`](divvy_framework::abi::arena::group); all bits if it does not say so.
     #[inline]
     pub fn value_reads(&self) -> u64 {
-        let point = self.points.iter().find(|known| known.point == kind::SNAPSHOT_VALUE);
-        point
+        self.point(kind::SNAPSHOT_VALUE)
             .map(|point| point.reads)
             .filter(|&reads| reads != 0)
             .unwrap_or(u64::MAX)

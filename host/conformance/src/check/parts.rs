@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use divvy_framework::abi::sized::kind;
-use divvy_scheduler::scheduler::{Profile, Scheduler};
+use divvy_scheduler::scheduler::Profile;
 
 use super::{Check, Method};
 use crate::case::Case;
-use crate::subject::{PANIC, Subject, is_another, told};
+use crate::subject::{PANIC, Subject, described, explanation_of, is_another};
 
 /// The check of the declaration.
 pub(super) fn check() -> Check {
@@ -30,13 +30,10 @@ fn acts_on(subject: &Subject, case: &Case) -> Result<(), String> {
     let trusting = subject.profile();
     let distrusting = Arc::new(Profile::clone(&trusting).distrusting_parts_of(subject.plugin()));
     let [trusted, called] = [trusting, distrusting].map(|profile| {
-        let mut scheduler = Scheduler::new(profile)
-            .deciding_at(Some(situation.time))
-            .knowing(Some(Arc::clone(&situation.placements)))
-            .explaining(true);
+        let mut scheduler = situation.scheduler(profile).explaining(true);
         scheduler.schedule(&situation.binding, &situation.fleet)
     });
-    let (without, with) = (told(&trusted), told(&called));
+    let (without, with) = (described(&trusted), described(&called));
     if is_another(&without, &with) {
         return Err(format!(
             "the binding has none of the parts that the plugin acts on: without a call `{without}`, with one `{with}`"
@@ -47,7 +44,7 @@ fn acts_on(subject: &Subject, case: &Case) -> Result<(), String> {
         return Ok(());
     }
     // A rejection for which another filter would reject the cluster as well, or a score of 0 with a remark, shows here alone.
-    match format!("{:?}", trusted.explanation) == format!("{:?}", called.explanation) {
+    match explanation_of(&trusted) == explanation_of(&called) {
         true => Ok(()),
         false => Err(format!(
             "the binding has none of the parts that the plugin acts on, but a call changes the explanation of `{without}`"

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use divvy_framework::abi::sized::kind;
 use divvy_karmada::api::Cluster;
 use divvy_scheduler::fleet::Fleet;
-use divvy_scheduler::scheduler::{Decision, Outcome, Scheduler};
+use divvy_scheduler::scheduler::{Decision, Outcome};
 
 use super::{Broken, Check, Method};
 use crate::case::{Case, Situation};
-use crate::subject::{Subject, is_another, told};
+use crate::subject::{Subject, described, explanation_of, is_another};
 
 /// Threads that decide at the same time.
 const THREADS: usize = 8;
@@ -71,18 +71,16 @@ fn determinism(subject: &Subject, case: &Case) -> Result<(), String> {
     let Ok(situation) = case.read(subject) else {
         return Ok(());
     };
-    let first = told(&subject.decide_situation(&situation));
-    let second = told(&subject.decide_situation(&situation));
+    let first = described(&subject.decide_situation(&situation));
+    let second = described(&subject.decide_situation(&situation));
     if is_another(&first, &second) {
         return Err(differs("the same binding is decided differently", &first, &second));
     }
     // The twin is called once per case and has another history, which reveals state that is carried from one case to
     // the next.
     let twin = subject.twin()?;
-    let mut scheduler = Scheduler::new(twin)
-        .deciding_at(Some(situation.time))
-        .knowing(Some(Arc::clone(&situation.placements)));
-    let third = told(&scheduler.schedule(&situation.binding, &situation.fleet));
+    let mut scheduler = situation.scheduler(twin);
+    let third = described(&scheduler.schedule(&situation.binding, &situation.fleet));
     match is_another(&first, &third) {
         false => Ok(()),
         true => Err(differs("another instance decides differently", &first, &third)),
@@ -94,16 +92,19 @@ fn explanations(subject: &Subject, case: &Case) -> Result<(), String> {
         return Ok(());
     };
     let explained = || {
-        let mut scheduler = subject.scheduler().deciding_at(Some(situation.time)).explaining(true);
+        let mut scheduler = situation.scheduler(subject.profile()).explaining(true);
         scheduler.schedule(&situation.binding, &situation.fleet)
     };
-    let plain = told(&subject.decide_situation(&situation));
+    let plain = described(&subject.decide_situation(&situation));
     let (first, second) = (explained(), explained());
-    if is_another(&plain, &told(&first)) {
-        return Err(differs("an explanation changes the decision", &plain, &told(&first)));
+    if is_another(&plain, &described(&first)) {
+        return Err(differs(
+            "an explanation changes the decision",
+            &plain,
+            &described(&first),
+        ));
     }
-    let text = |decision: &Decision| format!("{:?}", decision.explanation);
-    match text(&first) == text(&second) {
+    match explanation_of(&first) == explanation_of(&second) {
         true => Ok(()),
         false => Err("the same decision is explained in two ways".to_owned()),
     }
@@ -116,10 +117,7 @@ fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
     let Ok(situation) = case.read(subject) else {
         return Ok(());
     };
-    let mut scheduler = subject
-        .scheduler()
-        .deciding_at(Some(situation.time))
-        .knowing(Some(Arc::clone(&situation.placements)));
+    let mut scheduler = situation.scheduler(subject.profile());
     let mut fleet = Fleet::new(subject.profile().needs_raw_clusters());
     // An earlier state in which every cluster was different and there was one more.
     for cluster in &situation.clusters {
@@ -130,7 +128,7 @@ fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
         further.metadata.name = "zz-gone".to_owned();
         fleet.upsert(&further);
     }
-    let mut decide = |fleet: &mut Fleet| told(&scheduler.schedule(&situation.binding, &fleet.snapshot()));
+    let mut decide = |fleet: &mut Fleet| described(&scheduler.schedule(&situation.binding, &fleet.snapshot()));
     decide(&mut fleet);
     fleet.remove("zz-gone");
     decide(&mut fleet);
@@ -142,7 +140,7 @@ fn kept_values(subject: &Subject, case: &Case) -> Result<(), String> {
         }
     }
     let kept = decide(&mut fleet);
-    let afresh = told(&subject.decide_situation(&Situation {
+    let afresh = described(&subject.decide_situation(&Situation {
         fleet: crate::case::fleet_of(&situation.clusters, subject),
         binding: situation.binding.clone(),
         clusters: Vec::new(),
@@ -210,8 +208,8 @@ fn valid_until(subject: &Subject, case: &Case) -> Result<(), String> {
             };
             return Err(format!(
                 "the decision at {now} holds {until}, but at {later} it is another: `{}`, then `{}`",
-                told(&first),
-                told(&second)
+                described(&first),
+                described(&second)
             ));
         }
     }
@@ -225,7 +223,7 @@ fn threads(subject: &Subject, cases: &[Case]) -> Result<(), Broken> {
         .collect();
     let alone: Vec<String> = situations
         .iter()
-        .map(|(_, situation)| told(&subject.decide_situation(situation)))
+        .map(|(_, situation)| described(&subject.decide_situation(situation)))
         .collect();
     let profile = subject.profile();
     // Each thread begins at another case, so that the threads meet in different cases.
@@ -235,10 +233,8 @@ fn threads(subject: &Subject, cases: &[Case]) -> Result<(), Broken> {
             .map(|step| (step + thread * count / THREADS) % count.max(1))
             .find_map(|number| {
                 let (case, situation) = situations.get(number)?;
-                let mut scheduler = Scheduler::new(Arc::clone(&profile))
-                    .deciding_at(Some(situation.time))
-                    .knowing(Some(Arc::clone(&situation.placements)));
-                let here = told(&scheduler.schedule(&situation.binding, &situation.fleet));
+                let mut scheduler = situation.scheduler(Arc::clone(&profile));
+                let here = described(&scheduler.schedule(&situation.binding, &situation.fleet));
                 let there = alone.get(number)?;
                 is_another(there, &here).then(|| Broken {
                     message: differs("on one of 8 threads the decision is another", there, &here),
