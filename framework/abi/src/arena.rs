@@ -18,6 +18,8 @@ mod restriction;
 
 pub use restriction::Restriction;
 
+use std::cmp::Ordering;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::hash::hash_text;
@@ -298,6 +300,13 @@ impl<'a> Texts<'a> {
     fn get(&self, symbol: u32) -> Option<&'a [u8]> {
         let [start, end] = *self.offsets.get(symbol as usize..)?.first_chunk()?;
         self.bytes.get(start as usize..end as usize)
+    }
+
+    /// Order of the texts of two symbols. A symbol that the arena does not have counts as the empty text.
+    #[inline]
+    pub fn compare(&self, left: u32, right: u32) -> Ordering {
+        let text = |symbol| self.get(symbol).unwrap_or_default();
+        text(left).cmp(text(right))
     }
 
     /// The first place at which a list of symbols has the one of this text. For short lists: comparing a few texts takes fewer

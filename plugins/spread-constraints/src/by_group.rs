@@ -4,6 +4,8 @@
 //! groups, take the first cluster of each, and fill up from the chosen groups to the maximum of clusters. The capacity
 //! of the candidates is not checked: it affects the weights of groups, and the strategy reports a shortage.
 
+use std::cmp::Ordering;
+
 use crate::constraints::Limits;
 use crate::group_search::{Bounds, Group, GroupSearch};
 use crate::grouping::{Demand, Groups};
@@ -35,15 +37,15 @@ pub(crate) struct Question<'a> {
 }
 
 impl ByGroup {
-    /// Calls `choose` for each candidate, in order of preference. `name` returns the name of a group.
+    /// Calls `choose` for each candidate, in order of preference. `compare` returns the order of the names of two groups.
     ///
     /// # Errors
     /// The binding is unschedulable if no choice of groups satisfies the limits, or if the search exceeds its work
     /// limit. No candidate was chosen then.
-    pub(crate) fn select<'names>(
+    pub(crate) fn select(
         &mut self,
         question: &Question<'_>,
-        name: impl Fn(u32) -> &'names str,
+        compare: impl Fn(u32, u32) -> Ordering,
         mut choose: impl FnMut(u32),
     ) -> Result<(), Refusal> {
         let Question {
@@ -59,7 +61,7 @@ impl ByGroup {
                 minimum: group_limits.minimum,
             });
         }
-        self.rank(question, &name);
+        self.rank(question, &compare);
         let (ranked, sorted) = (&self.ranked, &self.sorted);
         let bounds = Bounds {
             minimum: group_limits.minimum,
@@ -68,9 +70,7 @@ impl ByGroup {
         };
         let chosen = self
             .search
-            .choose(sorted, bounds, |left, right| {
-                name(ranked[left].0).cmp(name(ranked[right].0))
-            })
+            .choose(sorted, bounds, |left, right| compare(ranked[left].0, ranked[right].0))
             .map_err(|_| Refusal::TooManyChoices { groups: groups.len() })?
             .ok_or(Refusal::TooFewClustersInGroups {
                 minimum: cluster_limits.minimum,
@@ -91,7 +91,7 @@ impl ByGroup {
     }
 
     /// Computes the weights of the groups and sorts them in the order that the search expects.
-    fn rank<'names>(&mut self, question: &Question<'_>, name: &impl Fn(u32) -> &'names str) {
+    fn rank(&mut self, question: &Question<'_>, compare: &impl Fn(u32, u32) -> Ordering) {
         let Question {
             groups,
             columns,
@@ -107,7 +107,7 @@ impl ByGroup {
         self.ranked.sort_unstable_by(|(left, a), (right, b)| {
             let by_size = a.clusters.cmp(&b.clusters);
             let by_weight = b.weight.cmp(&a.weight);
-            by_size.then(by_weight).then_with(|| name(*left).cmp(name(*right)))
+            by_size.then(by_weight).then_with(|| compare(*left, *right))
         });
         self.sorted.clear();
         self.sorted.extend(self.ranked.iter().map(|&(_, group)| group));

@@ -53,8 +53,8 @@ pub(crate) struct GroupSearch {
     chosen: Vec<usize>,
 }
 
-/// Value of a path that cannot be completed. Sums of actual values are far larger.
-const DEAD: i128 = i128::MIN / 2;
+/// Value of a path that cannot be completed. All other values are sums of what is not negative.
+const DEAD: i128 = -1;
 
 /// State space of one search.
 #[derive(Debug, Clone, Copy)]
@@ -82,13 +82,31 @@ impl States {
         count >= self.bounds.minimum && sum >= self.bounds.clusters
     }
 
-    /// Returns the state after taking a group.
-    fn take(&self, count: usize, sum: usize, group: Group) -> (usize, usize) {
-        let count = match self.unlimited {
+    /// Numbers of clusters that a path with this many groups can have without being recorded. Every group has a cluster, so a path
+    /// has at least as many clusters as groups, and none at its start.
+    fn open_sums(&self, count: usize) -> std::ops::Range<usize> {
+        let enough = self.bounds.clusters;
+        if count >= self.bounds.minimum {
+            // With fewer clusters only, and without a minimum of groups this state may stand for any number of them.
+            count.min(enough)..enough
+        } else if count == 0 {
+            0..1
+        } else {
+            count.min(enough)..enough + 1
+        }
+    }
+
+    /// Number of groups after taking one more.
+    fn next_count(&self, count: usize) -> usize {
+        match self.unlimited {
             true => (count + 1).min(self.bounds.minimum),
             false => count + 1,
-        };
-        (count, (sum + group.clusters).min(self.bounds.clusters))
+        }
+    }
+
+    /// Number of clusters after taking a group, up to the required number.
+    fn next_sum(&self, sum: usize, group: Group) -> usize {
+        (sum + group.clusters).min(self.bounds.clusters)
     }
 }
 
@@ -143,32 +161,28 @@ impl GroupSearch {
         if all > STATES_MAXIMUM {
             return Err(TooManyChoices);
         }
+        // Behind the states come those with too many groups. What is recorded is worth nothing more, everything else is dead until a
+        // completion is found.
         self.best.clear();
-        self.best.resize(layer, DEAD);
+        self.best.resize(layer + sums, DEAD);
+        for count in bounds.minimum..=counts {
+            self.best[count * sums + bounds.clusters] = 0;
+        }
         self.takes.clear();
         self.takes.resize(all, false);
         // One layer is enough for all positions: a state reads only states with more groups or clusters, which are
         // overwritten after it.
         for (position, &group) in groups.iter().enumerate().rev() {
             let takes = &mut self.takes[position * layer..][..layer];
+            let worth = worth(group);
             for count in 0..counts.min(position + 1) {
-                for sum in 0..sums {
-                    if states.ends(count, sum) {
-                        continue;
-                    }
-                    let (next_count, next_sum) = states.take(count, sum, group);
-                    let rest = if states.ends(next_count, next_sum) {
-                        0
-                    } else if next_count >= counts {
-                        DEAD
-                    } else {
-                        self.best[next_count * sums + next_sum]
-                    };
-                    let state = count * sums + sum;
-                    let taken = worth(group) + rest;
-                    if rest != DEAD && taken >= self.best[state] {
-                        self.best[state] = taken;
-                        takes[state] = true;
+                let (row, next_row) = (count * sums, states.next_count(count) * sums);
+                for sum in states.open_sums(count) {
+                    let rest = self.best[next_row + states.next_sum(sum, group)];
+                    let taken = worth + rest;
+                    if rest >= 0 && taken >= self.best[row + sum] {
+                        self.best[row + sum] = taken;
+                        takes[row + sum] = true;
                     }
                 }
             }
@@ -182,7 +196,7 @@ impl GroupSearch {
             }
             if self.takes[position * layer + count * sums + sum] {
                 self.chosen.push(position);
-                (count, sum) = states.take(count, sum, group);
+                (count, sum) = (states.next_count(count), states.next_sum(sum, group));
             }
         }
         Ok(states.ends(count, sum))

@@ -115,7 +115,12 @@ pub(crate) fn weight(clusters: &[u32], columns: Columns<'_>, demand: Demand) -> 
             (held.min(wanted), scores, counted)
         }
     };
-    let mean: i128 = scores / (among.max(1) as i128);
+    let among = among.max(1);
+    let mean = match (i64::try_from(scores), i64::try_from(among)) {
+        // Scores hardly ever need 128 bits, whose division takes several times as long.
+        (Ok(scores), Ok(among)) => i128::from(scores / among),
+        _ => scores / among as i128,
+    };
     (taken * 1000 + mean).max(0)
 }
 

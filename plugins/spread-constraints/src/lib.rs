@@ -143,7 +143,7 @@ fn by_group(
         (property.name(), limits),
         cluster_limits,
         |index| column.value(rows.get(candidate(index))?),
-        |value| clusters.text(value),
+        |left, right| clusters.compare_texts(left, right),
         choose,
     )
 }

@@ -3,6 +3,8 @@
 //! It works on columns of numbers and, for groups, on the values of each cluster. Reporting refusals and passing
 //! results to the host is left to the plugin.
 
+use std::cmp::Ordering;
+
 use divvy_framework::clusters::Symbol;
 
 use crate::by_cluster::{self, Exchange, Largest};
@@ -71,17 +73,17 @@ impl Scratch {
         Ok(())
     }
 
-    /// Chooses clusters by groups. `value` returns the value of the cluster with an index, `name` the text of a value.
+    /// Chooses clusters by groups. `value` returns the value of the cluster with an index, `compare` the order of two values.
     ///
     /// # Errors
     /// The binding is unschedulable if no choice satisfies the limits; `choose` was not called then.
-    pub(crate) fn by_group<'names>(
+    pub(crate) fn by_group(
         &mut self,
         feasible: &Feasible<'_>,
         (property, group_limits): (&str, Limits),
         cluster_limits: Limits,
         value: impl Fn(u32) -> Option<Symbol>,
-        name: impl Fn(Symbol) -> &'names str,
+        compare: impl Fn(Symbol, Symbol) -> Ordering,
         choose: impl FnMut(u32),
     ) -> Result<(), Refusal> {
         let columns = feasible.columns;
@@ -111,8 +113,8 @@ impl Scratch {
                 cluster_limits.minimum,
             ),
         };
-        self.by_group
-            .select(&question, |group| name(values[group as usize]), choose)
+        let compare = |left, right| compare(values[left as usize], values[right as usize]);
+        self.by_group.select(&question, compare, choose)
     }
 
     /// Chooses clusters by zones or several properties. `values` appends the values of a property for the cluster with
