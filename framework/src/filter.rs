@@ -207,7 +207,7 @@ impl<'a> FilterResult<'a> {
             }
         }
         let code = if self.cycle.wants_explanation() {
-            self.code_of(row, reason())
+            code_of(&mut self.latest, self.cycle, row, reason())
         } else {
             self.code
         };
@@ -218,29 +218,28 @@ impl<'a> FilterResult<'a> {
     /// explanation was requested.
     #[inline]
     pub fn retain(&mut self, mut fits: impl FnMut(Row) -> bool, reason: impl Fn(Row) -> String) {
-        let explains = self.cycle.wants_explanation();
+        let (explains, code) = (self.cycle.wants_explanation(), self.code);
         // `fits` is called in one place only, so that it is inlined into the loop.
-        for index in 0..self.codes.len() {
-            let row = Row::from_index(index);
-            if self.codes[index] == 0 && !fits(row) {
-                if explains {
-                    self.reject(row, || reason(row));
-                } else {
-                    self.codes[index] = self.code;
-                }
+        for (row, own) in (0_u32..).zip(self.codes.iter_mut()) {
+            let row = Row::from_index(row as usize);
+            if *own == 0 && !fits(row) {
+                *own = match explains {
+                    true => code_of(&mut self.latest, self.cycle, row, reason(row)),
+                    false => code,
+                };
             }
         }
     }
+}
 
-    /// The code of a reason. Rejected clusters often share their reason, so the latest one is not handed over again.
-    fn code_of(&mut self, row: Row, reason: String) -> u32 {
-        if let Some((text, code)) = &self.latest
-            && *text == reason
-        {
-            return *code;
-        }
-        let code = self.cycle.reason(row, &reason).max(1);
-        self.latest = Some((reason, code));
-        code
+/// The code of a reason. Rejected clusters often share their reason, so the latest one is not handed over again.
+fn code_of(latest: &mut Option<(String, u32)>, cycle: &Cycle<'_>, row: Row, reason: String) -> u32 {
+    if let Some((text, code)) = latest
+        && *text == reason
+    {
+        return *code;
     }
+    let code = cycle.reason(row, &reason).max(1);
+    *latest = Some((reason, code));
+    code
 }

@@ -56,22 +56,19 @@ pub(crate) struct Order {
 impl Order {
     /// Sorts the clusters. Only the first `wanted` are guaranteed to be in order; the others follow in any order.
     pub(crate) fn sort(&mut self, columns: Columns<'_>, wanted: usize) -> &mut [u32] {
-        let count = columns.len();
         self.places.clear();
-        self.places.extend((0..).take(count));
+        let all = (0..).take(columns.len());
         let packing = Packing::over(columns);
         if packing.rank_bits() == 0 {
             // All clusters are equal, and they stay in the given order.
+            self.places.extend(all);
         } else if packing.bits() <= u64::BITS {
-            self.keys.clear();
-            self.keys
-                .extend(self.places.iter().map(|&place| packing.key(columns, place)));
+            packing.write_keys(columns, &mut self.keys);
             self.sort_keys(&packing, wanted);
             let mask = (1 << packing.place_bits) - 1;
-            for (place, key) in self.places.iter_mut().zip(&self.keys) {
-                *place = (key & mask) as u32;
-            }
+            self.places.extend(self.keys.iter().map(|key| (key & mask) as u32));
         } else {
+            self.places.extend(all);
             self.places.sort_unstable_by_key(|&place| {
                 let tier = columns.tier(place);
                 (tier, !columns.score(place), !columns.available(place), place)
@@ -130,15 +127,25 @@ impl Packing {
         self.rank_bits() + self.place_bits
     }
 
-    /// Sort key of a cluster; smaller keys come first. Requires a packing of at most 64 bits.
-    #[inline]
-    fn key(&self, columns: Columns<'_>, place: u32) -> u64 {
-        let tier = u64::from(columns.tier(place).abs_diff(self.best.0));
-        let score = columns.score(place).abs_diff(self.best.1);
-        let available = columns.available(place).abs_diff(self.best.2);
+    /// Writes the sort keys of the clusters; smaller keys come first. Requires a packing of at most 64 bits.
+    ///
+    /// A column at a time: the loops are then short enough to be vectorised.
+    fn write_keys(&self, columns: Columns<'_>, keys: &mut Vec<u64>) {
+        let (tier, score, available) = self.best;
+        // No figure is better than the best one, so the differences are exact in 64 bits without a sign.
+        let worse = |best: i64, figure: i64| best.wrapping_sub(figure).cast_unsigned();
+        keys.clear();
+        keys.extend(columns.scores.iter().map(|&own| worse(score, own)));
+        for (key, &own) in keys.iter_mut().zip(columns.tiers) {
+            *key |= u64::from(own.wrapping_sub(tier)) << self.score_bits;
+        }
+        for (key, &own) in keys.iter_mut().zip(columns.available) {
+            *key = *key << self.available_bits | worse(available, own);
+        }
         // There is at least one cluster, so the index takes at least one bit and no shift reaches 64.
-        let head = tier << self.score_bits | score;
-        (head << self.available_bits | available) << self.place_bits | u64::from(place)
+        for (place, key) in (0..).zip(keys) {
+            *key = *key << self.place_bits | place;
+        }
     }
 }
 

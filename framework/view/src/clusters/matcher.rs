@@ -196,11 +196,11 @@ impl<'a> Labels<'a> {
     #[inline]
     fn value_near(&self, row: usize, key: u32, place: usize) -> Option<u32> {
         let span = self.spans.get(row)?;
-        let keys = span.of(self.keys);
-        let place = match keys.get(place) {
-            Some(&found) if found == key => place,
-            _ => keys.iter().position(|&candidate| candidate == key)?,
-        };
+        let near = (span.start as usize).wrapping_add(place);
+        if place < span.length as usize && self.keys.get(near) == Some(&key) {
+            return self.values.get(near).copied();
+        }
+        let place = span.of(self.keys).iter().position(|&candidate| candidate == key)?;
         span.of(self.values).get(place).copied()
     }
 }

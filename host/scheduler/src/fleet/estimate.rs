@@ -124,13 +124,6 @@ fn bound_by_resource(
     };
     let taken = taken(ledger, resource);
     let quantity = Divisor::new(quantity);
-    // The usual case has a loop of its own: without models, and nothing of the resource is taken.
-    if by_models.counts.is_empty() && taken.is_empty() {
-        for (fit, &row) in fits.iter_mut().zip(rows) {
-            *fit = (*fit).min(quantity.quotient(free(remaining, row, &[]).max(0)));
-        }
-        return;
-    }
     for (fit, &row) in fits.iter_mut().zip(rows) {
         if by_models.counts(row) {
             continue;
