@@ -338,7 +338,7 @@ impl<'a> ClusterMatcher<'a> {
     pub fn collect_rows(&self, column: &mut LabelColumn, rows: &mut Vec<Row>) {
         if let Some(pair) = &self.only_pair {
             let values = column.of(pair, self.arena.rows());
-            return collect_equal(values, pair.value, rows);
+            return collect_equal(values, pair.value, rows, Row::from_index);
         }
         match &self.names {
             Some(Rows::Few(names)) => {
@@ -357,15 +357,17 @@ impl<'a> ClusterMatcher<'a> {
     }
 }
 
-/// Appends the rows in which a value occurs, ascending. No branch depends on a row, because processors cannot predict which ones
-/// match.
-fn collect_equal(values: &[u32], wanted: u32, rows: &mut Vec<Row>) {
+/// Appends the rows in which a value occurs in a column, ascending, in the form that `to_row` gives them. No branch depends on a row,
+/// because processors cannot predict which ones match.
+#[doc(hidden)]
+#[inline]
+pub fn collect_equal<R: Copy>(column: &[u32], wanted: u32, rows: &mut Vec<R>, to_row: impl Fn(usize) -> R) {
     let mut end = rows.len();
-    rows.resize(end + values.len(), Row::from_index(0));
-    for (row, &value) in values.iter().enumerate() {
+    rows.resize(end + column.len(), to_row(0));
+    for (row, &value) in column.iter().enumerate() {
         // Never beyond the end: at most as many are written as there are values.
         if let Some(slot) = rows.get_mut(end) {
-            *slot = Row::from_index(row);
+            *slot = to_row(row);
         }
         end += usize::from(value == wanted);
     }

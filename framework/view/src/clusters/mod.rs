@@ -11,7 +11,7 @@ mod taints;
 
 pub use crate::words::{ConditionStatus, TaintEffect};
 pub use cluster::{Cluster, Condition, Model, NotDeclared, Resource, Taint};
-pub use matcher::{AffinityTables, ClusterMatcher, LabelColumn, RowSet};
+pub use matcher::{AffinityTables, ClusterMatcher, LabelColumn, RowSet, collect_equal};
 pub use row::{Candidate, Column, ColumnIndex, Row};
 pub use taints::{TaintColumns, TaintSymbols};
 

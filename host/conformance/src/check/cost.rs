@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use divvy_scheduler::plugin::{Call, CallError, CallObserver};
-use divvy_scheduler::scheduler::{Profile, Scheduler};
+use divvy_scheduler::scheduler::Profile;
 
 use super::{Broken, Check, Cost, Method};
 use crate::case::Case;
@@ -66,9 +66,7 @@ fn cost(subject: &Subject, case: &Case) -> Result<Cost, Broken> {
     });
     let observer: Arc<dyn CallObserver> = stopwatch.clone();
     profile.observe(&observer);
-    let mut scheduler = Scheduler::new(profile)
-        .deciding_at(Some(situation.time))
-        .knowing(Some(Arc::clone(&situation.placements)));
+    let mut scheduler = situation.scheduler(profile);
     for _ in 0..ROUNDS {
         let _decision = scheduler.schedule(&situation.binding, &situation.fleet);
     }

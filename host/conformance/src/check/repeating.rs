@@ -179,7 +179,7 @@ fn valid_until(subject: &Subject, case: &Case) -> Result<(), String> {
         return Ok(());
     };
     let at = |time: i64| {
-        let mut scheduler = subject.scheduler().deciding_at(Some(time));
+        let mut scheduler = situation.scheduler(subject.profile()).deciding_at(Some(time));
         scheduler.schedule(&situation.binding, &situation.fleet)
     };
     let outcome = |decision: &Decision| match &decision.outcome {

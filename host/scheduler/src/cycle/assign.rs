@@ -63,7 +63,9 @@ impl Cycle {
             outcome
         } else {
             let outcome = self.walk_prepared(&division, &candidates);
-            self.sort_targets(input.fleet.len());
+            if outcome.is_ok() {
+                self.sort_targets(input.fleet.len());
+            }
             outcome
         };
         self.candidates = candidates;
@@ -168,13 +170,13 @@ impl Cycle {
             return;
         }
         // The feasible clusters are in row order, so the results are put beside them instead of being sorted.
-        let results = &mut self.results;
-        results.clear();
-        results.resize(self.feasible.rows.len(), 0);
+        let by_place = &mut self.replicas;
+        by_place.clear();
+        by_place.resize(self.feasible.rows.len(), 0);
         for (&place, &replicas) in self.selected.iter().zip(&candidates.result) {
-            results[place as usize] = replicas;
+            by_place[place as usize] = replicas;
         }
-        let results = self.feasible.rows.iter().zip(results.iter());
+        let results = self.feasible.rows.iter().zip(by_place.iter());
         let targets = results.filter(|(_, replicas)| **replicas > 0);
         self.targets
             .extend(targets.map(|(&row, &replicas)| Target { row, replicas }));

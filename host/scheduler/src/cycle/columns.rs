@@ -42,22 +42,6 @@ pub(super) struct Columns<'a> {
     pub(super) tiers: &'a [u32],
 }
 
-/// Appends the items that are kept. No branch depends on an item, because processors cannot predict which clusters are rejected or
-/// get no replicas.
-#[inline]
-pub(super) fn extend_kept<T: Copy + Default>(list: &mut Vec<T>, items: impl ExactSizeIterator<Item = (T, bool)>) {
-    let mut end = list.len();
-    list.resize(end + items.len(), T::default());
-    for (item, is_kept) in items {
-        // Never beyond the end: at most as many are kept as there are items.
-        if let Some(slot) = list.get_mut(end) {
-            *slot = item;
-        }
-        end += usize::from(is_kept);
-    }
-    list.truncate(end);
-}
-
 macro_rules! columns {
     ($($columns:ident),+) => {$(
         impl $columns {

@@ -2,8 +2,8 @@
 
 use divvy_framework::abi::SliceMut;
 use divvy_framework::abi::call::FilterCall;
+use divvy_framework_view::clusters::collect_equal;
 
-use super::columns::extend_kept;
 use super::error::CycleError;
 use super::run::{Cycle, CycleInput};
 use super::sink::{DELETING_CODE, Texts};
@@ -67,8 +67,7 @@ impl Cycle {
         }
         let rows = &mut self.feasible.rows;
         rows.clear();
-        let codes = self.codes.iter().enumerate();
-        extend_kept(rows, codes.map(|(row, code)| (row as u32, *code == 0)));
+        collect_equal(&self.codes, 0, rows, |row| row as u32);
         // The caller repeats a pass in which nothing fits and no reasons were collected.
         if !rows.is_empty() || views.texts.is_some() {
             for (observer, plugin, clusters) in rejections.into_iter().filter(|(.., clusters)| *clusters > 0) {

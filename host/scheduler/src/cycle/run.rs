@@ -89,10 +89,8 @@ pub struct Cycle {
     /// Unweighted scores per Score plugin; filled only if an explanation is requested.
     pub(super) plugin_scores: Vec<Vec<i64>>,
     pub(super) targets: Vec<Target>,
-    /// Replicas of each feasible cluster, to collect the targets in row order.
-    pub(super) results: Vec<i64>,
-    /// Scratch for sorting the targets, with one entry per cluster of the snapshot.
-    replicas_by_row: Vec<i64>,
+    /// Scratch for putting the targets into row order: replicas by row, or by place among the feasible clusters.
+    pub(super) replicas: Vec<i64>,
     /// Earliest time until which the answer of a plugin holds.
     pub(super) valid_until: ValidUntil,
 }
@@ -359,7 +357,7 @@ impl Cycle {
             return;
         }
         // Each row occurs at most once, so one pass over all rows sorts them, faster than comparisons would.
-        let by_row = &mut self.replicas_by_row;
+        let by_row = &mut self.replicas;
         by_row.clear();
         by_row.resize(clusters, NO_TARGET);
         for target in targets.iter() {
