@@ -133,6 +133,26 @@ shop/web-deployment  east-2          2
 }
 
 #[test]
+fn an_overlay_without_an_object_is_named() {
+    check_refused(
+        &["--overlay", "no-object.yaml"],
+        "\
+warning: `no-object.yaml` holds no object
+error: the input holds no object
+error: 1 problem in the input; nothing is scheduled
+",
+    );
+}
+
+#[test]
+fn a_negative_limit_is_refused_as_a_number() {
+    let (exit, stdout, stderr) = diff(&["--max-moved", "-3"]);
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""));
+    let expected = "error: invalid value '-3' for '--max-moved <N|P%>': expected a number such as `40`, or a share such as `10%`\n";
+    assert!(stderr.starts_with(expected), "{stderr}");
+}
+
+#[test]
 fn no_execute_taints_evict_only_where_asked() {
     let (_, stdout, stderr) = diff(&["--overlay", "tainted.yaml"]);
     assert!(stdout.contains("\nnothing changes\n"), "{stdout}");

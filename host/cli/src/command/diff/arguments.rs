@@ -86,7 +86,12 @@ pub(in crate::command) struct DiffArguments {
     #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["bindings", "namespace", "selector", "cluster"])]
     pub(super) without_each: Option<LossOfEach>,
     /// Exit with 1 if more replicas than this move: a number, or a share of all such as `10%`
-    #[arg(long, value_name = "N|P%", conflicts_with = "without_each")]
+    #[arg(
+        long,
+        value_name = "N|P%",
+        conflicts_with = "without_each",
+        allow_negative_numbers = true
+    )]
     pub(super) max_moved: Option<MovedLimit>,
     /// Exit with 1 if anything changes
     #[arg(long, conflicts_with = "without_each")]

@@ -79,8 +79,12 @@ pub(in crate::command) fn prepare(
     let needs_raw = |loaded: &Loaded| loaded.side.profile.needs_raw_clusters();
     let keep_json = needs_raw(right) || left.is_some_and(needs_raw);
     let mut manifests = arguments.input.read(kinds, keep_json)?;
-    let overlay = overlay(arguments, kinds, keep_json);
+    let mut overlay = overlay(arguments, kinds, keep_json);
     let mut overlaid = overlay.is_some().then(|| manifests.clone());
+    // Told with those of the input.
+    if let Some(overlay) = &mut overlay {
+        manifests.warnings.append(&mut overlay.warnings);
+    }
     let live = arguments
         .choosing
         .live_workloads(&arguments.input, &manifests, console)?;
