@@ -87,9 +87,10 @@ impl States {
     fn open_sums(&self, count: usize) -> std::ops::Range<usize> {
         let enough = self.bounds.clusters;
         if count >= self.bounds.minimum {
-            // With fewer clusters only, and without a minimum of groups this state may stand for any number of them.
+            // With enough clusters it would be recorded.
             count.min(enough)..enough
         } else if count == 0 {
+            // The start. Without a minimum of groups, the case above: there, 0 may stand for any number of them.
             0..1
         } else {
             count.min(enough)..enough + 1
