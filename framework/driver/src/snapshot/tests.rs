@@ -1,6 +1,6 @@
 //! The store, and clusters as they appear in a snapshot.
 
-use divvy_framework_view::clusters::{Resource, Row};
+use divvy_framework_view::clusters::{Resource, Row, Symbol};
 
 use super::{ClusterWriter, SnapshotStore};
 
@@ -69,6 +69,31 @@ fn a_changed_snapshot_has_another_generation() {
         third,
         "stores do not share generations"
     );
+}
+
+#[test]
+fn symbols_compare_as_their_texts_do() {
+    let mut store = SnapshotStore::new();
+    for (number, region) in ["", "us", "eu", "eu-west", "Eu", "éu", "😀", "eu\u{0}"]
+        .iter()
+        .enumerate()
+    {
+        upsert(&mut store, &format!("cluster-{number}"), region);
+    }
+    let snapshot = store.snapshot();
+    let clusters = snapshot.clusters();
+    let symbols: Vec<Symbol> = clusters.regions().iter().map(|(_, symbol)| symbol).collect();
+    for &left in &symbols {
+        for &right in &symbols {
+            let (left_text, right_text) = (clusters.text(left), clusters.text(right));
+            let expected = left_text.cmp(right_text);
+            assert_eq!(
+                clusters.compare_texts(left, right),
+                expected,
+                "`{left_text}` and `{right_text}`"
+            );
+        }
+    }
 }
 
 #[test]
