@@ -200,8 +200,7 @@ impl<'a> Labels<'a> {
         if place < span.length as usize && self.keys.get(near) == Some(&key) {
             return self.values.get(near).copied();
         }
-        let place = span.of(self.keys).iter().position(|&candidate| candidate == key)?;
-        span.of(self.values).get(place).copied()
+        span.of(self.values).get(self.place(row, key)?).copied()
     }
 }
 

@@ -56,17 +56,11 @@ impl Cycle {
                 tier: 0,
                 tier_count: 1,
             };
-            let outcome = self.divide(&division, share, None, &mut candidates);
-            if outcome.is_ok() {
-                self.collect_all(&candidates, input.fleet.len());
-            }
-            outcome
+            self.divide(&division, share, None, &mut candidates)
+                .map(|()| self.collect_all(&candidates, input.fleet.len()))
         } else {
-            let outcome = self.walk_prepared(&division, &candidates);
-            if outcome.is_ok() {
-                self.sort_targets(input.fleet.len());
-            }
-            outcome
+            self.walk_prepared(&division, &candidates)
+                .map(|()| self.sort_targets(input.fleet.len()))
         };
         self.candidates = candidates;
         outcome
