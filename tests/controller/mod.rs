@@ -6,6 +6,7 @@
 mod affinity;
 mod expiry;
 mod explanations;
+mod holding;
 mod simulation;
 mod tables;
 
@@ -177,8 +178,8 @@ fn later_decisions_see_what_earlier_ones_took() {
     simulation.create("two", divided(6));
     assert!(is_scheduled(&simulation, "one"));
     assert_eq!(simulation.condition("two").1, "Unschedulable");
-    // Without a report from the cluster, the room is given back after five minutes.
-    simulation.pass(Duration::from_secs(300));
+    // Without a report from the cluster, the room is given back after a minute.
+    simulation.pass(Duration::from_secs(60));
     assert!(is_scheduled(&simulation, "two"));
 }
 

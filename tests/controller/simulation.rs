@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use divvy_controller::engine::{ActiveProfile, Announcement, Engine, Moment, Task};
+use divvy_controller::estimates::{Answer, Answers, EstimateJob};
 use divvy_controller::lease::Term;
 use divvy_controller::objects::{BindingKey, Fetched, Kind, Object, ObjectKey};
 use divvy_controller::observe::Metrics;
@@ -38,6 +39,8 @@ pub(super) struct Simulation {
     failures: Vec<WriteOutcome>,
     /// Writes that are held back; `None` while they are carried out at once.
     held: Option<Vec<WriteJob>>,
+    /// The answer of every estimator; `None` if none are asked.
+    estimate: Option<i64>,
 }
 
 /// Seconds since 1970 at which simulations begin.
@@ -67,6 +70,7 @@ impl Simulation {
             announcements: Vec::new(),
             failures: Vec::new(),
             held: None,
+            estimate: None,
         };
         for kind in Kind::ALL {
             simulation.observe(Change::ListBegins(kind));
@@ -79,6 +83,24 @@ impl Simulation {
         }
         simulation.lead(1);
         simulation
+    }
+
+    /// Has estimators asked from now on, which all answer this.
+    pub(super) fn asking_estimators(mut self, count: i64) -> Self {
+        self.estimate = Some(count);
+        self.engine = self.engine.asking_estimators(true);
+        self
+    }
+
+    /// Writes nothing from now on, and compares with another scheduler.
+    pub(super) fn in_shadow(mut self) -> Self {
+        self.engine = self.engine.in_shadow();
+        self
+    }
+
+    /// The comparison with the other scheduler, as the scheduler's address shows it.
+    pub(super) fn shadow(&self) -> Value {
+        Insight::shadow(self.panel.as_ref()).expect("something was compared")
     }
 
     /// Lets the scheduler lead in a term, as after a restart.
@@ -154,22 +176,19 @@ impl Simulation {
 
     /// Creates a binding, and lets the scheduler act.
     pub(super) fn create(&mut self, name: &str, specification: Value) {
-        let mut binding = json!({
-            "metadata": {
-                "name": name,
-                "namespace": "default",
-                "uid": format!("uid-{name}"),
-                "generation": 1,
-                "labels": {"propagationpolicy.karmada.io/permanent-id": "policy"},
-            },
-            "spec": {
-                "schedulerName": "default-scheduler",
-                "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name},
-            },
-        });
-        merge(&mut binding["spec"], &specification);
+        let binding = new_binding(name, &specification, &json!({}));
         self.bindings.insert(name.to_owned(), binding);
         self.changed(name);
+    }
+
+    /// Lists a binding with a status, as after a start.
+    pub(super) fn found(&mut self, name: &str, specification: Value, status: &Value) {
+        let binding = new_binding(name, &specification, status);
+        self.bindings.insert(name.to_owned(), binding);
+        let object = self.stored(name);
+        self.observe(Change::ListBegins(Kind::Binding));
+        self.observe(Change::Listed(Kind::Binding, object));
+        self.observe(Change::ListEnds(Kind::Binding));
     }
 
     /// Deletes a binding.
@@ -202,6 +221,20 @@ impl Simulation {
     pub(super) fn release_writes(&mut self) {
         for job in self.held.take().into_iter().flatten() {
             self.carry_out(&job);
+        }
+        self.run();
+    }
+
+    /// Carries out the writes that were held back. The scheduler learns of them by its watch alone.
+    pub(super) fn lose_answers(&mut self) {
+        for job in self.held.take().into_iter().flatten() {
+            let mut written = self.write(&job);
+            written = Written {
+                outcome: WriteOutcome::Failed(format!("the answer is lost: {:?}", written.outcome)),
+                ..Written::default()
+            };
+            let moment = self.moment();
+            self.engine.complete(&job.key, written, &moment);
         }
         self.run();
     }
@@ -284,6 +317,15 @@ impl Simulation {
         targets.iter().map(pair).collect()
     }
 
+    /// Message of the condition `Scheduled`.
+    pub(super) fn message(&self, name: &str) -> String {
+        let conditions = &self.bindings[name]["status"]["conditions"];
+        let mut conditions = conditions.as_array().into_iter().flatten();
+        let found = conditions.find(|condition| condition["type"] == "Scheduled");
+        let message = found.and_then(|condition| condition["message"].as_str());
+        message.unwrap_or_default().to_owned()
+    }
+
     /// Status and reason of the condition `Scheduled`.
     pub(super) fn condition(&self, name: &str) -> (String, String) {
         let conditions = self.bindings[name]["status"]["conditions"]
@@ -320,12 +362,17 @@ impl Simulation {
 
     /// Raises versions after a change by someone else, and notifies the scheduler.
     fn changed(&mut self, name: &str) {
+        let object = self.stored(name);
+        self.observe(Change::Applied(Kind::Binding, object));
+    }
+
+    /// A binding after a change, with a version of its own.
+    fn stored(&mut self, name: &str) -> Object {
         self.version += 1;
         let version = self.version;
         let binding = self.bindings.get_mut(name).expect("a binding");
         binding["metadata"]["resourceVersion"] = json!(version.to_string());
-        let object = Object::read(Kind::Binding, fetched(binding)).expect("a binding");
-        self.observe(Change::Applied(Kind::Binding, object));
+        Object::read(Kind::Binding, fetched(binding)).expect("a binding")
     }
 
     fn observe(&mut self, change: Change) {
@@ -351,15 +398,32 @@ impl Simulation {
         loop {
             let moment = self.moment();
             let Some(task) = self.engine.next(&moment) else { break };
-            let Task::Write(job) = task else {
-                panic!("no estimators are asked")
+            let task = match task {
+                Task::Estimate(job) => self.answer(&job),
+                task => Some(task),
             };
-            match &mut self.held {
-                Some(held) => held.push(*job),
-                None => self.carry_out(&job),
+            match (task, &mut self.held) {
+                (Some(Task::Write(job)), Some(held)) => held.push(*job),
+                (Some(Task::Write(job)), None) => self.carry_out(&job),
+                _ => {}
             }
         }
         self.announcements.extend(self.engine.take_announcements());
+    }
+
+    /// Answers for all estimators that a question names.
+    fn answer(&mut self, job: &EstimateJob) -> Option<Task> {
+        let count = self.estimate.expect("no estimators are asked");
+        let moment = self.moment();
+        let answer = Answer {
+            count,
+            asked: moment.instant,
+        };
+        let answers = Answers {
+            request: job.request.clone(),
+            fits: job.clusters.iter().map(|asked| (asked.name.clone(), answer)).collect(),
+        };
+        self.engine.estimated(&job.key, &answers, &moment)
     }
 
     fn carry_out(&mut self, job: &WriteJob) {
@@ -409,14 +473,29 @@ impl Simulation {
 
     /// Reports the scheduler's own write back to it.
     fn echo(&mut self, name: &str) {
-        self.version += 1;
-        let version = self.version;
-        let binding = self.bindings.get_mut(name).expect("a binding");
-        binding["metadata"]["resourceVersion"] = json!(version.to_string());
-        let object = Object::read(Kind::Binding, fetched(binding)).expect("a binding");
+        let object = self.stored(name);
         let moment = self.moment();
         self.engine.observe(Change::Applied(Kind::Binding, object), &moment);
     }
+}
+
+fn new_binding(name: &str, specification: &Value, status: &Value) -> Value {
+    let mut binding = json!({
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "uid": format!("uid-{name}"),
+            "generation": 1,
+            "labels": {"propagationpolicy.karmada.io/permanent-id": "policy"},
+        },
+        "spec": {
+            "schedulerName": "default-scheduler",
+            "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default", "name": name},
+        },
+        "status": status,
+    });
+    merge(&mut binding["spec"], specification);
+    binding
 }
 
 /// The built-in profile with these lines of TOML added.

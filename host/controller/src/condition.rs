@@ -61,6 +61,24 @@ pub enum Retry {
     After(Cause),
 }
 
+impl Retry {
+    /// The condition for trying a binding again whose affinity groups failed for two reasons: the one that is met by more events.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let breadth = |retry: &Self| match retry {
+            Self::After(Cause::MissingClusters) => 0,
+            Self::After(Cause::Binding) => 1,
+            Self::After(Cause::Filters) => 2,
+            Self::After(Cause::Capacity) => 3,
+            Self::Backoff => 4,
+        };
+        match breadth(&other) > breadth(&self) {
+            true => other,
+            false => self,
+        }
+    }
+}
+
 /// A decision that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {

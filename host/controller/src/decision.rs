@@ -32,6 +32,7 @@ impl Estimates for GeneralOnly {
 }
 
 /// Everything that a decision reads.
+#[derive(Clone, Copy)]
 pub struct DecisionInput<'a> {
     /// Profile whose plugins decide.
     pub profile: &'a Profile,
@@ -64,6 +65,8 @@ pub struct Decision {
     pub valid_until: Option<i64>,
     /// Each group that failed before, with the message.
     pub failed_groups: Vec<(String, String)>,
+    /// True if no group has a cluster that passes the filters.
+    pub fits_nowhere: bool,
     /// Pod templates of the binding, which say how much room the result takes.
     pub footprint: Footprint,
     /// Mistakes in the binding or its policy that were tolerated.
@@ -82,6 +85,7 @@ impl Decision {
             affinity: String::new(),
             valid_until: None,
             failed_groups: Vec::new(),
+            fits_nowhere: false,
             footprint: Footprint::default(),
             warnings: Vec::new(),
             strategy: String::new(),
@@ -112,12 +116,14 @@ pub fn decide(cycle: &mut Cycle, input: &DecisionInput<'_>) -> Decision {
         affinity: String::new(),
         valid_until: None,
         failed_groups: Vec::new(),
+        fits_nowhere: false,
         footprint: Footprint::new(&binding.object.spec),
         warnings: warnings(&plan),
         strategy: plan.strategy.clone(),
         explanation: None,
     };
-    let mut failure = None;
+    let mut failure: Option<Failure> = None;
+    let mut fits_nowhere = true;
     for group in &plan.groups[first..] {
         let (result, explanation) = try_group(cycle, input, &plan, group);
         // A group that failed may fit later, which makes another decision as well.
@@ -131,16 +137,23 @@ pub fn decide(cycle: &mut Cycle, input: &DecisionInput<'_>) -> Decision {
             }
             Err(error) => {
                 decision.failed_groups.push((group.name.clone(), error.to_string()));
-                // The first group is the preferred one, so its error is the most useful.
-                if failure.is_none() {
-                    failure = Some(Failure::of_cycle(&error));
-                    decision.explanation = explanation;
+                let own = Failure::of_cycle(&error);
+                fits_nowhere &= own.reason == ScheduledReason::NoClusterFit;
+                match &mut failure {
+                    // The first group is the preferred one, so its error is the most useful.
+                    None => {
+                        failure = Some(own);
+                        decision.explanation = explanation;
+                    }
+                    // Whatever helps one of the groups helps the binding.
+                    Some(first) => first.retry = first.retry.or(own.retry),
                 }
             }
         }
     }
     if let Some(failure) = failure {
         decision.result = Err(failure);
+        decision.fits_nowhere = fits_nowhere;
     }
     decision
 }

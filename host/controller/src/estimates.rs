@@ -85,6 +85,16 @@ impl<'a> Current<'a> {
     }
 }
 
+impl<'a> Current<'a> {
+    /// The answers as they came.
+    pub fn untaken(answers: &'a Answers) -> Self {
+        Self {
+            answers,
+            taken: Taken::default(),
+        }
+    }
+}
+
 impl Estimates for Current<'_> {
     fn fits(&self, cluster: &str, demand: &Demand) -> Option<i64> {
         let answer = self.answers.fits.get(cluster)?;

@@ -14,6 +14,8 @@ use serde_json::Value;
 
 use crate::decide::rules::Reason;
 use crate::decision::Decision;
+use crate::engine::HeldThere;
+use crate::holdings::described;
 use crate::objects::BindingKey;
 
 /// Bytes that all explanations may take.
@@ -99,6 +101,11 @@ pub struct Description<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     valid_until: Option<String>,
     outcome: Outcome<'a>,
+    /// True if the previous result is removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    clears: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<Held<'a>>,
     last: &'a [TargetCluster],
     failed_groups: Vec<FailedGroup<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -116,6 +123,62 @@ pub struct Description<'a> {
 enum Outcome<'a> {
     Scheduled { clusters: &'a [TargetCluster] },
     Failed { reason: &'static str, message: &'a str },
+}
+
+/// Capacity that results hold on the clusters of the placement.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Held<'a> {
+    /// True if the result waits for it.
+    waits: bool,
+    parts: Vec<HeldEntry<'a>>,
+    /// Parts that are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    further: usize,
+}
+
+/// Capacity that one result holds on one cluster.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HeldEntry<'a> {
+    cluster: &'a str,
+    binding: String,
+    since: String,
+    resources: Vec<String>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl<'a> Description<'a> {
+    /// Notes whether the previous result is removed.
+    #[must_use]
+    pub(crate) fn clearing(self, clears: bool) -> Self {
+        Self { clears, ..self }
+    }
+
+    /// Lists held capacity, if there is any. `waits` is true if the result waits for it.
+    #[must_use]
+    pub(crate) fn holding(self, waits: bool, there: &HeldThere<'a>) -> Self {
+        let parts = there.parts.iter().map(|part| HeldEntry {
+            cluster: part.cluster,
+            binding: part.binding.to_string(),
+            since: part.began.to_string(),
+            resources: part
+                .resources
+                .iter()
+                .map(|(resource, quantity)| described(resource, *quantity))
+                .collect(),
+        });
+        let parts: Vec<HeldEntry<'a>> = parts.collect();
+        let held = (!parts.is_empty()).then_some(Held {
+            waits,
+            parts,
+            further: there.further,
+        });
+        Self { held, ..self }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -157,6 +220,8 @@ pub fn describe<'a>(
                 message: &failure.message,
             },
         },
+        clears: false,
+        held: None,
         last,
         failed_groups: failed_groups
             .map(|(affinity, message)| FailedGroup { affinity, message })

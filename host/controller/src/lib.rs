@@ -12,8 +12,9 @@
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
-//! - [`holdings`], [`takings`], [`guard`]: capacity that is taken but not reported, what an estimator cannot know of it,
-//!   and protection against clusters that vanish.
+//! - [`holdings`], [`takings`], [`assumed`]: capacity that is taken but not reported, what an estimator cannot know of it, and what
+//!   estimators are told.
+//! - [`guard`]: protection against clusters that vanish.
 //! - [`engine`]: all of that as one state machine without I/O.
 //! - [`mod@write`], [`events`]: patches and events.
 //! - [`lease`], [`observe`], [`serve`]: the lease, metrics, probes and explanations.
@@ -22,6 +23,7 @@
 //! - [`reload`]: changed profiles and plugins.
 //! - [`run`]: the threads and tasks around the engine.
 
+pub mod assumed;
 pub mod client;
 pub mod condition;
 pub mod decision;

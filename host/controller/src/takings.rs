@@ -77,6 +77,11 @@ impl Takings {
         }
     }
 
+    /// True if nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.entries.clear();

@@ -75,6 +75,9 @@ pub struct ProfileConfiguration {
     /// Treatment of the previous result of a binding that no cluster fits, in `divvy run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_no_cluster_fits: Option<WhenNoClusterFits>,
+    /// Treatment of capacity that results have taken and clusters do not report yet, in `divvy run`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub while_capacity_is_unreported: Option<WhileCapacityIsUnreported>,
     /// Treatment of a satisfied binding if labels or taints of a cluster change, in `divvy run`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when_clusters_change: Option<WhenClustersChange>,
@@ -249,11 +252,26 @@ pub enum AffinityGroups {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenNoClusterFits {
-    /// It is removed, as in Karmada.
+    /// It is removed, if no affinity group has a cluster that fits.
     #[default]
     Clear,
+    /// It is removed if the first affinity group that was tried has no cluster that fits, as in Karmada, whatever the others
+    /// lack.
+    ClearByFirstGroup,
     /// It stays.
     Keep,
+}
+
+/// Treatment of capacity that results have taken and clusters do not report yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum WhileCapacityIsUnreported {
+    /// It is not available to other results until the cluster reports it.
+    #[default]
+    Hold,
+    /// It is available, as in Karmada: results that follow one another closely can overcommit a cluster.
+    Ignore,
 }
 
 /// Treatment of a satisfied binding if labels or taints of a cluster change.
@@ -332,6 +350,7 @@ impl ProfileConfiguration {
             affinity_groups: self.affinity_groups.or(base.affinity_groups),
             multiple_pod_templates: self.multiple_pod_templates.or(base.multiple_pod_templates),
             when_no_cluster_fits: self.when_no_cluster_fits.or(base.when_no_cluster_fits),
+            while_capacity_is_unreported: self.while_capacity_is_unreported.or(base.while_capacity_is_unreported),
             when_clusters_change: self.when_clusters_change.or(base.when_clusters_change),
             strategies,
             plugin,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use divvy_controller::engine::ActiveProfile;
+use divvy_controller::holdings::HoldingLimits;
 use divvy_controller::lease::{LeaseName, LeaseOptions, LeaseTiming, unique_identity};
 use divvy_controller::reload::{FileVersions, ProfileLoader, Reloading};
 use divvy_controller::run::{RunError, RunOptions};
@@ -87,6 +88,15 @@ pub(super) struct RunArguments {
     /// The lease is released, so that a standby takes over. `/readyz` fails from the tenth second of the call on.
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
     hang_limit: Duration,
+    /// Time between two reports of a cluster's resources: `--cluster-status-update-frequency` of Karmada's controller manager
+    ///
+    /// What a result has taken is held until the cluster reports it, unless the profile has `while-capacity-is-unreported = \"ignore\"`.
+    /// Once the cluster has applied the result, it is held for two reports at most.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    cluster_report_period: Duration,
+    /// Time after which what a result has taken is no longer held, reported or not
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
+    holding_limit: Duration,
     /// Decide without holding a lease; safe only if no other process schedules the same bindings
     #[arg(long)]
     no_lease: bool,
@@ -142,6 +152,10 @@ pub(super) fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, F
             loader: Arc::new(loader),
             files,
         }),
+        holding_limits: HoldingLimits {
+            report_period: arguments.cluster_report_period,
+            limit: arguments.holding_limit,
+        },
         hang_limit: (!arguments.hang_limit.is_zero()).then_some(arguments.hang_limit),
         identity,
         concurrency: usize::from(arguments.write_concurrency),

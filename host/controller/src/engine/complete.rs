@@ -19,12 +19,16 @@ impl Engine {
         let Written { latest, outcome, .. } = written;
         let answered = latest.as_ref().map(|latest| latest.metadata.generation);
         if !written.wrote_specification
-            && let Some(before) = in_flight.before.take()
+            && let Some(number) = in_flight.taken.take()
         {
             // Nothing was written, so nothing was taken.
-            self.holdings.give_back(key, before);
+            self.holdings.retract(key, number);
             self.takings.retract(key);
         }
+        let before = match (written.wrote_specification, in_flight.placed.clone()) {
+            (true, Some(placed)) => placed,
+            _ => std::mem::take(&mut in_flight.last),
+        };
         self.change_placements(moment.instant, |placements| match written.wrote_specification {
             true => placements.keep(key),
             false => placements.take_back(key),
@@ -64,6 +68,8 @@ impl Engine {
         if let Some(latest) = latest {
             self.store(key, latest, moment);
         }
+        // Versions that arrived meanwhile were not compared, because the write itself may have been one of them.
+        self.targets_changed(key, &before, moment);
         // A newer specification than the one that was written arrived meanwhile.
         if let (Some(record), Some(answered)) = (self.bindings.get(key), answered) {
             looks_again |= record.generation > answered;

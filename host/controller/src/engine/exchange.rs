@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
+use divvy_scheduler::fleet::Ledger;
 use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::scheduler::Profile;
 
@@ -89,8 +90,8 @@ impl Engine {
                 break;
             }
             trial.decisions += 1;
-            let before = self.repeat(&old, binding, *fresh, *time);
-            let after = self.repeat(&new.profile, binding, *fresh, *time);
+            let before = self.repeat(&old, binding, *fresh, *time, self.active.holds());
+            let after = self.repeat(&new.profile, binding, *fresh, *time, new.holds());
             trial.differences += usize::from(before.as_ref().ok() != after.as_ref().ok());
             let has_failed = |result: &Result<_, Failure>| result.as_ref().err().is_some_and(is_fault);
             if let (Err(failure), false) = (&after, has_failed(&before))
@@ -106,6 +107,10 @@ impl Engine {
             self.metrics().profile(new.profile.name(), &new.hash);
             super::measure_plugins(&self.panel, &new.profile);
             self.active = new;
+            if !self.active.holds() {
+                self.holdings.clear();
+                self.takings.clear();
+            }
             // Whatever failed may fail no longer.
             self.queue.wake_parked(now, |_, cause| cause != Cause::MissingClusters);
         }
@@ -138,14 +143,19 @@ impl Engine {
         binding: &Binding,
         fresh: bool,
         time: i64,
+        holds: bool,
     ) -> Result<Vec<TargetCluster>, Failure> {
         let peers = self.peers(binding);
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
+        let nothing = Ledger::default();
         let input = DecisionInput {
             profile,
             binding,
             fleet: &snapshot,
-            ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
+            ledger: match holds {
+                true => self.holdings.ledger(&snapshot, self.cluster_sets),
+                false => &nothing,
+            },
             estimates: &GeneralOnly,
             fresh,
             time,

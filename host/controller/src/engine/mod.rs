@@ -7,6 +7,7 @@
 //! - [`observe`](self): changes of objects, and which bindings they wake.
 //! - `question`: which estimators are asked before a decision.
 //! - `schedule`: takes the next binding, decides it, and plans the write.
+//! - `held`: capacity that results hold, and what it does to a decision.
 //! - `complete`: what follows from the outcome of a write.
 //! - `peers`: placements of other bindings, and the bindings that wait for them.
 //! - `exchange`: another profile, between two decisions.
@@ -16,6 +17,7 @@
 mod candidate;
 mod complete;
 mod exchange;
+mod held;
 mod observe;
 mod peers;
 mod question;
@@ -28,21 +30,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::exchange::Recent;
+use self::held::HeldMessages;
+pub(crate) use self::held::HeldThere;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
 use divvy_karmada::api::{BindingScope, ObjectReference, TargetCluster, Timestamp};
-use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
+use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits, WhileCapacityIsUnreported};
 use divvy_scheduler::cycle::Cycle;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot};
 use divvy_scheduler::plugin::CallObserver;
 use divvy_scheduler::scheduler::Profile;
 use sha2::{Digest, Sha256};
 
+use crate::assumed::AssumedResults;
 use crate::condition::{Cause, Failure};
 use crate::decide::rules::Reason;
 use crate::estimates::EstimateJob;
 use crate::guard::LossGuard;
-use crate::holdings::{Holding, Holdings};
+use crate::holdings::{DecisionNumber, HeldPart, HoldingLimits, Holdings};
 use crate::lease::Term;
 use crate::objects::{BindingKey, Kind};
 use crate::observe::{IncomingEvent, Metrics, QueuePart};
@@ -73,6 +78,8 @@ pub struct ActiveProfile {
     pub hash: String,
     /// Treatment of the previous result if no cluster fits.
     pub when_no_cluster_fits: WhenNoClusterFits,
+    /// Treatment of capacity that results have taken and clusters do not report yet.
+    pub while_capacity_is_unreported: WhileCapacityIsUnreported,
     /// Treatment of satisfied bindings if clusters change.
     pub when_clusters_change: WhenClustersChange,
 }
@@ -84,8 +91,14 @@ impl ActiveProfile {
             hash: hash(&profile, configuration),
             profile,
             when_no_cluster_fits: configuration.when_no_cluster_fits.unwrap_or_default(),
+            while_capacity_is_unreported: configuration.while_capacity_is_unreported.unwrap_or_default(),
             when_clusters_change: configuration.when_clusters_change.unwrap_or_default(),
         }
+    }
+
+    /// True if capacity that results have taken is held until the clusters report it.
+    pub fn holds(&self) -> bool {
+        self.while_capacity_is_unreported == WhileCapacityIsUnreported::Hold
     }
 }
 
@@ -123,11 +136,16 @@ pub struct Engine {
     /// Times until which plugins said that results hold.
     expiries: Expiries<Arc<BindingKey>>,
     in_flight: HashMap<Arc<BindingKey>, InFlight>,
+    /// Capacity that results have taken and clusters do not report yet.
     holdings: Holdings,
+    /// Messages of the bindings that wait for held capacity.
+    held_messages: HeldMessages,
     /// Placements of bindings in workload affinity groups; `None` if no plugin needs them.
     placements: Option<LivePlacements>,
     /// Recently assigned replicas, for answers of estimators; empty if none are asked.
     takings: Takings,
+    /// Results that requests to estimators list; empty unless they do.
+    assumed: AssumedResults,
     guard: LossGuard,
     cycle: Cycle,
     /// Kinds whose first list is complete.
@@ -168,8 +186,10 @@ pub enum Task {
 /// A write that is under way.
 #[derive(Debug)]
 struct InFlight {
-    /// The holding to return to if the write fails; `None` if the decision took nothing.
-    before: Option<Option<Holding>>,
+    /// Number of the decision, if it holds capacity, which is released if the write fails.
+    taken: Option<DecisionNumber>,
+    /// Clusters before the decision.
+    last: Vec<TargetCluster>,
     /// The request that the decision answers.
     answers: Option<Timestamp>,
     /// The failure that the decision ended with.
@@ -190,7 +210,8 @@ impl InFlight {
     /// A write of a decision that took nothing and announces nothing.
     fn new(reason: Option<Reason>, moment: &Moment) -> Self {
         Self {
-            before: None,
+            taken: None,
+            last: Vec::new(),
             answers: None,
             failure: None,
             placed: None,
@@ -279,7 +300,9 @@ impl Engine {
             expiries: Expiries::default(),
             in_flight: HashMap::new(),
             holdings: Holdings::default(),
+            held_messages: HeldMessages::default(),
             takings: Takings::default(),
+            assumed: AssumedResults::default(),
             guard: LossGuard::default(),
             cycle: Cycle::new(),
             synced: BTreeSet::new(),
@@ -309,6 +332,18 @@ impl Engine {
     pub fn assuming_workloads(mut self, assumes: bool) -> Self {
         self.assumes_workloads = assumes;
         self
+    }
+
+    /// Ends holdings by these limits. Nothing may be held yet.
+    #[must_use]
+    pub fn holding_within(mut self, limits: HoldingLimits) -> Self {
+        self.holdings = Holdings::new(limits);
+        self
+    }
+
+    /// Capacity that results hold, by cluster and in the order of the decisions.
+    pub fn held(&self) -> impl Iterator<Item = HeldPart<'_>> {
+        self.holdings.parts()
     }
 
     /// True once every kind has been listed. No decision is made before.
@@ -394,6 +429,7 @@ impl Engine {
         metrics.writes_under_way(self.in_flight.len());
         let missing_clusters = self.missing_clusters();
         metrics.missing_clusters(missing_clusters.len());
+        metrics.held_capacity(self.holdings.parts());
         let plugins = || self.active.profile.plugins();
         for plugin in plugins() {
             metrics.plugin_quarantined(plugin.name(), plugin.is_quarantined());

@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 
 use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy};
 use divvy_profile::WhenClustersChange;
-use divvy_scheduler::fleet::Footprint;
 
 use super::{Engine, Moment, scope_of};
 use crate::condition::Cause;
 use crate::decide::affinity::{ClusterProperties, concerns};
 use crate::decide::ownership::is_ours;
-use crate::holdings::HOLD_MAX;
+use crate::holdings::Usage;
 use crate::lease::Term;
 use crate::objects::{BindingDocument, BindingKey, Kind, Object, ObjectKey};
 use crate::observe::IncomingEvent;
@@ -75,9 +74,8 @@ impl Engine {
             self.wake_for(Cause::MissingClusters, now);
         }
         self.takings.expire(now);
-        if self.holdings.expire(now) {
-            self.wake_for(Cause::Capacity, now);
-        }
+        self.assumed.expire(now);
+        self.give_up_holdings(now);
     }
 
     /// Believes that missing clusters are gone: a person confirmed it.
@@ -108,30 +106,13 @@ impl Engine {
 
     /// The first decisions after a start: everything is listed, and this process leads.
     fn start(&mut self, moment: &Moment) {
-        self.holdings.clear();
         self.takings.clear();
         self.change_placements(moment.instant, LivePlacements::take_back_all);
         let keys: Vec<Arc<BindingKey>> = self.bindings.iter().map(|(key, _)| Arc::clone(key)).collect();
         let mut named = BTreeSet::new();
         for key in &keys {
-            let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) else {
-                continue;
-            };
-            let Some(binding) = record.binding() else { continue };
-            named.extend(binding.spec.clusters.iter().map(|target| target.name.clone()));
-            let age = binding
-                .status
-                .last_scheduled_time
-                .map(|at| moment.wall.seconds() - at.seconds());
-            let is_recent = age.is_some_and(|age| age < HOLD_MAX.as_secs() as i64);
-            let is_healthy = binding.spec.clusters.iter().all(|target| {
-                let mut entries = record.aggregated.iter();
-                entries.any(|entry| entry.cluster == target.name && entry.health == crate::objects::Health::Healthy)
-            });
-            if is_recent && !is_healthy {
-                let footprint = Footprint::new(&binding.spec);
-                self.holdings
-                    .restore(key, &binding.spec.clusters, &footprint, moment.instant);
+            if let Some(record) = self.bindings.get(key).filter(|record| record.is_ours) {
+                named.extend(record.targets().iter().map(|target| target.name.clone()));
             }
         }
         let clusters = &self.clusters;
@@ -232,9 +213,24 @@ impl Engine {
     pub(super) fn binding_applied(&mut self, document: BindingDocument, is_listed: bool, moment: &Moment) {
         let ours = is_ours(&document.object, self.active.profile.scheduler_name());
         let placement = self.placements.is_some().then(|| read_placement(&document.object));
+        let before = self.bindings.get(&document.key()).map(Record::targets);
         let (key, change) = self.bindings.upsert(document, ours, is_listed);
         if change.is_stale {
             return;
+        }
+        if change.aggregated
+            && let Some(record) = self.bindings.get(&key)
+        {
+            self.holdings.observe(&key, &record.aggregated, moment.instant);
+            self.assumed.observe(&key, &record.aggregated);
+        }
+        // While a binding is being written, its targets are compared once the outcome is known.
+        if !self.in_flight.contains_key(&key) {
+            match before.filter(|_| !change.is_new) {
+                Some(before) if !is_listed => self.targets_changed(&key, &before, moment),
+                Some(before) if self.bindings.get(&key).is_some_and(|record| record.targets() == before) => {}
+                _ => self.targets_found(&key, moment),
+            }
         }
         // Bindings of other schedulers are peers as well.
         if let Some(placement) = placement {
@@ -244,20 +240,12 @@ impl Engine {
             self.queue.done(&key);
             self.expiries.forget(&key);
             self.warned.remove(&key);
-            self.holdings.remove(&key);
+            self.held_messages.remove(&key);
             return;
         }
         self.compare_with_other(&key, moment);
-        if change.aggregated
-            && let Some(record) = self.bindings.get(&key)
-        {
-            self.holdings.observe(&key, &record.aggregated, moment.instant);
-        }
         if !self.is_deciding() {
             return;
-        }
-        if change.is_new {
-            self.holdings.remove(&key);
         }
         // Estimates are fetched for the newest state when they come back.
         let is_in_flight = self.in_flight.contains_key(&key);
@@ -277,10 +265,12 @@ impl Engine {
         self.expiries.forget(key);
         self.awaited_policy.remove(key);
         self.warned.remove(key);
+        self.held_messages.remove(key);
+        self.assumed.remove(key);
         self.panel.forget(key);
         self.forget_shadow(key);
         self.change_placements(now, |placements| placements.forget(key));
-        if self.holdings.remove(key).is_some() {
+        if self.holdings.remove(key) {
             self.wake_for(Cause::Capacity, now);
         }
     }
@@ -297,7 +287,8 @@ impl Engine {
         self.fleet.upsert(cluster);
         self.cluster_sets += u64::from(change.is_new);
         let was_missing = self.guard.appeared(name);
-        let has_room = self.holdings.reported(name) || change.has_grown;
+        let has_settled = self.holdings.reported(name, Usage::new(cluster), now);
+        let has_room = has_settled || change.has_grown;
         if !self.is_deciding() {
             return;
         }
@@ -351,6 +342,7 @@ impl Engine {
         self.snapshot = None;
         self.cluster_sets += 1;
         self.fleet.remove(name);
+        self.holdings.forget_reports(name);
         if is_unannounced {
             self.guard.vanished(name, now);
             self.report_missing();

@@ -51,10 +51,10 @@ impl Engine {
         })
     }
 
-    /// Replicas that are held on each cluster, as workloads that do not run there yet.
+    /// Results that do not run yet, as workloads on each cluster.
     fn assumed_workloads(&self) -> HashMap<&str, Vec<AssumedWorkload>> {
         let mut assumed: HashMap<&str, Vec<AssumedWorkload>> = HashMap::new();
-        for (key, cluster, held) in self.holdings.held_pods() {
+        for (key, cluster, held) in self.assumed.pods() {
             let Some(binding) = self.bindings.get(key).and_then(|record| record.binding()) else {
                 continue;
             };

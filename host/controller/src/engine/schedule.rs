@@ -6,10 +6,12 @@ use std::time::Duration;
 use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
 use divvy_profile::WhenNoClusterFits;
 use divvy_scheduler::cycle::Detail;
+use divvy_scheduler::fleet::Ledger;
 use divvy_scheduler::plan::UNENFORCED_HINT;
 use serde_json::json;
 
 use super::candidate::Candidate;
+use super::held::{may_depend_on_holding, must_wait};
 use super::{Engine, InFlight, Moment, News, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
 use crate::decide::policy::{Request, is_lazy};
@@ -18,7 +20,6 @@ use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decid
 use crate::estimates::{Answers, Current};
 use crate::explanations::describe;
 use crate::guard::takes_away;
-use crate::holdings::Holding;
 use crate::objects::BindingKey;
 use crate::observe::{CYCLE, IncomingEvent, ScheduleResult, ScheduleType};
 use crate::write::execute::described;
@@ -141,34 +142,59 @@ impl Engine {
         self.stray_rows
             .report(&self.active.profile, &snapshot, self.cluster_sets);
         let current = answers.map(|answers| Current::new(answers, &self.takings));
+        let untaken = answers.map(Current::untaken);
+        let is_empty = self.holdings.is_empty() && self.takings.is_empty();
+        let last = &candidate.binding.spec.clusters;
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
-        let decision = decide(
-            &mut self.cycle,
-            &DecisionInput {
-                profile: &self.active.profile,
-                binding: &binding,
-                fleet: &snapshot,
-                ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
-                estimates: current.as_ref().map_or(&GeneralOnly, |current| current),
-                fresh: candidate.is_reschedule_pending,
-                time: moment.milliseconds,
-                peers: peers.as_ref(),
-                detail,
-            },
-        );
+        let input = DecisionInput {
+            profile: &self.active.profile,
+            binding: &binding,
+            fleet: &snapshot,
+            ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
+            estimates: current.as_ref().map_or(&GeneralOnly, |current| current),
+            fresh: candidate.is_reschedule_pending,
+            time: moment.milliseconds,
+            peers: peers.as_ref(),
+            detail,
+        };
+        let decision = decide(&mut self.cycle, &input);
+        // In shadow mode, the other scheduler may have decided without what is held here.
+        let is_compared = !is_empty && (self.shadow.is_some() || may_depend_on_holding(&decision, last));
+        let unheld = is_compared.then(|| {
+            let nothing = Ledger::default();
+            let input = DecisionInput {
+                ledger: &nothing,
+                estimates: untaken.as_ref().map_or(&GeneralOnly, |untaken| untaken),
+                detail: None,
+                ..input
+            };
+            decide(&mut self.cycle, &input)
+        });
         drop(deciding);
         drop(snapshot);
+        let waits = unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));
         self.panel.watchdog.decided();
         self.recent
             .push(binding, candidate.is_reschedule_pending, moment.milliseconds);
-        let last = &candidate.binding.spec.clusters;
         let decided_at = moment.wall.to_string();
-        let explanation = describe(&decision, reason, last, &decided_at);
+        let clears = !last.is_empty() && self.clears(&decision);
+        let explanation = describe(&decision, reason, last, &decided_at).clearing(clears);
+        let explanation = match unheld.is_some() || detail == Some(Detail::Full) {
+            true => explanation.holding(waits, &self.held_there(placement)),
+            false => explanation,
+        };
         self.panel.explained(&candidate.key, &explanation);
+        let shown = self.shadow.is_some().then(|| json!(explanation));
         self.warn(candidate, &decision.warnings);
-        if self.shadow.is_some() {
-            let explanation = json!(explanation);
-            self.wait_for_other(&candidate.key, &candidate.binding, &decision, explanation, moment);
+        if let Some(explanation) = shown {
+            self.wait_for_other(
+                &candidate.key,
+                &candidate.binding,
+                &decision,
+                unheld,
+                explanation,
+                moment,
+            );
             self.queue.done(&candidate.key);
             return None;
         }
@@ -177,6 +203,12 @@ impl Engine {
             let message = format!("affinity group `{group}`: {message}");
             self.announcements.push(candidate.announcement(News::Failed, message));
         }
+        if waits {
+            let failure = self.waits_for_reports(&candidate.key, &decision, placement);
+            tracing::debug!(binding = %candidate.key, cause = failure.message, "the result waits for held capacity");
+            return self.report_failure(candidate, None, None, failure, Some(reason), moment);
+        }
+        self.held_messages.remove(&candidate.key);
         let result = match &decision.result {
             Ok(result) => result,
             Err(failure) => {
@@ -236,30 +268,18 @@ impl Engine {
             affinity: (!decision.affinity.is_empty()).then(|| decision.affinity.clone()),
             now: start,
         };
-        let before = match is_same {
+        let taken = match is_same {
             true => None,
             false => {
-                let aggregated = self
-                    .bindings
-                    .get(&candidate.key)
-                    .map(|record| record.aggregated.clone());
-                let aggregated = aggregated.unwrap_or_default();
-                let footprint = &decision.footprint;
                 self.metrics().replicas_moved(moved(last, result));
                 self.assume_placement(&candidate.key, result, moment.instant);
-                if self.asks_estimators {
-                    self.takings
-                        .push(&candidate.key, result, last, footprint, moment.instant);
-                }
-                Some(
-                    self.holdings
-                        .take(&candidate.key, result, last, &aggregated, footprint, moment.instant),
-                )
+                self.hold(&candidate.key, result, last, &decision.footprint, moment)
             }
         };
         let message = format!("{SUCCESS_MESSAGE} Result: {}", described(result));
         let in_flight = InFlight {
-            before,
+            taken,
+            last: last.clone(),
             answers: request,
             placed: (!is_same).then(|| result.to_vec()),
             announcements: vec![candidate.announcement(News::Scheduled, message)],
@@ -278,7 +298,7 @@ impl Engine {
         moment: &Moment,
     ) -> Option<WriteJob> {
         let last = &candidate.binding.spec.clusters;
-        let clears = clears_result(&failure) && self.active.when_no_cluster_fits == WhenNoClusterFits::Clear;
+        let clears = decision.is_some_and(|decision| self.clears(decision));
         if clears && self.guard.is_on() && takes_away(last, &[]) {
             return self.held_back(candidate, reason.unwrap_or(Reason::ReplicasChanged), moment);
         }
@@ -286,14 +306,23 @@ impl Engine {
             (true, Some(decision)) => candidate.specification(&[], last.is_empty(), "", decision.valid_until),
             _ => None,
         };
-        let before = match specification {
-            Some(_) if !last.is_empty() => {
-                self.assume_placement(&candidate.key, &[], moment.instant);
-                Some(self.holdings.remove(&candidate.key))
-            }
-            _ => None,
-        };
-        self.report_failure(candidate, specification, before, failure, reason, moment)
+        let cleared = (specification.is_some() && !last.is_empty()).then(|| last.clone());
+        if let Some(cleared) = &cleared {
+            let result = described(cleared);
+            tracing::warn!(binding = %candidate.key, result, cause = failure.message, "the result is removed: no cluster fits");
+            self.assume_placement(&candidate.key, &[], moment.instant);
+        }
+        self.report_failure(candidate, specification, cleared, failure, reason, moment)
+    }
+
+    /// True if a decision that failed removes the previous result.
+    fn clears(&self, decision: &Decision) -> bool {
+        let Err(failure) = &decision.result else { return false };
+        match self.active.when_no_cluster_fits {
+            WhenNoClusterFits::Keep => false,
+            WhenNoClusterFits::ClearByFirstGroup => clears_result(failure),
+            WhenNoClusterFits::Clear => clears_result(failure) && decision.fits_nowhere,
+        }
     }
 
     /// Plans the condition and the event of a failure, and the change of the result that goes with it.
@@ -301,17 +330,21 @@ impl Engine {
         &mut self,
         candidate: &Candidate,
         specification: Option<SpecificationPatch>,
-        before: Option<Option<Holding>>,
+        cleared: Option<Vec<TargetCluster>>,
         failure: Failure,
         reason: Option<Reason>,
         moment: &Moment,
     ) -> Option<WriteJob> {
         let wanted = StatusWanted::of_failure(failure.reason, failure.message.clone(), moment.wall);
+        let announced = match &cleared {
+            Some(cleared) => format!("{}; its result is removed: {}", failure.message, described(cleared)),
+            None => failure.message.clone(),
+        };
         let in_flight = InFlight {
             // Only the removal of a result takes its place away.
-            placed: before.is_some().then(Vec::new),
-            before,
-            announcements: vec![candidate.announcement(News::Failed, failure.message.clone())],
+            placed: cleared.is_some().then(Vec::new),
+            last: candidate.binding.spec.clusters.clone(),
+            announcements: vec![candidate.announcement(News::Failed, announced)],
             failure: Some(failure),
             ..InFlight::new(reason, moment)
         };

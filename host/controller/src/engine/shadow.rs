@@ -8,14 +8,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use divvy_karmada::api::{ResourceBinding, TargetCluster};
-use divvy_scheduler::fleet::Footprint;
 use serde_json::{Value, json};
 
 use super::{Engine, Moment};
-use crate::condition::SCHEDULED;
+use crate::condition::{Failure, SCHEDULED};
 use crate::decision::Decision;
-use crate::holdings::Holding;
+use crate::holdings::DecisionNumber;
 use crate::objects::BindingKey;
+use crate::observe::Agreement;
 use crate::store::Record;
 
 /// Differences that are kept.
@@ -28,6 +28,8 @@ pub(super) struct Shadow {
     differences: VecDeque<Value>,
     agreed: u64,
     differed: u64,
+    /// Differences that holding capacity explains.
+    differed_by_holding: u64,
 }
 
 /// A decision that waits for the other scheduler's.
@@ -37,11 +39,12 @@ struct Waiting {
     /// The state that the decision was made from, to notice the other's write.
     before: Mark,
     result: Result<Vec<TargetCluster>, &'static str>,
+    /// The result with nothing held, if it may be another one.
+    unheld: Option<Result<Vec<TargetCluster>, &'static str>>,
     strategy: String,
-    footprint: Footprint,
     explanation: Value,
-    /// Holding of the binding before the decision; `None` if the decision failed.
-    holding: Option<Option<Holding>>,
+    /// Number of the decision, as long as its own result is held.
+    guess: Option<DecisionNumber>,
 }
 
 /// Changes by a scheduler's write.
@@ -88,33 +91,40 @@ impl Engine {
         key: &Arc<BindingKey>,
         binding: &ResourceBinding,
         decision: &Decision,
+        unheld: Option<Decision>,
         explanation: Value,
         moment: &Moment,
     ) {
         if let Ok(result) = &decision.result {
             self.assume_placement(key, result, moment.instant);
         }
-        let Some(shadow) = &mut self.shadow else { return };
         // Until the other's result is seen, the own one is the best guess at what is taken.
-        let aggregated = self.bindings.get(key).map(|record| record.aggregated.clone());
-        let holding = decision.result.as_ref().ok().map(|result| {
-            let (last, aggregated) = (&binding.spec.clusters, aggregated.unwrap_or_default());
-            self.holdings
-                .take(key, result, last, &aggregated, &decision.footprint, moment.instant)
-        });
+        self.forget_guess(key);
+        let guess = match &decision.result {
+            Ok(result) => self.hold(key, result, &binding.spec.clusters, &decision.footprint, moment),
+            Err(_) => None,
+        };
         let waiting = Waiting {
-            holding,
+            guess,
             uid: binding.metadata.uid.clone(),
             before: Mark::of(binding),
-            result: match &decision.result {
-                Ok(result) => Ok(result.clone()),
-                Err(failure) => Err(failure.reason.as_str()),
-            },
+            result: outcome(&decision.result),
+            unheld: unheld.map(|unheld| outcome(&unheld.result)),
             strategy: decision.strategy.clone(),
-            footprint: decision.footprint.clone(),
             explanation,
         };
-        shadow.waiting.insert(Arc::clone(key), waiting);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.waiting.insert(Arc::clone(key), waiting);
+        }
+    }
+
+    /// Releases the result of a decision that waits for the other scheduler's: that is seen now, or the binding is decided again.
+    pub(super) fn forget_guess(&mut self, key: &Arc<BindingKey>) {
+        let waiting = self.shadow.as_mut().and_then(|shadow| shadow.waiting.get_mut(key));
+        if let Some(number) = waiting.and_then(|waiting| waiting.guess.take()) {
+            self.holdings.retract(key, number);
+            self.takings.retract(key);
+        }
     }
 
     /// Compares a waiting decision with a new version of its binding, if the other scheduler has written that.
@@ -134,36 +144,38 @@ impl Engine {
         if !has_decided {
             return;
         }
-        let Some(mut waiting) = shadow.waiting.remove(key) else {
+        let Some(waiting) = shadow.waiting.remove(key) else {
             return;
         };
-        let agrees = waiting.agrees(&after);
-        self.panel.metrics.shadow(&waiting.strategy, agrees);
-        match agrees {
-            true => shadow.agreed += 1,
-            false => {
-                shadow.differed += 1;
-                tracing::info!(binding = %key, strategy = waiting.strategy, "the decisions differ");
-                shadow.differences.push_back(waiting.difference(key, &after, record));
-                if shadow.differences.len() > DIFFERENCES_MAX {
-                    shadow.differences.pop_front();
-                }
+        let agreement = waiting.agreement(&after);
+        self.panel.metrics.shadow(&waiting.strategy, agreement);
+        if agreement == Agreement::Same {
+            shadow.agreed += 1;
+        } else {
+            let is_held = agreement == Agreement::Held;
+            shadow.differed += 1;
+            shadow.differed_by_holding += u64::from(is_held);
+            tracing::info!(binding = %key, strategy = waiting.strategy, by_holding = is_held, "the decisions differ");
+            shadow
+                .differences
+                .push_back(waiting.difference(key, &after, record, is_held));
+            if shadow.differences.len() > DIFFERENCES_MAX {
+                shadow.differences.pop_front();
             }
         }
         let page = json!({
             "agreed": shadow.agreed,
             "differed": shadow.differed,
+            "differedByHolding": shadow.differed_by_holding,
             "waiting": shadow.waiting.len(),
             "differences": shadow.differences,
         });
         self.panel.shadowed(page);
-        let (before, footprint) = (&waiting.before.clusters, &waiting.footprint);
-        let aggregated = record.aggregated.clone();
-        if let Some(holding) = waiting.holding.take() {
-            self.holdings.give_back(key, holding);
+        // The other's result is held since it was seen, so the own one is not.
+        if let Some(number) = waiting.guess {
+            self.holdings.retract(key, number);
+            self.takings.retract(key);
         }
-        self.holdings
-            .take(key, &after.clusters, before, &aggregated, footprint, moment.instant);
         self.change_placements(moment.instant, |placements| placements.take_back(key));
     }
 
@@ -176,29 +188,21 @@ impl Engine {
 }
 
 impl Waiting {
-    fn agrees(&self, after: &Mark) -> bool {
-        let sorted = |targets: &[TargetCluster]| {
-            let mut sorted: Vec<(String, i32)> = targets
-                .iter()
-                .map(|target| (target.name.clone(), target.replicas))
-                .collect();
-            sorted.sort();
-            sorted
-        };
-        let has_failed = after.condition.as_ref().filter(|(status, ..)| status != "True");
-        match (&self.result, has_failed) {
-            (Ok(result), None) => sorted(result) == sorted(&after.clusters),
-            (Err(reason), Some((_, other, _))) => reason == other,
-            _ => false,
+    fn agreement(&self, after: &Mark) -> Agreement {
+        match &self.unheld {
+            _ if agrees(&self.result, after) => Agreement::Same,
+            Some(unheld) if agrees(unheld, after) => Agreement::Held,
+            _ => Agreement::Different,
         }
     }
 
-    fn difference(&self, key: &BindingKey, after: &Mark, record: &Record) -> Value {
+    fn difference(&self, key: &BindingKey, after: &Mark, record: &Record, is_held: bool) -> Value {
         json!({
             "binding": key.to_string(),
             "kind": key.scope.kind(),
             "generation": record.generation,
             "strategy": self.strategy,
+            "cause": is_held.then_some("capacity is held here until clusters report it"),
             "before": self.before.clusters,
             "divvy": self.explanation,
             "other": {
@@ -210,5 +214,31 @@ impl Waiting {
                 })),
             },
         })
+    }
+}
+
+/// A decision's outcome, as it is compared.
+fn outcome(result: &Result<Vec<TargetCluster>, Failure>) -> Result<Vec<TargetCluster>, &'static str> {
+    match result {
+        Ok(result) => Ok(result.clone()),
+        Err(failure) => Err(failure.reason.as_str()),
+    }
+}
+
+/// True if an outcome is what the other scheduler wrote.
+fn agrees(outcome: &Result<Vec<TargetCluster>, &'static str>, after: &Mark) -> bool {
+    let sorted = |targets: &[TargetCluster]| {
+        let mut sorted: Vec<(String, i32)> = targets
+            .iter()
+            .map(|target| (target.name.clone(), target.replicas))
+            .collect();
+        sorted.sort();
+        sorted
+    };
+    let has_failed = after.condition.as_ref().filter(|(status, ..)| status != "True");
+    match (outcome, has_failed) {
+        (Ok(result), None) => sorted(result) == sorted(&after.clusters),
+        (Err(reason), Some((_, other, _))) => reason == other,
+        _ => false,
     }
 }

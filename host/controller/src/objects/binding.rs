@@ -31,6 +31,10 @@ pub struct AggregatedStatus {
     pub cluster: String,
     /// Health of the resource there.
     pub health: Health,
+    /// True if the resource was applied there. It stays true while the resource grows.
+    pub applied: bool,
+    /// Replicas of the resource there, by its own status; `None` for kinds whose status has none.
+    pub replicas: Option<i64>,
     /// Hash of the whole entry, to notice that it changed.
     pub fingerprint: u64,
 }
@@ -51,9 +55,20 @@ type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct AggregatedItem {
+struct AggregatedItem<'a> {
     cluster_name: String,
     health: Option<String>,
+    applied: Option<bool>,
+    /// Of any form: it is the resource's own.
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+}
+
+/// The part of a resource's status that is compared with its result.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ResourceStatus {
+    replicas: Value,
 }
 
 impl BindingDocument {
@@ -106,9 +121,18 @@ impl AggregatedStatus {
     fn read(item: &RawValue) -> Result<Self, serde_json::Error> {
         let mut hasher = DefaultHasher::new();
         item.get().hash(&mut hasher);
-        let AggregatedItem { cluster_name, health } = serde_json::from_str(item.get())?;
+        let AggregatedItem {
+            cluster_name,
+            health,
+            applied,
+            status,
+        } = serde_json::from_str(item.get())?;
+        // A status of another form is that of a kind without replicas.
+        let status = status.and_then(|status| serde_json::from_str::<ResourceStatus>(status.get()).ok());
         Ok(Self {
             cluster: cluster_name,
+            applied: applied.unwrap_or(false),
+            replicas: status.and_then(|status| status.replicas.as_i64()),
             health: match health.as_deref() {
                 Some("Healthy") => Health::Healthy,
                 Some("Unhealthy") => Health::Unhealthy,
@@ -178,6 +202,22 @@ mod tests {
         }
         let document = read(&json!({"status": {"aggregatedStatus": null, "schedulerObservedGeneration": 4}})).unwrap();
         assert_eq!(document.object.status.scheduler_observed_generation, 4);
+    }
+
+    #[test]
+    fn replicas_are_read_where_a_status_has_them() {
+        let item = |name: &str, applied: Value, status: Value| json!({"clusterName": name, "applied": applied, "status": status});
+        let items = [
+            item("deployment", json!(true), json!({"replicas": 3, "readyReplicas": 1})),
+            item("job", json!(true), json!({"active": 3})),
+            item("odd", json!(null), json!({"replicas": "three"})),
+            item("text", json!(false), json!("running")),
+        ];
+        let aggregated = read(&json!({"status": {"aggregatedStatus": items}}))
+            .unwrap()
+            .aggregated;
+        let read: Vec<_> = aggregated.iter().map(|state| (state.applied, state.replicas)).collect();
+        assert_eq!(read, [(true, Some(3)), (true, None), (false, None), (false, None)]);
     }
 
     #[test]

@@ -153,11 +153,23 @@ label! {
     }
 }
 
+label! {
+    /// Agreement of a decision in shadow mode with that of the scheduler in charge.
+    Agreement {
+        /// The decisions are the same.
+        Same = "same",
+        /// They differ, because capacity is held here; with nothing held they would be the same.
+        Held = "held",
+        /// They differ.
+        Different = "different",
+    }
+}
+
 /// Declares a set of labels.
 macro_rules! labels {
     ($( $name:ident { $( $label:ident: $type:ty, )+ } )+) => {
         $(
-            #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+            #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, EncodeLabelSet)]
             pub(super) struct $name {
                 $( pub(super) $label: $type, )+
             }
@@ -174,6 +186,7 @@ labels! {
     ResultLabels { plugin: &'static str, extension_point: &'static str, }
     QuarantineLabels { plugin: &'static str, }
     PartLabels { queue: &'static str, }
+    HeldLabels { cluster: String, resource: String, }
     EstimateLabels { result: &'static str, }
     WriteLabels { kind: &'static str, result: &'static str, }
     ReloadLabels { result: &'static str, }

@@ -21,11 +21,12 @@ mod text;
 mod tests;
 
 pub use labels::{
-    CallOutcome, ExtensionPoint, IncomingEvent, QueuePart, ReloadResult, ScheduleResult, ScheduleStep, ScheduleType,
-    WriteKind, WriteResult,
+    Agreement, CallOutcome, ExtensionPoint, IncomingEvent, QueuePart, ReloadResult, ScheduleResult, ScheduleStep,
+    ScheduleType, WriteKind, WriteResult,
 };
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use divvy_estimator::{Estimate, Estimators, Unanswered};
@@ -33,10 +34,12 @@ use divvy_scheduler::plugin::MetricFigures;
 use prometheus_client::registry::Registry;
 
 use labels::{
-    AttemptLabels, EstimateLabels, EventLabels, PartLabels, PluginLabels, PointLabels, ProfileLabels, QuarantineLabels,
-    ReloadLabels, ResultLabels, ShadowLabels, StepLabels, WriteLabels,
+    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, PartLabels, PluginLabels, PointLabels, ProfileLabels,
+    QuarantineLabels, ReloadLabels, ResultLabels, ShadowLabels, StepLabels, WriteLabels,
 };
 use registered::Registered;
+
+use crate::holdings::HeldPart;
 
 /// Target of the spans of decisions: `schedule` with its steps `decide`, `estimate` and `write`, and the binding as a field.
 pub const CYCLE: &str = "divvy::cycle";
@@ -47,6 +50,8 @@ pub struct Metrics {
     registry: Registry,
     plugins: plugins::PluginSource,
     registered: Registered,
+    /// Clusters and resources of which something is held.
+    held: Mutex<Vec<HeldLabels>>,
 }
 
 impl Metrics {
@@ -66,6 +71,7 @@ impl Metrics {
             registry,
             plugins,
             registered,
+            held: Mutex::default(),
         }
     }
 
@@ -192,6 +198,36 @@ impl Metrics {
         self.registered.missing_clusters.set(signed(clusters));
     }
 
+    /// Sets the capacity that results hold on each cluster.
+    pub fn held_capacity<'a>(&self, parts: impl Iterator<Item = HeldPart<'a>>) {
+        let mut sums: BTreeMap<HeldLabels, i64> = BTreeMap::new();
+        for part in parts {
+            for (resource, quantity) in part.resources {
+                let labels = HeldLabels {
+                    cluster: part.cluster.to_owned(),
+                    resource: resource.to_owned(),
+                };
+                let sum = sums.entry(labels).or_default();
+                *sum = sum.saturating_add(quantity);
+            }
+        }
+        let mut published = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        for labels in published.iter().filter(|labels| !sums.contains_key(labels)) {
+            self.registered.held_capacity.remove(labels);
+        }
+        for (labels, sum) in &sums {
+            self.registered.held_capacity.get_or_create(labels).set(*sum);
+        }
+        *published = sums.into_keys().collect();
+    }
+
+    /// Results were held on a cluster until a time limit, because no report showed them.
+    pub fn holdings_given_up(&self, results: usize) {
+        self.registered
+            .holdings_given_up
+            .inc_by(u64::try_from(results).unwrap_or(u64::MAX));
+    }
+
     /// Decisions were held back because they would take replicas away while clusters are missing.
     pub fn held_back(&self, decisions: u64) {
         self.registered.held_back.inc_by(decisions);
@@ -281,10 +317,10 @@ impl Metrics {
     }
 
     /// In shadow mode, a decision was compared with that of the scheduler in charge.
-    pub fn shadow(&self, strategy: &str, agrees: bool) {
+    pub fn shadow(&self, strategy: &str, agreement: Agreement) {
         let labels = ShadowLabels {
             strategy: strategy.to_owned(),
-            agreement: if agrees { "same" } else { "different" },
+            agreement: agreement.word(),
         };
         self.registered.shadow.get_or_create(&labels).inc();
     }

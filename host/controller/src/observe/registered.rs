@@ -11,9 +11,9 @@ use prometheus_client::registry::{Metric, Registry};
 
 use super::buckets;
 use super::labels::{
-    AttemptLabels, EstimateLabels, EventLabels, IncomingEvent, PartLabels, PluginLabels, PointLabels, ProfileLabels,
-    QuarantineLabels, QueuePart, ReloadLabels, ReloadResult, ResultLabels, ScheduleResult, ScheduleType, ShadowLabels,
-    StepLabels, WriteLabels,
+    AttemptLabels, EstimateLabels, EventLabels, HeldLabels, IncomingEvent, PartLabels, PluginLabels, PointLabels,
+    ProfileLabels, QuarantineLabels, QueuePart, ReloadLabels, ReloadResult, ResultLabels, ScheduleResult, ScheduleType,
+    ShadowLabels, StepLabels, WriteLabels,
 };
 
 /// A metric per label set, made by the same function each time.
@@ -39,6 +39,8 @@ pub(super) struct Registered {
     pub(super) bindings: Gauge,
     pub(super) clusters: Gauge,
     pub(super) missing_clusters: Gauge,
+    pub(super) held_capacity: Family<HeldLabels, Gauge>,
+    pub(super) holdings_given_up: Counter,
     pub(super) held_back: Counter,
     pub(super) estimates: Family<EstimateLabels, Counter>,
     pub(super) estimate_durations: Histogram,
@@ -166,6 +168,18 @@ impl Registered {
                 "divvy_missing_clusters",
                 "Clusters that vanished without being deleted; while there are any, no replicas are taken away",
                 Gauge::default(),
+            ),
+            held_capacity: add(
+                registry,
+                "divvy_held_capacity",
+                "Capacity that results have taken and the cluster does not report yet: thousandths for cpu, whole units for the rest",
+                Family::default(),
+            ),
+            holdings_given_up: add(
+                registry,
+                "divvy_holdings_given_up",
+                "Results on a cluster whose capacity was held until a time limit, because no report showed it",
+                Counter::default(),
             ),
             held_back: add(
                 registry,

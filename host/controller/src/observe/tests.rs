@@ -40,6 +40,20 @@ async fn everything() -> Metrics {
     metrics.queue_wait(TIME);
     metrics.sizes(10, 20);
     metrics.missing_clusters(2);
+    let key = std::sync::Arc::new(crate::objects::BindingKey {
+        scope: divvy_karmada::api::BindingScope::Namespaced,
+        namespace: "shop".to_owned(),
+        name: "web".to_owned(),
+    });
+    let part = |resources| HeldPart {
+        binding: &key,
+        cluster: "m1",
+        began: divvy_karmada::api::Timestamp::from_seconds(0),
+        resources,
+    };
+    metrics.held_capacity([part(vec![("cpu", 1500), ("gpu", 1)]), part(vec![("cpu", 500)])].into_iter());
+    metrics.held_capacity([part(vec![("cpu", 1500)]), part(vec![("cpu", 500)])].into_iter());
+    metrics.holdings_given_up(2);
     metrics.held_back(1);
     metrics.write(WriteKind::Status, WriteResult::Written, TIME);
     metrics.writes_under_way(4);
@@ -50,7 +64,7 @@ async fn everything() -> Metrics {
     metrics.leader(Some(3));
     metrics.reload(ReloadResult::Refused);
     metrics.profile("default", "abc");
-    metrics.shadow("Aggregated", false);
+    metrics.shadow("Aggregated", Agreement::Different);
     metrics.measured_by_plugins(|| {
         let counted = PluginMetrics::default();
         counted.count("cache_hits", 3).expect("it is counted");
@@ -148,6 +162,8 @@ async fn the_text_parses_and_has_every_figure() {
         ("divvy_bindings", &[], 10.0),
         ("divvy_clusters", &[], 20.0),
         ("divvy_missing_clusters", &[], 2.0),
+        ("divvy_held_capacity", &[("cluster", "m1"), ("resource", "cpu")], 2000.0),
+        ("divvy_holdings_given_up_total", &[], 2.0),
         ("divvy_held_back_decisions_total", &[], 1.0),
         ("divvy_estimates_total", &[("result", "failed")], 1.0),
         ("divvy_estimate_duration_seconds_count", &[], 1.0),
@@ -176,6 +192,11 @@ async fn the_text_parses_and_has_every_figure() {
     ] {
         assert_eq!(parsed.value(name, labels), Some(expected), "{name} {labels:?}");
     }
+    // It is no longer held.
+    assert_eq!(
+        parsed.value("divvy_held_capacity", &[("cluster", "m1"), ("resource", "gpu")]),
+        None
+    );
     assert!(
         parsed
             .value("process_cpu_seconds_total", &[])

@@ -26,6 +26,7 @@ use crate::client::{Clients, ConnectionError, ConnectionOptions, REQUEST_DEADLIN
 use crate::engine::ActiveProfile;
 use crate::estimates::Answers;
 use crate::events::EventSender;
+use crate::holdings::HoldingLimits;
 use crate::lease::{BootClock, Elector, Fence, LeaseOptions, LeasesOfCluster, Role, Term, TimingError};
 use crate::lookup::ServicesOfKarmada;
 use crate::objects::{BindingKey, Kind};
@@ -66,6 +67,8 @@ pub struct RunOptions {
     pub estimators: Option<EstimatorOptions>,
     /// Loads the profile again when its files change; `None` to keep it as it is.
     pub reloading: Option<Reloading>,
+    /// Limits of the time for which capacity is held that clusters do not report.
+    pub holding_limits: HoldingLimits,
     /// Time that a plugin call may take before the process gives up; `None` to wait for ever.
     pub hang_limit: Option<Duration>,
     /// Version of the program, for metrics.
@@ -189,6 +192,7 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
         workers: to_workers,
         estimators,
         dry_run: options.dry_run,
+        holding_limits: options.holding_limits,
         events,
         relists,
         pending: None,

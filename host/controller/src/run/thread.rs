@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{IDLE_MAX, Message, Relists, SHUTDOWN_MAX};
 use crate::engine::{ActiveProfile, Engine, Moment, Task};
 use crate::events::EventSender;
+use crate::holdings::HoldingLimits;
 use crate::lease::Role;
 use crate::panel::Panel;
 use crate::reload::Trial;
@@ -25,6 +26,7 @@ pub(super) struct Thread {
     pub(super) workers: mpsc::UnboundedSender<Task>,
     pub(super) estimators: Option<Arc<Estimators>>,
     pub(super) dry_run: bool,
+    pub(super) holding_limits: HoldingLimits,
     pub(super) events: Option<EventSender>,
     pub(super) relists: Relists,
     /// A new profile that waits for lists, and the one who waits for its trial.
@@ -42,7 +44,7 @@ impl Thread {
             .estimators
             .as_ref()
             .is_some_and(|estimators| estimators.wants_assumed_workloads());
-        engine = engine.assuming_workloads(assumes);
+        engine = engine.assuming_workloads(assumes).holding_within(self.holding_limits);
         if self.dry_run {
             engine = engine.in_shadow();
         }

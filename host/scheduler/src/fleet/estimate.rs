@@ -286,7 +286,9 @@ fn is_known_to_models(resource: &str) -> bool {
 /// The ledger's bookings as a number of replicas with these requests. Models do not show which node a booking is on, so
 /// it cannot be subtracted from a node.
 fn replicas_taken(requests: &[(String, i64)], row: u32, ledger: Option<&Ledger>) -> i64 {
-    let Some(ledger) = ledger else { return 0 };
+    let Some(ledger) = ledger.map(Ledger::by_models) else {
+        return 0;
+    };
     requests
         .iter()
         .filter(|(_, quantity)| *quantity > 0)

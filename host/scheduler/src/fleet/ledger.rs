@@ -1,4 +1,4 @@
-//! Capacity that earlier results of the same run have taken (`--assume`).
+//! Capacity that earlier results have taken: of the same run (`--assume`), or of a live scheduler that clusters do not report yet.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,8 @@ pub struct Ledger {
     indices: BTreeMap<String, usize>,
     /// Booked quantities by row.
     columns: Vec<Vec<i64>>,
+    /// Bookings for clusters that are estimated by their models; `None` if they are the same.
+    by_models: Option<Box<Ledger>>,
 }
 
 impl Ledger {
@@ -50,6 +52,26 @@ impl Ledger {
             let resource = self.resource(resource);
             self.take(resource, row, quantity);
         }
+    }
+
+    /// The bookings that count where a cluster is estimated by its models. Models show pods only once they are bound to a node, so
+    /// a booking can end later there.
+    pub fn by_models(&self) -> &Self {
+        self.by_models.as_deref().unwrap_or(self)
+    }
+
+    /// Keeps bookings of their own for clusters that are estimated by their models, from now on.
+    #[must_use]
+    pub fn keeping_models_apart(self) -> Self {
+        Self {
+            by_models: Some(Box::default()),
+            ..self
+        }
+    }
+
+    /// The bookings for models, to change them; `None` unless they are kept apart.
+    pub fn by_models_mut(&mut self) -> Option<&mut Self> {
+        self.by_models.as_deref_mut()
     }
 
     /// The index of a resource, for [`Self::take`].

@@ -1,0 +1,214 @@
+//! Capacity that results hold: changes of results that take or release it, and what it does to a decision.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use divvy_karmada::api::{Placement, TargetCluster};
+use divvy_scheduler::fleet::Footprint;
+
+use super::{Engine, Moment};
+use crate::condition::{Cause, Failure, Retry, ScheduledReason};
+use crate::decide::affinity::selects;
+use crate::decision::Decision;
+use crate::holdings::{DecisionNumber, HeldPart, NewResult, described};
+use crate::objects::BindingKey;
+
+/// Messages of the bindings that wait for held capacity. A binding keeps its message until it waits for something else, because each new
+/// message is a write.
+pub(super) type HeldMessages = HashMap<Arc<BindingKey>, String>;
+
+/// Held parts that an explanation lists.
+const LISTED_MAX: usize = 20;
+
+/// Capacity that is held on the clusters of a placement.
+#[derive(Debug, Default)]
+pub(crate) struct HeldThere<'a> {
+    /// The first parts, by cluster and in the order of the decisions.
+    pub(crate) parts: Vec<HeldPart<'a>>,
+    /// Parts that are not listed.
+    pub(crate) further: usize,
+    /// Sum of each resource.
+    sums: BTreeMap<&'a str, i64>,
+}
+
+impl Engine {
+    /// Holds what a decision takes, before it is written; `None` if nothing is held under this profile.
+    pub(super) fn hold(
+        &mut self,
+        key: &Arc<BindingKey>,
+        targets: &[TargetCluster],
+        last: &[TargetCluster],
+        footprint: &Footprint,
+        moment: &Moment,
+    ) -> Option<DecisionNumber> {
+        let record = self.bindings.get(key);
+        let aggregated = record.map(|record| &*record.aggregated).unwrap_or_default();
+        if self.assumes_workloads {
+            self.assumed.assume(key, targets, aggregated, footprint, moment.instant);
+        }
+        if !self.active.holds() {
+            return None;
+        }
+        if self.asks_estimators {
+            self.takings.push(key, targets, last, footprint, moment.instant);
+        }
+        let result = NewResult {
+            targets,
+            last,
+            aggregated,
+            footprint,
+            since: moment.instant,
+            began: moment.wall,
+        };
+        Some(self.holdings.take(key, &result))
+    }
+
+    /// Takes in a result that may differ from the one before, whoever wrote it: its growth is held, and what it has no longer is
+    /// released.
+    pub(super) fn targets_changed(&mut self, key: &Arc<BindingKey>, before: &[TargetCluster], moment: &Moment) {
+        let Some(binding) = self.bindings.get(key).and_then(|record| record.binding()) else {
+            return;
+        };
+        let targets = &binding.spec.clusters;
+        if targets == before && !self.holdings.holds(key) {
+            return;
+        }
+        let footprint = Footprint::new(&binding.spec);
+        if targets != before {
+            self.forget_guess(key);
+            self.hold(key, targets, before, &footprint, moment);
+        }
+        if self.holdings.shrink(key, targets, &footprint) {
+            self.wake_for(Cause::Capacity, moment.instant);
+        }
+    }
+
+    /// Takes in the result of a binding that a list names: of what it has, only the part is held that its clusters cannot have reported
+    /// yet.
+    pub(super) fn targets_found(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
+        self.holdings.remove(key);
+        if !self.active.holds() {
+            return;
+        }
+        let Some(record) = self.bindings.get(key) else { return };
+        let Some(binding) = record.binding() else { return };
+        let scheduled = binding
+            .status
+            .last_scheduled_time
+            .map(|at| moment.wall.seconds() - at.seconds());
+        // A time that lies ahead is one of another clock, and now.
+        let Some(age) = scheduled.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(0))) else {
+            return;
+        };
+        let result = NewResult {
+            targets: &binding.spec.clusters,
+            last: &[],
+            aggregated: &record.aggregated,
+            footprint: &Footprint::new(&binding.spec),
+            since: moment.instant.checked_sub(age).unwrap_or(moment.instant),
+            began: binding.status.last_scheduled_time.unwrap_or(moment.wall),
+        };
+        self.holdings.restore(key, &result, age);
+    }
+
+    /// Gives up what was held too long.
+    pub(super) fn give_up_holdings(&mut self, now: Instant) {
+        let given_up = self.holdings.expire(now);
+        for (key, cluster) in &given_up {
+            tracing::debug!(binding = %key, %cluster, "capacity is no longer held: no report has shown its pods");
+        }
+        if !given_up.is_empty() {
+            self.metrics().holdings_given_up(given_up.len());
+            self.wake_for(Cause::Capacity, now);
+        }
+    }
+
+    /// Capacity that is held on the clusters that a placement selects.
+    pub(super) fn held_there(&self, placement: &Placement) -> HeldThere<'_> {
+        let mut there = HeldThere::default();
+        if self.holdings.is_empty() {
+            return there;
+        }
+        let clusters = self
+            .clusters
+            .present()
+            .filter(|(cluster, _)| selects(placement, cluster));
+        for part in clusters.flat_map(|(cluster, _)| self.holdings.parts_on(&cluster.name)) {
+            for (resource, quantity) in &part.resources {
+                let sum = there.sums.entry(*resource).or_default();
+                *sum = sum.saturating_add(*quantity);
+            }
+            match there.parts.len() < LISTED_MAX {
+                true => there.parts.push(part),
+                false => there.further += 1,
+            }
+        }
+        there
+    }
+
+    /// The failure of a binding whose result waits for held capacity. It keeps its last result, and its reschedule request stays
+    /// pending.
+    pub(super) fn waits_for_reports(
+        &mut self,
+        key: &Arc<BindingKey>,
+        decision: &Decision,
+        placement: &Placement,
+    ) -> Failure {
+        let there = self.held_there(placement);
+        let held = there.text();
+        let message = match &decision.result {
+            Err(failure) => format!("{}; {held}", failure.message),
+            Ok(_) => format!("a result that moves replicas waits; {held}"),
+        };
+        if !self.held_messages.contains_key(key) {
+            let by: Vec<String> = there.parts.iter().map(HeldPart::to_string).collect();
+            tracing::info!(binding = %key, by = by.join(", "), further = there.further, "waiting for clusters to report their pods");
+        }
+        let message = self.held_messages.entry(Arc::clone(key)).or_insert(message).clone();
+        Failure {
+            reason: ScheduledReason::Unschedulable,
+            message,
+            retry: Retry::After(Cause::Capacity),
+        }
+    }
+}
+
+impl HeldThere<'_> {
+    /// The sums, in words.
+    fn text(&self) -> String {
+        let sums: Vec<String> = self
+            .sums
+            .iter()
+            .map(|(resource, sum)| described(resource, *sum))
+            .collect();
+        format!("held for results that clusters do not report yet: {}", sums.join(", "))
+    }
+}
+
+/// True if held capacity may be the reason for a decision: it failed, or it takes replicas away.
+pub(super) fn may_depend_on_holding(decision: &Decision, last: &[TargetCluster]) -> bool {
+    match &decision.result {
+        Err(_) => true,
+        Ok(result) => crate::guard::takes_away(last, result),
+    }
+}
+
+/// True if a decision must wait because of held capacity: with nothing held there would be a result, and this one is none, or leaves less
+/// on a cluster than both the last result and that one have there.
+pub(super) fn must_wait(decision: &Decision, unheld: &Decision, last: &[TargetCluster]) -> bool {
+    match (&decision.result, &unheld.result) {
+        (Err(_), Ok(_)) => true,
+        (Ok(result), Ok(unheld)) => last.iter().any(|before| {
+            let kept = replicas_on(unheld, &before.name).min(Some(before.replicas));
+            replicas_on(result, &before.name) < kept
+        }),
+        (_, Err(_)) => false,
+    }
+}
+
+/// Replicas on a cluster; `None` if it is not in the result.
+fn replicas_on(targets: &[TargetCluster], cluster: &str) -> Option<i32> {
+    let target = targets.iter().find(|target| target.name == cluster);
+    target.map(|target| target.replicas)
+}

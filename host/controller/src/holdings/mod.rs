@@ -1,0 +1,569 @@
+//! Capacity that results have taken but that the clusters do not report yet.
+//!
+//! A result's growth is held on each cluster until the figure has it by which the cluster is estimated: where its resource models
+//! count, the requests of pods that are bound to nodes; elsewhere, and for the number of pods, the requests of all pods. Only growth
+//! of that figure above its highest value since the decision settles anything, resource by resource and the oldest decision first.
+//! What is never seen is given up: some time after the cluster has applied the result, and after a limit in any case.
+//!
+//! Holdings are by cluster name. The ledger that estimates read is by row of a snapshot, and is made anew when the rows
+//! change.
+
+mod taking;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use divvy_karmada::api::{TargetCluster, Timestamp};
+use divvy_scheduler::fleet::estimate::PODS;
+use divvy_scheduler::fleet::{FleetSnapshot, Footprint, Ledger};
+
+use self::taking::{Held, Settled, Taking, settle};
+pub use self::usage::{Figure, Usage};
+use crate::objects::{AggregatedStatus, BindingKey};
+
+/// Time limits of holdings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HoldingLimits {
+    /// Time between two reports of a cluster: `--cluster-status-update-frequency` of Karmada's controllers and agents.
+    pub report_period: Duration,
+    /// Time after which a holding ends in any case.
+    pub limit: Duration,
+}
+
+impl Default for HoldingLimits {
+    fn default() -> Self {
+        Self {
+            report_period: Duration::from_secs(10),
+            limit: Duration::from_secs(60),
+        }
+    }
+}
+
+impl HoldingLimits {
+    /// Time after which a result that a cluster has applied must have been in a report. What no report shows by then is not going to
+    /// be seen: pods that the cluster's quota refuses, or whose growth other pods hid by ending.
+    pub fn unseen(&self) -> Duration {
+        self.report_period.saturating_mul(2)
+    }
+}
+
+/// Capacity that results hold, by cluster.
+#[derive(Debug)]
+pub struct Holdings {
+    limits: HoldingLimits,
+    clusters: HashMap<Arc<str>, Account>,
+    /// Decisions of each binding that hold something, the oldest first, with the clusters.
+    bindings: HashMap<Arc<BindingKey>, Vec<(DecisionNumber, Vec<Arc<str>>)>>,
+    decisions: u64,
+    ledger: Ledger,
+    rows: HashMap<Arc<str>, usize>,
+    /// Number of the set of clusters that `rows` was made for.
+    cluster_set: Option<u64>,
+}
+
+/// Number of a decision, in the order in which decisions were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DecisionNumber(u64);
+
+/// A result, as it takes capacity.
+#[derive(Debug, Clone, Copy)]
+pub struct NewResult<'a> {
+    /// Its clusters.
+    pub targets: &'a [TargetCluster],
+    /// The clusters before.
+    pub last: &'a [TargetCluster],
+    /// State of the resource in each cluster.
+    pub aggregated: &'a [AggregatedStatus],
+    /// Pod templates of the binding.
+    pub footprint: &'a Footprint,
+    /// Time of the decision, for limits.
+    pub since: Instant,
+    /// Time of the decision, for people.
+    pub began: Timestamp,
+}
+
+/// One cluster.
+#[derive(Debug, Default)]
+struct Account {
+    /// Its last report; `None` before the first.
+    usage: Option<Usage>,
+    /// The report before the last, if the last is zero, and the time of the latter.
+    before_zero: Option<(Usage, Instant)>,
+    takings: BTreeMap<DecisionNumber, Taking>,
+}
+
+/// Part of what a binding holds, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldPart<'a> {
+    /// The binding.
+    pub binding: &'a Arc<BindingKey>,
+    /// The cluster.
+    pub cluster: &'a str,
+    /// Time of the decision.
+    pub began: Timestamp,
+    /// Quantity of each resource that is not reported yet, in the units of estimates.
+    pub resources: Vec<(&'a str, i64)>,
+}
+
+impl Default for Holdings {
+    fn default() -> Self {
+        Self::new(HoldingLimits::default())
+    }
+}
+
+impl Holdings {
+    /// Nothing is held.
+    pub fn new(limits: HoldingLimits) -> Self {
+        Self {
+            limits,
+            clusters: HashMap::new(),
+            bindings: HashMap::new(),
+            decisions: 0,
+            ledger: Ledger::default().keeping_models_apart(),
+            rows: HashMap::new(),
+            cluster_set: None,
+        }
+    }
+
+    /// The time limits.
+    pub fn limits(&self) -> &HoldingLimits {
+        &self.limits
+    }
+
+    /// The ledger for a snapshot. `cluster_set` counts the changes of the set of clusters; with another count than the last,
+    /// the rows are others, and the ledger is rebuilt.
+    pub fn ledger(&mut self, fleet: &FleetSnapshot, cluster_set: u64) -> &Ledger {
+        if self.cluster_set != Some(cluster_set) || self.rows.len() != fleet.len() {
+            self.cluster_set = Some(cluster_set);
+            self.rows = (0_u32..)
+                .zip(0..fleet.len())
+                .map(|(row, index)| (fleet.name(row).into(), index))
+                .collect();
+            self.rebuild();
+        }
+        &self.ledger
+    }
+
+    fn rebuild(&mut self) {
+        self.ledger = Ledger::default().keeping_models_apart();
+        for (cluster, account) in &self.clusters {
+            let Some(&row) = self.rows.get(cluster) else { continue };
+            for held in account.takings.values().flat_map(|taking| &taking.held) {
+                book(
+                    &mut self.ledger,
+                    row,
+                    &held.resource,
+                    held.by_all.left,
+                    held.by_bound.left,
+                );
+            }
+        }
+    }
+
+    /// Holds what a result adds on each cluster to the last one. Returns the number of the decision, with which
+    /// [`Self::retract`] undoes it.
+    pub fn take(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>) -> DecisionNumber {
+        self.decisions += 1;
+        let number = DecisionNumber(self.decisions);
+        for target in result.targets {
+            let last = result.last.iter().find(|last| last.name == target.name);
+            self.hold(key, number, target, &quantities(result.footprint, target, last), result);
+        }
+        number
+    }
+
+    /// Holds the part of a result that its clusters cannot have reported yet: of a binding that is seen for the first time, and was
+    /// scheduled `age` ago. Its pods are in a report if the cluster has had the time for one, or if the status of the resource shows
+    /// them already.
+    pub fn restore(&mut self, key: &Arc<BindingKey>, result: &NewResult<'_>, age: Duration) {
+        if age >= self.limits.unseen() {
+            return;
+        }
+        let last: Vec<TargetCluster> = result
+            .targets
+            .iter()
+            .filter_map(|target| shown(target, result))
+            .collect();
+        self.take(key, &NewResult { last: &last, ..*result });
+    }
+
+    fn hold(
+        &mut self,
+        key: &Arc<BindingKey>,
+        number: DecisionNumber,
+        target: &TargetCluster,
+        growth: &BTreeMap<&str, i64>,
+        result: &NewResult<'_>,
+    ) {
+        if growth.is_empty() {
+            return;
+        }
+        let cluster = match self.clusters.get_key_value(target.name.as_str()) {
+            Some((name, _)) => Arc::clone(name),
+            None => Arc::from(target.name.as_str()),
+        };
+        let account = self.clusters.entry(Arc::clone(&cluster)).or_default();
+        let usage = account.base(self.limits.unseen(), result.since);
+        let held: Vec<Held> = growth
+            .iter()
+            .map(|(resource, quantity)| {
+                let mut held = Held::new(Arc::from(*resource), *quantity, usage);
+                if *resource == PODS {
+                    // Models do not bound the number of pods.
+                    held.by_bound.left = 0;
+                }
+                held
+            })
+            .collect();
+        if let Some(&row) = self.rows.get(&cluster) {
+            for held in &held {
+                book(
+                    &mut self.ledger,
+                    row,
+                    &held.resource,
+                    held.by_all.left,
+                    held.by_bound.left,
+                );
+            }
+        }
+        let entry = result.aggregated.iter().find(|entry| entry.cluster == target.name);
+        let taking = Taking {
+            key: Arc::clone(key),
+            replicas: target.replicas,
+            held,
+            fingerprint: entry.map(|entry| entry.fingerprint),
+            since: result.since,
+            began: result.began,
+            applied: None,
+        };
+        account.takings.insert(number, taking);
+        let decisions = self.bindings.entry(Arc::clone(key)).or_default();
+        match decisions.last_mut().filter(|(last, _)| *last == number) {
+            Some((_, clusters)) => clusters.push(cluster),
+            None => decisions.push((number, vec![cluster])),
+        }
+    }
+
+    /// Undoes [`Self::take`]: the result was not written. Returns true if anything was held.
+    pub fn retract(&mut self, key: &BindingKey, number: DecisionNumber) -> bool {
+        self.end(key, |_, decision, _| decision == number)
+    }
+
+    /// Takes in the present result of a binding: what is held on a cluster is at most what the result has there, whoever shrank it.
+    /// Returns true if anything was released.
+    pub fn shrink(&mut self, key: &BindingKey, targets: &[TargetCluster], footprint: &Footprint) -> bool {
+        let Some(decisions) = self.bindings.get(key) else {
+            return false;
+        };
+        let mut allowed: HashMap<&str, BTreeMap<&str, i64>> = HashMap::new();
+        for target in targets {
+            let all = quantities(footprint, target, None);
+            allowed.entry(target.name.as_str()).or_insert(all);
+        }
+        let mut has_released = false;
+        for (number, clusters) in decisions {
+            for cluster in clusters {
+                let Some(taking) = account_of(&mut self.clusters, cluster, *number) else {
+                    continue;
+                };
+                for held in &mut taking.held {
+                    let rest = allowed.get_mut(&**cluster).and_then(|all| all.get_mut(&*held.resource));
+                    let limit = rest.as_ref().map_or(0, |rest| **rest);
+                    let released = held.limit(limit);
+                    if let Some(rest) = rest {
+                        *rest -= held.by_all.left.max(held.by_bound.left);
+                    }
+                    has_released |= released.by_all > 0 || released.by_bound > 0;
+                    release(&mut self.ledger, self.rows.get(cluster), &released);
+                }
+            }
+        }
+        self.drop_reported(key);
+        has_released
+    }
+
+    /// Notes the state of a binding's resource.
+    pub fn observe(&mut self, key: &BindingKey, aggregated: &[AggregatedStatus], now: Instant) {
+        for (number, clusters) in self.bindings.get(key).into_iter().flatten() {
+            for cluster in clusters {
+                let entry = aggregated.iter().find(|entry| *entry.cluster == **cluster);
+                if let Some(taking) = account_of(&mut self.clusters, cluster, *number) {
+                    taking.observe(entry, now);
+                }
+            }
+        }
+    }
+
+    /// Takes in a cluster's report; `None` for a cluster without one. Returns true if anything is no longer held.
+    pub fn reported(&mut self, cluster: &str, usage: Option<Usage>, now: Instant) -> bool {
+        let name = match self.clusters.get_key_value(cluster) {
+            Some((name, _)) => Arc::clone(name),
+            None => Arc::from(cluster),
+        };
+        let account = self.clusters.entry(Arc::clone(&name)).or_default();
+        let Some(usage) = usage else { return false };
+        let mut has_settled = false;
+        if !account.takings.is_empty() {
+            for settled in settle(account.takings.values_mut(), &usage) {
+                has_settled |= settled.by_all > 0 || settled.by_bound > 0;
+                release(&mut self.ledger, self.rows.get(&name), &settled);
+            }
+        }
+        let counts_by_models = usage.counts_by_models;
+        account.replace(usage, now);
+        if has_settled {
+            let is_over = |taking: &Taking| taking.is_reported(counts_by_models);
+            let over: Vec<_> = account.takings.iter().filter(|(_, taking)| is_over(taking)).collect();
+            let over: Vec<_> = over
+                .into_iter()
+                .map(|(number, taking)| (*number, Arc::clone(&taking.key)))
+                .collect();
+            for (number, key) in over {
+                self.end(&key, |held, decision, _| decision == number && *held == *name);
+            }
+        }
+        has_settled
+    }
+
+    /// Gives up what was held too long. Returns the clusters on which anything was given up, with the bindings.
+    pub fn expire(&mut self, now: Instant) -> Vec<(Arc<BindingKey>, Arc<str>)> {
+        let mut overdue = Vec::new();
+        for (cluster, account) in &self.clusters {
+            for taking in account.takings.values() {
+                if taking.is_overdue(&self.limits, now) {
+                    overdue.push((Arc::clone(&taking.key), Arc::clone(cluster)));
+                }
+            }
+        }
+        overdue.sort();
+        overdue.dedup();
+        let limits = self.limits;
+        for (key, _) in &overdue {
+            self.end(key, |_, _, taking| taking.is_overdue(&limits, now));
+        }
+        self.clusters
+            .retain(|_, account| account.usage.is_some() || !account.takings.is_empty());
+        overdue
+    }
+
+    /// Forgets a binding that is gone. Returns true if it held anything.
+    pub fn remove(&mut self, key: &BindingKey) -> bool {
+        self.end(key, |_, _, _| true)
+    }
+
+    /// Forgets the reports of a cluster that is gone. What is held there ends by its limits, because the cluster may come back.
+    pub fn forget_reports(&mut self, cluster: &str) {
+        if let Some(account) = self.clusters.get_mut(cluster) {
+            account.usage = None;
+            account.before_zero = None;
+        }
+    }
+
+    /// Releases everything. What clusters report stays known.
+    pub fn clear(&mut self) {
+        self.bindings.clear();
+        for account in self.clusters.values_mut() {
+            account.takings.clear();
+        }
+        self.rebuild();
+    }
+
+    /// Everything that is held, by cluster and in the order of the decisions.
+    pub fn parts(&self) -> impl Iterator<Item = HeldPart<'_>> {
+        let mut clusters: Vec<&Arc<str>> = self.clusters.keys().collect();
+        clusters.sort_unstable();
+        clusters.into_iter().flat_map(|cluster| self.parts_on(cluster))
+    }
+
+    /// Everything that is held on a cluster, in the order of the decisions.
+    pub fn parts_on(&self, cluster: &str) -> impl Iterator<Item = HeldPart<'_>> {
+        self.clusters
+            .get_key_value(cluster)
+            .into_iter()
+            .flat_map(|(name, account)| {
+                let by_models = account.counts_by_models();
+                account.takings.values().map(move |taking| HeldPart {
+                    binding: &taking.key,
+                    cluster: name,
+                    began: taking.began,
+                    resources: taking
+                        .held
+                        .iter()
+                        .map(|held| (&*held.resource, held.left(by_models)))
+                        .filter(|(_, left)| *left > 0)
+                        .collect(),
+                })
+            })
+    }
+
+    /// True if a binding holds anything.
+    pub fn holds(&self, key: &BindingKey) -> bool {
+        self.bindings.contains_key(key)
+    }
+
+    /// True if nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.bindings.is_empty()
+    }
+
+    /// Ends takings of a binding. Returns true if there were any.
+    fn end(&mut self, key: &BindingKey, is_over: impl Fn(&str, DecisionNumber, &Taking) -> bool) -> bool {
+        let Self {
+            clusters: accounts,
+            bindings,
+            ledger,
+            rows,
+            ..
+        } = self;
+        let Some(decisions) = bindings.get_mut(key) else {
+            return false;
+        };
+        let mut has_ended = false;
+        for (number, clusters) in decisions {
+            clusters.retain(|cluster| {
+                let Some(account) = accounts.get_mut(cluster) else {
+                    return false;
+                };
+                let Some(taking) = account
+                    .takings
+                    .get(number)
+                    .filter(|taking| is_over(cluster, *number, taking))
+                else {
+                    return account.takings.contains_key(number);
+                };
+                if let Some(&row) = rows.get(cluster) {
+                    for held in &taking.held {
+                        book(ledger, row, &held.resource, -held.by_all.left, -held.by_bound.left);
+                    }
+                }
+                account.takings.remove(number);
+                has_ended = true;
+                false
+            });
+        }
+        self.tidy(key);
+        has_ended
+    }
+
+    /// Ends takings of a binding of which nothing is left.
+    fn drop_reported(&mut self, key: &BindingKey) {
+        self.end(key, |_, _, taking| taking.is_reported(true));
+    }
+
+    fn tidy(&mut self, key: &BindingKey) {
+        if let Some(decisions) = self.bindings.get_mut(key) {
+            decisions.retain(|(_, clusters)| !clusters.is_empty());
+            if decisions.is_empty() {
+                self.bindings.remove(key);
+            }
+        }
+    }
+}
+
+impl fmt::Display for HeldPart<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            binding,
+            cluster,
+            began,
+            resources,
+        } = self;
+        let resources: Vec<String> = resources
+            .iter()
+            .map(|(name, quantity)| described(name, *quantity))
+            .collect();
+        write!(
+            formatter,
+            "{} on {cluster} by {binding} since {began}",
+            resources.join(" and ")
+        )
+    }
+}
+
+impl Account {
+    fn counts_by_models(&self) -> bool {
+        self.usage.as_ref().is_some_and(|usage| usage.counts_by_models)
+    }
+
+    /// The report that growth is counted from. A report of nothing that follows another is believed only after some time: Karmada
+    /// writes one if it cannot list the pods, and the next would look like growth.
+    fn base(&self, patience: Duration, now: Instant) -> Option<&Usage> {
+        match &self.before_zero {
+            Some((before, since)) if now.saturating_duration_since(*since) < patience => Some(before),
+            _ => self.usage.as_ref(),
+        }
+    }
+
+    fn replace(&mut self, usage: Usage, now: Instant) {
+        let before = self.usage.take().filter(|before| !before.is_zero());
+        self.before_zero = match (usage.is_zero(), before) {
+            (true, Some(before)) => Some((before, now)),
+            (true, None) => self.before_zero.take(),
+            (false, _) => None,
+        };
+        self.usage = Some(usage);
+    }
+}
+
+fn account_of<'a>(
+    accounts: &'a mut HashMap<Arc<str>, Account>,
+    cluster: &str,
+    number: DecisionNumber,
+) -> Option<&'a mut Taking> {
+    accounts.get_mut(cluster)?.takings.get_mut(&number)
+}
+
+/// What a target takes of each resource in addition to the last one.
+fn quantities<'a>(
+    footprint: &'a Footprint,
+    target: &'a TargetCluster,
+    last: Option<&'a TargetCluster>,
+) -> BTreeMap<&'a str, i64> {
+    let mut sums: BTreeMap<&str, i64> = BTreeMap::new();
+    for (resource, quantity) in footprint.added(target, last).filter(|(_, quantity)| *quantity > 0) {
+        let sum = sums.entry(resource).or_default();
+        *sum = sum.saturating_add(quantity);
+    }
+    sums
+}
+
+/// The part of a target that its cluster shows already; `None` if it shows nothing. A kind without a number of replicas is shown as a
+/// whole.
+fn shown(target: &TargetCluster, result: &NewResult<'_>) -> Option<TargetCluster> {
+    let mut entries = result.aggregated.iter();
+    let entry = entries.find(|entry| entry.cluster == target.name && entry.applied)?;
+    let replicas = entry.replicas.unwrap_or_else(|| i64::from(target.replicas));
+    Some(TargetCluster {
+        replicas: i32::try_from(replicas).unwrap_or(i32::MAX),
+        ..target.clone()
+    })
+}
+
+/// A quantity in the units of estimates, as Kubernetes writes it.
+pub(crate) fn described(resource: &str, quantity: i64) -> String {
+    match resource {
+        "cpu" if quantity % 1000 != 0 => format!("{resource} {quantity}m"),
+        "cpu" => format!("{resource} {}", quantity / 1000),
+        _ => format!("{resource} {quantity}"),
+    }
+}
+
+fn book(ledger: &mut Ledger, row: usize, resource: &str, by_all: i64, by_bound: i64) {
+    let index = ledger.resource(resource);
+    ledger.take(index, row, by_all);
+    if let Some(ledger) = ledger.by_models_mut() {
+        let index = ledger.resource(resource);
+        ledger.take(index, row, by_bound);
+    }
+}
+
+fn release(ledger: &mut Ledger, row: Option<&usize>, settled: &Settled) {
+    if let Some(&row) = row {
+        book(ledger, row, &settled.resource, -settled.by_all, -settled.by_bound);
+    }
+}
