@@ -176,7 +176,7 @@ fn a_result_is_cleared_only_by_the_rule_of_the_profile() {
         assert_eq!(simulation.result("web"), expected, "{lines:?} {groups} {estimate:?}");
         let events = simulation.announcements().iter();
         let has_said = events
-            .filter(|event| event.message.ends_with("; its result is removed: {a: 5}"))
+            .filter(|event| event.message.ends_with("; its result is removed: {a:5}"))
             .count();
         assert_eq!(has_said, usize::from(is_cleared), "{:#?}", simulation.announcements());
         assert_eq!(simulation.explanation("web")["clears"] == true, is_cleared);
@@ -273,8 +273,10 @@ fn a_binding_that_waits_for_reports_says_so_once() {
         "figures are published by the clock"
     );
     simulation.engine().publish(simulation.now());
+    let mut scraped = simulation.scraped("divvy_held_capacity");
+    scraped.sort();
     assert_eq!(
-        simulation.scraped("divvy_held_capacity"),
+        scraped,
         [
             "divvy_held_capacity{cluster=\"a\",resource=\"cpu\"} 70000",
             "divvy_held_capacity{cluster=\"a\",resource=\"pods\"} 70"
@@ -357,19 +359,23 @@ fn a_write_whose_answer_is_lost_takes_its_room_all_the_same() {
 #[test]
 fn shadow_mode_names_holding_as_the_cause_of_a_difference() {
     let status = |reason: &str, status: &str| json!({"conditions": [{"type": "Scheduled", "status": status, "reason": reason, "message": ""}]});
-    let mut simulation = Simulation::new(&[plain("a", 100, 0)]).in_shadow();
-    simulation.create("first", by_room(60));
     let mut written = status("Success", "True");
     written["lastScheduledTime"] = json!("2027-01-15T08:00:00Z");
-    simulation.patch("first", &json!({"spec": {"clusters": [{"name": "a", "replicas": 60}]}}));
-    simulation.patch("first", &json!({"status": written}));
-    // The other one does not hold what `first` has taken.
-    simulation.create("second", by_room(60));
-    simulation.patch(
-        "second",
-        &json!({"spec": {"clusters": [{"name": "a", "replicas": 60}]}}),
-    );
-    simulation.patch("second", &json!({"status": written}));
+    // As Karmada writes a result: the clusters with the placement, then the status.
+    let result = |placement: &Value| {
+        json!({
+            "metadata": {"annotations": {"policy.karmada.io/applied-placement": placement.to_string()}},
+            "spec": {"clusters": [{"name": "a", "replicas": 60}]},
+        })
+    };
+    let mut simulation = Simulation::new(&[plain("a", 100, 0)]).in_shadow();
+    // The other one does not hold what the first has taken.
+    for name in ["first", "second"] {
+        let specification = by_room(60);
+        simulation.create(name, specification.clone());
+        simulation.patch(name, &result(&specification["placement"]));
+        simulation.patch(name, &json!({"status": written}));
+    }
     simulation.create("third", by_room(200));
     simulation.patch("third", &json!({"status": status("NoClusterFit", "False")}));
     let page = simulation.shadow();

@@ -9,7 +9,7 @@ use divvy_profile::WhenClustersChange;
 
 use super::{Engine, Moment, scope_of};
 use crate::condition::Cause;
-use crate::decide::affinity::{ClusterProperties, concerns};
+use crate::decide::affinity::{ClusterProperties, concerns, selects};
 use crate::decide::ownership::is_ours;
 use crate::holdings::Usage;
 use crate::lease::Term;
@@ -312,7 +312,7 @@ impl Engine {
                 Cause::Capacity => true,
                 Cause::Binding | Cause::MissingClusters => false,
             };
-            helps && bindings.get(key).is_some_and(|record| is_concerned(record, &sides))
+            helps && bindings.get(key).is_some_and(|record| may_be_helped(record, &sides))
         });
     }
 
@@ -389,9 +389,12 @@ impl Engine {
 /// True if any side of a cluster's change is in a binding's affinity.
 fn is_concerned(record: &Record, sides: &[&ClusterProperties]) -> bool {
     let observed = record.observed_group.as_deref().unwrap_or_default();
-    let placement = record
-        .placement
-        .as_ref()
-        .and_then(|shared| shared.placement.as_ref().ok());
+    let placement = record.readable_placement();
     placement.is_some_and(|placement| sides.iter().any(|cluster| concerns(placement, observed, cluster)))
+}
+
+/// True if any side of a cluster's change is in any affinity of a binding that failed in all of its groups.
+fn may_be_helped(record: &Record, sides: &[&ClusterProperties]) -> bool {
+    let placement = record.readable_placement();
+    placement.is_some_and(|placement| sides.iter().any(|cluster| selects(placement, cluster)))
 }

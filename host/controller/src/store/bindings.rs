@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use divvy_karmada::api::{BindingScope, PolicyScope, ReadJson, ResourceBinding, TargetCluster, Timestamp};
+use divvy_karmada::api::{BindingScope, Placement, PolicyScope, ReadJson, ResourceBinding, TargetCluster, Timestamp};
 use divvy_karmada::policy::{Claim, claimed_by};
 use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
 
@@ -268,6 +268,12 @@ impl Record {
     /// its own serialisation always can.
     pub fn binding(&self) -> Option<ResourceBinding> {
         ResourceBinding::from_json(&self.document).ok()
+    }
+
+    /// The placement; `None` if there is none, or it cannot be read.
+    pub fn readable_placement(&self) -> Option<&Placement> {
+        let shared = self.placement.as_ref()?;
+        shared.placement.as_deref().ok()
     }
 
     /// False if it is certainly in no workload affinity group, which is known without parsing it.
