@@ -91,7 +91,7 @@ fn a_strategy_in_c_explains_and_counts() {
     let explanation = decision.explanation.expect("an explanation was asked for");
     let reasons = explanation.clusters.iter().flat_map(|cluster| &cluster.reasons);
     let reasons: Vec<(&str, Option<&str>, &str)> = reasons
-        .map(|reason| (reason.cause, reason.bound_by, reason.text.as_str()))
+        .map(|reason| (&*reason.cause, reason.bound_by.as_deref(), reason.text.as_str()))
         .collect();
     assert_eq!(
         reasons,

@@ -1,5 +1,6 @@
 //! Explanations that a running scheduler keeps: every cluster of a small fleet, the ones that matter of a large one.
 
+use divvy_controller::explanations::Description;
 use serde_json::{Value, json};
 
 use super::simulation::Simulation;
@@ -76,4 +77,17 @@ fn in_a_large_fleet_clusters_of_the_results_are_listed_and_the_others_counted() 
     let named = names(&rejected["clusters"]);
     assert!(before.iter().all(|name| named.contains(&name.as_str())), "{rejected:#}");
     assert_eq!(named.len(), before.len() + 20, "{rejected:#}");
+}
+
+/// `divvy explain` reads the type that the scheduler writes, so nothing that is shown can get another name unnoticed.
+#[test]
+fn an_explanation_is_read_as_it_was_written() {
+    let mut simulation = Simulation::new(&fleet(300));
+    for (name, specification) in [("web", divided_over("gold", 12)), ("none", divided_over("lead", 3))] {
+        simulation.create(name, specification);
+        let written = simulation.explanation(name);
+        let read: Description<'_> = serde_json::from_value(written.clone()).expect("an explanation");
+        assert_eq!(serde_json::to_value(&read).expect("JSON"), written);
+        assert!(read.candidates.is_some() && !read.because.is_empty(), "{read:?}");
+    }
 }

@@ -3,13 +3,14 @@
 //! Explanations are kept as JSON. Once they take more than their limit, the oldest are dropped; a binding that is
 //! decided again counts as new.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use divvy_karmada::api::{TargetCluster, Timestamp};
 use divvy_scheduler::cycle::explanation::Fate;
 use divvy_scheduler::cycle::{ClusterExplanation, Explanation, LeftOut, Note};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::decide::rules::Reason;
@@ -86,67 +87,119 @@ impl Explanations {
     }
 }
 
-/// A decision as it is kept: the outcome, the rule by which it was made, each candidate, and the other clusters by the
+/// A decision as it is kept and shown: the outcome, the rule by which it was made, each candidate, and the other clusters by the
 /// reason of their rejection.
 ///
-/// It borrows from the decision and is written as text at once: a tree of values for every cluster costs several times the
-/// decision itself.
-#[derive(Debug, Serialize)]
+/// Written, it borrows from the decision and becomes text at once: a tree of values for every cluster costs several times the
+/// decision itself. Read, it owns everything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Description<'a> {
-    decided_at: &'a str,
-    because: &'static str,
-    strategy: &'a str,
-    affinity: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    valid_until: Option<String>,
-    outcome: Outcome<'a>,
+    /// Time of the decision.
+    pub decided_at: Cow<'a, str>,
+    /// The rule by which it was made, in words.
+    pub because: Cow<'a, str>,
+    /// Name of the strategy; empty if the binding has no plan.
+    pub strategy: Cow<'a, str>,
+    /// The affinity group that fitted; empty if none did or there are none.
+    pub affinity: Cow<'a, str>,
+    /// Time until which the decision holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<Cow<'a, str>>,
+    /// The result or the failure.
+    pub outcome: Outcome<'a>,
     /// True if the previous result is removed.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    clears: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    held: Option<Held<'a>>,
-    last: &'a [TargetCluster],
-    failed_groups: Vec<FailedGroup<'a>>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    warnings: &'a [String],
-    candidates: Option<Vec<&'a ClusterExplanation>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub clears: bool,
+    /// Capacity that results hold on the clusters of the placement; `None` if there is none, or it was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HeldCapacity<'a>>,
+    /// The clusters before the decision.
+    pub last: Cow<'a, [TargetCluster]>,
+    /// Each affinity group that failed.
+    pub failed_groups: Vec<FailedGroup<'a>>,
+    /// Mistakes in the binding or its policy that were tolerated.
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    pub warnings: Cow<'a, [String]>,
+    /// The candidates; `None` if the decision was not explained.
+    pub candidates: Option<Vec<Cow<'a, ClusterExplanation>>>,
     /// Number of candidates without replicas that are not listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    further_candidates: Option<usize>,
-    rejected: Option<Vec<Rejected<'a>>>,
-    notes: Option<&'a [Note]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub further_candidates: Option<usize>,
+    /// The other clusters, by the reason of their rejection.
+    pub rejected: Option<Vec<Rejected<'a>>>,
+    /// Remarks of plugins on the decision as a whole.
+    pub notes: Option<Cow<'a, [Note]>>,
 }
 
-#[derive(Debug, Serialize)]
+/// The result or the failure of a decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Outcome<'a> {
-    Scheduled { clusters: &'a [TargetCluster] },
-    Failed { reason: &'static str, message: &'a str },
+pub enum Outcome<'a> {
+    /// It has a result.
+    Scheduled {
+        /// The clusters.
+        clusters: Cow<'a, [TargetCluster]>,
+    },
+    /// It has none.
+    Failed {
+        /// Reason of the condition.
+        reason: Cow<'a, str>,
+        /// Message of the condition.
+        message: Cow<'a, str>,
+    },
 }
 
-/// Capacity that results hold on the clusters of the placement.
-#[derive(Debug, Serialize)]
+/// Capacity that results hold on the clusters of a placement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Held<'a> {
+pub struct HeldCapacity<'a> {
     /// True if the result waits for it.
-    waits: bool,
-    parts: Vec<HeldEntry<'a>>,
-    /// Parts that are not listed.
-    #[serde(skip_serializing_if = "is_zero")]
-    further: usize,
+    pub waits: bool,
+    /// The first parts, by cluster and in the order of the decisions.
+    pub parts: Vec<HeldByResult<'a>>,
+    /// Number of parts that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub further: usize,
 }
 
 /// Capacity that one result holds on one cluster.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct HeldEntry<'a> {
-    cluster: &'a str,
-    binding: String,
-    since: String,
-    resources: Vec<String>,
+pub struct HeldByResult<'a> {
+    /// Name of the cluster.
+    pub cluster: Cow<'a, str>,
+    /// Namespace and name of the binding.
+    pub binding: String,
+    /// Time of its decision.
+    pub since: String,
+    /// Each resource with the quantity that is not reported yet.
+    pub resources: Vec<String>,
 }
 
+/// An affinity group that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FailedGroup<'a> {
+    /// Name of the group; empty if the placement has none.
+    pub affinity: Cow<'a, str>,
+    /// Error of the group.
+    pub message: Cow<'a, str>,
+}
+
+/// Clusters that were rejected for one reason.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rejected<'a> {
+    /// Name of the plugin; empty if no plugin rejected them.
+    pub plugin: Cow<'a, str>,
+    /// The reason.
+    pub reason: Cow<'a, str>,
+    /// Number of clusters.
+    pub count: usize,
+    /// The clusters that are listed.
+    pub clusters: Vec<Cow<'a, str>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
@@ -161,8 +214,8 @@ impl<'a> Description<'a> {
     /// Lists held capacity, if there is any. `waits` is true if the result waits for it.
     #[must_use]
     pub(crate) fn holding(self, waits: bool, there: &HeldThere<'a>) -> Self {
-        let parts = there.parts.iter().map(|part| HeldEntry {
-            cluster: part.cluster,
+        let parts = there.parts.iter().map(|part| HeldByResult {
+            cluster: part.cluster.into(),
             binding: part.binding.to_string(),
             since: part.began.to_string(),
             resources: part
@@ -171,29 +224,14 @@ impl<'a> Description<'a> {
                 .map(|(resource, quantity)| described(resource, *quantity))
                 .collect(),
         });
-        let parts: Vec<HeldEntry<'a>> = parts.collect();
-        let held = (!parts.is_empty()).then_some(Held {
+        let parts: Vec<HeldByResult<'a>> = parts.collect();
+        let held = (!parts.is_empty()).then_some(HeldCapacity {
             waits,
             parts,
             further: there.further,
         });
         Self { held, ..self }
     }
-}
-
-#[derive(Debug, Serialize)]
-struct FailedGroup<'a> {
-    affinity: &'a str,
-    message: &'a str,
-}
-
-/// Clusters that were rejected for one reason.
-#[derive(Debug, Serialize)]
-struct Rejected<'a> {
-    plugin: &'a str,
-    reason: &'a str,
-    count: usize,
-    clusters: Vec<&'a str>,
 }
 
 /// Describes a decision.
@@ -206,31 +244,36 @@ pub fn describe<'a>(
     let explanation = decision.explanation.as_ref();
     let failed_groups = decision.failed_groups.iter();
     Description {
-        decided_at,
-        because: because(reason),
-        strategy: &decision.strategy,
-        affinity: &decision.affinity,
+        decided_at: decided_at.into(),
+        because: because(reason).into(),
+        strategy: decision.strategy.as_str().into(),
+        affinity: decision.affinity.as_str().into(),
         valid_until: decision
             .valid_until
-            .map(|milliseconds| Timestamp::from_milliseconds(milliseconds).to_string()),
+            .map(|milliseconds| Timestamp::from_milliseconds(milliseconds).to_string().into()),
         outcome: match &decision.result {
-            Ok(clusters) => Outcome::Scheduled { clusters },
+            Ok(clusters) => Outcome::Scheduled {
+                clusters: clusters.into(),
+            },
             Err(failure) => Outcome::Failed {
-                reason: failure.reason.as_str(),
-                message: &failure.message,
+                reason: failure.reason.as_str().into(),
+                message: failure.message.as_str().into(),
             },
         },
         clears: false,
         held: None,
-        last,
+        last: last.into(),
         failed_groups: failed_groups
-            .map(|(affinity, message)| FailedGroup { affinity, message })
+            .map(|(affinity, message)| FailedGroup {
+                affinity: affinity.into(),
+                message: message.into(),
+            })
             .collect(),
-        warnings: &decision.warnings,
+        warnings: decision.warnings.as_slice().into(),
         candidates: explanation.map(candidates),
         further_candidates: explanation.and_then(further_candidates),
         rejected: explanation.map(|explanation| rejected(explanation, last)),
-        notes: explanation.map(|explanation| explanation.notes.as_slice()),
+        notes: explanation.map(|explanation| explanation.notes.as_slice().into()),
     }
 }
 
@@ -248,10 +291,11 @@ pub fn because(reason: Reason) -> &'static str {
     }
 }
 
-fn candidates(explanation: &Explanation) -> Vec<&ClusterExplanation> {
+fn candidates(explanation: &Explanation) -> Vec<Cow<'_, ClusterExplanation>> {
     let clusters = explanation.clusters.iter();
     clusters
         .filter(|cluster| cluster.candidate || cluster.replicas.is_some())
+        .map(Cow::Borrowed)
         .collect()
 }
 
@@ -299,10 +343,10 @@ fn rejected<'a>(explanation: &'a Explanation, last: &[TargetCluster]) -> Vec<Rej
         by_reason.entry((&unlisted.plugin, text)).or_default().count += unlisted.count;
     }
     let reasons = by_reason.into_iter().map(|((plugin, reason), names)| Rejected {
-        plugin,
-        reason,
+        plugin: plugin.into(),
+        reason: reason.into(),
         count: names.count,
-        clusters: names.listed,
+        clusters: names.listed.into_iter().map(Cow::Borrowed).collect(),
     });
     reasons.collect()
 }

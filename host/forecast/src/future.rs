@@ -12,6 +12,7 @@ use divvy_karmada::detector::Binding;
 use divvy_profile::{ProfileConfiguration, WhenClustersChange, WhenNoClusterFits};
 use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decide::affinity::{ClusterProperties, concerns};
+use divvy_scheduler::decide::clearing::clears;
 use divvy_scheduler::decide::policy::{AppliedPolicy, Awaited, Request, request_in_force};
 use divvy_scheduler::decide::rules::{Reason, Standing, Sum, reason_to_decide};
 use divvy_scheduler::decide::{APPLIED_PLACEMENT, APPLIED_POLICY};
@@ -496,7 +497,7 @@ fn undecided(prepared: &Prepared, situation: &Situation) -> Entry {
 fn result(decision: &Decision, side: &Side) -> Option<Assignment> {
     match &decision.outcome {
         Outcome::Scheduled(targets) => Some(targets.iter().cloned().collect()),
-        Outcome::Failed(CycleError::NoClusterFit { .. }) if side.when_no_cluster_fits == WhenNoClusterFits::Clear => {
+        Outcome::Failed(error) if clears(side.when_no_cluster_fits, error, decision.fits_nowhere) => {
             Some(Assignment::new())
         }
         Outcome::Failed(_) | Outcome::Skipped(_) => None,

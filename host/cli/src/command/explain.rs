@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use divvy_controller::explanations::Description;
 use divvy_controller::serve::Response;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::Exit;
@@ -71,18 +73,29 @@ pub(super) fn run(arguments: &ExplainArguments, console: &Console) -> Result<Exi
         false => format!("/explain/resourcebinding/{namespace}/{name}"),
     };
     let body = get(arguments.address, &path)?;
-    let answer: Value = serde_json::from_slice(&body).map_err(|error| {
-        let message = format!("the answer of {} is not an explanation", arguments.address);
-        Failure::usage(Diagnostic::new(message).with_cause(error.to_string()))
-    })?;
-    console.print(|out| match arguments.output {
+    match arguments.output {
+        // With all that a newer scheduler may say.
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &answer)?;
-            writeln!(out)
+            let answer: Value = read(&body, arguments.address)?;
+            console.print(|out| {
+                serde_json::to_writer_pretty(&mut *out, &answer)?;
+                writeln!(out)
+            })?;
         }
-        Format::Text => account::write(&answer, console.width(), out),
-    })?;
+        Format::Text => {
+            let answer: Description<'_> = read(&body, arguments.address)?;
+            console.print(|out| account::write(&answer, console.width(), out))?;
+        }
+    }
     Ok(Exit::Success)
+}
+
+fn read<'a, T: Deserialize<'a>>(body: &'a [u8], address: SocketAddr) -> Result<T, Failure> {
+    serde_json::from_slice(body).map_err(|error| {
+        let message = format!("the answer of {address} is not an explanation");
+        let hint = "the scheduler may be of another version";
+        Failure::usage(Diagnostic::new(message).with_hint(hint).with_cause(error.to_string()))
+    })
 }
 
 fn get(address: SocketAddr, path: &str) -> Result<Vec<u8>, Failure> {

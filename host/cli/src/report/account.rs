@@ -2,136 +2,179 @@
 
 use std::io::{self, Write};
 
-use serde_json::Value;
+use anstyle::Style;
+use divvy_controller::explanations::{Description, FailedGroup, HeldCapacity, Outcome, Rejected};
+use divvy_karmada::api::TargetCluster;
+use divvy_scheduler::cycle::ClusterExplanation;
 
 use super::grid::write_text;
 use super::style;
 use super::text::printable;
 
+/// Lines of a decision, wrapped at the width of the terminal.
+struct Lines<'a> {
+    out: &'a mut dyn Write,
+    columns: Option<usize>,
+}
+
 /// Writes a decision as the scheduler's `/explain` describes it. `columns` is the width of the terminal; without it, nothing
 /// is wrapped.
-pub(crate) fn write(answer: &Value, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    let text = |key: &str| printable(answer[key].as_str().unwrap_or_default()).to_string();
-    let last = replicas_by_cluster(&answer["last"]);
-    let mut heading = format!("decided at {}, because {}", text("decidedAt"), text("because"));
-    let strategy = text("strategy");
-    if !strategy.is_empty() {
-        heading.push_str(&format!("; strategy {strategy}"));
+pub(crate) fn write(answer: &Description<'_>, columns: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = Lines { out, columns };
+    lines.heading(answer)?;
+    lines.failed_groups(&answer.failed_groups)?;
+    for warning in answer.warnings.iter() {
+        lines.write(0, &format!("warning: {}", printable(warning)), style::WARNING)?;
     }
-    let affinity = text("affinity");
-    if !affinity.is_empty() {
-        heading.push_str(&format!(", affinity group `{affinity}`"));
+    lines.outcome(answer)?;
+    if let Some(held) = &answer.held {
+        lines.held(held)?;
     }
-    write_text(out, columns, 0, &heading, style::PLAIN)?;
-    for group in list(&answer["failedGroups"]) {
-        let name = group["affinity"].as_str().unwrap_or_default();
-        let message = printable(group["message"].as_str().unwrap_or_default()).to_string();
-        if !name.is_empty() {
-            let text = format!("affinity group `{name}` did not fit: {message}");
-            write_text(out, columns, 0, &text, style::PLAIN)?;
-        }
-    }
-    for warning in list(&answer["warnings"]) {
-        let warning = printable(warning.as_str().unwrap_or_default()).to_string();
-        write_text(out, columns, 0, &format!("warning: {warning}"), style::WARNING)?;
-    }
-    match answer["outcome"]["message"].as_str() {
-        Some(message) => {
-            let reason = answer["outcome"]["reason"].as_str().unwrap_or_default();
-            let message = printable(message).to_string();
-            write_text(out, columns, 0, &format!("{reason}: {message}"), style::BAD)?;
-        }
-        None => {
-            for (cluster, replicas) in replicas_by_cluster(&answer["outcome"]["clusters"]) {
-                let before = last
-                    .iter()
-                    .find(|(name, _)| *name == cluster)
-                    .map_or(0, |(_, replicas)| *replicas);
-                let change = match replicas - before {
-                    0 => String::new(),
-                    change => format!(" ({change:+})"),
-                };
-                writeln!(out, "  {cluster}: {replicas}{change}")?;
-            }
-        }
-    }
-    let candidates = list(&answer["candidates"]);
+    let candidates = answer.candidates.as_deref().unwrap_or_default();
     if !candidates.is_empty() {
-        writeln!(out, "candidates:")?;
+        lines.write(0, "candidates:", style::PLAIN)?;
     }
     for candidate in candidates {
-        let name = printable(candidate["name"].as_str().unwrap_or_default()).to_string();
-        let mut facts = Vec::new();
-        for (key, label) in [
-            ("score", "score"),
-            ("fitsNow", "fits now"),
-            ("last", "last"),
-            ("tier", "tier"),
-            ("replicas", "assigned"),
-        ] {
-            if let Some(number) = candidate[key].as_i64() {
-                facts.push(format!("{label} {number}"));
-            }
-        }
-        let facts = facts.join(", ");
-        write_text(out, columns, 2, &format!("{name}: {facts}"), style::PLAIN)?;
-        for reason in list(&candidate["reasons"]) {
-            let remark = printable(reason["text"].as_str().unwrap_or_default()).to_string();
-            write_text(out, columns, 4, &remark, style::FAINT)?;
-        }
+        lines.candidate(candidate)?;
     }
-    if let Some(count) = answer["furtherCandidates"].as_u64() {
+    if let Some(count) = answer.further_candidates {
         let text = format!("and {count} more without replicas; `divvy schedule --kubeconfig FILE --explain` lists all");
-        write_text(out, columns, 2, &text, style::FAINT)?;
+        lines.write(2, &text, style::FAINT)?;
     }
-    let rejected = list(&answer["rejected"]);
+    let rejected = answer.rejected.as_deref().unwrap_or_default();
     if !rejected.is_empty() {
-        writeln!(out, "not chosen:")?;
+        lines.write(0, "not chosen:", style::PLAIN)?;
     }
     for entry in rejected {
-        let names: Vec<&str> = list(&entry["clusters"]).iter().filter_map(Value::as_str).collect();
-        let count = entry["count"].as_u64().unwrap_or(0);
-        let more = count.saturating_sub(names.len() as u64);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
-        let reason = printable(entry["reason"].as_str().unwrap_or_default()).to_string();
-        let plugin = entry["plugin"].as_str().unwrap_or_default();
-        let plugin = if plugin.is_empty() {
-            String::new()
-        } else {
-            format!(" ({plugin})")
-        };
-        let names = names.join(", ");
-        let names = match names.is_empty() {
-            true => String::new(),
-            false => format!(": {}{more}", printable(&names)),
-        };
-        let text = format!("{count} {reason}{plugin}{names}");
-        write_text(out, columns, 2, &text, style::PLAIN)?;
+        lines.rejected(entry)?;
     }
-    for note in list(&answer["notes"]) {
-        let plugin = note["plugin"].as_str().unwrap_or_default();
-        let text = printable(note["text"].as_str().unwrap_or_default()).to_string();
-        write_text(out, columns, 0, &format!("note of {plugin}: {text}"), style::PLAIN)?;
+    for note in answer.notes.as_deref().unwrap_or_default() {
+        let text = format!("note of {}: {}", printable(&note.plugin), printable(&note.text));
+        lines.write(0, &text, style::PLAIN)?;
     }
     Ok(())
 }
 
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map(Vec::as_slice).unwrap_or_default()
+impl Lines<'_> {
+    fn write(&mut self, indent: usize, text: &str, style: Style) -> io::Result<()> {
+        write_text(self.out, self.columns, indent, text, style)
+    }
+
+    fn heading(&mut self, answer: &Description<'_>) -> io::Result<()> {
+        let mut heading = format!(
+            "decided at {}, because {}",
+            printable(&answer.decided_at),
+            printable(&answer.because)
+        );
+        if !answer.strategy.is_empty() {
+            heading.push_str(&format!("; strategy {}", printable(&answer.strategy)));
+        }
+        if !answer.affinity.is_empty() {
+            heading.push_str(&format!(", affinity group `{}`", printable(&answer.affinity)));
+        }
+        self.write(0, &heading, style::PLAIN)
+    }
+
+    fn failed_groups(&mut self, groups: &[FailedGroup<'_>]) -> io::Result<()> {
+        for FailedGroup { affinity, message } in groups.iter().filter(|group| !group.affinity.is_empty()) {
+            let text = format!(
+                "affinity group `{}` did not fit: {}",
+                printable(affinity),
+                printable(message)
+            );
+            self.write(0, &text, style::PLAIN)?;
+        }
+        Ok(())
+    }
+
+    fn outcome(&mut self, answer: &Description<'_>) -> io::Result<()> {
+        match &answer.outcome {
+            Outcome::Failed { reason, message } => {
+                let text = format!("{}: {}", printable(reason), printable(message));
+                self.write(0, &text, style::BAD)?;
+                if answer.clears {
+                    let clusters: Vec<String> = answer.last.iter().map(described).collect();
+                    let text = format!("the result is removed: {}", clusters.join(", "));
+                    self.write(0, &text, style::BAD)?;
+                }
+                Ok(())
+            }
+            Outcome::Scheduled { clusters } => {
+                for target in clusters.iter() {
+                    let before = answer.last.iter().find(|before| before.name == target.name);
+                    let change = i64::from(target.replicas) - before.map_or(0, |before| i64::from(before.replicas));
+                    let change = match change {
+                        0 => String::new(),
+                        change => format!(" ({change:+})"),
+                    };
+                    self.write(2, &format!("{}{change}", described(target)), style::PLAIN)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn held(&mut self, held: &HeldCapacity<'_>) -> io::Result<()> {
+        let text = match held.waits {
+            true => "the result waits for clusters to report what other results have taken:",
+            false => "taken by other results and not reported yet:",
+        };
+        self.write(0, text, style::PLAIN)?;
+        for part in &held.parts {
+            let text = format!(
+                "{}: {} by {} since {}",
+                printable(&part.cluster),
+                printable(&part.resources.join(", ")),
+                printable(&part.binding),
+                printable(&part.since)
+            );
+            self.write(2, &text, style::PLAIN)?;
+        }
+        match held.further {
+            0 => Ok(()),
+            further => self.write(2, &format!("and {further} more"), style::FAINT),
+        }
+    }
+
+    fn candidate(&mut self, candidate: &ClusterExplanation) -> io::Result<()> {
+        let facts = [
+            ("score", candidate.score),
+            ("fits now", candidate.fits_now),
+            ("last", candidate.last),
+            ("tier", candidate.tier.map(i64::from)),
+            ("assigned", candidate.replicas),
+        ];
+        let facts = facts
+            .iter()
+            .filter_map(|(label, number)| number.map(|number| format!("{label} {number}")));
+        let facts: Vec<String> = facts.collect();
+        let text = format!("{}: {}", printable(&candidate.name), facts.join(", "));
+        self.write(2, &text, style::PLAIN)?;
+        for reason in &candidate.reasons {
+            self.write(4, &printable(&reason.text).to_string(), style::FAINT)?;
+        }
+        Ok(())
+    }
+
+    fn rejected(&mut self, entry: &Rejected<'_>) -> io::Result<()> {
+        let plugin = match entry.plugin.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", printable(&entry.plugin)),
+        };
+        let more = match entry.count.saturating_sub(entry.clusters.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = match entry.clusters.is_empty() {
+            true => String::new(),
+            false => format!(": {}{more}", printable(&entry.clusters.join(", "))),
+        };
+        let text = format!("{} {}{plugin}{names}", entry.count, printable(&entry.reason));
+        self.write(2, &text, style::PLAIN)
+    }
 }
 
-fn replicas_by_cluster(targets: &Value) -> Vec<(&str, i64)> {
-    list(targets)
-        .iter()
-        .map(|target| {
-            (
-                target["name"].as_str().unwrap_or_default(),
-                target["replicas"].as_i64().unwrap_or(0),
-            )
-        })
-        .collect()
+/// A cluster with its replicas.
+fn described(target: &TargetCluster) -> String {
+    format!("{}: {}", printable(&target.name), target.replicas)
 }

@@ -1,5 +1,6 @@
 //! Rendering of constructed decisions. No plugin is loaded.
 
+use divvy_controller::explanations::Description;
 use divvy_karmada::detector::{Binding, Detected};
 use divvy_karmada::workloads::WorkloadKinds;
 use divvy_manifests::{ReadOptions, read_text};
@@ -147,6 +148,7 @@ fn decision(input: &Binding) -> Decision {
         plan: plan(input),
         replicas: input.replicas(),
         outcome,
+        fits_nowhere: false,
         affinity: String::new(),
         time: None,
         tables: None,
@@ -269,7 +271,7 @@ fn a_figure_that_a_reason_mentions_is_printed_once() {
     let text = "keeps 2, fits 5: +3 in proportion over 1 clusters";
     let reason = Reason {
         plugin: "aggregated".to_owned(),
-        cause: "proportion",
+        cause: "proportion".into(),
         bound_by: None,
         remainder: None,
         figures: [("keeps".to_owned(), 2), ("fitsNow".to_owned(), 5)].into(),
@@ -489,6 +491,12 @@ fn a_remembered_decision_is_wrapped_at_the_width_of_the_terminal() {
         "because": "its placement changed",
         "strategy": "Average",
         "outcome": {"clusters": [{"name": "m1", "replicas": 3}]},
+        "affinity": "",
+        "failedGroups": [],
+        "notes": [],
+        "held": {"waits": false, "parts": [
+            {"cluster": "m1", "binding": "shop/web", "since": "2026-01-01T00:00:00Z", "resources": ["cpu 2", "pods 4"]},
+        ], "further": 3},
         "last": [{"name": "m1", "replicas": 1}],
         "candidates": [{
             "name": "m1",
@@ -497,7 +505,8 @@ fn a_remembered_decision_is_wrapped_at_the_width_of_the_terminal() {
             "last": 1,
             "tier": 1,
             "replicas": 3,
-            "reasons": [{"text": "capacity 5: 3 each"}],
+            "candidate": true,
+            "reasons": [{"plugin": "average", "cause": "even", "text": "capacity 5: 3 each"}],
         }],
         "furtherCandidates": 900,
         "rejected": [
@@ -505,11 +514,16 @@ fn a_remembered_decision_is_wrapped_at_the_width_of_the_terminal() {
             {"plugin": "selector", "reason": "feasible, but not selected", "count": 7, "clusters": []},
         ],
     });
+    let answer = answer.to_string();
+    let answer: Description<'_> = serde_json::from_str(&answer).expect("an explanation");
     let whole = rendered(|out| account::write(&answer, None, out));
     let expected = format!(
         "\
 decided at 2026-01-01T00:00:00Z, because its placement changed; strategy Average
   m1: 3 (+2)
+taken by other results and not reported yet:
+  m1: cpu 2, pods 4 by shop/web since 2026-01-01T00:00:00Z
+  and 3 more
 candidates:
   m1: score 0, fits now 4, last 1, tier 1, assigned 3
     capacity 5: 3 each

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use divvy_profile::WhenNoClusterFits;
 use divvy_scheduler::fleet::FleetSnapshot;
 use divvy_scheduler::placements::Placements;
 use divvy_scheduler::scheduler::{BriefFailure, BriefOutcome, Recurring, Scheduler};
@@ -312,7 +311,7 @@ impl<'a> Ground<'a> {
 
     /// True if a failure takes all clusters away.
     fn clears(&self, failure: BriefFailure) -> bool {
-        failure == BriefFailure::NoClusterFit && self.side.when_no_cluster_fits == WhenNoClusterFits::Clear
+        failure.clears(self.side.when_no_cluster_fits)
     }
 
     /// Those that are decided anyway and these others, in the order of decisions.

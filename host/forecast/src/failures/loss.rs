@@ -152,5 +152,6 @@ impl Tally {
 }
 
 fn is_unschedulable(failure: Option<BriefFailure>) -> bool {
-    matches!(failure, Some(BriefFailure::NoClusterFit | BriefFailure::Unschedulable))
+    use BriefFailure::{FitsNowhere, NoClusterFit, Unschedulable};
+    matches!(failure, Some(FitsNowhere | NoClusterFit | Unschedulable))
 }

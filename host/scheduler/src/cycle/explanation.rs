@@ -2,10 +2,11 @@
 //!
 //! `host/cli/schema/schedule.json` describes their form in JSON.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use divvy_framework_view::reason::{Bound, Cause};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Clusters that an explanation lists one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,20 +19,20 @@ pub enum Detail {
 }
 
 /// Explanation of one cycle.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     /// Clusters of the snapshot, sorted by name: all of them, or those that [`Detail::Short`] chooses.
     pub clusters: Vec<ClusterExplanation>,
     /// Clusters that are not listed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<Unlisted>,
     /// Plugins' remarks about the decision as a whole.
     pub notes: Vec<Note>,
 }
 
 /// Number of clusters that are not listed, for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Unlisted {
     /// Outcome for these clusters.
@@ -46,7 +47,7 @@ pub struct Unlisted {
 }
 
 /// Outcome for a cluster that is not in the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fate {
     /// A candidate that got no replicas.
@@ -58,7 +59,7 @@ pub enum Fate {
 }
 
 /// A plugin's remark.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
     /// Name of the plugin.
@@ -78,82 +79,82 @@ impl Note {
 }
 
 /// Explanation for one cluster.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterExplanation {
     /// Name of the cluster.
     pub name: String,
     /// The filter that rejected it, with the reason. The plugin's name is empty if the cluster is being deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<Note>,
     /// Score from each Score plugin, before the profile's weights.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<PluginScore>,
     /// Weighted sum of all scores.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<i64>,
     /// Estimate of the replicas that fit now; absent if the cluster was not estimated or nothing limits them.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fits_now: Option<i64>,
     /// Replicas in the last result; absent if it does not list the cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<i64>,
     /// Tier of the cluster, 1 being the best; absent if the binding has no tiers.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<u32>,
     /// True if Select made it a candidate.
     pub candidate: bool,
     /// The selector that left it out; absent for a candidate, and for a cluster that Select did not see.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
     /// Replicas assigned; absent if the cluster is not in the result.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i64>,
     /// Reasons for its replicas, and other remarks of plugins on it, in the order of their calls.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
 }
 
 /// A selector that left a cluster out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftOut {
     /// Name of the plugin.
     pub plugin: String,
     /// Its reason, if it gives one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
 }
 
 /// A plugin's reason for its decision on a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reason {
     /// Name of the plugin.
     pub plugin: String,
     /// The rule: a word of [`Cause`].
-    pub cause: &'static str,
+    pub cause: Cow<'static, str>,
     /// Limit that keeps the share from being larger, or the cluster from being chosen: a word of [`Bound`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bound_by: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_by: Option<Cow<'static, str>>,
     /// Distribution of the replicas that rounding leaves over.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remainder: Option<Remainder>,
     /// Figures by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, i64>,
     /// All of it in one line.
     pub text: String,
 }
 
 /// Distribution of the replicas that rounding leaves over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Remainder {
     /// True if the cluster got one of them.
     pub served: bool,
     /// Rule that decided it: a word of [`Decider`](divvy_framework_view::reason::Decider).
-    pub decided_by: &'static str,
+    pub decided_by: Cow<'static, str>,
 }
 
 impl Reason {
@@ -161,12 +162,12 @@ impl Reason {
     pub fn of(plugin: &str, given: &divvy_framework_view::reason::Reason) -> Self {
         let remainder = given.remainder_by().map(|(served, decider)| Remainder {
             served,
-            decided_by: decider.word(),
+            decided_by: decider.word().into(),
         });
         Self {
             plugin: plugin.to_owned(),
-            cause: given.cause().word(),
-            bound_by: given.bound_by().map(Bound::word),
+            cause: given.cause().word().into(),
+            bound_by: given.bound_by().map(|bound| Bound::word(bound).into()),
             remainder,
             figures: given.figures().map(|(name, value)| (name.to_owned(), value)).collect(),
             text: given.to_string(),
@@ -180,7 +181,7 @@ impl Reason {
 }
 
 /// A Score plugin's score for a cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PluginScore {
     /// Name of the plugin.
@@ -188,6 +189,6 @@ pub struct PluginScore {
     /// Score before the profile's weight.
     pub score: i64,
     /// The plugin's reason for it, if it gives one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
 }

@@ -6,8 +6,10 @@
 //! - [`rules`]: the rules by which a woken binding is decided, in order.
 //! - [`policy`]: the request that a policy's annotations make, and the annotation that keeps it.
 //! - [`affinity`]: the clusters whose changes concern a binding.
+//! - [`clearing`]: the failures that remove a result.
 
 pub mod affinity;
+pub mod clearing;
 pub mod ownership;
 pub mod policy;
 pub mod rules;

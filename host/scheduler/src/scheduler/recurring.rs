@@ -1,6 +1,7 @@
 //! Bindings that are decided again and again, against one fleet after another.
 
 use divvy_karmada::detector::Binding;
+use divvy_profile::WhenNoClusterFits;
 
 use crate::cycle::{CycleError, Target};
 use crate::fleet::{FleetSnapshot, Footprint};
@@ -29,7 +30,9 @@ pub enum BriefOutcome {
 /// The reason why a binding could not be scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BriefFailure {
-    /// No cluster fits: [`CycleError::NoClusterFit`].
+    /// No cluster fits, in whatever affinity group: [`CycleError::NoClusterFit`].
+    FitsNowhere,
+    /// No cluster fits in the first affinity group, and the others lack something else.
     NoClusterFit,
     /// The clusters have too little room or cannot be selected: [`CycleError::Unschedulable`],
     /// [`CycleError::NotSelectable`].
@@ -39,11 +42,23 @@ pub enum BriefFailure {
 }
 
 impl BriefFailure {
-    fn new(error: &CycleError) -> Self {
+    fn new(error: &CycleError, fits_nowhere: bool) -> Self {
         match error {
+            _ if fits_nowhere => Self::FitsNowhere,
             CycleError::NoClusterFit { .. } => Self::NoClusterFit,
             CycleError::NotSelectable { .. } | CycleError::Unschedulable { .. } => Self::Unschedulable,
             _ => Self::Other,
+        }
+    }
+}
+
+impl BriefFailure {
+    /// True if the failure removes the previous result, as [`clears`](crate::decide::clearing::clears) says.
+    pub fn clears(self, rule: WhenNoClusterFits) -> bool {
+        match rule {
+            WhenNoClusterFits::Clear => self == Self::FitsNowhere,
+            WhenNoClusterFits::ClearByFirstGroup => matches!(self, Self::FitsNowhere | Self::NoClusterFit),
+            WhenNoClusterFits::Keep => false,
         }
     }
 }
@@ -71,8 +86,13 @@ impl Scheduler {
             return (BriefOutcome::Failed(BriefFailure::Other), peers);
         };
         let attempt = self.first_fitting(binding, plan, fleet, recurring.is_fresh, peers.as_ref());
-        if let Some(error) = attempt.and_then(|attempt| attempt.error) {
-            return (BriefOutcome::Failed(BriefFailure::new(&error)), peers);
+        if let Some(attempt) = attempt
+            && let Some(error) = &attempt.error
+        {
+            return (
+                BriefOutcome::Failed(BriefFailure::new(error, attempt.fits_nowhere)),
+                peers,
+            );
         }
         self.book(binding, &recurring.footprint, fleet);
         if self.places(binding) {

@@ -25,6 +25,8 @@ pub struct Decision {
     pub replicas: i64,
     /// Outcome of the binding.
     pub outcome: Outcome,
+    /// True if the filters of every affinity group that was tried reject all clusters.
+    pub fits_nowhere: bool,
     /// Affinity group that was used, or the first that was tried if none fits; empty if the placement has no groups.
     pub affinity: String,
     /// Time of the decision, in milliseconds since 1970; `None` if the scheduler was given none.
@@ -100,6 +102,8 @@ pub(super) struct Attempt<'a> {
     group: &'a AffinityGroup,
     /// Error of the group; `None` if it fits.
     pub(super) error: Option<CycleError>,
+    /// True if the filters of every group reject all clusters.
+    pub(super) fits_nowhere: bool,
     explanation: Option<Explanation>,
     /// Earliest time until which the answers of all groups that were tried hold.
     valid_until: Option<i64>,
@@ -356,6 +360,7 @@ impl Scheduler {
             plan: Arc::clone(&plan),
             replicas: binding.replicas(),
             outcome: Outcome::Scheduled(Vec::new()),
+            fits_nowhere: false,
             affinity: String::new(),
             time: self.time,
             tables: self.profile.shared_tables(),
@@ -395,9 +400,11 @@ impl Scheduler {
         let Attempt {
             group,
             error,
+            fits_nowhere,
             explanation,
             valid_until,
         } = attempt;
+        decision.fits_nowhere = fits_nowhere;
         decision.affinity.clone_from(&group.name);
         decision.explanation = explanation;
         decision.valid_until = valid_until;
@@ -428,6 +435,7 @@ impl Scheduler {
         let first = plan.first_group(binding.observed_affinity(), fresh);
         let mut valid_until: Option<i64> = None;
         let mut failed: Option<Attempt<'a>> = None;
+        let mut fits_nowhere = true;
         self.targets.clear();
         for group in &plan.groups[first..] {
             let input = CycleInput {
@@ -454,16 +462,22 @@ impl Scheduler {
             let attempt = Attempt {
                 group,
                 error: result.err(),
+                fits_nowhere: false,
                 explanation,
                 valid_until,
             };
-            if attempt.error.is_none() {
+            let Some(error) = &attempt.error else {
                 return Some(attempt);
-            }
+            };
+            fits_nowhere &= matches!(error, CycleError::NoClusterFit { .. });
             // The first group is the preferred one, so its error is the most useful.
             failed.get_or_insert(attempt);
         }
-        failed.map(|failed| Attempt { valid_until, ..failed })
+        failed.map(|failed| Attempt {
+            valid_until,
+            fits_nowhere,
+            ..failed
+        })
     }
 
     /// Targets of the latest cycle that succeeded, with the names of their clusters.
