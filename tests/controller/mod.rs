@@ -4,6 +4,7 @@
 //! deliberately does better, the test says so.
 
 mod affinity;
+mod both_ways;
 mod expiry;
 mod explanations;
 mod holding;

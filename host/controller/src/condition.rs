@@ -1,6 +1,7 @@
 //! The condition `Scheduled` of a binding: Karmada's reasons and words (`pkg/apis/work/v1alpha2/binding_types.go`).
 
 use divvy_scheduler::cycle::CycleError;
+use divvy_scheduler::scheduler::{Decision, Outcome};
 
 /// Type of the condition.
 pub const SCHEDULED: &str = "Scheduled";
@@ -91,6 +92,17 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The failure of a decision: the error of the affinity group that was tried first, until whatever helps any of them. `None` if the
+    /// decision did not fail.
+    pub fn of_decision(decision: &Decision) -> Option<Self> {
+        let failures = decision.failures().map(|(_, error)| Self::of_cycle(error));
+        let combined = failures.reduce(|first, other| Self {
+            retry: first.retry.or(other.retry),
+            ..first
+        });
+        combined.filter(|_| matches!(decision.outcome, Outcome::Failed(_)))
+    }
+
     /// A failure that only a change to the binding or its policy removes.
     pub fn of_binding(message: impl Into<String>) -> Self {
         Self {

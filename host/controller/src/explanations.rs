@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::decide::rules::Reason;
-use crate::decision::Decision;
+use crate::decision::LiveDecision;
 use crate::engine::HeldThere;
 use crate::holdings::described;
 use crate::objects::BindingKey;
@@ -234,24 +234,28 @@ impl<'a> Description<'a> {
     }
 }
 
-/// Describes a decision.
+/// Describes a decision. `warnings` are its own.
 pub fn describe<'a>(
-    decision: &'a Decision,
+    live: &'a LiveDecision,
+    warnings: &'a [String],
     reason: Reason,
     last: &'a [TargetCluster],
     decided_at: &'a str,
 ) -> Description<'a> {
+    let decision = &live.decision;
     let explanation = decision.explanation.as_ref();
-    let failed_groups = decision.failed_groups.iter();
+    let failed_groups = decision.failures().map(|(affinity, error)| FailedGroup {
+        affinity: affinity.into(),
+        message: error.to_string().into(),
+    });
+    let valid_until = decision.valid_until.map(Timestamp::from_milliseconds);
     Description {
         decided_at: decided_at.into(),
         because: because(reason).into(),
-        strategy: decision.strategy.as_str().into(),
-        affinity: decision.affinity.as_str().into(),
-        valid_until: decision
-            .valid_until
-            .map(|milliseconds| Timestamp::from_milliseconds(milliseconds).to_string().into()),
-        outcome: match &decision.result {
+        strategy: decision.strategy().into(),
+        affinity: live.affinity().into(),
+        valid_until: valid_until.map(|time| time.to_string().into()),
+        outcome: match &live.result {
             Ok(clusters) => Outcome::Scheduled {
                 clusters: clusters.into(),
             },
@@ -263,13 +267,8 @@ pub fn describe<'a>(
         clears: false,
         held: None,
         last: last.into(),
-        failed_groups: failed_groups
-            .map(|(affinity, message)| FailedGroup {
-                affinity: affinity.into(),
-                message: message.into(),
-            })
-            .collect(),
-        warnings: decision.warnings.as_slice().into(),
+        failed_groups: failed_groups.collect(),
+        warnings: warnings.into(),
         candidates: explanation.map(candidates),
         further_candidates: explanation.and_then(further_candidates),
         rejected: explanation.map(|explanation| rejected(explanation, last)),

@@ -497,7 +497,7 @@ fn undecided(prepared: &Prepared, situation: &Situation) -> Entry {
 fn result(decision: &Decision, side: &Side) -> Option<Assignment> {
     match &decision.outcome {
         Outcome::Scheduled(targets) => Some(targets.iter().cloned().collect()),
-        Outcome::Failed(error) if clears(side.when_no_cluster_fits, error, decision.fits_nowhere) => {
+        Outcome::Failed(error) if clears(side.when_no_cluster_fits, error, decision.fits_nowhere()) => {
             Some(Assignment::new())
         }
         Outcome::Failed(_) | Outcome::Skipped(_) => None,

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
-use divvy_scheduler::fleet::Ledger;
+use divvy_scheduler::plan::PlanInput;
 use divvy_scheduler::plugin::CallObserver;
-use divvy_scheduler::scheduler::Profile;
+use divvy_scheduler::scheduler::{Circumstances, Profile};
 
 use super::{ActiveProfile, Engine};
 use crate::condition::{Cause, Failure, Retry};
-use crate::decision::{DecisionInput, GeneralOnly, decide};
+use crate::decision::LiveDecision;
 use crate::objects::Kind;
 use crate::reload::Trial;
 
@@ -147,22 +147,18 @@ impl Engine {
     ) -> Result<Vec<TargetCluster>, Failure> {
         let peers = self.peers(binding);
         let snapshot = self.snapshot.get_or_insert_with(|| self.fleet.snapshot()).clone();
-        let nothing = Ledger::default();
-        let input = DecisionInput {
+        let circumstances = Circumstances {
             profile,
-            binding,
             fleet: &snapshot,
-            ledger: match holds {
-                true => self.holdings.ledger(&snapshot, self.cluster_sets),
-                false => &nothing,
-            },
-            estimates: &GeneralOnly,
+            ledger: holds.then(|| self.holdings.ledger(&snapshot, self.cluster_sets)),
+            estimates: None,
             fresh,
-            time,
+            time: Some(time),
             peers: peers.as_ref(),
             detail: None,
         };
-        decide(&mut self.cycle, &input).result
+        let plan = Arc::new(profile.plan(&PlanInput::new(binding)));
+        LiveDecision::make(&mut self.cycle, binding, &plan, &circumstances).result
     }
 }
 

@@ -10,7 +10,7 @@ use divvy_scheduler::fleet::Footprint;
 use super::{Engine, Moment};
 use crate::condition::{Cause, Failure, Retry, ScheduledReason};
 use crate::decide::affinity::selects;
-use crate::decision::Decision;
+use crate::decision::LiveDecision;
 use crate::holdings::{DecisionNumber, HeldPart, NewResult, described};
 use crate::objects::BindingKey;
 
@@ -152,7 +152,7 @@ impl Engine {
     pub(super) fn waits_for_reports(
         &mut self,
         key: &Arc<BindingKey>,
-        decision: &Decision,
+        decision: &LiveDecision,
         placement: &Placement,
     ) -> Failure {
         let there = self.held_there(placement);
@@ -187,7 +187,7 @@ impl HeldThere<'_> {
 }
 
 /// True if held capacity may be the reason for a decision: it failed, or it takes replicas away.
-pub(super) fn may_depend_on_holding(decision: &Decision, last: &[TargetCluster]) -> bool {
+pub(super) fn may_depend_on_holding(decision: &LiveDecision, last: &[TargetCluster]) -> bool {
     match &decision.result {
         Err(_) => true,
         Ok(result) => crate::guard::takes_away(last, result),
@@ -196,7 +196,7 @@ pub(super) fn may_depend_on_holding(decision: &Decision, last: &[TargetCluster])
 
 /// True if a decision must wait because of held capacity: with nothing held there would be a result, and this one is none, or leaves less
 /// on a cluster than both the last result and that one have there.
-pub(super) fn must_wait(decision: &Decision, unheld: &Decision, last: &[TargetCluster]) -> bool {
+pub(super) fn must_wait(decision: &LiveDecision, unheld: &LiveDecision, last: &[TargetCluster]) -> bool {
     match (&decision.result, &unheld.result) {
         (Err(_), Ok(_)) => true,
         (Ok(result), Ok(unheld)) => last.iter().any(|before| {

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use divvy_karmada::api::{Placement, ResourceBinding, TargetCluster};
-use divvy_profile::WhenNoClusterFits;
 use divvy_scheduler::cycle::Detail;
-use divvy_scheduler::fleet::Ledger;
-use divvy_scheduler::plan::UNENFORCED_HINT;
+use divvy_scheduler::plan::{PlanInput, UNENFORCED_HINT};
+use divvy_scheduler::scheduler::{Circumstances, Estimates};
 use serde_json::json;
 
 use super::candidate::Candidate;
@@ -16,7 +15,7 @@ use super::{Engine, InFlight, Moment, News, Task};
 use crate::condition::{Cause, Failure, Retry, SCHEDULED, SUCCESS_MESSAGE, ScheduledReason};
 use crate::decide::policy::{Request, is_lazy};
 use crate::decide::rules::{Reason, Standing, Sum, reason_to_decide};
-use crate::decision::{Decision, DecisionInput, GeneralOnly, clears_result, decide};
+use crate::decision::LiveDecision;
 use crate::estimates::{Answers, Current};
 use crate::explanations::describe;
 use crate::guard::takes_away;
@@ -146,29 +145,28 @@ impl Engine {
         let is_empty = self.holdings.is_empty() && self.takings.is_empty();
         let last = &candidate.binding.spec.clusters;
         let deciding = tracing::info_span!(target: CYCLE, "decide").entered();
-        let input = DecisionInput {
+        let plan = Arc::new(self.active.profile.plan(&PlanInput::new(&binding)));
+        let circumstances = Circumstances {
             profile: &self.active.profile,
-            binding: &binding,
             fleet: &snapshot,
-            ledger: self.holdings.ledger(&snapshot, self.cluster_sets),
-            estimates: current.as_ref().map_or(&GeneralOnly, |current| current),
+            ledger: Some(self.holdings.ledger(&snapshot, self.cluster_sets)),
+            estimates: current.as_ref().map(|current| current as &dyn Estimates),
             fresh: candidate.is_reschedule_pending,
-            time: moment.milliseconds,
+            time: Some(moment.milliseconds),
             peers: peers.as_ref(),
             detail,
         };
-        let decision = decide(&mut self.cycle, &input);
+        let decision = LiveDecision::make(&mut self.cycle, &binding, &plan, &circumstances);
         // In shadow mode, the other scheduler may have decided without what is held here.
         let is_compared = !is_empty && (self.shadow.is_some() || may_depend_on_holding(&decision, last));
         let unheld = is_compared.then(|| {
-            let nothing = Ledger::default();
-            let input = DecisionInput {
-                ledger: &nothing,
-                estimates: untaken.as_ref().map_or(&GeneralOnly, |untaken| untaken),
+            let circumstances = Circumstances {
+                ledger: None,
+                estimates: untaken.as_ref().map(|untaken| untaken as &dyn Estimates),
                 detail: None,
-                ..input
+                ..circumstances
             };
-            decide(&mut self.cycle, &input)
+            LiveDecision::make(&mut self.cycle, &binding, &plan, &circumstances)
         });
         drop(deciding);
         drop(snapshot);
@@ -177,15 +175,16 @@ impl Engine {
         self.recent
             .push(binding, candidate.is_reschedule_pending, moment.milliseconds);
         let decided_at = moment.wall.to_string();
-        let clears = !last.is_empty() && self.clears(&decision);
-        let explanation = describe(&decision, reason, last, &decided_at).clearing(clears);
+        let warnings = decision.warnings();
+        let clears = !last.is_empty() && !waits && self.clears(&decision);
+        let explanation = describe(&decision, &warnings, reason, last, &decided_at).clearing(clears);
         let explanation = match unheld.is_some() || detail == Some(Detail::Full) {
             true => explanation.holding(waits, &self.held_there(placement)),
             false => explanation,
         };
         self.panel.explained(&candidate.key, &explanation);
         let shown = self.shadow.is_some().then(|| json!(explanation));
-        self.warn(candidate, &decision.warnings);
+        self.warn(candidate, &warnings);
         if let Some(explanation) = shown {
             self.wait_for_other(
                 &candidate.key,
@@ -198,9 +197,9 @@ impl Engine {
             self.queue.done(&candidate.key);
             return None;
         }
-        self.holds_until(&candidate.key, decision.valid_until, moment);
-        for (group, message) in decision.failed_groups.iter().filter(|(group, _)| !group.is_empty()) {
-            let message = format!("affinity group `{group}`: {message}");
+        self.holds_until(&candidate.key, decision.decision.valid_until, moment);
+        for (group, error) in decision.decision.failures().filter(|(group, _)| !group.is_empty()) {
+            let message = format!("affinity group `{group}`: {error}");
             self.announcements.push(candidate.announcement(News::Failed, message));
         }
         if waits {
@@ -249,14 +248,15 @@ impl Engine {
     fn scheduled(
         &mut self,
         candidate: &Candidate,
-        decision: &Decision,
+        decision: &LiveDecision,
         result: &[TargetCluster],
         reason: Reason,
         moment: &Moment,
     ) -> Option<WriteJob> {
         let last = &candidate.binding.spec.clusters;
         let is_same = is_same_result(last, result);
-        let specification = candidate.specification(result, is_same, &decision.affinity, decision.valid_until);
+        let specification =
+            candidate.specification(result, is_same, decision.affinity(), decision.decision.valid_until);
         let request = candidate.binding.spec.reschedule_triggered_at;
         let start = moment.wall;
         let wanted = StatusWanted {
@@ -265,7 +265,7 @@ impl Engine {
             // A request that was made by another clock may be later than this decision, which answers it all the same.
             scheduled_at: Some(request.map_or(start, |request| request.max(start))),
             stamps: specification.is_some() || candidate.is_reschedule_pending,
-            affinity: (!decision.affinity.is_empty()).then(|| decision.affinity.clone()),
+            affinity: (!decision.affinity().is_empty()).then(|| decision.affinity().to_owned()),
             now: start,
         };
         let taken = match is_same {
@@ -292,7 +292,7 @@ impl Engine {
     fn failed(
         &mut self,
         candidate: &Candidate,
-        decision: Option<&Decision>,
+        decision: Option<&LiveDecision>,
         failure: Failure,
         reason: Option<Reason>,
         moment: &Moment,
@@ -303,7 +303,7 @@ impl Engine {
             return self.held_back(candidate, reason.unwrap_or(Reason::ReplicasChanged), moment);
         }
         let specification = match (clears, decision) {
-            (true, Some(decision)) => candidate.specification(&[], last.is_empty(), "", decision.valid_until),
+            (true, Some(decision)) => candidate.specification(&[], last.is_empty(), "", decision.decision.valid_until),
             _ => None,
         };
         let cleared = (specification.is_some() && !last.is_empty()).then(|| last.clone());
@@ -316,13 +316,8 @@ impl Engine {
     }
 
     /// True if a decision that failed removes the previous result.
-    fn clears(&self, decision: &Decision) -> bool {
-        let Err(failure) = &decision.result else { return false };
-        match self.active.when_no_cluster_fits {
-            WhenNoClusterFits::Keep => false,
-            WhenNoClusterFits::ClearByFirstGroup => clears_result(failure),
-            WhenNoClusterFits::Clear => clears_result(failure) && decision.fits_nowhere,
-        }
+    fn clears(&self, decision: &LiveDecision) -> bool {
+        decision.clears(self.active.when_no_cluster_fits)
     }
 
     /// Plans the condition and the event of a failure, and the change of the result that goes with it.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Engine, Moment};
 use crate::condition::{Failure, SCHEDULED};
-use crate::decision::Decision;
+use crate::decision::LiveDecision;
 use crate::holdings::DecisionNumber;
 use crate::objects::BindingKey;
 use crate::observe::Agreement;
@@ -90,8 +90,8 @@ impl Engine {
         &mut self,
         key: &Arc<BindingKey>,
         binding: &ResourceBinding,
-        decision: &Decision,
-        unheld: Option<Decision>,
+        decision: &LiveDecision,
+        unheld: Option<LiveDecision>,
         explanation: Value,
         moment: &Moment,
     ) {
@@ -110,7 +110,7 @@ impl Engine {
             before: Mark::of(binding),
             result: outcome(&decision.result),
             unheld: unheld.map(|unheld| outcome(&unheld.result)),
-            strategy: decision.strategy.clone(),
+            strategy: decision.decision.strategy().to_owned(),
             explanation,
         };
         if let Some(shadow) = &mut self.shadow {

@@ -85,12 +85,10 @@ impl Scheduler {
         let Ok(plan) = recurring.plan.as_ref() else {
             return (BriefOutcome::Failed(BriefFailure::Other), peers);
         };
-        let attempt = self.first_fitting(binding, plan, fleet, recurring.is_fresh, peers.as_ref());
-        if let Some(attempt) = attempt
-            && let Some(error) = &attempt.error
-        {
+        let attempt = self.try_groups(binding, plan, fleet, recurring.is_fresh, peers.as_ref());
+        if let Some(error) = attempt.error() {
             return (
-                BriefOutcome::Failed(BriefFailure::new(error, attempt.fits_nowhere)),
+                BriefOutcome::Failed(BriefFailure::new(error, attempt.fits_nowhere())),
                 peers,
             );
         }

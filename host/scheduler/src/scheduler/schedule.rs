@@ -2,85 +2,16 @@
 
 use std::sync::Arc;
 
-use divvy_documents::names;
 use divvy_karmada::api::TargetCluster;
 use divvy_karmada::detector::Binding;
 
 use super::Profile;
-use super::provided::ProvidedTables;
-use crate::cycle::{Cycle, CycleError, CycleInput, Explanation, Target};
-use crate::fleet::estimate::Demand;
+use super::decision::{Decision, Outcome, TargetFigures, target_figures, targets_with_names};
+use super::groups::{Attempt, Circumstances, try_groups};
+use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Target};
 use crate::fleet::{FleetSnapshot, Footprint, Ledger};
 use crate::placements::{Peers, Placements, targets_of};
-use crate::plan::{AffinityGroup, Plan, PlanInput, PlanResult, Plans};
-
-/// The decision on a binding.
-#[derive(Debug, Clone)]
-pub struct Decision {
-    /// Key of the binding, `<namespace>/<name>`.
-    pub binding: String,
-    /// Plan of the binding, or the reason why it has none.
-    pub plan: PlanResult,
-    /// Replicas requested.
-    pub replicas: i64,
-    /// Outcome of the binding.
-    pub outcome: Outcome,
-    /// True if the filters of every affinity group that was tried reject all clusters.
-    pub fits_nowhere: bool,
-    /// Affinity group that was used, or the first that was tried if none fits; empty if the placement has no groups.
-    pub affinity: String,
-    /// Time of the decision, in milliseconds since 1970; `None` if the scheduler was given none.
-    pub time: Option<i64>,
-    /// Tables that plugins could read; `None` if they read none.
-    pub tables: Option<Arc<ProvidedTables>>,
-    /// Time until which the decision holds, in milliseconds since 1970: the earliest that any plugin named. After it, a live
-    /// scheduler decides again. `None` if the passing of time does not change it.
-    pub valid_until: Option<i64>,
-    /// Placements of other bindings that plugins saw; `None` if no plugin needed them or they are not known.
-    pub peers: Option<Peers>,
-    /// Score and estimate of each cluster in a scheduled result, in the order of the result.
-    pub figures: Vec<TargetFigures>,
-    /// Explanation of the decision, if requested.
-    pub explanation: Option<Explanation>,
-}
-
-impl Decision {
-    /// Name of the strategy; empty if the binding has no plan.
-    pub fn strategy(&self) -> &str {
-        self.plan.as_ref().as_ref().map_or("", |plan| plan.strategy.as_str())
-    }
-}
-
-/// Score and estimate of a cluster in the result.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TargetFigures {
-    /// Weighted sum of its scores.
-    pub score: i64,
-    /// Replicas that fit before this decision; `None` for a resource without replicas.
-    pub fits_now: Option<i64>,
-}
-
-/// The outcome of a binding.
-#[derive(Debug, Clone)]
-pub enum Outcome {
-    /// Clusters, sorted by name, with their replicas. They replace the previous result.
-    Scheduled(Vec<(String, i64)>),
-    /// The binding is deliberately not scheduled, for this reason.
-    Skipped(String),
-    /// The binding could not be scheduled and keeps its previous result.
-    Failed(CycleError),
-}
-
-impl Outcome {
-    /// Name of this outcome in results: `Scheduled`, `NoClusterFit`, `Unschedulable`, `Skipped` or `Error`.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Scheduled(_) => "Scheduled",
-            Self::Skipped(_) => "Skipped",
-            Self::Failed(error) => error.kind(),
-        }
-    }
-}
+use crate::plan::{Plan, PlanInput, PlanResult, Plans};
 
 /// Schedules bindings under one profile and reuses its plans and memory.
 #[derive(Debug)]
@@ -95,18 +26,6 @@ pub struct Scheduler {
     ledger: Option<Ledger>,
     time: Option<i64>,
     placements: Option<Arc<Placements>>,
-}
-
-/// The first group of clusters that fits a binding, or the first group that was tried if none fits.
-pub(super) struct Attempt<'a> {
-    group: &'a AffinityGroup,
-    /// Error of the group; `None` if it fits.
-    pub(super) error: Option<CycleError>,
-    /// True if the filters of every group reject all clusters.
-    pub(super) fits_nowhere: bool,
-    explanation: Option<Explanation>,
-    /// Earliest time until which the answers of all groups that were tried hold.
-    valid_until: Option<i64>,
 }
 
 impl Scheduler {
@@ -271,7 +190,7 @@ impl Scheduler {
     ) -> Decision {
         let (decision, is_scheduled) = self.decide_rows(binding, fleet, binding.is_fresh(), true);
         if let (true, Ok(plan)) = (is_scheduled, decision.plan.as_ref()) {
-            for (target, figures) in self.target_figures(plan) {
+            for (target, figures) in target_figures(&self.cycle, &self.targets, plan) {
                 take(target.row, target.replicas, figures);
             }
         }
@@ -345,9 +264,8 @@ impl Scheduler {
 
     fn decide(&mut self, binding: &Binding, fleet: &FleetSnapshot, fresh: bool, books: bool) -> Decision {
         let (mut decision, is_scheduled) = self.decide_rows(binding, fleet, fresh, books);
-        if let (true, Ok(plan)) = (is_scheduled, decision.plan.as_ref()) {
-            decision.figures = self.target_figures(plan).map(|(_, figures)| figures).collect();
-            decision.outcome = Outcome::Scheduled(self.named_targets(fleet));
+        if is_scheduled {
+            decision.name_targets(&self.cycle, &self.targets, fleet);
         }
         decision
     }
@@ -355,136 +273,75 @@ impl Scheduler {
     /// Decides without naming the clusters of the result. Also returns true if the targets of the latest cycle are the result.
     fn decide_rows(&mut self, binding: &Binding, fleet: &FleetSnapshot, fresh: bool, books: bool) -> (Decision, bool) {
         let plan = self.plan(binding);
-        let mut decision = Decision {
-            binding: binding.key(),
-            plan: Arc::clone(&plan),
-            replicas: binding.replicas(),
-            outcome: Outcome::Scheduled(Vec::new()),
-            fits_nowhere: false,
-            affinity: String::new(),
+        if let Some(reason) = binding.skip_reason() {
+            return (self.skipped(binding, &plan, reason.to_string()), false);
+        }
+        let peers = plan.as_ref().as_ref().ok().and_then(|_| self.peers(binding));
+        let circumstances = Circumstances {
+            profile: &self.profile,
+            fleet,
+            ledger: self.ledger.as_ref(),
+            estimates: None,
+            fresh,
             time: self.time,
-            tables: self.profile.shared_tables(),
-            valid_until: None,
-            peers: None,
-            figures: Vec::new(),
-            explanation: None,
+            peers: peers.as_ref(),
+            detail: self.explains.then_some(Detail::Full),
         };
-        let mut is_scheduled = false;
-        match (binding.skip_reason(), plan.as_ref()) {
-            (Some(reason), _) => decision.outcome = Outcome::Skipped(reason.to_string()),
-            (None, Ok(plan)) => is_scheduled = self.try_groups(binding, plan, fleet, (fresh, books), &mut decision),
-            (None, Err(error)) => {
-                decision.outcome = Outcome::Failed(CycleError::InvalidBinding {
-                    message: error.to_string(),
-                    hint: self.profile.hint_at(error),
-                });
-            }
-        }
-        (decision, is_scheduled)
-    }
-
-    /// Tries the groups of clusters in order, and records the outcome in the decision, except for the clusters. Returns true if one
-    /// fits.
-    fn try_groups(
-        &mut self,
-        binding: &Binding,
-        plan: &Plan,
-        fleet: &FleetSnapshot,
-        (fresh, books): (bool, bool),
-        decision: &mut Decision,
-    ) -> bool {
-        decision.peers = self.peers(binding);
-        let Some(attempt) = self.first_fitting(binding, plan, fleet, fresh, decision.peers.as_ref()) else {
-            return false;
-        };
-        let Attempt {
-            group,
-            error,
-            fits_nowhere,
-            explanation,
-            valid_until,
-        } = attempt;
-        decision.fits_nowhere = fits_nowhere;
-        decision.affinity.clone_from(&group.name);
-        decision.explanation = explanation;
-        decision.valid_until = valid_until;
-        if let Some(error) = error {
-            decision.outcome = Outcome::Failed(naming_lists(error, &self.profile, plan));
-            return false;
-        }
-        if books {
+        let decision = Decision::make(&mut self.cycle, &mut self.targets, binding, &plan, &circumstances);
+        let is_scheduled = matches!(decision.outcome, Outcome::Scheduled(_));
+        if is_scheduled && books {
             self.book(binding, &Footprint::new(&binding.object.spec), fleet);
             if self.places(binding) {
                 let named = self.named_targets(fleet);
                 self.placed(binding, &named);
             }
         }
-        true
+        (decision, is_scheduled)
     }
 
-    /// Tries the groups of clusters in order, starting with the one that was used last. If none fits, the first error
-    /// is reported. `None` if there are no groups.
-    pub(super) fn first_fitting<'a>(
+    fn skipped(&self, binding: &Binding, plan: &PlanResult, reason: String) -> Decision {
+        Decision {
+            binding: binding.key(),
+            plan: Arc::clone(plan),
+            replicas: binding.replicas(),
+            outcome: Outcome::Skipped(reason),
+            affinity: String::new(),
+            failed_groups: Vec::new(),
+            time: self.time,
+            tables: self.profile.shared_tables(),
+            valid_until: None,
+            peers: None,
+            figures: Vec::new(),
+            explanation: None,
+        }
+    }
+
+    /// Tries the affinity groups without anything that only a reader needs.
+    pub(super) fn try_groups<'a>(
         &mut self,
         binding: &Binding,
         plan: &'a Plan,
         fleet: &FleetSnapshot,
         fresh: bool,
         peers: Option<&Peers>,
-    ) -> Option<Attempt<'a>> {
-        let first = plan.first_group(binding.observed_affinity(), fresh);
-        let mut valid_until: Option<i64> = None;
-        let mut failed: Option<Attempt<'a>> = None;
-        let mut fits_nowhere = true;
-        self.targets.clear();
-        for group in &plan.groups[first..] {
-            let input = CycleInput {
-                profile: &self.profile,
-                fleet,
-                plan,
-                group,
-                fresh,
-                time: self.time,
-                peers,
-            };
-            let ledger = self.ledger.as_ref();
-            let (result, explanation) = match self.explains {
-                true => {
-                    let (result, explanation) = self.cycle.run_explained(&input, ledger);
-                    (result, Some(explanation))
-                }
-                false => (self.cycle.run(&input, ledger), None),
-            };
-            // The targets borrow the cycle, whose figures are read later.
-            let result = result.map(|targets| self.targets.extend_from_slice(targets));
-            // Also of a group that fails: later it may fit, which makes another decision as well.
-            valid_until = valid_until.into_iter().chain(self.cycle.valid_until()).min();
-            let attempt = Attempt {
-                group,
-                error: result.err(),
-                fits_nowhere: false,
-                explanation,
-                valid_until,
-            };
-            let Some(error) = &attempt.error else {
-                return Some(attempt);
-            };
-            fits_nowhere &= matches!(error, CycleError::NoClusterFit { .. });
-            // The first group is the preferred one, so its error is the most useful.
-            failed.get_or_insert(attempt);
-        }
-        failed.map(|failed| Attempt {
-            valid_until,
-            fits_nowhere,
-            ..failed
-        })
+    ) -> Attempt<'a> {
+        let circumstances = Circumstances {
+            profile: &self.profile,
+            fleet,
+            ledger: self.ledger.as_ref(),
+            estimates: None,
+            fresh,
+            time: self.time,
+            peers,
+            detail: None,
+        };
+        let observed = binding.observed_affinity();
+        try_groups(&mut self.cycle, plan, observed, &circumstances, &mut self.targets)
     }
 
     /// Targets of the latest cycle that succeeded, with the names of their clusters.
     pub(super) fn named_targets(&self, fleet: &FleetSnapshot) -> Vec<(String, i64)> {
-        let targets = self.targets.iter();
-        let named = targets.map(|target| (fleet.name(target.row).to_owned(), target.replicas));
-        named.collect()
+        targets_with_names(&self.targets, fleet)
     }
 
     /// Targets of the latest cycle that succeeded, sorted by name.
@@ -499,20 +356,6 @@ impl Scheduler {
             let resource = ledger.resource(resource);
             ledger.take(resource, row as usize, quantity);
         });
-    }
-
-    /// Targets of the latest cycle that succeeded, with score and estimate of each in that cycle.
-    fn target_figures(&self, plan: &Plan) -> impl ExactSizeIterator<Item = (Target, TargetFigures)> {
-        let has_capacity = plan.demand != Demand::Nothing;
-        let mut guess = 0;
-        self.targets.iter().map(move |target| {
-            let (score, fits_now) = self.cycle.figures(target.row, &mut guess).unwrap_or_default();
-            let figures = TargetFigures {
-                score,
-                fits_now: has_capacity.then_some(fits_now),
-            };
-            (*target, figures)
-        })
     }
 }
 
@@ -539,21 +382,6 @@ pub(super) fn each_growth(
             each(row, resource, quantity);
         }
     }
-}
-
-/// Suggests a list that the strategy reads in an error about an unknown key. The plugin, which judges the keys that are left when
-/// the host has read those lists, does not know them.
-fn naming_lists(mut error: CycleError, profile: &Profile, plan: &Plan) -> CycleError {
-    if let CycleError::InvalidPreferences { message, hint, .. } = &mut error
-        && let Some(key) = message.strip_prefix("unknown key `")
-        && let Some(key) = key.strip_suffix('`')
-    {
-        let lists = profile.declarations().preference_keys(&plan.strategy);
-        if let Some(near) = names::nearest(key, lists.iter().map(String::as_str)) {
-            *hint = Some(format!("did you mean `{near}`?"));
-        }
-    }
-    error
 }
 
 /// A cluster of a result. The cycle divides at most the binding's replicas, which are 32 bits wide.

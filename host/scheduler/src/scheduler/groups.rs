@@ -1,0 +1,160 @@
+//! The one loop that decides a binding: its affinity groups in turn, until one fits.
+
+use divvy_documents::names;
+use divvy_framework_view::clusters::Clusters;
+
+use super::Profile;
+use crate::cycle::{Cycle, CycleError, CycleInput, Detail, Explanation, Target};
+use crate::fleet::estimate::{Demand, estimate};
+use crate::fleet::{FleetSnapshot, Ledger};
+use crate::placements::Peers;
+use crate::plan::{AffinityGroup, Plan};
+use crate::strategy::InvalidBinding;
+
+/// Accurate estimates for one binding, beside Karmada's general estimate.
+pub trait Estimates {
+    /// Replicas, or sets of components, of this demand that fit now in a cluster; `None` if no estimator answered for it.
+    fn fits(&self, cluster: &str, demand: &Demand) -> Option<i64>;
+}
+
+/// Everything that a decision reads beside the binding and its plan.
+#[derive(Clone, Copy)]
+pub struct Circumstances<'a> {
+    /// Profile whose plugins decide.
+    pub profile: &'a Profile,
+    /// The clusters.
+    pub fleet: &'a FleetSnapshot,
+    /// Capacity that results have taken and clusters do not report yet; `None` if nothing is taken.
+    pub ledger: Option<&'a Ledger>,
+    /// Accurate estimates; `None` if only the general estimate counts.
+    pub estimates: Option<&'a dyn Estimates>,
+    /// True if the replicas are divided from scratch.
+    pub fresh: bool,
+    /// Time of the decision, in milliseconds since 1970; `None` if it is not known.
+    pub time: Option<i64>,
+    /// The binding's workload affinity groups and the other bindings in them; `None` if no plugin needs them or they are not
+    /// known.
+    pub peers: Option<&'a Peers>,
+    /// Clusters that an explanation lists; `None` for no explanation.
+    pub detail: Option<Detail>,
+}
+
+/// An affinity group that does not fit, and why.
+pub(super) struct FailedAttempt<'a> {
+    pub(super) group: &'a AffinityGroup,
+    pub(super) error: CycleError,
+}
+
+/// The outcome of the affinity groups that were tried.
+#[derive(Default)]
+pub(super) struct Attempt<'a> {
+    /// The group that fits; `None` if none does, or if there are no groups.
+    pub(super) fitting: Option<&'a AffinityGroup>,
+    /// The groups before it that do not fit, in order.
+    pub(super) failed: Vec<FailedAttempt<'a>>,
+    /// Explanation of the group that fits, otherwise of the first that was tried, if requested.
+    pub(super) explanation: Option<Explanation>,
+    /// Earliest time until which the answers of all groups that were tried hold.
+    pub(super) valid_until: Option<i64>,
+}
+
+impl Attempt<'_> {
+    /// The error that is reported: of the first group, which is the preferred one; `None` if one fits.
+    pub(super) fn error(&self) -> Option<&CycleError> {
+        match self.fitting {
+            Some(_) => None,
+            None => self.failed.first().map(|failed| &failed.error),
+        }
+    }
+
+    /// True if the filters of every group that was tried reject all clusters.
+    pub(super) fn fits_nowhere(&self) -> bool {
+        let rejects_all = |failed: &FailedAttempt<'_>| matches!(failed.error, CycleError::NoClusterFit { .. });
+        self.fitting.is_none() && !self.failed.is_empty() && self.failed.iter().all(rejects_all)
+    }
+}
+
+/// Tries the affinity groups of a plan in order, starting with `observed`, the one that was used last. The clusters of the result are put
+/// into `targets`, sorted by name.
+pub(super) fn try_groups<'a>(
+    cycle: &mut Cycle,
+    plan: &'a Plan,
+    observed: &str,
+    circumstances: &Circumstances<'_>,
+    targets: &mut Vec<Target>,
+) -> Attempt<'a> {
+    let mut attempt = Attempt::default();
+    targets.clear();
+    let first = plan.first_group(observed, circumstances.fresh);
+    for group in &plan.groups[first..] {
+        let input = CycleInput {
+            profile: circumstances.profile,
+            fleet: circumstances.fleet,
+            plan,
+            group,
+            fresh: circumstances.fresh,
+            time: circumstances.time,
+            peers: circumstances.peers,
+        };
+        let estimated = |rows: &[u32], fits: &mut Vec<i64>| estimate_fits(plan, circumstances, rows, fits);
+        let (result, explanation) = cycle.run_with_estimates(&input, circumstances.detail, estimated);
+        // The targets borrow the cycle, whose figures are read later.
+        let result = result.map(|found| targets.extend_from_slice(found));
+        // Also of a group that fails: later it may fit, which makes another decision as well.
+        attempt.valid_until = attempt.valid_until.into_iter().chain(cycle.valid_until()).min();
+        match result {
+            Ok(()) => {
+                attempt.fitting = Some(group);
+                attempt.explanation = explanation;
+                break;
+            }
+            Err(error) => {
+                let error = naming_lists(error, circumstances.profile, plan);
+                // Of several failures, the first is reported.
+                if attempt.failed.is_empty() {
+                    attempt.explanation = explanation;
+                }
+                attempt.failed.push(FailedAttempt { group, error });
+            }
+        }
+    }
+    attempt
+}
+
+/// The general estimate, and where an estimator answered the smaller of both counts, as in Karmada.
+fn estimate_fits(plan: &Plan, circumstances: &Circumstances<'_>, rows: &[u32], fits: &mut Vec<i64>) {
+    let Circumstances { fleet, ledger, .. } = circumstances;
+    let clusters: Clusters<'_> = fleet.snapshot().clusters();
+    estimate(&clusters, rows, &plan.demand, plan.replicas, *ledger, fits);
+    // An estimator does not know a resource without replicas.
+    let Some(estimates) = circumstances.estimates.filter(|_| plan.demand != Demand::Nothing) else {
+        return;
+    };
+    for (fits, &row) in fits.iter_mut().zip(rows) {
+        let accurate = estimates.fits(fleet.name(row), &plan.demand);
+        *fits = accurate.map_or(*fits, |accurate| accurate.min(*fits));
+    }
+}
+
+/// The error of a binding that has no plan.
+pub(super) fn invalid(error: &InvalidBinding, profile: &Profile) -> CycleError {
+    CycleError::InvalidBinding {
+        message: error.to_string(),
+        hint: profile.hint_at(error),
+    }
+}
+
+/// Suggests a list that the strategy reads in an error about an unknown key. The plugin, which judges the keys that are left when
+/// the host has read those lists, does not know them.
+fn naming_lists(mut error: CycleError, profile: &Profile, plan: &Plan) -> CycleError {
+    if let CycleError::InvalidPreferences { message, hint, .. } = &mut error
+        && let Some(key) = message.strip_prefix("unknown key `")
+        && let Some(key) = key.strip_suffix('`')
+    {
+        let lists = profile.declarations().preference_keys(&plan.strategy);
+        if let Some(near) = names::nearest(key, lists.iter().map(String::as_str)) {
+            *hint = Some(format!("did you mean `{near}`?"));
+        }
+    }
+    error
+}
