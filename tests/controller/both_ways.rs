@@ -53,7 +53,9 @@ fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> 
     let (made, expected) = (&live.decision, &offline);
     let failures = |decision: &divvy_scheduler::scheduler::Decision| -> Vec<(String, String)> {
         let failures = decision.failures();
-        failures.map(|(group, error)| (group.to_owned(), format!("{error:?}"))).collect()
+        failures
+            .map(|(group, error)| (group.to_owned(), format!("{error:?}")))
+            .collect()
     };
     assert_eq!(failures(made), failures(expected));
     assert_eq!(made.explanation, expected.explanation);
@@ -67,7 +69,10 @@ fn compare(profile: &Arc<Profile>, binding: &Binding, fleet: &FleetSnapshot) -> 
 
 #[test]
 fn recorded_cases_are_decided_alike_offline_and_live() {
-    for (file, lines) in [("karmada-parity-odd", ""), ("karmada-parity-components", "multiple-pod-templates = true")] {
+    for (file, lines) in [
+        ("karmada-parity-odd", ""),
+        ("karmada-parity-components", "multiple-pod-templates = true"),
+    ] {
         let path = repository().join(format!("tests/conformance/{file}.jsonl.gz"));
         let recording = read_recording(Path::new(&path)).expect("a recording");
         let profile = Host::extending(lines).shared();
@@ -87,7 +92,10 @@ fn recorded_cases_are_decided_alike_offline_and_live() {
                 }
             }
         }
-        assert!(scheduled > 50 && failed > 5, "{file}: {scheduled} scheduled, {failed} failed");
+        assert!(
+            scheduled > 50 && failed > 5,
+            "{file}: {scheduled} scheduled, {failed} failed"
+        );
     }
 }
 
@@ -97,7 +105,11 @@ fn an_invalid_binding_gets_the_same_hint_live() {
     let profile = Host::built_in().shared();
     for (strategy, preferences, hint) in [
         ("Averag", json!({}), "Average"),
-        ("Specified", json!({"specifiedCluster": []}), "did you mean `specifiedClusters`?"),
+        (
+            "Specified",
+            json!({"specifiedCluster": []}),
+            "did you mean `specifiedClusters`?",
+        ),
     ] {
         let written = binding("web", 6).strategy(strategy).preferences(&preferences);
         let (bindings, fleet) = read(&list([cluster("a", 10).into(), written.into()]));

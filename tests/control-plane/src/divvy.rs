@@ -35,6 +35,23 @@ impl Configuration {
             further: Vec::new(),
         }
     }
+
+    /// The same, with capacity held for results until clusters report it.
+    #[must_use]
+    pub fn holding(self) -> Self {
+        Self {
+            profile: "tests/control-plane/holding.toml#holding".into(),
+            ..self
+        }
+    }
+
+    /// The same, where clusters report late or never.
+    #[must_use]
+    pub fn with_rare_reports(mut self) -> Self {
+        let limits = ["--cluster-report-period=10m", "--holding-limit=10m"];
+        self.further.extend(limits.map(str::to_owned));
+        self
+    }
 }
 
 /// A running scheduler. Dropping it kills the process.

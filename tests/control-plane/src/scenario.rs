@@ -82,6 +82,12 @@ impl Scenario {
         self.start_scheduler_with(&Configuration::new(&kubeconfig))
     }
 
+    /// Starts a scheduler that holds capacity for results. Clusters may report late or never.
+    pub fn start_holding_scheduler(&mut self) -> Result<(), Error> {
+        let configuration = self.configuration(SCHEDULER).holding().with_rare_reports();
+        self.start_scheduler_with(&configuration)
+    }
+
     /// Starts a scheduler with any configuration.
     pub fn start_scheduler_with(&mut self, configuration: &Configuration) -> Result<(), Error> {
         self.schedulers.push(Divvy::start(&self.folder, configuration)?);

@@ -100,7 +100,7 @@ impl Round {
             let proxy = FaultProxy::start(&scenario.control_plane, self.seed).await?;
             add_faults(&proxy);
             let kubeconfig = proxy.kubeconfig(user, folder)?;
-            scenario.start_scheduler_with(&Configuration::new(&kubeconfig))?;
+            scenario.start_scheduler_with(&Configuration::new(&kubeconfig).holding().with_rare_reports())?;
             proxies.push(proxy);
         }
         // Bindings keep arriving while processes fail.
@@ -149,7 +149,7 @@ impl Round {
                     drop(scenario.schedulers.remove(scheduler));
                     let user = [SCHEDULER, SCHEDULER_B][scheduler];
                     let kubeconfig = proxies[scheduler].kubeconfig(user, scenario.control_plane.folder())?;
-                    scenario.start_scheduler_with(&Configuration::new(&kubeconfig))?;
+                    scenario.start_scheduler_with(&Configuration::new(&kubeconfig).holding().with_rare_reports())?;
                     // Its index is its user.
                     let started = scenario.schedulers.pop();
                     scenario.schedulers.splice(scheduler..scheduler, started);

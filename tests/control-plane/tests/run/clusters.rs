@@ -140,7 +140,7 @@ async fn what_was_decided_just_now_counts_as_taken() -> Result<(), Error> {
             .deploy(&format!("web{number}"), 5, templates::divided_by_room(json!({})))
             .await?;
     }
-    scenario.start_scheduler()?;
+    scenario.start_holding_scheduler()?;
     for number in 0..6 {
         let expectation = "decided";
         scenario

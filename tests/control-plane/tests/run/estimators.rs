@@ -35,7 +35,7 @@ async fn publish(scenario: &Scenario, cluster: &str, port: u16) -> Result<(), Er
 
 /// Starts a scheduler that asks estimators.
 fn start(scenario: &mut Scenario, further: &[&str]) -> Result<(), Error> {
-    let mut configuration = scenario.configuration(SCHEDULER);
+    let mut configuration = scenario.configuration(SCHEDULER).holding();
     configuration.further = vec![
         "--estimators".to_owned(),
         format!("--estimator-timeout={}ms", TIMEOUT.as_millis()),

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use divvy_control_plane_tests::divvy::Configuration;
 use divvy_control_plane_tests::judge::{self, Rules};
 use divvy_control_plane_tests::objects::BINDING;
 use divvy_control_plane_tests::proxy::{Effect, Fault, FaultProxy, Frequency};
 use divvy_control_plane_tests::scenario::{is_scheduled, result};
 use divvy_control_plane_tests::templates::Cluster;
+use divvy_control_plane_tests::users::SCHEDULER;
 use divvy_control_plane_tests::{Error, Scenario, templates};
 use divvy_karmada::api::Quantity;
 use serde_json::{Value, json};
@@ -149,7 +151,8 @@ async fn under_random_faults_every_binding_is_scheduled_once() -> Result<(), Err
         Frequency::OneIn(2),
         |incoming| incoming.is_watch(),
     ));
-    scenario.start_scheduler_behind(&proxy)?;
+    let configuration = Configuration::new(&proxy.kubeconfig(SCHEDULER, folder.path())?);
+    scenario.start_scheduler_with(&configuration.holding().with_rare_reports())?;
     for number in 0..40 {
         scenario
             .deploy(&format!("web{number}"), 4, templates::divided_by_room(json!({})))
@@ -168,7 +171,7 @@ async fn killed_servers_and_schedulers_lose_nothing() -> Result<(), Error> {
     let folder = folder()?;
     let clusters = ["a", "b", "c"].map(|name| Cluster::new(name).cpu(60));
     let mut scenario = Scenario::new(folder.path(), &clusters).await?;
-    scenario.start_scheduler()?;
+    scenario.start_holding_scheduler()?;
     for number in 0..30 {
         scenario
             .deploy(&format!("web{number}"), 4, templates::divided_by_room(json!({})))
@@ -176,7 +179,7 @@ async fn killed_servers_and_schedulers_lose_nothing() -> Result<(), Error> {
         match number {
             8 => {
                 scenario.schedulers.clear();
-                scenario.start_scheduler()?;
+                scenario.start_holding_scheduler()?;
             }
             16 => {
                 scenario.control_plane.kill_api_server();

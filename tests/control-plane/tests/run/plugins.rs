@@ -63,8 +63,8 @@ async fn all_components_go_to_one_cluster_with_room_for_them() -> Result<(), Err
     let clusters = [Cluster::new("small").cpu(3), Cluster::new("large").cpu(20)];
     let mut scenario = Scenario::new(folder.path(), &clusters).await?;
     let mut configuration = scenario.configuration(SCHEDULER);
-    configuration.profile = "karmada-alpha".into();
-    scenario.start_scheduler_with(&configuration)?;
+    configuration.profile = "tests/control-plane/holding.toml#holding-alpha".into();
+    scenario.start_scheduler_with(&configuration.with_rare_reports())?;
     let component = |name: &str, replicas: u32| json!({"name": name, "replicas": replicas, "replicaRequirements": {"resourceRequest": {"cpu": "1"}}});
     let mut placement = templates::divided_by_room(json!({}));
     placement["spreadConstraints"] = json!([{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]);
