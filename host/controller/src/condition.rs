@@ -28,6 +28,14 @@ pub enum ScheduledReason {
 }
 
 impl ScheduledReason {
+    /// The reasons of bindings that are not scheduled.
+    pub const FAILURES: [Self; 4] = [
+        Self::NoClusterFit,
+        Self::Unschedulable,
+        Self::SchedulerError,
+        Self::QuotaExceeded,
+    ];
+
     /// Name of the reason.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -109,6 +117,15 @@ impl Failure {
             reason: ScheduledReason::SchedulerError,
             message: message.into(),
             retry: Retry::After(Cause::Binding),
+        }
+    }
+
+    /// A result that could not be written, or was refused.
+    pub fn of_write(message: impl Into<String>) -> Self {
+        Self {
+            reason: ScheduledReason::SchedulerError,
+            message: message.into(),
+            retry: Retry::Backoff,
         }
     }
 

@@ -234,12 +234,13 @@ impl<'a> Description<'a> {
     }
 }
 
-/// Describes a decision. `warnings` are its own.
+/// Describes a decision. `warnings` are its own; `was_scheduled` is true if a placement was applied before.
 pub fn describe<'a>(
     live: &'a LiveDecision,
     warnings: &'a [String],
     reason: Reason,
     last: &'a [TargetCluster],
+    was_scheduled: bool,
     decided_at: &'a str,
 ) -> Description<'a> {
     let decision = &live.decision;
@@ -251,7 +252,10 @@ pub fn describe<'a>(
     let valid_until = decision.valid_until.map(Timestamp::from_milliseconds);
     Description {
         decided_at: decided_at.into(),
-        because: because(reason).into(),
+        because: match reason {
+            Reason::PlacementChanged if last.is_empty() && !was_scheduled => "it was never scheduled".into(),
+            reason => because(reason).into(),
+        },
         strategy: decision.strategy().into(),
         affinity: live.affinity().into(),
         valid_until: valid_until.map(|time| time.to_string().into()),

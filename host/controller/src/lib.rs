@@ -8,7 +8,7 @@
 //!     └──────────────────────────── write ◄── fence ◄── engine ─┘
 //! ```
 //!
-//! - [`client`]: connections to an API server.
+//! - [`client`], [`outage`]: connections to an API server, and the times at which it does not answer.
 //! - [`objects`], [`watch`], [`store`]: watched objects, reduced to what decisions read.
 //! - [`queue`]: bindings that wait for a decision.
 //! - [`decision`], [`estimates`], [`lookup`]: one decision, the estimates that it reads, and where estimators are.
@@ -38,6 +38,7 @@ pub mod listing;
 pub mod lookup;
 pub mod objects;
 pub mod observe;
+pub mod outage;
 pub mod panel;
 pub mod placements;
 pub mod queue;

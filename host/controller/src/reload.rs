@@ -141,6 +141,7 @@ fn report(trial: &Trial, metrics: &Metrics) {
     match refusal {
         None => {
             metrics.reload(ReloadResult::Applied);
+            metrics.profile_waiting(false);
             tracing::info!(
                 decisions,
                 differences,
@@ -149,6 +150,7 @@ fn report(trial: &Trial, metrics: &Metrics) {
         }
         Some(problem) => {
             metrics.reload(ReloadResult::Refused);
+            metrics.profile_waiting(true);
             tracing::error!(problem, "the changed profile is refused; the old one stays");
         }
     }

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 
 use crate::client::{Clients, WATCH_SECONDS};
 use crate::objects::{Fetched, Kind, Object, ObjectKey};
+use crate::outage::{Outage, is_outage};
 
 /// A change of one kind.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Watches a kind for ever and hands each change to `sink`, until that wants no more. Each call of `relist` begins with a list
 /// again.
-pub async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, sink: impl Sink) {
+pub async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, outage: Outage, sink: impl Sink) {
     let api: Api<Fetched> = Api::all_with(clients.watching, &kind);
     let configuration = watcher::Config::default()
         .timeout(WATCH_SECONDS)
@@ -66,6 +67,7 @@ pub async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, sink: impl
         // which is often cut off is resumed at once; the client's own backoff would count that as failures.
         if matches!(event, Ok(Event::Apply(_) | Event::Delete(_) | Event::InitDone)) {
             failures = 0;
+            outage.answered();
         }
         let change = match event {
             Ok(Event::Init) => Some(Change::ListBegins(kind)),
@@ -81,13 +83,23 @@ pub async fn watch(clients: Clients, kind: Kind, relist: Arc<Notify>, sink: impl
                 }
                 let wait = WAIT_MIN.saturating_mul(1 << failures.min(8)).min(WAIT_MAX);
                 failures = failures.saturating_add(1);
-                tracing::warn!(
-                    kind = kind.kind(),
-                    error = described(&error),
-                    ?wait,
-                    "watch failed; trying again"
-                );
-                tokio::time::sleep(wait).await;
+                let text = described(&error);
+                match request_error(&error).is_some_and(is_outage) {
+                    true => {
+                        outage.failed(&text);
+                        tracing::debug!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again");
+                    }
+                    // The first of several says enough.
+                    false if failures > 1 => {
+                        tracing::debug!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again")
+                    }
+                    false => tracing::warn!(kind = kind.kind(), error = text, ?wait, "watch failed; trying again"),
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => {}
+                    // What failed during an outage says nothing about the time after it.
+                    () = outage.ended() => failures = 0,
+                }
                 resumed = (Instant::now(), wait);
                 None
             }
@@ -113,8 +125,17 @@ fn described(error: &watcher::Error) -> String {
     }
 }
 
+/// The request that failed, for errors of one.
+fn request_error(error: &watcher::Error) -> Option<&kube::Error> {
+    use watcher::Error::{InitialListFailed, NoResourceVersion, WatchError, WatchFailed, WatchStartFailed};
+    match error {
+        InitialListFailed(error) | WatchStartFailed(error) | WatchFailed(error) => Some(error),
+        WatchError(_) | NoResourceVersion => None,
+    }
+}
+
 /// An error with its causes, each once.
-fn with_causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -214,6 +214,14 @@ fn levels(level: LevelFilter) -> Result<Targets, Failure> {
                 level.min(LevelFilter::WARN)
             })
             .with_target("divvy", level)
+            .with_target(
+                "kube_client",
+                if level == LevelFilter::TRACE {
+                    level
+                } else {
+                    LevelFilter::OFF
+                },
+            )
             .with_target("kube_runtime", level.min(LevelFilter::ERROR))),
     }
 }

@@ -38,23 +38,19 @@ impl Engine {
         match outcome {
             WriteOutcome::Done => {
                 if written.wrote_specification || written.wrote_status {
-                    match &in_flight.failure {
-                        None => tracing::debug!(binding = %key, "scheduled"),
-                        Some(failure) => {
-                            let (reason, cause) = (failure.reason.as_str(), &failure.message);
-                            tracing::debug!(binding = %key, reason, cause, "not scheduled");
-                        }
+                    if in_flight.failure.is_none() {
+                        tracing::debug!(binding = %key, "scheduled");
                     }
                     self.announcements.extend(announcements);
                 }
                 self.end(key, in_flight, moment);
             }
             WriteOutcome::HalfWritten(message) => {
-                tracing::warn!(binding = %key, cause = message, "the result is written, its status is not; trying again");
+                tracing::debug!(binding = %key, cause = message, "the result is written, its status is not; trying again");
                 self.retry(key, in_flight, moment);
             }
             WriteOutcome::Failed(message) => {
-                tracing::warn!(binding = %key, cause = message, "the result cannot be written; trying again");
+                self.report_line(key, &Failure::of_write(message), moment);
                 self.retry(key, in_flight, moment);
             }
             WriteOutcome::Refused(reason, message) => self.refused(key, in_flight, reason, message, moment),
@@ -119,7 +115,11 @@ impl Engine {
         message: String,
         moment: &Moment,
     ) {
-        tracing::warn!(binding = %key, reason = reason.as_str(), cause = message, "the API server refuses the result");
+        let failure = Failure {
+            reason,
+            ..Failure::of_write(format!("the API server refuses the result: {message}"))
+        };
+        self.report_line(key, &failure, moment);
         if reason == ScheduledReason::QuotaExceeded {
             self.refused_by_quota
                 .entry(key.namespace.clone())

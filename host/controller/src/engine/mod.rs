@@ -10,6 +10,7 @@
 //! - `held`: capacity that results hold, and what it does to a decision.
 //! - `complete`: what follows from the outcome of a write.
 //! - `peers`: placements of other bindings, and the bindings that wait for them.
+//! - `report`: log lines about failed decisions.
 //! - `exchange`: another profile, between two decisions.
 //! - `shadow`: deciding beside another scheduler without writing.
 //! - `stray_rows`: rows of tables for clusters that do not exist.
@@ -21,6 +22,7 @@ mod held;
 mod observe;
 mod peers;
 mod question;
+mod report;
 mod schedule;
 mod shadow;
 mod stray_rows;
@@ -32,6 +34,7 @@ use std::time::{Duration, Instant};
 use self::exchange::Recent;
 use self::held::HeldMessages;
 pub(crate) use self::held::HeldThere;
+use self::report::FailureLines;
 use self::shadow::Shadow;
 use self::stray_rows::StrayRows;
 use divvy_karmada::api::{BindingScope, ObjectReference, TargetCluster, Timestamp};
@@ -168,6 +171,8 @@ pub struct Engine {
     relisting: BTreeMap<Kind, bool>,
     /// Warnings about bindings that were reported.
     warned: HashMap<Arc<BindingKey>, Vec<String>>,
+    /// Failures that were reported in the log.
+    failure_lines: FailureLines,
     /// The last decisions, for the trial of a new profile.
     recent: Recent,
     /// Decisions to compare, in shadow mode.
@@ -312,6 +317,7 @@ impl Engine {
             estimating: HashMap::new(),
             relisting: BTreeMap::new(),
             warned: HashMap::new(),
+            failure_lines: FailureLines::default(),
             recent: Recent::default(),
             shadow: None,
             refused_by_quota: HashMap::new(),
@@ -429,6 +435,7 @@ impl Engine {
         metrics.writes_under_way(self.in_flight.len());
         let missing_clusters = self.missing_clusters();
         metrics.missing_clusters(missing_clusters.len());
+        metrics.unscheduled(&self.failure_lines.by_reason());
         metrics.held_capacity(self.holdings.parts());
         let plugins = || self.active.profile.plugins();
         for plugin in plugins() {

@@ -73,6 +73,12 @@ impl Engine {
             );
             self.wake_for(Cause::MissingClusters, now);
         }
+        if let Some(bindings) = self.failure_lines.take_left_out(now) {
+            tracing::warn!(
+                bindings,
+                "further bindings were not scheduled; their conditions and events say why"
+            );
+        }
         self.takings.expire(now);
         self.assumed.expire(now);
         self.give_up_holdings(now);
@@ -266,6 +272,7 @@ impl Engine {
         self.awaited_policy.remove(key);
         self.warned.remove(key);
         self.held_messages.remove(key);
+        self.failure_lines.forget(key);
         self.assumed.remove(key);
         self.panel.forget(key);
         self.forget_shadow(key);

@@ -28,6 +28,9 @@ use crate::write::{SpecificationPatch, StatusWanted, WriteJob};
 /// Time that a binding waits once for its policy, whose watch may be behind.
 const POLICY_WAIT: Duration = Duration::from_millis(250);
 
+/// Label of bindings that have no policy, because another controller than the detector made them: MultiClusterService's.
+const MANAGED_BY: &str = "binding.karmada.io/managed-by";
+
 /// Clusters up to which each decision is explained in full.
 const EXPLAINED_CLUSTERS: usize = 200;
 
@@ -75,8 +78,10 @@ impl Engine {
             self.queue.done(key);
             return None;
         };
-        let is_unknown = self.policies.of(&candidate.binding.metadata).is_err();
-        if is_unknown && candidate.applied.is_none() && self.awaited_policy.insert(Arc::clone(key)) {
+        // The policy of a binding that another controller manages is not about to become known: it has none.
+        let metadata = &candidate.binding.metadata;
+        let is_awaited = self.policies.of(metadata).is_err() && !metadata.labels.contains_key(MANAGED_BY);
+        if is_awaited && candidate.applied.is_none() && self.awaited_policy.insert(Arc::clone(key)) {
             self.queue.postpone(key, POLICY_WAIT, moment.instant);
             return None;
         }
@@ -177,7 +182,15 @@ impl Engine {
         let decided_at = moment.wall.to_string();
         let warnings = decision.warnings();
         let clears = !last.is_empty() && !waits && self.clears(&decision);
-        let explanation = describe(&decision, &warnings, reason, last, &decided_at).clearing(clears);
+        let explanation = describe(
+            &decision,
+            &warnings,
+            reason,
+            last,
+            candidate.applied_placement.is_some(),
+            &decided_at,
+        )
+        .clearing(clears);
         let explanation = match unheld.is_some() || detail == Some(Detail::Full) {
             true => explanation.holding(waits, &self.held_there(placement)),
             false => explanation,
@@ -204,10 +217,12 @@ impl Engine {
         }
         if waits {
             let failure = self.waits_for_reports(&candidate.key, &decision, placement);
-            tracing::debug!(binding = %candidate.key, cause = failure.message, "the result waits for held capacity");
             return self.report_failure(candidate, None, None, failure, Some(reason), moment);
         }
         self.held_messages.remove(&candidate.key);
+        if decision.result.is_ok() {
+            self.failure_lines.forget(&candidate.key);
+        }
         let result = match &decision.result {
             Ok(result) => result,
             Err(failure) => {
@@ -309,7 +324,7 @@ impl Engine {
         let cleared = (specification.is_some() && !last.is_empty()).then(|| last.clone());
         if let Some(cleared) = &cleared {
             let result = described(cleared);
-            tracing::warn!(binding = %candidate.key, result, cause = failure.message, "the result is removed: no cluster fits");
+            tracing::warn!(binding = %candidate.key, result, "the result is removed: no cluster fits");
             self.assume_placement(&candidate.key, &[], moment.instant);
         }
         self.report_failure(candidate, specification, cleared, failure, reason, moment)
@@ -318,6 +333,14 @@ impl Engine {
     /// True if a decision that failed removes the previous result.
     fn clears(&self, decision: &LiveDecision) -> bool {
         decision.clears(self.active.when_no_cluster_fits)
+    }
+
+    /// Writes a line about a failure to the log, unless it is known or there are too many.
+    pub(super) fn report_line(&mut self, key: &Arc<BindingKey>, failure: &Failure, moment: &Moment) {
+        if self.failure_lines.is_due(key, failure, moment.instant) {
+            let (reason, cause) = (failure.reason.as_str(), failure.message.as_str());
+            tracing::warn!(binding = %key, reason, cause, "not scheduled");
+        }
     }
 
     /// Plans the condition and the event of a failure, and the change of the result that goes with it.
@@ -330,6 +353,7 @@ impl Engine {
         reason: Option<Reason>,
         moment: &Moment,
     ) -> Option<WriteJob> {
+        self.report_line(&candidate.key, &failure, moment);
         let wanted = StatusWanted::of_failure(failure.reason, failure.message.clone(), moment.wall);
         let announced = match &cleared {
             Some(cleared) => format!("{}; its result is removed: {}", failure.message, described(cleared)),
@@ -359,7 +383,6 @@ impl Engine {
             ),
             retry: Retry::After(Cause::MissingClusters),
         };
-        tracing::warn!(binding = %candidate.key, "result held back: it takes replicas away while clusters are missing");
         self.report_failure(candidate, None, None, failure, Some(reason), moment)
     }
 

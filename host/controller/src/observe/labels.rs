@@ -186,6 +186,8 @@ labels! {
     ResultLabels { plugin: &'static str, extension_point: &'static str, }
     QuarantineLabels { plugin: &'static str, }
     PartLabels { queue: &'static str, }
+    ReasonLabels { reason: &'static str, }
+    RightLabels { resource: String, verb: &'static str, }
     HeldLabels { cluster: String, resource: String, }
     EstimateLabels { result: &'static str, }
     WriteLabels { kind: &'static str, result: &'static str, }

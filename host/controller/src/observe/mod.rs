@@ -35,10 +35,11 @@ use prometheus_client::registry::Registry;
 
 use labels::{
     AttemptLabels, EstimateLabels, EventLabels, HeldLabels, PartLabels, PluginLabels, PointLabels, ProfileLabels,
-    QuarantineLabels, ReloadLabels, ResultLabels, ShadowLabels, StepLabels, WriteLabels,
+    QuarantineLabels, ReasonLabels, ReloadLabels, ResultLabels, RightLabels, ShadowLabels, StepLabels, WriteLabels,
 };
 use registered::Registered;
 
+use crate::condition::ScheduledReason;
 use crate::holdings::HeldPart;
 
 /// Target of the spans of decisions: `schedule` with its steps `decide`, `estimate` and `write`, and the binding as a field.
@@ -267,6 +268,34 @@ impl Metrics {
         self.registered.writes_under_way.set(signed(writes));
     }
 
+    /// Sets whether a right to patch a resource is missing.
+    pub fn missing_right(&self, resource: &str, is_missing: bool) {
+        let labels = RightLabels {
+            resource: resource.to_owned(),
+            verb: "patch",
+        };
+        self.registered
+            .missing_rights
+            .get_or_create(&labels)
+            .set(i64::from(is_missing));
+    }
+
+    /// Sets the number of bindings whose last decision failed, by the reason of their condition.
+    pub fn unscheduled(&self, bindings: &BTreeMap<&'static str, usize>) {
+        for reason in ScheduledReason::FAILURES.map(ScheduledReason::as_str) {
+            let count = bindings.get(reason).copied().unwrap_or(0);
+            self.registered
+                .unscheduled
+                .get_or_create(&ReasonLabels { reason })
+                .set(signed(count));
+        }
+    }
+
+    /// Sets whether a changed profile waits that was refused.
+    pub fn profile_waiting(&self, is_waiting: bool) {
+        self.registered.profile_waiting.set(i64::from(is_waiting));
+    }
+
     /// Writes met another version than they were made for.
     pub fn conflicts(&self, conflicts: u64) {
         self.registered.conflicts.inc_by(conflicts);
@@ -293,6 +322,11 @@ impl Metrics {
         if let Some(term) = term {
             self.registered.term.set(i64::try_from(term).unwrap_or(i64::MAX));
         }
+    }
+
+    /// Sets whether another process holds the lease.
+    pub fn standby(&self, is_held: bool) {
+        self.registered.standby.set(i64::from(is_held));
     }
 
     /// A changed profile or plugin file was loaded, or refused.

@@ -12,8 +12,8 @@ use prometheus_client::registry::{Metric, Registry};
 use super::buckets;
 use super::labels::{
     AttemptLabels, EstimateLabels, EventLabels, HeldLabels, IncomingEvent, PartLabels, PluginLabels, PointLabels,
-    ProfileLabels, QuarantineLabels, QueuePart, ReloadLabels, ReloadResult, ResultLabels, ScheduleResult, ScheduleType,
-    ShadowLabels, StepLabels, WriteLabels,
+    ProfileLabels, QuarantineLabels, QueuePart, ReasonLabels, ReloadLabels, ReloadResult, ResultLabels, RightLabels,
+    ScheduleResult, ScheduleType, ShadowLabels, StepLabels, WriteLabels,
 };
 
 /// A metric per label set, made by the same function each time.
@@ -39,6 +39,9 @@ pub(super) struct Registered {
     pub(super) bindings: Gauge,
     pub(super) clusters: Gauge,
     pub(super) missing_clusters: Gauge,
+    pub(super) unscheduled: Family<ReasonLabels, Gauge>,
+    pub(super) missing_rights: Family<RightLabels, Gauge>,
+    pub(super) profile_waiting: Gauge,
     pub(super) held_capacity: Family<HeldLabels, Gauge>,
     pub(super) holdings_given_up: Counter,
     pub(super) held_back: Counter,
@@ -51,6 +54,7 @@ pub(super) struct Registered {
     pub(super) repairs: Counter,
     pub(super) replicas_moved: Counter,
     pub(super) leader: Gauge,
+    pub(super) standby: Gauge,
     pub(super) term: Gauge,
     pub(super) reloads: Family<ReloadLabels, Counter>,
     pub(super) profile: Family<ProfileLabels, Gauge>,
@@ -169,6 +173,24 @@ impl Registered {
                 "Clusters that vanished without being deleted; while there are any, no replicas are taken away",
                 Gauge::default(),
             ),
+            unscheduled: add(
+                registry,
+                "divvy_unscheduled_bindings",
+                "Bindings whose last decision failed, by the reason of the condition",
+                Family::default(),
+            ),
+            missing_rights: add(
+                registry,
+                "divvy_missing_right",
+                "1 for a right that the API server has refused for more than a minute while it answered other requests",
+                Family::default(),
+            ),
+            profile_waiting: add(
+                registry,
+                "divvy_profile_waiting",
+                "1 while a changed profile waits that was refused; the next start would fail with it",
+                Gauge::default(),
+            ),
             held_capacity: add(
                 registry,
                 "divvy_held_capacity",
@@ -239,6 +261,12 @@ impl Registered {
                 registry,
                 "divvy_leader",
                 "1 for the scheduler that leads",
+                Gauge::default(),
+            ),
+            standby: add(
+                registry,
+                "divvy_standby",
+                "1 while another process holds the lease",
                 Gauge::default(),
             ),
             term: add(

@@ -54,6 +54,9 @@ async fn everything() -> Metrics {
     metrics.held_capacity([part(vec![("cpu", 1500), ("gpu", 1)]), part(vec![("cpu", 500)])].into_iter());
     metrics.held_capacity([part(vec![("cpu", 1500)]), part(vec![("cpu", 500)])].into_iter());
     metrics.holdings_given_up(2);
+    metrics.missing_right("resourcebindings", true);
+    metrics.unscheduled(&BTreeMap::from([("Unschedulable", 3)]));
+    metrics.profile_waiting(true);
     metrics.held_back(1);
     metrics.write(WriteKind::Status, WriteResult::Written, TIME);
     metrics.writes_under_way(4);
@@ -62,6 +65,7 @@ async fn everything() -> Metrics {
     metrics.repairs(1);
     metrics.replicas_moved(5);
     metrics.leader(Some(3));
+    metrics.standby(true);
     metrics.reload(ReloadResult::Refused);
     metrics.profile("default", "abc");
     metrics.shadow("Aggregated", Agreement::Different);
@@ -164,6 +168,14 @@ async fn the_text_parses_and_has_every_figure() {
         ("divvy_missing_clusters", &[], 2.0),
         ("divvy_held_capacity", &[("cluster", "m1"), ("resource", "cpu")], 2000.0),
         ("divvy_holdings_given_up_total", &[], 2.0),
+        (
+            "divvy_missing_right",
+            &[("resource", "resourcebindings"), ("verb", "patch")],
+            1.0,
+        ),
+        ("divvy_unscheduled_bindings", &[("reason", "Unschedulable")], 3.0),
+        ("divvy_unscheduled_bindings", &[("reason", "NoClusterFit")], 0.0),
+        ("divvy_profile_waiting", &[], 1.0),
         ("divvy_held_back_decisions_total", &[], 1.0),
         ("divvy_estimates_total", &[("result", "failed")], 1.0),
         ("divvy_estimate_duration_seconds_count", &[], 1.0),
@@ -179,6 +191,7 @@ async fn the_text_parses_and_has_every_figure() {
         ("divvy_repairs_total", &[], 1.0),
         ("divvy_replicas_moved_total", &[], 5.0),
         ("divvy_leader", &[], 1.0),
+        ("divvy_standby", &[], 1.0),
         ("divvy_leader_term", &[], 3.0),
         ("divvy_reloads_total", &[("result", "refused")], 1.0),
         ("divvy_reloads_total", &[("result", "applied")], 0.0),

@@ -31,6 +31,7 @@ use crate::lease::{BootClock, Elector, Fence, LeaseOptions, LeasesOfCluster, Rol
 use crate::lookup::ServicesOfKarmada;
 use crate::objects::{BindingKey, Kind};
 use crate::observe::Metrics;
+use crate::outage::Outage;
 use crate::panel::Panel;
 use crate::reload::{self, Reloading, Trial};
 use crate::serve::{Confirmation, Confirmations, ServeError, Server};
@@ -172,11 +173,13 @@ pub async fn run(options: RunOptions, stop: CancellationToken) -> Result<(), Run
     let confirmations = take_confirmations(&to_engine);
     let serving = tokio::spawn(server.run(Arc::clone(&panel) as _, confirmations, written.clone()));
     let hung = hang::watch(Arc::clone(&panel), options.hang_limit);
-    let relists = start_watches(&clients, &to_engine);
+    let outage = Outage::default();
+    let relists = start_watches(&clients, &outage, &to_engine);
     if let Some(reloading) = options.reloading {
         start_reloads(reloading, &panel, &to_engine);
     }
-    let writer = Writer::new(clients.writing.clone(), fence.clone(), Arc::clone(&panel.metrics)).delayed(latency);
+    let writer = Writer::new(clients.writing.clone(), fence.clone(), Arc::clone(&panel.metrics));
+    let writer = writer.delayed(latency).reporting(outage);
     let worker = Worker {
         writer,
         estimators: estimators.clone(),
@@ -279,11 +282,11 @@ fn take_confirmations(to_engine: &mpsc::Sender<Message>) -> Confirmations {
 /// Asks for relists, by kind.
 type Relists = BTreeMap<Kind, Arc<Notify>>;
 
-fn start_watches(clients: &Clients, to_engine: &mpsc::Sender<Message>) -> Relists {
+fn start_watches(clients: &Clients, outage: &Outage, to_engine: &mpsc::Sender<Message>) -> Relists {
     let watches = Kind::ALL.map(|kind| {
         let relist = Arc::new(Notify::new());
         let (clients, to_engine) = (clients.clone(), to_engine.clone());
-        tokio::spawn(watch(clients, kind, Arc::clone(&relist), to_engine));
+        tokio::spawn(watch(clients, kind, Arc::clone(&relist), outage.clone(), to_engine));
         (kind, relist)
     });
     watches.into()

@@ -131,8 +131,14 @@ impl Thread {
         match message {
             Message::Change(change) => engine.observe(change, &now()),
             Message::Written(key, written) => engine.complete(&key, *written, &now()),
-            Message::Role(Role::Leader(term)) => engine.lead(Some(term), &now()),
-            Message::Role(Role::Standby { .. }) => engine.lead(None, &now()),
+            Message::Role(role) => {
+                let (term, is_held) = match role {
+                    Role::Leader(term) => (Some(term), false),
+                    Role::Standby { holder } => (None, holder.is_some()),
+                };
+                self.panel.metrics.standby(is_held);
+                engine.lead(term, &now());
+            }
             Message::Profile(profile, tried) => {
                 for kind in engine.prepare(&profile.profile) {
                     tracing::info!(

@@ -12,12 +12,15 @@ use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
 use super::patch::{is_applied, read_metadata, specification_patch, status_patch};
+use super::rights::Rights;
 use super::{SpecificationPatch, StatusWanted, WriteJob, WriteOutcome, Written};
 use crate::client::{REQUEST_DEADLINE, delay};
 use crate::condition::ScheduledReason;
 use crate::lease::Fence;
 use crate::objects::{Fetched, Kind};
 use crate::observe::{Metrics, WriteKind, WriteResult};
+use crate::outage::{Outage, is_outage, lacks_right};
+use crate::watch::with_causes;
 
 /// Attempts of one request before it is given up. The waits between them add up to about seven seconds.
 const ATTEMPTS: u32 = 6;
@@ -36,6 +39,8 @@ enum Answer {
     Gone,
     /// The API server refuses it for good.
     Refused(ScheduledReason, String),
+    /// The API server knows no right to it, which may be because it is starting.
+    Forbidden(String),
     /// It failed, but may succeed later: after this wait, if the server asked for one.
     Later(String, Option<Duration>),
     /// Its outcome is not known: the answer did not come.
@@ -49,7 +54,7 @@ impl Answer {
             Self::Done(_) => WriteResult::Written,
             Self::Conflict => WriteResult::Conflict,
             Self::Gone | Self::Refused(..) => WriteResult::Refused,
-            Self::Later(..) | Self::Unknown(_) => WriteResult::Failed,
+            Self::Forbidden(_) | Self::Later(..) | Self::Unknown(_) => WriteResult::Failed,
         }
     }
 }
@@ -61,6 +66,8 @@ pub struct Writer {
     fence: Fence,
     metrics: Arc<Metrics>,
     latency: Duration,
+    outage: Outage,
+    rights: Arc<Rights>,
 }
 
 impl Writer {
@@ -71,7 +78,15 @@ impl Writer {
             fence,
             metrics,
             latency: Duration::ZERO,
+            outage: Outage::default(),
+            rights: Arc::default(),
         }
+    }
+
+    /// Reports to `outage` whether the API server answers.
+    #[must_use]
+    pub fn reporting(self, outage: Outage) -> Self {
+        Self { outage, ..self }
     }
 
     /// Waits before each patch, to measure the effect of a slow API server.
@@ -135,6 +150,14 @@ impl Writer {
                     written.conflicts += 1;
                     "the binding kept changing".clone_into(&mut failure);
                 }
+                Answer::Forbidden(message) => {
+                    if let Some(rule) = self.missing_right(job, None, &message) {
+                        return Err(WriteOutcome::Refused(ScheduledReason::SchedulerError, rule));
+                    }
+                    failure = message;
+                    self.wait(attempt, None).await;
+                    continue;
+                }
                 Answer::Later(message, wait) => {
                     failure = message;
                     self.wait(attempt, wait).await;
@@ -149,7 +172,7 @@ impl Writer {
             let current = match self.read(job).await {
                 Answer::Done(current) => current,
                 Answer::Gone => return Err(WriteOutcome::Gone),
-                Answer::Later(..) | Answer::Unknown(_) | Answer::Conflict => continue,
+                Answer::Forbidden(_) | Answer::Later(..) | Answer::Unknown(_) | Answer::Conflict => continue,
                 Answer::Refused(_, message) => return Err(WriteOutcome::Failed(message)),
             };
             // The answer was lost, but the request was not.
@@ -196,6 +219,12 @@ impl Writer {
                     written.conflicts += 1;
                     "the binding kept changing".clone_into(&mut failure);
                 }
+                Ok(Answer::Forbidden(message)) => {
+                    _ = self.missing_right(job, Some("status"), &message);
+                    failure = message;
+                    self.wait(attempt, None).await;
+                    continue;
+                }
                 Ok(Answer::Later(message, wait)) => {
                     failure = message;
                     self.wait(attempt, wait).await;
@@ -230,7 +259,7 @@ impl Writer {
                     failure = message;
                     self.wait(attempt, wait).await;
                 }
-                Answer::Unknown(message) => {
+                Answer::Forbidden(message) | Answer::Unknown(message) => {
                     failure = message;
                     self.wait(attempt, None).await;
                 }
@@ -261,7 +290,23 @@ impl Writer {
             None => WriteKind::Specification,
         };
         self.metrics.write(kind, answer.result(), started.elapsed());
+        let resource = resource(job, subresource);
+        if !matches!(answer, Answer::Forbidden(_) | Answer::Unknown(_) | Answer::Later(..))
+            && self.rights.granted(&resource)
+        {
+            self.metrics.missing_right(&resource, false);
+        }
         Ok(answer)
+    }
+
+    /// What to do about a right to patch that is missing; `None` as long as the API server may merely be starting.
+    fn missing_right(&self, job: &WriteJob, subresource: Option<&str>, cause: &str) -> Option<String> {
+        let resource = resource(job, subresource);
+        let rule = self.rights.refused(&resource, cause, &self.outage, Instant::now())?;
+        self.metrics.missing_right(&resource, true);
+        Some(format!(
+            "the scheduler may not patch {resource}: its ClusterRole lacks the rule {rule}"
+        ))
     }
 
     async fn read(&self, job: &WriteJob) -> Answer {
@@ -273,7 +318,13 @@ impl Writer {
     }
 
     async fn send(&self, job: &WriteJob, request: HttpRequest<Vec<u8>>) -> Answer {
-        match timeout(REQUEST_DEADLINE, self.client.request::<Fetched>(request)).await {
+        let answer = timeout(REQUEST_DEADLINE, self.client.request::<Fetched>(request)).await;
+        match &answer {
+            Ok(Err(error)) if is_outage(error) => _ = self.outage.failed(&with_causes(error)),
+            Err(_) => _ = self.outage.failed("no answer in time"),
+            Ok(_) => self.outage.answered(),
+        }
+        match answer {
             Ok(Ok(fetched)) if fetched.metadata.uid != job.base.metadata.uid => Answer::Gone,
             Ok(Ok(fetched)) => Answer::Done(Box::new(fetched)),
             Ok(Err(kube::Error::Api(status))) => judge(&status),
@@ -285,6 +336,15 @@ impl Writer {
     async fn wait(&self, attempt: u32, asked: Option<Duration>) {
         let own = FIRST_WAIT.saturating_mul(1 << attempt.min(8));
         sleep(asked.unwrap_or(own).min(LONGEST_WAIT)).await;
+    }
+}
+
+/// The resource that a patch needs a right to.
+fn resource(job: &WriteJob, subresource: Option<&str>) -> String {
+    let plural = Kind::binding(job.key.scope).plural();
+    match subresource {
+        Some(subresource) => format!("{plural}/{subresource}"),
+        None => plural.to_owned(),
     }
 }
 
@@ -301,6 +361,8 @@ fn judge(status: &Status) -> Answer {
         403 if has_cause(ScheduledReason::QuotaExceeded.as_str()) => {
             Answer::Refused(ScheduledReason::QuotaExceeded, status.message.clone())
         }
+        // A starting API server does not know yet who may do what.
+        403 if lacks_right(status) => Answer::Forbidden(status.message.clone()),
         // The UID is immutable, so a patch of another object of this name is invalid.
         422 if causes.clone().any(|cause| cause.field == "metadata.uid") => Answer::Gone,
         408 | 429 => Answer::Later(status.message.clone(), asked),
@@ -333,6 +395,7 @@ mod tests {
             Answer::Gone => "gone",
             Answer::Refused(ScheduledReason::QuotaExceeded, _) => "quota",
             Answer::Refused(..) => "refused",
+            Answer::Forbidden(_) => "forbidden",
             Answer::Later(..) => "later",
             Answer::Unknown(_) => "unknown",
         }
@@ -349,6 +412,10 @@ mod tests {
                 "gone",
             ),
             (serde_json::json!({"code": 403, "reason": "Forbidden"}), "refused"),
+            (
+                serde_json::json!({"code": 403, "reason": "Forbidden", "message": "resourcebindings.work.karmada.io \"web\" is forbidden: User \"divvy\" cannot patch resource \"resourcebindings\""}),
+                "forbidden",
+            ),
             (
                 serde_json::json!({"code": 422, "reason": "Invalid", "details": {"causes": [{"field": "metadata.uid"}]}}),
                 "gone",

@@ -2,6 +2,7 @@
 //!
 //! - [`WriteJob`]: the content of a write, made by the engine.
 //! - [`patch`]: the bodies of both patches, as pure functions of the job and the object they meet.
+//! - [`rights`]: rights that the API server says are missing.
 //! - [`execute`]: the requests, their preconditions, and what follows from each answer.
 //!
 //! The specification's patch carries the UID and the resource version that the decision was made from, so it fails if
@@ -11,6 +12,7 @@
 
 pub mod execute;
 pub mod patch;
+pub mod rights;
 
 use std::sync::Arc;
 
