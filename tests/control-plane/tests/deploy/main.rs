@@ -1,5 +1,6 @@
 //! `examples/deploy` on the real API server: manifests, rights, flow control; and the lease under these rights.
 
+mod alerts;
 mod image;
 mod lease;
 mod lookup;
