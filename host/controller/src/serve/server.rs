@@ -1,7 +1,7 @@
 //! Listening, and an orderly end.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,14 +37,21 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on an address. Port 0 takes a free one. From here on, connections wait to be served.
+    /// Listens on an address. Port 0 takes a free one. From here on, connections wait to be served. `[::]` is every address of IPv6 and
+    /// IPv4, and of IPv4 alone where there is no IPv6.
     ///
     /// # Errors
     ///
     /// A [`ServeError::Listen`].
     pub async fn bind(address: SocketAddr) -> Result<Self, ServeError> {
         let failure = |source| ServeError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failure)?;
+        let listener = match TcpListener::bind(address).await {
+            Err(_) if address.ip() == IpAddr::from(Ipv6Addr::UNSPECIFIED) => {
+                TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await
+            }
+            bound => bound,
+        };
+        let listener = listener.map_err(failure)?;
         let address = listener.local_addr().map_err(failure)?;
         Ok(Self { listener, address })
     }

@@ -282,3 +282,16 @@ async fn an_address_that_is_taken_is_named() {
         format!("cannot listen on {} for probes and metrics", running.address)
     );
 }
+
+/// Pods of clusters with IPv6 alone, with IPv4 alone and with both have the same arguments.
+#[tokio::test]
+async fn every_address_of_the_pod_is_served() {
+    let server = Server::bind("[::]:0".parse().expect("an address"))
+        .await
+        .expect("it listens");
+    let port = server.address().port();
+    TcpStream::connect(("127.0.0.1", port)).await.expect("IPv4 is served");
+    // This machine may have no IPv6.
+    let has_v6 = tokio::net::TcpListener::bind("[::1]:0").await.is_ok();
+    assert_eq!(TcpStream::connect(("::1", port)).await.is_ok(), has_v6);
+}

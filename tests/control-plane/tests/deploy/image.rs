@@ -96,7 +96,7 @@ fn the_binary_finds_its_plugins_where_the_image_has_them() -> Result<(), Failure
     assert!(flags.len() >= 3, "{flags:?}");
     let help = run(&["run", "--help"])?;
     let help = String::from_utf8_lossy(&help.stdout);
-    for flag in flags.iter().copied().chain(["listen=0.0.0.0:10351"]) {
+    for flag in flags.iter().copied().chain(["listen=[::]:10351"]) {
         let name = flag.split('=').next().unwrap_or_default();
         assert!(help.contains(&format!("--{name} ")), "`divvy run` has no `--{name}`");
     }
