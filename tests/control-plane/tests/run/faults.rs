@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use divvy_control_plane_tests::audit::Write;
 use divvy_control_plane_tests::divvy::Configuration;
 use divvy_control_plane_tests::judge::{self, Rules};
 use divvy_control_plane_tests::objects::BINDING;
@@ -199,4 +200,48 @@ async fn killed_servers_and_schedulers_lose_nothing() -> Result<(), Error> {
         assert_eq!(result(&binding).values().sum::<i64>(), 4);
     }
     judge(&scenario, 60)
+}
+
+/// The API server is killed while bindings wait, and comes back after a while. It then refuses everything until it has loaded its roles.
+#[tokio::test]
+async fn an_outage_is_a_line_at_its_start_and_one_at_its_end() -> Result<(), Error> {
+    let folder = folder()?;
+    let mut scenario = Scenario::new(folder.path(), &three_clusters()).await?;
+    scenario.start_scheduler()?;
+    scenario
+        .deploy("before", 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+        .await?;
+    scenario.wait_until_scheduled("before").await?;
+    let printed = |scenario: &Scenario| {
+        scenario
+            .schedulers
+            .last()
+            .map(|divvy| divvy.process.printed())
+            .unwrap_or_default()
+    };
+    let before = printed(&scenario).lines().count();
+    scenario.control_plane.kill_api_server();
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    scenario.control_plane.start_api_server().await?;
+    for number in 0..20 {
+        let name = format!("after{number}");
+        scenario
+            .deploy(&name, 3, templates::divided_by_weight(&[("a", 1), ("b", 2)]))
+            .await?;
+    }
+    for number in 0..20 {
+        scenario.wait_until_scheduled(&format!("after{number}")).await?;
+    }
+    let log = printed(&scenario);
+    let lines: Vec<&str> = log.lines().skip(before).collect();
+    let count = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+    assert_eq!(count("the API server does not answer"), 1, "{lines:#?}");
+    assert_eq!(count("the API server answers again"), 1, "{lines:#?}");
+    assert_eq!(count("refuses the result"), 0, "{lines:#?}");
+    // The lease is lost and won again, and a watch or two of a starting server fail once more.
+    assert!(lines.len() < 20, "{lines:#?}");
+    let refused = scenario.control_plane.audit_log().writes()?;
+    let is_error = |write: &Write| write.request_object.to_string().contains("SchedulerError");
+    assert_eq!(refused.iter().filter(|write| is_error(write)).count(), 0);
+    Ok(())
 }
