@@ -9,6 +9,7 @@ use divvy_forecast::future::{Explains, Fate, Future, Options, Side};
 use divvy_forecast::situation::{ClusterEntry, Situation};
 use divvy_karmada::api::{Cluster, ReadJson, ResourceBinding};
 use divvy_karmada::detector::Binding;
+use divvy_scheduler::cycle::CycleError;
 use divvy_scheduler::decide::rules::Reason;
 use divvy_scheduler::fleet::{Fleet, FleetSnapshot, Ledger};
 use divvy_scheduler::scheduler::{Outcome, Scheduler};
@@ -141,8 +142,10 @@ fn outcome(outcome: &Outcome, clears: bool) -> Result<Targets, Refusal> {
             clears: false,
         }),
         Outcome::Failed(error) => Err(Refusal {
-            reason: match error.kind() {
-                known @ ("NoClusterFit" | "Unschedulable") => known,
+            // Unmet spread constraints are an error in Karmada.
+            reason: match error {
+                CycleError::NoClusterFit { .. } => "NoClusterFit",
+                CycleError::Unschedulable { .. } => "Unschedulable",
                 _ => "SchedulerError",
             },
             message: error.to_string(),
