@@ -139,9 +139,10 @@ impl Writer {
     ) -> Result<Fetched, WriteOutcome> {
         let mut version = job.base.metadata.resource_version.clone();
         let mut failure = String::new();
+        // An attempt whose outcome is not known may be the write that later ones conflict with.
+        let mut is_known = true;
         for attempt in 0..ATTEMPTS {
             let body = specification_patch(job, patch, &version);
-            let mut is_known = true;
             match self.patch(job, None, &body).await? {
                 Answer::Done(fetched) => return Ok(*fetched),
                 Answer::Gone => return Err(WriteOutcome::Gone),
@@ -175,7 +176,7 @@ impl Writer {
                 Answer::Forbidden(_) | Answer::Later(..) | Answer::Unknown(_) | Answer::Conflict => continue,
                 Answer::Refused(_, message) => return Err(WriteOutcome::Failed(message)),
             };
-            // The answer was lost, but the request was not.
+            // An answer was lost, but its request was not.
             if !is_known
                 && current.metadata.resource_version != version
                 && is_applied(patch, &current.metadata, &current.specification())
