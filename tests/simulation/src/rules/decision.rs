@@ -132,6 +132,9 @@ impl World<'_> {
                     .map(move |(resource, quantity)| (cluster.clone(), resource.to_owned(), quantity))
             })
             .collect();
+        // With models, what an engine shows as held is more than what it reckons with.
+        let has_models = self.script.setup.clusters.iter().any(|cluster| cluster.has_models);
+        let held = if has_models { HeldList::new() } else { held };
         for (held, words) in [(HeldList::new(), "with nothing held"), (held, "with what is held")] {
             let is_fresh = if is_requested { vec![false, true] } else { vec![false] };
             let decisions = is_fresh.into_iter().filter_map(|fresh| oracle.decision(binding, &held, fresh));
@@ -177,7 +180,7 @@ fn replicas_on(targets: &Targets, cluster: &str) -> Option<i64> {
 }
 
 /// True if a reschedule was requested that may not have been answered.
-fn is_reschedule_requested(binding: &Value) -> bool {
+pub(super) fn is_reschedule_requested(binding: &Value) -> bool {
     let seconds = |value: &Value| {
         let at: Option<divvy_karmada::api::Timestamp> = serde_json::from_value(value.clone()).ok();
         at.map(divvy_karmada::api::Timestamp::seconds)
