@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use divvy_karmada::api::TargetCluster;
+
 use super::{Engine, InFlight, Moment, News};
 use crate::condition::{Failure, Retry, ScheduledReason};
 use crate::objects::{BindingKey, Kind, Object};
@@ -16,20 +18,22 @@ impl Engine {
         };
         let is_outdated = in_flight.is_outdated;
         self.metrics().conflicts(written.conflicts.into());
+        // The watch may have shown a result whose answer was lost.
+        let is_written = written.wrote_specification || self.has_result(key, in_flight.placed.as_deref());
         let Written { latest, outcome, .. } = written;
         let answered = latest.as_ref().map(|latest| latest.metadata.generation);
-        if !written.wrote_specification
+        if !is_written
             && let Some(number) = in_flight.taken.take()
         {
             // Nothing was written, so nothing was taken.
             self.holdings.retract(key, number);
             self.takings.retract(key);
         }
-        let before = match (written.wrote_specification, in_flight.placed.clone()) {
+        let before = match (is_written, in_flight.placed.clone()) {
             (true, Some(placed)) => placed,
             _ => std::mem::take(&mut in_flight.last),
         };
-        self.change_placements(moment.instant, |placements| match written.wrote_specification {
+        self.change_placements(moment.instant, |placements| match is_written {
             true => placements.keep(key),
             false => placements.take_back(key),
         });
@@ -75,8 +79,19 @@ impl Engine {
         }
     }
 
-    /// Stores the binding as the API server answered, so that the watch need not repeat it first.
+    /// True if the newest version of a binding that is known has this result.
+    fn has_result(&self, key: &BindingKey, placed: Option<&[TargetCluster]>) -> bool {
+        let record = self.bindings.get(key);
+        placed.is_some_and(|placed| record.is_some_and(|record| record.targets() == placed))
+    }
+
+    /// Stores the binding as the API server answered, so that the watch need not repeat it first. One that has been deleted
+    /// meanwhile stays deleted.
     fn store(&mut self, key: &Arc<BindingKey>, latest: crate::objects::Fetched, moment: &Moment) {
+        let record = self.bindings.get(key);
+        if record.is_none_or(|record| *record.uid != latest.metadata.uid) {
+            return;
+        }
         let kind = Kind::binding(key.scope);
         // The entry must no longer look in flight, but its own generation must not wake it either, because it is known.
         match Object::read(kind, latest) {

@@ -414,7 +414,12 @@ impl Engine {
             true => candidate.specification(&candidate.binding.spec.clusters, true, &affinity, valid_until),
             false => None,
         };
-        let job = self.dispatch(candidate, specification, wanted, InFlight::new(None, moment), moment);
+        let in_flight = InFlight {
+            // The result stays, so that nothing of it is held once more when the write has ended.
+            last: candidate.binding.spec.clusters.clone(),
+            ..InFlight::new(None, moment)
+        };
+        let job = self.dispatch(candidate, specification, wanted, in_flight, moment);
         self.metrics().repairs(u64::from(is_repair && job.is_some()));
         job
     }

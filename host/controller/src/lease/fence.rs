@@ -60,7 +60,8 @@ impl Fence {
         self.is_closed.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn set(&self, tenure: Option<(Term, Moment)>) {
+    /// Opens the fence for a term until a moment, or closes it: the outcome of the last attempt to hold the lease.
+    pub fn set(&self, tenure: Option<(Term, Moment)>) {
         *self.lock() = tenure;
     }
 

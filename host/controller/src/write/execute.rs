@@ -139,9 +139,10 @@ impl Writer {
     ) -> Result<Fetched, WriteOutcome> {
         let mut version = job.base.metadata.resource_version.clone();
         let mut failure = String::new();
+        // An attempt whose outcome is not known may be the write that later ones conflict with.
+        let mut is_known = true;
         for attempt in 0..ATTEMPTS {
             let body = specification_patch(job, patch, &version);
-            let mut is_known = true;
             match self.patch(job, None, &body).await? {
                 Answer::Done(fetched) => return Ok(*fetched),
                 Answer::Gone => return Err(WriteOutcome::Gone),
@@ -175,14 +176,21 @@ impl Writer {
                 Answer::Forbidden(_) | Answer::Later(..) | Answer::Unknown(_) | Answer::Conflict => continue,
                 Answer::Refused(_, message) => return Err(WriteOutcome::Failed(message)),
             };
-            // The answer was lost, but the request was not.
+            let decided = &job.base.metadata;
+            // An answer was lost, but its request was not.
             if !is_known
                 && current.metadata.resource_version != version
                 && is_applied(patch, &current.metadata, &current.specification())
             {
-                return Ok(*current);
+                let own = decided.generation + i64::from(patch.clusters.is_some());
+                if current.metadata.generation <= own {
+                    return Ok(*current);
+                }
+                // Someone else has changed it since, and that version is not decided.
+                written.wrote_specification = true;
+                written.latest = Some(*current);
+                return Err(WriteOutcome::Superseded);
             }
-            let decided = &job.base.metadata;
             let is_same = current.metadata.generation == decided.generation
                 && read_metadata(&current.metadata) == read_metadata(decided);
             if !is_same {

@@ -1,0 +1,167 @@
+//! Lives of a control plane under virtual time: the real engine, queue, store, holdings, writer, lease and loss guard against a
+//! simulated API server, the rest of Karmada, and member clusters.
+//!
+//! - [`script`]: what happens in a life, from a seed.
+//! - [`world`]: the simulated world, with the real scheduler in it.
+//! - [`rules`]: what must hold, judged with the help of offline decisions ([`oracle`]).
+//! - [`life`], [`story`], [`shrink`]: a life, its story, and the shortest one that fails in the same way.
+
+mod agenda;
+mod error;
+mod life;
+mod member;
+mod oracle;
+mod plugins;
+mod profiles;
+mod random;
+mod rules;
+mod script;
+mod server;
+mod shrink;
+mod story;
+mod world;
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+use crate::life::live;
+use crate::profiles::Profiles;
+use crate::script::Script;
+
+/// Lives of a control plane under virtual time.
+#[derive(Debug, Parser)]
+#[command(name = "divvy-simulation")]
+struct Arguments {
+    /// Folder of the bundled plugins; built if it is not given
+    #[arg(long, global = true)]
+    plugins: Option<PathBuf>,
+    /// Steps of each life's script
+    #[arg(long, global = true, default_value_t = 300)]
+    events: usize,
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Lives many seeds, and lists those that fail
+    Seeds {
+        /// Number of seeds
+        count: u64,
+        /// First seed
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+        /// Ends with the first seed that fails
+        #[arg(long)]
+        until_failure: bool,
+    },
+    /// Prints the story of a seed
+    Replay {
+        /// The seed
+        seed: u64,
+    },
+    /// Shrinks a seed that fails to the fewest events, and prints their story
+    Shrink {
+        /// The seed
+        seed: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Error> {
+    let plugins = match &arguments.plugins {
+        Some(folder) => folder.clone(),
+        None => plugins::build()?,
+    };
+    let profiles = Profiles::load(&plugins)?;
+    let events = arguments.events;
+    match arguments.command {
+        Task::Seeds {
+            count,
+            first,
+            until_failure,
+        } => seeds(first..first + count, events, until_failure, &profiles),
+        Task::Replay { seed } => replay(&Script::of_seed(seed, events), &profiles),
+        Task::Shrink { seed } => {
+            let script = Script::of_seed(seed, events);
+            let shrunk = shrink::shrink(&script, &profiles)?;
+            println!("{} of {} events are enough", shrunk.steps.len(), script.steps.len());
+            replay(&shrunk, &profiles)
+        }
+    }
+}
+
+/// Lives seeds, and fails if one of them breaks a rule.
+fn seeds(seeds: Range<u64>, events: usize, until_failure: bool, profiles: &Profiles) -> Result<(), Error> {
+    let started = processor_seconds();
+    let (mut lives, mut happened, mut broken, mut digest) = (0_u64, 0_u64, Vec::new(), 0_u64);
+    let (mut decisions, mut takings) = (0_u64, 0_u64);
+    for seed in seeds {
+        let life = live(&Script::of_seed(seed, events), profiles, false)?;
+        lives += 1;
+        happened += life.events;
+        decisions += life.decisions.0;
+        takings += life.decisions.1;
+        digest = digest.rotate_left(5) ^ life.digest;
+        if let Some(verdict) = life.verdict {
+            println!("seed {seed}: {verdict}");
+            broken.push(seed);
+            if until_failure {
+                break;
+            }
+        }
+    }
+    let seconds = processor_seconds() - started;
+    println!(
+        "{lives} lives of {events} steps, {happened} events, {decisions} results written ({takings} took replicas away), \
+         digest {digest:016x}: {seconds:.1} s of processor time, {:.0} events per second",
+        happened as f64 / seconds.max(0.001)
+    );
+    match broken.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Broken(format!("{} of {lives} seeds break a rule", broken.len()))),
+    }
+}
+
+/// Prints the story of a script.
+fn replay(script: &Script, profiles: &Profiles) -> Result<(), Error> {
+    let life = live(script, profiles, true)?;
+    let setup = &script.setup;
+    println!(
+        "seed {}, profile {}, {} clusters, {} processes, {} writes at a time{}{}",
+        setup.seed,
+        setup.profile.base(),
+        setup.clusters.len(),
+        setup.processes,
+        setup.concurrency,
+        if setup.is_closed { ", all pods ours" } else { "" },
+        if setup.asks_estimators { ", with estimators" } else { "" },
+    );
+    for line in &life.story {
+        println!("{line}");
+    }
+    println!("digest {:016x}", life.digest);
+    match life.verdict {
+        None => Ok(()),
+        Some(verdict) => Err(Error::Broken(verdict.to_string())),
+    }
+}
+
+/// Processor time of this process.
+fn processor_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}

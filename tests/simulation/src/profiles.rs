@@ -1,0 +1,69 @@
+//! The bundled plugins, loaded by the real loader once per process.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use divvy_controller::engine::ActiveProfile;
+use divvy_forecast::future::Side;
+use divvy_loader::PluginDirectories;
+use divvy_profile::{ProfileConfiguration, ProfileSource};
+use divvy_scheduler::scheduler::registry;
+
+use crate::error::Error;
+use crate::script::ProfileName;
+
+/// The profiles that lives choose from.
+pub(crate) struct Profiles {
+    default: Loaded,
+    karmada: Loaded,
+}
+
+struct Loaded {
+    active: ActiveProfile,
+    configuration: ProfileConfiguration,
+}
+
+impl Profiles {
+    /// Loads the plugins of a folder.
+    pub(crate) fn load(plugins: &Path) -> Result<Self, Error> {
+        let directories = PluginDirectories::new([plugins.to_owned()]);
+        let load = |name: ProfileName| {
+            let text = format!("[[profile]]\nname = '{0}'\nextends = '{0}'\n", name.base());
+            let text = text.replacen(&format!("name = '{}'", name.base()), "name = 'simulated'", 1);
+            let source = ProfileSource::parse("simulated.toml".into(), &text);
+            let configuration = source
+                .profile(None)
+                .map_err(|error| Error::Profile(error.to_string()))?;
+            let profile = registry::build(&configuration, &directories).map_err(|errors| {
+                let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                Error::Profile(messages.join("\n"))
+            })?;
+            Ok(Loaded {
+                active: ActiveProfile::new(Arc::new(profile), &configuration),
+                configuration,
+            })
+        };
+        Ok(Self {
+            default: load(ProfileName::Default)?,
+            karmada: load(ProfileName::Karmada)?,
+        })
+    }
+
+    fn get(&self, name: ProfileName) -> &Loaded {
+        match name {
+            ProfileName::Default => &self.default,
+            ProfileName::Karmada => &self.karmada,
+        }
+    }
+
+    /// A profile as an engine takes it.
+    pub(crate) fn active(&self, name: ProfileName) -> ActiveProfile {
+        self.get(name).active.clone()
+    }
+
+    /// A profile as a forecast takes it.
+    pub(crate) fn side(&self, name: ProfileName) -> Side {
+        let loaded = self.get(name);
+        Side::new(Arc::clone(&loaded.active.profile), &loaded.configuration)
+    }
+}

@@ -1,0 +1,215 @@
+//! Rules b and c: what a decision takes, of capacity and of replicas.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_controller::write::WriteJob;
+use divvy_karmada::api::Quantity;
+use serde_json::Value;
+
+use super::Rule;
+use crate::agenda::Millis;
+use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
+use crate::script::{Action, ProfileName};
+use crate::world::{Process, World};
+
+/// Time after a trouble in which sums may be above what is allocatable on clusters that a decision does not touch: the limit of
+/// holdings, and two reports.
+const TROUBLE: Millis = 90_000;
+
+/// Time for which vanished clusters stop writes that take replicas away.
+const MISSING: Millis = 300_000;
+
+/// Milliseconds by which a request for a reschedule may be older than the last scheduling and still count: both are in whole
+/// seconds, and the process may have seen it arrive.
+const RESCHEDULE_SECONDS: i64 = 60;
+
+impl World<'_> {
+    /// Judges a decision, which is about to be written.
+    pub(crate) fn judge_decision(&mut self, incarnation: u64, job: &WriteJob) {
+        let key = ObjectKey {
+            namespace: job.key.namespace.clone(),
+            name: job.key.name.clone(),
+        };
+        self.judge_effort(&key);
+        let Some(result) = job.specification.as_ref().and_then(|patch| patch.clusters.as_ref()) else {
+            return;
+        };
+        let mut new: Targets = result
+            .iter()
+            .map(|target| (target.name.clone(), i64::from(target.replicas)))
+            .collect();
+        new.sort();
+        self.books.decisions += 1;
+        let Some(slot) = self.slot(incarnation) else { return };
+        let Some(process) = self.processes[slot].as_ref() else { return };
+        let Some(binding) = process.view.get(Kind::Binding, &key).cloned() else {
+            return;
+        };
+        let last = targets_of(&binding);
+        let found = self.over_capacity(process, &last, &new);
+        if let Some(text) = found {
+            self.breach(Rule::B, format!("after the decision {} → {}: {text}", key.name, described(&new)));
+            return;
+        }
+        if takes_away(&last, &new) {
+            self.books.takings += 1;
+            self.judge_taking(slot, &binding, &last, &new, job);
+        }
+    }
+
+    fn slot(&self, incarnation: u64) -> Option<usize> {
+        let mut slots = self.processes.iter();
+        slots.position(|process| process.as_ref().is_some_and(|process| process.incarnation == incarnation))
+    }
+
+    /// A cluster on which more is reported and held than allocatable; `None` if there is none, or if the rule does not apply.
+    fn over_capacity(&self, process: &Process, last: &Targets, new: &Targets) -> Option<String> {
+        let is_ignored = |name: ProfileName| name == ProfileName::Karmada;
+        let is_ever_ignored = is_ignored(self.script.setup.profile)
+            || self.script.steps.iter().any(|step| {
+                matches!(step.action, Action::Reload { profile } if is_ignored(profile))
+            });
+        if !self.script.setup.is_closed || is_ever_ignored {
+            return None;
+        }
+        let mut held: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+        let parts: Vec<_> = process.engine.held().collect();
+        for part in &parts {
+            for (resource, quantity) in &part.resources {
+                *held.entry((part.cluster, *resource)).or_default() += *quantity;
+            }
+        }
+        let is_calm = self.now.saturating_sub(self.books.troubled_at) > TROUBLE;
+        process.view.of_kind(Kind::Cluster).find_map(|(key, cluster)| {
+            let has_grown = replicas_on(new, &key.name) > replicas_on(last, &key.name);
+            if !has_grown && !is_calm {
+                return None;
+            }
+            ["cpu", "memory", "pods"].into_iter().find_map(|resource| {
+                let held = held.get(&(key.name.as_str(), resource)).copied().unwrap_or(0);
+                let (reported, allocatable) = figures(cluster, resource);
+                (held > 0 && reported + held > allocatable).then(|| {
+                    format!("{} has {resource} {reported} reported and {held} held, of {allocatable}", key.name)
+                })
+            })
+        })
+    }
+
+    fn judge_taking(&mut self, slot: usize, binding: &Arc<Value>, last: &Targets, new: &Targets, job: &WriteJob) {
+        let now = self.now;
+        let moment = self.moment();
+        let Some(process) = self.processes[slot].as_ref() else { return };
+        let name = job.key.name.clone();
+        let change = format!("{name}: {} → {}", described(last), described(new));
+        let missing = process.view.missing(now, MISSING);
+        if !missing.is_empty() {
+            self.breach(Rule::C, format!("{change}, while {} are missing", missing.join(", ")));
+            return;
+        }
+        let clusters = process.view.of_kind(Kind::Cluster).map(|(_, cluster)| &**cluster);
+        let oracle = Oracle::new(self.profiles.side(process.profile), clusters, moment.milliseconds);
+        let is_requested = is_reschedule_requested(binding);
+        let opinion = oracle.opinions([&**binding]).into_iter().next();
+        let is_without_reason = matches!(opinion, None | Some((_, Opinion::Satisfied | Opinion::Skipped)));
+        if is_without_reason && !is_requested {
+            self.breach(Rule::C, format!("{change}, without a reason"));
+            return;
+        }
+        // What estimators said is not known offline.
+        if self.script.setup.asks_estimators {
+            return;
+        }
+        let held: HeldList = process
+            .engine
+            .held()
+            .filter(|part| **part.binding != *job.key || part.began != moment.wall)
+            .flat_map(|part| {
+                let cluster = part.cluster.to_owned();
+                part.resources
+                    .into_iter()
+                    .map(move |(resource, quantity)| (cluster.clone(), resource.to_owned(), quantity))
+            })
+            .collect();
+        // With models, what an engine shows as held is more than what it reckons with.
+        let has_models = self.script.setup.clusters.iter().any(|cluster| cluster.has_models);
+        let held = if has_models { HeldList::new() } else { held };
+        for (held, words) in [(HeldList::new(), "with nothing held"), (held, "with what is held")] {
+            let is_fresh = if is_requested { vec![false, true] } else { vec![false] };
+            let decisions = is_fresh.into_iter().filter_map(|fresh| oracle.decision(binding, &held, fresh));
+            let decisions: Vec<_> = decisions.collect();
+            if !decisions.iter().any(|decision| allows(decision.as_ref().ok(), last, new)) && !is_cleared(&decisions, new) {
+                let offline = decisions.iter().map(|decision| match decision {
+                    Ok(targets) => described(targets),
+                    Err(refusal) => refusal.message.clone(),
+                });
+                let offline: Vec<String> = offline.collect();
+                self.breach(Rule::C, format!("{change}; offline, {words}: {}", offline.join(" or ")));
+                return;
+            }
+        }
+    }
+}
+
+/// True if an offline result takes at least as much from each cluster as the new one does.
+fn allows(offline: Option<&Targets>, last: &Targets, new: &Targets) -> bool {
+    offline.is_some_and(|offline| {
+        last.iter().all(|(cluster, before)| {
+            let kept = replicas_on(offline, cluster).map(|kept| kept.min(*before));
+            replicas_on(new, cluster) >= kept
+        })
+    })
+}
+
+/// True if a result was removed because no cluster fits, offline too.
+fn is_cleared(decisions: &[Result<Targets, crate::oracle::Refusal>], new: &Targets) -> bool {
+    let says = |decision: &Result<_, crate::oracle::Refusal>| {
+        decision.as_ref().err().is_some_and(|refusal| refusal.reason == "NoClusterFit")
+    };
+    new.is_empty() && decisions.iter().any(says)
+}
+
+fn takes_away(last: &Targets, new: &Targets) -> bool {
+    last.iter().any(|(cluster, before)| replicas_on(new, cluster) < Some(*before))
+}
+
+fn replicas_on(targets: &Targets, cluster: &str) -> Option<i64> {
+    let target = targets.iter().find(|(name, _)| name == cluster);
+    target.map(|(_, replicas)| *replicas)
+}
+
+/// True if a reschedule was requested that may not have been answered.
+pub(super) fn is_reschedule_requested(binding: &Value) -> bool {
+    let seconds = |value: &Value| {
+        let at: Option<divvy_karmada::api::Timestamp> = serde_json::from_value(value.clone()).ok();
+        at.map(divvy_karmada::api::Timestamp::seconds)
+    };
+    let requested = seconds(&binding["spec"]["rescheduleTriggeredAt"]);
+    let answered = seconds(&binding["status"]["lastScheduledTime"]);
+    requested.is_some_and(|requested| answered.is_none_or(|answered| requested + RESCHEDULE_SECONDS >= answered))
+}
+
+/// What a cluster reports as taken of a resource, by the figure that estimates are made from, and what is allocatable, both in
+/// the units of estimates.
+fn figures(cluster: &Value, resource: &str) -> (i64, i64) {
+    let summary = &cluster["status"]["resourceSummary"];
+    let of = |list: &str| {
+        let quantity: Option<Quantity> = summary[list][resource].as_str().and_then(|text| text.parse().ok());
+        let nano = quantity.map_or(0, Quantity::as_nano);
+        let unit = if resource == "cpu" { 1_000_000 } else { 1_000_000_000 };
+        i64::try_from(nano / unit).unwrap_or(i64::MAX)
+    };
+    let has_models = cluster["spec"]["resourceModels"].is_array() && resource != "pods";
+    let pending = if has_models { 0 } else { of("allocating") };
+    (of("allocated") + pending, of("allocatable"))
+}
+
+/// A result in words: `c1:2 c2:1`, or `nothing`.
+pub(super) fn described(targets: &Targets) -> String {
+    if targets.is_empty() {
+        return "nothing".to_owned();
+    }
+    let each: Vec<String> = targets.iter().map(|(name, replicas)| format!("{name}:{replicas}")).collect();
+    each.join(" ")
+}

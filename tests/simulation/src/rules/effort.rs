@@ -1,0 +1,38 @@
+//! Rule e: no binding is decided again and again.
+
+use divvy_controller::objects::ObjectKey;
+
+use super::Rule;
+use crate::agenda::Millis;
+use crate::world::World;
+
+/// Decisions of one binding within a second.
+const HURRY_MAX: u32 = 12;
+
+/// Decisions of one binding from the end of all troubles until rest, without a change of it: two flushes, and one for each report
+/// that may give it room.
+const REST_MAX: u32 = 24;
+
+impl World<'_> {
+    /// Counts a decision.
+    pub(super) fn judge_effort(&mut self, key: &ObjectKey) {
+        let second: Millis = self.now / 1000;
+        let (of, count) = self.books.hurry.entry(key.clone()).or_default();
+        if *of != second {
+            (*of, *count) = (second, 0);
+        }
+        *count += 1;
+        let count = *count;
+        if count > HURRY_MAX {
+            self.breach(Rule::E, format!("{key} was decided {count} times within a second"));
+        }
+        if self.is_healed {
+            let count = self.books.decisions_at_rest.entry(key.clone()).or_default();
+            *count += 1;
+            let count = *count;
+            if count > REST_MAX {
+                self.breach(Rule::E, format!("{key} was decided {count} times without a change"));
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The rules, and the books by which they are checked.
+//!
+//! - `write`: rule a, at each write.
+//! - `decision`: rules b and c, at each decision.
+//! - `rest`: rules d and e, at rest.
+
+mod decision;
+mod effort;
+mod rest;
+mod write;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use divvy_controller::objects::ObjectKey;
+use serde_json::Value;
+
+use crate::agenda::Millis;
+
+/// A rule, by its letter in the project's issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Rule {
+    /// Nothing is written by one who does not hold the lease.
+    A,
+    /// What is reported plus what is held is at most what is allocatable.
+    B,
+    /// Replicas are taken only for a reason, and no more than the offline decision takes.
+    C,
+    /// At rest, every binding is as the offline decision would have it.
+    D,
+    /// Nothing is decided again and again, nothing waits for ever, and memory is flat.
+    E,
+}
+
+/// A breach of a rule, which ends a life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The rule.
+    pub(crate) rule: Rule,
+    /// What was seen.
+    pub(crate) text: String,
+}
+
+/// What the rules remember.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    /// Time from which nothing may be written.
+    pub(crate) quiet_since: Option<Millis>,
+    /// Time of the last trouble: what a process believes may differ from what is, until it has passed.
+    pub(crate) troubled_at: Millis,
+    /// Decisions of each binding: the second, and how many were made in it.
+    pub(super) hurry: BTreeMap<ObjectKey, (Millis, u32)>,
+    /// Decisions of each binding since all troubles ended.
+    pub(super) decisions_at_rest: BTreeMap<ObjectKey, u32>,
+    /// Decisions that were checked, for figures about coverage.
+    pub(crate) decisions: u64,
+    /// Decisions that took replicas away.
+    pub(crate) takings: u64,
+    /// Writes that were carried out.
+    pub(crate) writes: u64,
+}
+
+impl Rule {
+    /// All rules.
+    pub(crate) const ALL: [Self; 5] = [Self::A, Self::B, Self::C, Self::D, Self::E];
+}
+
+impl Books {
+    /// Notes a write by another controller.
+    pub(crate) fn note_foreign_write(&mut self, key: &ObjectKey, before: Option<&Value>, after: Option<&Value>) {
+        let spec = |object: Option<&Value>| object.map(|object| object["spec"].clone());
+        if spec(before) != spec(after) {
+            self.decisions_at_rest.remove(key);
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::A => "a",
+            Self::B => "b",
+            Self::C => "c",
+            Self::D => "d",
+            Self::E => "e",
+        })
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "rule {}: {}", self.rule, self.text)
+    }
+}

@@ -1,0 +1,140 @@
+//! Rules d and e at rest: every binding is as the offline decision would have it, nothing waits for ever, nothing is left over.
+
+use divvy_controller::lease::Role;
+use divvy_controller::objects::Kind;
+use serde_json::Value;
+
+use super::Rule;
+use super::decision::described;
+use crate::oracle::{Opinion, Oracle, targets_of};
+use crate::world::World;
+
+impl World<'_> {
+    /// Judges the state some time after all troubles have ended: what fits must be placed by then.
+    pub(crate) fn judge_settled(&mut self) {
+        self.note(|| "everything that fits must be placed by now".to_owned());
+        for (binding, opinion) in self.opinions() {
+            let Opinion::Decided(reason, Ok(wanted)) = opinion else { continue };
+            let (name, found) = (name_of(&binding), targets_of(&binding));
+            if found != wanted && !self.may_be_fresh(&binding) {
+                let (found, wanted) = (described(&found), described(&wanted));
+                let condition = scheduled(&binding);
+                let text = format!("{name} waits at {found}, offline {wanted} ({reason:?}); its condition: {condition}");
+                self.breach(Rule::E, text);
+                return;
+            }
+        }
+    }
+
+    /// Judges the state at rest.
+    pub(crate) fn judge_rest(&mut self) {
+        for (binding, opinion) in self.opinions() {
+            if !self.may_be_fresh(&binding)
+                && let Some(text) = contradiction(&binding, &opinion)
+            {
+                self.breach(Rule::D, format!("{}: {text}", name_of(&binding)));
+                return;
+            }
+        }
+        self.judge_leftovers();
+    }
+
+    /// What engines still do or hold when everything is at rest.
+    fn judge_leftovers(&mut self) {
+        let leaders = self.processes.iter().flatten();
+        let leaders = leaders.filter(|process| matches!(process.role(), Role::Leader(_)));
+        let Some(leader) = leaders.into_iter().next() else {
+            self.breach(Rule::E, "nobody leads".to_owned());
+            return;
+        };
+        let depth = leader.engine.depth();
+        let tasks = leader.engine.tasks_under_way();
+        let held = leader.engine.held().count();
+        let bindings = self.server.of_kind(Kind::Binding).count();
+        let clusters = self.server.of_kind(Kind::Cluster).count();
+        let sizes = leader.engine.sizes();
+        if tasks > 0 || depth.active > 0 || depth.backoff > 0 || held > 0 {
+            let text = format!("at rest, there are {tasks} tasks, {held} holdings, and a queue of {depth:?}");
+            self.breach(Rule::E, text);
+        } else if sizes != (bindings, clusters) {
+            let text = format!("{sizes:?} bindings and clusters are in memory, of {:?}", (bindings, clusters));
+            self.breach(Rule::E, text);
+        }
+    }
+
+    /// True if a reschedule was requested within the second of the last scheduling, so that its times do not say whether it was
+    /// answered. The scheduler, which saw it arrive, knows more than an offline decision.
+    fn may_be_fresh(&self, binding: &Value) -> bool {
+        let requested = &binding["spec"]["rescheduleTriggeredAt"];
+        !requested.is_null() && *requested == binding["status"]["lastScheduledTime"]
+    }
+
+    /// Every binding with the offline opinion on it.
+    fn opinions(&self) -> Vec<(Value, Opinion)> {
+        let clusters = self.server.of_kind(Kind::Cluster).map(|(_, cluster)| &**cluster);
+        let oracle = Oracle::new(self.profiles.side(self.profile), clusters, self.moment().milliseconds);
+        let scheduled = self.server.of_kind(Kind::Binding).map(|(_, binding)| &**binding);
+        let ours: Vec<&Value> = scheduled.filter(|binding| is_ours(binding)).collect();
+        let opinions = oracle.opinions(ours.iter().copied());
+        opinions
+            .into_iter()
+            .filter_map(|(name, opinion)| {
+                let binding = ours.iter().find(|binding| binding["metadata"]["name"] == name.as_str())?;
+                Some((Value::clone(binding), opinion))
+            })
+            .collect()
+    }
+}
+
+fn is_ours(binding: &Value) -> bool {
+    binding["spec"]["schedulerName"] == "default-scheduler" && binding["spec"]["suspension"]["scheduling"] != true
+}
+
+/// The difference between a binding and the offline opinion on it; `None` if there is none.
+fn contradiction(binding: &Value, opinion: &Opinion) -> Option<String> {
+    let found = targets_of(binding);
+    let condition = scheduled(binding);
+    let is_observed = binding["status"]["schedulerObservedGeneration"] == binding["metadata"]["generation"];
+    match opinion {
+        Opinion::Skipped => None,
+        Opinion::Satisfied | Opinion::Decided(_, Ok(_)) => {
+            if let Opinion::Decided(reason, Ok(wanted)) = opinion
+                && found != *wanted
+            {
+                let (found, wanted) = (described(&found), described(wanted));
+                return Some(format!("it is at {found}, offline {wanted} ({reason:?}); its condition: {condition}"));
+            }
+            let is_success = condition["status"] == "True" && condition["reason"] == "Success";
+            match (is_success, is_observed) {
+                (false, _) => Some(format!("it is scheduled, but its condition is {condition}")),
+                (true, false) => Some(format!(
+                    "its generation is {}, observed {}",
+                    binding["metadata"]["generation"], binding["status"]["schedulerObservedGeneration"]
+                )),
+                (true, true) => None,
+            }
+        }
+        Opinion::Decided(_, Err(refusal)) => {
+            let is_failure = condition["status"] == "False" && condition["reason"] == refusal.reason;
+            match (is_failure, refusal.clears && !found.is_empty()) {
+                (false, _) => Some(format!(
+                    "offline {} ({}), but its condition is {condition}",
+                    refusal.reason, refusal.message
+                )),
+                (true, true) => Some(format!("no cluster fits it, but it is at {}", described(&found))),
+                (true, false) => None,
+            }
+        }
+    }
+}
+
+/// The condition `Scheduled`.
+fn scheduled(binding: &Value) -> Value {
+    let conditions = binding["status"]["conditions"].as_array().into_iter().flatten();
+    let mut conditions = conditions.filter(|condition| condition["type"] == "Scheduled");
+    conditions.next().cloned().unwrap_or_default()
+}
+
+fn name_of(binding: &Value) -> String {
+    binding["metadata"]["name"].as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,190 @@
+//! Steps of the script, carried out.
+
+use divvy_controller::objects::{Kind, ObjectKey};
+use serde_json::{Value, json};
+
+use super::{Event, World};
+use crate::script::{Action, Estimating, Template};
+
+/// Label by which a binding belongs to its policy.
+const PERMANENT_ID: &str = "propagationpolicy.karmada.io/permanent-id";
+
+/// Identity of a binding by its number.
+fn binding_key(number: usize) -> ObjectKey {
+    ObjectKey {
+        namespace: format!("n{}", number % 2),
+        name: format!("b{number}"),
+    }
+}
+
+impl World<'_> {
+    /// Carries out a step.
+    pub(super) fn step(&mut self, number: usize) {
+        let script = self.script;
+        let action = &script.steps[number].action;
+        self.note(|| format!("» {action}"));
+        match action {
+            Action::Create { binding, template } => self.create(*binding, template),
+            Action::Scale { binding, replicas } => self.change_spec(*binding, |spec| {
+                if spec["components"].is_null() {
+                    spec["replicas"] = json!(replicas);
+                }
+            }),
+            Action::Place { binding, placement } => {
+                self.change_spec(*binding, |spec| spec["placement"] = placement.clone());
+            }
+            Action::Request { binding, cpu } => self.change_spec(*binding, |spec| {
+                if spec["components"].is_null() {
+                    spec["replicaRequirements"]["resourceRequest"]["cpu"] = json!(format!("{cpu}m"));
+                }
+            }),
+            Action::Delete { binding } => self.delete(*binding),
+            Action::Suspend { binding, is_suspended } => {
+                self.change_spec(*binding, |spec| spec["suspension"] = json!({"scheduling": is_suspended}));
+            }
+            Action::HandOver { binding, scheduler } => {
+                self.change_spec(*binding, |spec| spec["schedulerName"] = json!(scheduler));
+            }
+            Action::Rebalance { binding } => {
+                let at = self.wall().to_string();
+                self.change_spec(*binding, |spec| spec["rescheduleTriggeredAt"] = json!(at));
+            }
+            Action::Relabel { binding } => {
+                let at = self.now;
+                _ = self.change_binding(&binding_key(*binding), |object| {
+                    object["metadata"]["labels"]["revision"] = json!(at.to_string());
+                });
+            }
+            Action::Deschedule { binding, cluster } => self.deschedule(&binding_key(*binding), *cluster),
+            Action::Crash { binding, cluster, millis } => {
+                let until = self.now + millis;
+                self.members[*cluster].crash(&binding_key(*binding), until);
+            }
+            Action::Confirm => self.confirm(),
+            Action::Estimators(conduct) => self.estimating = *conduct,
+            Action::Fault(fault) => self.faults.push(*fault),
+            Action::WatchLag { process, kind, millis } => self.lag(*process, *kind, *millis),
+            Action::WatchBreak { process, kind, resume } => self.break_watch(*process, *kind, *resume),
+            Action::Kill { process, millis } => self.kill(*process, *millis),
+            Action::Stall { process, millis } => self.stall(*process, *millis),
+            Action::LeaseOutage { process, millis } => self.lose_lease_requests(*process, *millis),
+            Action::Reload { profile } => self.reload(*profile),
+            action => self.step_of_cluster(action),
+        }
+    }
+
+    fn step_of_cluster(&mut self, action: &Action) {
+        match action {
+            Action::Join { cluster } => self.join(*cluster),
+            Action::Leave { cluster } => self.leave(*cluster),
+            Action::Vanish { cluster } => self.vanish(*cluster),
+            Action::Return { cluster } => self.come_back(*cluster),
+            Action::Label { cluster, value } => self.label(*cluster, value),
+            Action::Taint { cluster, effect } => self.taint(*cluster, *effect),
+            Action::Flap { cluster, millis } => self.flap(*cluster, *millis),
+            Action::Unserve { cluster, is_served } => self.serve(*cluster, *is_served),
+            Action::AddNode { cluster, cpu } => self.members[*cluster].add_node(*cpu),
+            Action::RemoveNode { cluster } => _ = self.members[*cluster].remove_node(self.now),
+            Action::Foreign { cluster, pods } => match pods {
+                0 => self.members[*cluster].clear_foreign(),
+                pods => self.members[*cluster].add_foreign(*pods),
+            },
+            Action::Silent { cluster, millis } => self.members[*cluster].silent_until = self.now + millis,
+            Action::Blind { cluster, millis } => self.members[*cluster].blind_until = self.now + millis,
+            Action::LateReports { cluster, millis } => self.members[*cluster].report_delay = *millis,
+            _ => {}
+        }
+        self.look_at_all();
+    }
+
+    /// All troubles end.
+    pub(super) fn heal(&mut self) {
+        self.note(|| "all troubles end".to_owned());
+        self.is_healed = true;
+        self.faults.clear();
+        self.silent.clear();
+        self.estimating = Estimating::Well;
+        for number in 0..self.members.len() {
+            if self.members[number].is_unreachable {
+                self.reachable(number);
+            }
+            self.members[number].heal();
+        }
+        self.all_come_back();
+        self.end_lags();
+        self.look_at_all();
+        for process in self.processes.iter_mut().flatten() {
+            process.stalled_until = self.now;
+            process.lease_fails_until = self.now;
+        }
+        for slot in 0..self.processes.len() {
+            self.start(slot);
+        }
+    }
+
+    fn change_spec(&mut self, number: usize, change: impl FnOnce(&mut Value)) {
+        self.change_binding(&binding_key(number), |object| change(&mut object["spec"]));
+    }
+
+    fn create(&mut self, number: usize, template: &Template) {
+        let ObjectKey { namespace, name } = binding_key(number);
+        let version = if template.kind == "Job" { "batch/v1" } else { "apps/v1" };
+        let requests = json!({"cpu": format!("{}m", template.cpu), "memory": format!("{}Mi", template.memory)});
+        let mut spec = json!({
+            "schedulerName": "default-scheduler",
+            "resource": {
+                "apiVersion": version, "kind": template.kind, "namespace": namespace, "name": name,
+                "uid": format!("workload-{name}"),
+            },
+            "placement": template.placement,
+            "schedulePriority": {"priority": template.priority},
+        });
+        match template.has_components {
+            true => {
+                let component = |name: &str, replicas: i64| {
+                    json!({"name": name, "replicas": replicas, "replicaRequirements": {"resourceRequest": requests}})
+                };
+                spec["components"] = json!([component("leader", 1), component("worker", 2)]);
+            }
+            false => {
+                spec["replicas"] = json!(template.replicas);
+                spec["replicaRequirements"] = json!({"resourceRequest": requests});
+            }
+        }
+        let labels = json!({PERMANENT_ID: format!("policy-{name}")});
+        let object = json!({
+            "apiVersion": "work.karmada.io/v1alpha2",
+            "kind": "ResourceBinding",
+            "metadata": {"name": name, "namespace": namespace, "labels": labels},
+            "spec": spec,
+        });
+        let now = self.now;
+        self.server.create(now, Kind::Binding, object);
+        self.publish_changes(Kind::Binding);
+        match template.policy_delay {
+            0 => self.create_policy(number),
+            delay => self.enter(delay, Event::Policy(number)),
+        }
+    }
+
+    /// The policy of a binding appears.
+    pub(super) fn create_policy(&mut self, number: usize) {
+        let ObjectKey { namespace, name } = binding_key(number);
+        let labels = json!({PERMANENT_ID: format!("policy-{name}")});
+        let policy = json!({
+            "metadata": {"name": format!("policy-{name}"), "namespace": namespace, "labels": labels},
+            "spec": {},
+        });
+        let now = self.now;
+        self.server.create(now, Kind::Policy, policy);
+        self.publish_changes(Kind::Policy);
+    }
+
+    fn delete(&mut self, number: usize) {
+        let now = self.now;
+        let key = binding_key(number);
+        if self.server.delete(now, Kind::Binding, &key).is_some() {
+            self.publish_changes(Kind::Binding);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Karmada's other controllers: works are dispatched, states are collected, evictions begin and end.
+
+use divvy_controller::objects::{Kind, ObjectKey};
+use serde_json::{Value, json};
+
+use super::estimators::target_number;
+use super::{Event, World, cluster_key};
+use crate::member::{Requests, Wanted};
+
+impl World<'_> {
+    /// A second of work of all controllers and members.
+    pub(super) fn second(&mut self) {
+        self.enter(1_000, Event::Second);
+        for member in &mut self.members {
+            self.dirty.extend(member.step(self.now, &mut self.nature));
+        }
+        let history = self.server.history(Kind::Binding);
+        let written = history[self.dispatched..].iter().map(|record| record.key.clone());
+        self.dirty.extend(written);
+        self.dispatched = history.len();
+        for key in std::mem::take(&mut self.dirty) {
+            self.reconcile(&key);
+        }
+        self.finish_leaving();
+    }
+
+    /// Has the controllers look at every binding.
+    pub(super) fn look_at_all(&mut self) {
+        let keys: Vec<ObjectKey> = self.server.of_kind(Kind::Binding).map(|(key, _)| key.clone()).collect();
+        self.dirty.extend(keys);
+    }
+
+    /// Changes a binding as a controller does, and shows it to the processes.
+    pub(super) fn change_binding(&mut self, key: &ObjectKey, change: impl FnOnce(&mut Value)) -> bool {
+        let now = self.now;
+        let before = self.server.get(Kind::Binding, key).cloned();
+        let has_changed = self.server.change(now, Kind::Binding, key, change);
+        if has_changed {
+            let after = self.server.get(Kind::Binding, key).cloned();
+            self.books.note_foreign_write(key, before.as_deref(), after.as_deref());
+            self.publish_changes(Kind::Binding);
+        }
+        has_changed
+    }
+
+    fn reconcile(&mut self, key: &ObjectKey) {
+        self.evict(key);
+        self.dispatch(key);
+        self.collect(key);
+        self.purge(key);
+    }
+
+    /// Brings the members to what a binding asks for. A member that cannot be reached is left as it is.
+    fn dispatch(&mut self, key: &ObjectKey) {
+        let binding = self.server.get(Kind::Binding, key).cloned();
+        let templates = binding.as_deref().map(requests_of).unwrap_or_default();
+        for number in 0..self.members.len() {
+            let replicas = binding.as_deref().and_then(|binding| wanted_on(binding, number));
+            let wanted: Vec<Wanted> = match replicas {
+                None => Vec::new(),
+                Some(replicas) => templates
+                    .iter()
+                    .map(|template| Wanted {
+                        // A resource with several templates goes to each cluster as a whole.
+                        pods: if templates.len() > 1 { template.pods } else { replicas },
+                        requests: template.requests,
+                    })
+                    .collect(),
+            };
+            if self.members[number].is_unreachable {
+                self.dirty.insert(key.clone());
+                continue;
+            }
+            self.members[number].apply(key, &wanted, self.now);
+        }
+    }
+
+    /// Writes the state of the resource in each cluster of the result.
+    fn collect(&mut self, key: &ObjectKey) {
+        let Some(binding) = self.server.get(Kind::Binding, key).cloned() else {
+            return;
+        };
+        // As in Karmada, nothing is reported for a binding that has never been scheduled.
+        if binding["status"]["lastScheduledTime"].is_null() {
+            return;
+        }
+        let known = binding["status"]["aggregatedStatus"].as_array();
+        let known = |name: &Value| {
+            let mut entries = known.into_iter().flatten();
+            entries.find(|entry| entry["clusterName"] == *name).cloned()
+        };
+        let has_health = binding["spec"]["resource"]["kind"] == "Deployment";
+        let targets = binding["spec"]["clusters"].as_array().into_iter().flatten();
+        let aggregated: Vec<Value> = targets
+            .filter_map(|target| {
+                let member = &self.members[target_number(target)?];
+                if member.is_unreachable {
+                    return known(&target["name"]);
+                }
+                let (pods, ready) = member.pods_of(key);
+                let health = match (has_health, pods == ready) {
+                    (false, _) => "Unknown",
+                    (true, true) => "Healthy",
+                    (true, false) => "Unhealthy",
+                };
+                let status = match has_health {
+                    true => json!({"replicas": pods, "readyReplicas": ready}),
+                    false => json!({"active": ready}),
+                };
+                Some(json!({"clusterName": target["name"], "applied": true, "health": health, "status": status}))
+            })
+            .collect();
+        self.change_binding(key, |binding| binding["status"]["aggregatedStatus"] = Value::Array(aggregated));
+    }
+
+    /// Begins evictions from clusters with a taint `NoExecute`, as the taint manager does.
+    fn evict(&mut self, key: &ObjectKey) {
+        let Some(binding) = self.server.get(Kind::Binding, key).cloned() else {
+            return;
+        };
+        let tolerations = binding["spec"]["placement"]["clusterTolerations"].as_array();
+        if tolerations.is_some_and(|tolerations| !tolerations.is_empty()) {
+            return;
+        }
+        let is_evicted = |target: &Value| {
+            let cluster = target_number(target).and_then(|number| self.server.get(Kind::Cluster, &cluster_key(number)));
+            let taints = cluster.and_then(|cluster| cluster["spec"]["taints"].as_array());
+            taints.is_some_and(|taints| taints.iter().any(|taint| taint["effect"] == "NoExecute"))
+        };
+        let targets = binding["spec"]["clusters"].as_array().cloned().unwrap_or_default();
+        let (from, kept): (Vec<Value>, Vec<Value>) = targets.into_iter().partition(is_evicted);
+        if from.is_empty() {
+            return;
+        }
+        self.note(|| format!("the taint manager evicts {} from {}", key.name, Value::Array(from.clone())));
+        self.change_binding(key, |binding| {
+            let mut tasks = binding["spec"]["gracefulEvictionTasks"].as_array().cloned().unwrap_or_default();
+            tasks.extend(from.iter().map(|target| {
+                json!({
+                    "fromCluster": target["name"],
+                    "replicas": target["replicas"],
+                    "reason": "TaintUntolerated",
+                    "producer": "TaintManager",
+                    "purgeMode": "Gracefully",
+                    "gracePeriodSeconds": 600,
+                })
+            }));
+            binding["spec"]["gracefulEvictionTasks"] = Value::Array(tasks);
+            binding["spec"]["clusters"] = Value::Array(kept);
+        });
+    }
+
+    /// Ends evictions of a binding whose replacement is scheduled and healthy.
+    fn purge(&mut self, key: &ObjectKey) {
+        let Some(binding) = self.server.get(Kind::Binding, key) else { return };
+        let (spec, status) = (&binding["spec"], &binding["status"]);
+        let is_observed = status["schedulerObservedGeneration"] == binding["metadata"]["generation"];
+        if spec["gracefulEvictionTasks"].is_null() || !is_observed {
+            return;
+        }
+        let reports = status["aggregatedStatus"].as_array();
+        let is_settled = |target: &Value| {
+            let mut reports = reports.into_iter().flatten();
+            reports.any(|report| report["clusterName"] == target["name"] && report["health"] != "Unhealthy")
+        };
+        if spec["clusters"].as_array().into_iter().flatten().all(is_settled) {
+            self.change_binding(key, |binding| {
+                binding["spec"].as_object_mut().and_then(|spec| spec.remove("gracefulEvictionTasks"));
+            });
+        }
+    }
+
+    /// Takes replicas that found no node off a cluster, as the descheduler does.
+    pub(super) fn deschedule(&mut self, key: &ObjectKey, number: usize) {
+        let unplaced = self.members[number].unplaced(key);
+        let name = format!("c{number}");
+        if unplaced == 0 {
+            return;
+        }
+        self.change_binding(key, |binding| {
+            let targets = binding["spec"]["clusters"].as_array_mut().into_iter().flatten();
+            for target in targets.filter(|target| target["name"] == name.as_str()) {
+                let replicas = target["replicas"].as_i64().unwrap_or(0);
+                target["replicas"] = json!((replicas - unplaced).max(0));
+            }
+        });
+    }
+}
+
+/// Replicas that a binding asks of a cluster, evictions under way included; `None` if it asks for nothing.
+fn wanted_on(binding: &Value, number: usize) -> Option<i64> {
+    let targets = binding["spec"]["clusters"].as_array().into_iter().flatten();
+    let target = targets.filter(|target| target_number(target) == Some(number)).map(|target| &target["replicas"]);
+    let name = format!("c{number}");
+    let tasks = binding["spec"]["gracefulEvictionTasks"].as_array().into_iter().flatten();
+    let task = tasks.filter(|task| task["fromCluster"] == name.as_str()).map(|task| &task["replicas"]);
+    target.chain(task).map(|replicas| replicas.as_i64().unwrap_or(0)).max()
+}
+
+/// Pods of one set of a binding's pod templates, and their requests. A binding without components has one template of one pod.
+pub(super) fn requests_of(binding: &Value) -> Vec<Wanted> {
+    let spec = &binding["spec"];
+    let requests = |requirements: &Value| {
+        let list = &requirements["resourceRequest"];
+        let number = |resource: &str, unit: &str| {
+            let text = list[resource].as_str().unwrap_or("0").trim_end_matches(unit);
+            text.parse().unwrap_or(0)
+        };
+        Requests {
+            cpu: number("cpu", "m"),
+            memory: number("memory", "Mi"),
+        }
+    };
+    match spec["components"].as_array() {
+        Some(components) => components
+            .iter()
+            .map(|component| Wanted {
+                pods: component["replicas"].as_i64().unwrap_or(0),
+                requests: requests(&component["replicaRequirements"]),
+            })
+            .collect(),
+        None => vec![Wanted {
+            pods: 1,
+            requests: requests(&spec["replicaRequirements"]),
+        }],
+    }
+}

@@ -1,0 +1,324 @@
+//! The world: an API server, Karmada's controllers, member clusters, and the scheduler's processes, under virtual time.
+//!
+//! One loop takes events from the agenda in the order of their time. The real writer runs beside it as tasks of the same
+//! thread, on a clock that stands still unless everything waits, so that its waits and deadlines cost nothing.
+
+mod apply;
+mod clusters;
+mod estimators;
+mod karmada;
+mod lease;
+mod network;
+mod processes;
+mod streams;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use divvy_controller::engine::Moment;
+use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
+use divvy_controller::write::Written;
+use divvy_karmada::api::Timestamp;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::agenda::{Agenda, Millis};
+use crate::member::Member;
+use crate::profiles::Profiles;
+use crate::random::Random;
+use crate::rules::{Books, Verdict};
+use crate::script::{Estimating, ProfileName, Script};
+use crate::server::{Fault, Reply, Request, Server};
+use crate::story::Log;
+
+pub(crate) use self::clusters::cluster_key;
+pub(crate) use self::lease::LeaseEvent;
+pub(crate) use self::processes::Process;
+pub(crate) use self::view::View;
+
+use self::estimators::Question;
+use self::lease::LeaseRecord;
+use self::network::InFlight;
+
+/// Seconds since 1970 at which every life begins.
+pub(crate) const EPOCH: i64 = 1_800_000_000;
+
+/// Time of the first look at whether everything that fits is placed, after all troubles have ended. It covers the longest time
+/// for which capacity is held without a report (60 s), a report, and the longest back-off.
+pub(crate) const SETTLED_AFTER: Millis = 120_000;
+
+/// Time after which nothing happens any more: every parked binding was flushed twice, and everything held is given up.
+pub(crate) const REST_AFTER: Millis = 760_000;
+
+/// Time before rest in which nothing may be written.
+pub(crate) const QUIET: Millis = 100_000;
+
+/// Something that comes from the writer's tasks.
+#[derive(Debug)]
+pub(crate) enum Inbound {
+    /// A request to the API server.
+    Request(Request, oneshot::Sender<Reply>),
+    /// The outcome of a write of a process.
+    Written(u64, Arc<BindingKey>, Box<Written>),
+}
+
+/// An event of the agenda.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A step of the script.
+    Step(usize),
+    /// All troubles end.
+    Heal,
+    /// Everything that fits must be placed.
+    Settled,
+    /// From now on nothing may be written.
+    Quiet,
+    /// Everything is at rest.
+    Rest,
+    /// Karmada's controllers and the members do a second of work.
+    Second,
+    /// A cluster reports.
+    Report(usize),
+    /// A report that was under way arrives.
+    Reported(usize, serde_json::Value),
+    /// A cluster is reachable again.
+    Reachable(usize),
+    /// The policy of a binding appears.
+    Policy(usize),
+    /// A request reaches the API server.
+    Arrive(u64),
+    /// Its answer reaches the writer.
+    Answer(u64),
+    /// A process starts.
+    Start(usize),
+    /// A process lists a kind.
+    List(u64, Kind),
+    /// A process gets the next page of a list.
+    Page(u64, Kind),
+    /// A process sees changes of a kind.
+    Deliver(u64, Kind),
+    /// A process looks at the clock.
+    Wake(u64),
+    /// A process sees the outcome of a write that ended while it stood still.
+    Written(u64, Arc<BindingKey>, Box<Written>),
+    /// Something about the lease.
+    Lease(u64, LeaseEvent),
+    /// Estimators answer a process.
+    Estimated(u64, Box<Question>),
+}
+
+/// The world.
+pub(crate) struct World<'a> {
+    pub(crate) script: &'a Script,
+    pub(crate) profiles: &'a Profiles,
+    /// The profile that processes start with now.
+    pub(crate) profile: ProfileName,
+    pub(crate) now: Millis,
+    base: std::time::Instant,
+    started: tokio::time::Instant,
+    agenda: Agenda<Event>,
+    pub(crate) server: Server,
+    pub(crate) members: Vec<Member>,
+    /// Clusters that vanished, as they were.
+    vanished: BTreeMap<usize, serde_json::Value>,
+    pub(crate) processes: Vec<Option<Process>>,
+    incarnations: u64,
+    requests: BTreeMap<u64, InFlight>,
+    requests_ever: u64,
+    /// Connections on which no answer comes.
+    silent: Vec<oneshot::Sender<Reply>>,
+    faults: Vec<Fault>,
+    pub(crate) lease: LeaseRecord,
+    estimating: Estimating,
+    /// Sums by which late estimators answer.
+    estimates: BTreeMap<usize, i64>,
+    to_world: mpsc::UnboundedSender<Inbound>,
+    pub(crate) network: Random,
+    pub(crate) nature: Random,
+    pub(crate) log: Log,
+    pub(crate) books: Books,
+    pub(crate) verdict: Option<Verdict>,
+    /// True once all troubles have ended.
+    pub(crate) is_healed: bool,
+    /// Events so far, without the passing of time.
+    pub(crate) events: u64,
+    /// Bindings whose pods and reports may differ from what they ask for.
+    dirty: BTreeSet<ObjectKey>,
+    /// Writes to bindings that Karmada's controllers have seen.
+    dispatched: usize,
+    is_over: bool,
+}
+
+impl<'a> World<'a> {
+    fn new(
+        script: &'a Script,
+        profiles: &'a Profiles,
+        log: Log,
+        to_world: mpsc::UnboundedSender<Inbound>,
+    ) -> Self {
+        let setup = &script.setup;
+        Self {
+            profile: setup.profile,
+            now: 0,
+            base: std::time::Instant::now(),
+            started: tokio::time::Instant::now(),
+            agenda: Agenda::default(),
+            server: Server::default(),
+            members: setup
+                .clusters
+                .iter()
+                .map(|plan| Member::new(&plan.nodes, plan.has_models))
+                .collect(),
+            vanished: BTreeMap::new(),
+            processes: (0..setup.processes).map(|_| None).collect(),
+            incarnations: 0,
+            requests: BTreeMap::new(),
+            requests_ever: 0,
+            silent: Vec::new(),
+            faults: Vec::new(),
+            lease: LeaseRecord::default(),
+            estimating: Estimating::Well,
+            estimates: BTreeMap::new(),
+            to_world,
+            network: Random::new(setup.seed, "network"),
+            nature: Random::new(setup.seed, "nature"),
+            log,
+            books: Books::default(),
+            verdict: None,
+            is_healed: false,
+            events: 0,
+            dirty: BTreeSet::new(),
+            dispatched: 0,
+            is_over: false,
+            script,
+            profiles,
+        }
+    }
+
+    /// Lives a script to its end, or to the first breach of a rule.
+    pub(crate) async fn live(script: &'a Script, profiles: &'a Profiles, log: Log) -> Self {
+        let (to_world, mut inbound) = mpsc::unbounded_channel();
+        let mut world = Self::new(script, profiles, log, to_world);
+        world.begin();
+        while !world.is_over && world.verdict.is_none() {
+            let Some(next) = world.agenda.next_at() else { break };
+            let due = world.started + Duration::from_millis(next);
+            // What the writer asks for comes before the next event of the same moment.
+            tokio::select! {
+                biased;
+                message = inbound.recv() => {
+                    world.look_at_clock();
+                    if let Some(message) = message {
+                        world.take_in(message);
+                    }
+                }
+                () = tokio::time::sleep_until(due) => {
+                    world.look_at_clock();
+                    if let Some(event) = world.agenda.take(world.now) {
+                        world.happen(event);
+                    }
+                }
+            }
+        }
+        world
+    }
+
+    fn look_at_clock(&mut self) {
+        let elapsed = self.started.elapsed().as_millis();
+        self.now = Millis::try_from(elapsed).unwrap_or(Millis::MAX);
+    }
+
+    /// Enters everything that is known from the start.
+    fn begin(&mut self) {
+        for (number, plan) in self.script.setup.clusters.iter().enumerate() {
+            if plan.is_there {
+                self.join(number);
+            }
+            let offset = self.nature.between(0, 9_999);
+            self.enter(offset, Event::Report(number));
+        }
+        for slot in 0..self.processes.len() {
+            let delay = self.nature.between(0, 300);
+            self.enter(delay, Event::Start(slot));
+        }
+        for (number, step) in self.script.steps.iter().enumerate() {
+            self.agenda.enter(step.at, Event::Step(number));
+        }
+        let end = self.script.end() + 2_000;
+        self.enter(500, Event::Second);
+        self.agenda.enter(end, Event::Heal);
+        self.agenda.enter(end + SETTLED_AFTER, Event::Settled);
+        self.agenda.enter(end + REST_AFTER - QUIET, Event::Quiet);
+        self.agenda.enter(end + REST_AFTER, Event::Rest);
+    }
+
+    /// Enters an event that happens after a time.
+    fn enter(&mut self, after: Millis, event: Event) {
+        self.agenda.enter(self.now + after, event);
+    }
+
+    fn happen(&mut self, event: Event) {
+        let passes = matches!(event, Event::Second | Event::Wake(_) | Event::Lease(..));
+        self.events += u64::from(!passes);
+        match event {
+            Event::Step(number) => self.step(number),
+            Event::Heal => self.heal(),
+            Event::Settled => self.judge_settled(),
+            Event::Quiet => self.books.quiet_since = Some(self.now),
+            Event::Rest => {
+                self.judge_rest();
+                self.is_over = true;
+            }
+            Event::Second => self.second(),
+            Event::Report(cluster) => self.report(cluster),
+            Event::Reported(cluster, summary) => self.reported(cluster, &summary),
+            Event::Reachable(cluster) => self.reachable(cluster),
+            Event::Policy(binding) => self.create_policy(binding),
+            Event::Arrive(request) => self.arrive(request),
+            Event::Answer(request) => self.answer(request),
+            Event::Start(slot) => self.start(slot),
+            Event::List(process, kind) => self.list(process, kind),
+            Event::Page(process, kind) => self.page(process, kind),
+            Event::Deliver(process, kind) => self.deliver(process, kind),
+            Event::Wake(process) => self.wake(process),
+            Event::Written(process, key, written) => self.written(process, key, written),
+            Event::Lease(process, event) => self.lease_event(process, event),
+            Event::Estimated(process, question) => self.estimated(process, *question),
+        }
+    }
+
+    fn take_in(&mut self, message: Inbound) {
+        self.events += 1;
+        match message {
+            Inbound::Request(request, sender) => self.send(request, sender),
+            Inbound::Written(process, key, written) => self.written(process, key, written),
+        }
+    }
+
+    /// The present, as an engine takes it.
+    pub(crate) fn moment(&self) -> Moment {
+        let seconds = EPOCH + i64::try_from(self.now / 1000).unwrap_or(0);
+        Moment {
+            instant: self.base + Duration::from_millis(self.now),
+            wall: Timestamp::from_seconds(seconds),
+            milliseconds: EPOCH * 1000 + i64::try_from(self.now).unwrap_or(0),
+        }
+    }
+
+    /// The present in seconds since 1970, as the API server writes it.
+    pub(crate) fn wall(&self) -> Timestamp {
+        self.moment().wall
+    }
+
+    /// Milliseconds at which a moment of an engine comes, rounded up.
+    fn millis_at(&self, instant: std::time::Instant) -> Millis {
+        let since = instant.saturating_duration_since(self.base);
+        Millis::try_from(since.as_nanos().div_ceil(1_000_000)).unwrap_or(Millis::MAX)
+    }
+
+    /// Notes a sentence of the story.
+    pub(crate) fn note(&mut self, sentence: impl FnOnce() -> String) {
+        self.log.note(self.now, sentence);
+    }
+}
