@@ -49,6 +49,12 @@ impl Cluster {
         self
     }
 
+    /// Sets the memory, in GiB.
+    pub fn memory(mut self, count: u32) -> Self {
+        self.0["status"]["resourceSummary"]["allocatable"]["memory"] = format!("{count}Gi").into();
+        self
+    }
+
     /// Adds a finalizer, which keeps the cluster when it is deleted, as Karmada does until no binding names it.
     pub fn finalizer(mut self) -> Self {
         self.0["metadata"]["finalizers"] = json!(["karmada.io/cluster-controller"]);

@@ -21,6 +21,9 @@ pub(super) type HeldMessages = HashMap<Arc<BindingKey>, String>;
 /// Held parts that an explanation lists.
 const LISTED_MAX: usize = 20;
 
+/// Held parts that a line of the log lists.
+const LOGGED_MAX: usize = 3;
+
 /// Capacity that is held on the clusters of a placement.
 #[derive(Debug, Default)]
 pub(crate) struct HeldThere<'a> {
@@ -162,8 +165,9 @@ impl Engine {
             Ok(_) => format!("a result that moves replicas waits; {held}"),
         };
         if !self.held_messages.contains_key(key) {
-            let by: Vec<String> = there.parts.iter().map(HeldPart::to_string).collect();
-            tracing::info!(binding = %key, by = by.join(", "), further = there.further, "waiting for clusters to report their pods");
+            let by: Vec<String> = there.parts.iter().take(LOGGED_MAX).map(HeldPart::to_string).collect();
+            let further = there.parts.len() - by.len() + there.further;
+            tracing::info!(binding = %key, by = by.join(", "), further, "waiting for clusters to report their pods");
         }
         let message = self.held_messages.entry(Arc::clone(key)).or_insert(message).clone();
         Failure {

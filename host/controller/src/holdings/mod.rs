@@ -26,6 +26,9 @@ use self::taking::{Held, Settled, Taking, settle};
 pub use self::usage::{Figure, Usage};
 use crate::objects::{AggregatedStatus, BindingKey};
 
+const MEBIBYTE: i64 = 1 << 20;
+const GIBIBYTE: i64 = 1 << 30;
+
 /// Time limits of holdings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoldingLimits {
@@ -549,6 +552,8 @@ pub(crate) fn described(resource: &str, quantity: i64) -> String {
     match resource {
         "cpu" if quantity % 1000 != 0 => format!("{resource} {quantity}m"),
         "cpu" => format!("{resource} {}", quantity / 1000),
+        "memory" | "ephemeral-storage" if quantity % GIBIBYTE == 0 => format!("{resource} {}Gi", quantity / GIBIBYTE),
+        "memory" | "ephemeral-storage" if quantity % MEBIBYTE == 0 => format!("{resource} {}Mi", quantity / MEBIBYTE),
         _ => format!("{resource} {quantity}"),
     }
 }

@@ -3,6 +3,7 @@
 //! No test waits for a fixed time to see something happen. To see that something does *not* happen, a test lets the scheduler
 //! do other work that it can only do afterwards, and then looks.
 
+mod capacity;
 mod clusters;
 mod estimators;
 mod faults;
