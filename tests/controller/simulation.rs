@@ -433,7 +433,10 @@ impl Simulation {
     }
 
     fn write(&mut self, job: &WriteJob) -> Written {
-        let mut written = Written::default();
+        let mut written = Written {
+            generation: Some(job.base.metadata.generation),
+            ..Written::default()
+        };
         if !self.failures.is_empty() {
             written.outcome = self.failures.remove(0);
             return written;
@@ -457,6 +460,7 @@ impl Simulation {
             self.echo(name);
             self.writes.entry(name.clone()).or_default().0 += 1;
             written.wrote_specification = true;
+            written.generation = self.bindings[name]["metadata"]["generation"].as_i64();
         }
         let binding = &self.bindings[name];
         let generation = binding["metadata"]["generation"].as_i64().unwrap_or(0);

@@ -20,8 +20,12 @@ impl Engine {
         self.metrics().conflicts(written.conflicts.into());
         // The watch may have shown a result whose answer was lost.
         let is_written = written.wrote_specification || self.has_result(key, in_flight.placed.as_deref());
-        let Written { latest, outcome, .. } = written;
-        let answered = latest.as_ref().map(|latest| latest.metadata.generation);
+        let Written {
+            latest,
+            outcome,
+            generation,
+            ..
+        } = written;
         if !is_written
             && let Some(number) = in_flight.taken.take()
         {
@@ -70,9 +74,9 @@ impl Engine {
         }
         // Versions that arrived meanwhile were not compared, because the write itself may have been one of them.
         self.targets_changed(key, &before, moment);
-        // A newer specification than the one that was written arrived meanwhile.
-        if let (Some(record), Some(answered)) = (self.bindings.get(key), answered) {
-            looks_again |= record.generation > answered;
+        // A newer specification than the one that was decided arrived meanwhile, be it with the answer.
+        if let (Some(record), Some(generation)) = (self.bindings.get(key), generation) {
+            looks_again |= record.generation > generation;
         }
         if looks_again {
             self.add(key, IncomingEvent::BindingUpdate, moment.instant);

@@ -8,7 +8,7 @@ use divvy_karmada::api::{Cluster, PolicyScope, PropagationPolicy};
 use divvy_profile::WhenClustersChange;
 
 use super::{Engine, Moment, scope_of};
-use crate::condition::Cause;
+use crate::condition::{Cause, Retry};
 use crate::decide::affinity::{ClusterProperties, concerns, selects};
 use crate::decide::ownership::is_ours;
 use crate::holdings::Usage;
@@ -312,15 +312,18 @@ impl Engine {
         if change.is_spec {
             self.wake_satisfied(name, &change, &sides, now);
         }
-        let bindings = &self.bindings;
-        self.queue.wake_parked(now, |key, cause| {
-            let helps = match cause {
+        let helps = |record: &Record, cause: Cause| {
+            let may_help = match cause {
                 Cause::Filters => may_fit,
                 Cause::Capacity => true,
                 Cause::Binding | Cause::MissingClusters => false,
             };
-            helps && bindings.get(key).is_some_and(|record| may_be_helped(record, &sides))
-        });
+            may_help && may_be_helped(record, &sides)
+        };
+        self.outdate_failures(helps);
+        let bindings = &self.bindings;
+        self.queue
+            .wake_parked(now, |key, cause| bindings.get(key).is_some_and(|record| helps(record, cause)));
     }
 
     /// Wakes the bindings that a change of a cluster's labels or specification, or its deletion, may move although they
@@ -389,7 +392,19 @@ impl Engine {
     }
 
     pub(super) fn wake_for(&mut self, wanted: Cause, now: Instant) {
+        self.outdate_failures(|_, cause| cause == wanted);
         self.queue.wake_parked(now, |_, cause| cause == wanted);
+    }
+
+    /// Has bindings looked at again whose failure is still being written when an event removes its cause: they are parked only when
+    /// the write has ended, and would miss it.
+    fn outdate_failures(&mut self, helps: impl Fn(&Record, Cause) -> bool) {
+        for (key, in_flight) in &mut self.in_flight {
+            let retry = in_flight.failure.as_ref().map(|failure| failure.retry);
+            if let (Some(Retry::After(cause)), Some(record)) = (retry, self.bindings.get(key)) {
+                in_flight.is_outdated |= helps(record, cause);
+            }
+        }
     }
 }
 

@@ -97,13 +97,17 @@ impl Writer {
 
     /// Writes a job: the specification, then the status.
     pub async fn write(&self, job: &WriteJob) -> Written {
-        let mut written = Written::default();
+        let mut written = Written {
+            generation: Some(job.base.metadata.generation),
+            ..Written::default()
+        };
         let mut status = job.status.clone();
         let mut refusal = None;
         if let Some(patch) = &job.specification {
             match self.write_specification(job, patch, &mut written).await {
                 Ok(latest) => {
                     written.wrote_specification = true;
+                    written.generation = Some(latest.metadata.generation);
                     written.latest = Some(latest);
                 }
                 Err(WriteOutcome::Refused(reason, message)) => {
@@ -188,6 +192,7 @@ impl Writer {
                 }
                 // Someone else has changed it since, and that version is not decided.
                 written.wrote_specification = true;
+                written.generation = Some(own);
                 written.latest = Some(*current);
                 return Err(WriteOutcome::Superseded);
             }

@@ -86,6 +86,8 @@ impl StatusWanted {
 pub struct Written {
     /// The binding as the last answer had it; `None` if nothing was written.
     pub latest: Option<Fetched>,
+    /// Generation that the decision covers: with its own change of the specification, but no later one.
+    pub generation: Option<i64>,
     /// True if the specification was written.
     pub wrote_specification: bool,
     /// True if the status was written.

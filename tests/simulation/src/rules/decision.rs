@@ -91,7 +91,13 @@ impl World<'_> {
                 let held = held.get(&(key.name.as_str(), resource)).copied().unwrap_or(0);
                 let (reported, allocatable) = figures(cluster, resource);
                 (held > 0 && reported + held > allocatable).then(|| {
-                    format!("{} has {resource} {reported} reported and {held} held, of {allocatable}", key.name)
+                    let there = parts.iter().filter(|part| part.cluster == key.name);
+                    let there: Vec<String> = there.map(ToString::to_string).collect();
+                    format!(
+                        "{} has {resource} {reported} reported and {held} held, of {allocatable} ({})",
+                        key.name,
+                        there.join(", ")
+                    )
                 })
             })
         })
