@@ -203,8 +203,7 @@ impl Member {
                 });
             }
         }
-        self.pods
-            .retain(|(of, index), _| of != key || *index < wanted.len());
+        self.pods.retain(|(of, index), _| of != key || *index < wanted.len());
     }
 
     /// The bindings that have pods here.
@@ -352,8 +351,9 @@ impl Member {
                 counts[grade.unwrap_or(0)] += 1;
             }
             let counts = counts.iter().enumerate();
-            summary["allocatableModelings"] =
-                counts.map(|(grade, count)| json!({"grade": grade, "count": count})).collect();
+            summary["allocatableModelings"] = counts
+                .map(|(grade, count)| json!({"grade": grade, "count": count}))
+                .collect();
         }
         summary
     }
@@ -392,7 +392,10 @@ mod tests {
             namespace: "n".to_owned(),
             name: "a".to_owned(),
         };
-        let requests = Requests { cpu: 1000, memory: 1024 };
+        let requests = Requests {
+            cpu: 1000,
+            memory: 1024,
+        };
         let mut member = Member::new(&[2, 2], true);
         let mut random = Random::new(1, "member");
         member.apply(&key, &[Wanted { pods: 5, requests }], 0);

@@ -56,7 +56,9 @@ impl Oracle {
         let clusters = clusters.into_iter();
         Self {
             side,
-            clusters: clusters.filter_map(|object| Cluster::from_json(&object.to_string()).ok()).collect(),
+            clusters: clusters
+                .filter_map(|object| Cluster::from_json(&object.to_string()).ok())
+                .collect(),
             time,
         }
     }
@@ -116,7 +118,9 @@ impl Oracle {
 fn ledger(held: &HeldList, fleet: &FleetSnapshot) -> Ledger {
     let mut ledger = Ledger::default();
     for (cluster, resource, quantity) in held {
-        let row = (0_u32..).zip(0..fleet.len()).find(|(row, _)| fleet.name(*row) == cluster);
+        let row = (0_u32..)
+            .zip(0..fleet.len())
+            .find(|(row, _)| fleet.name(*row) == cluster);
         if let Some((_, row)) = row {
             let resource = ledger.resource(resource);
             ledger.take(resource, row, *quantity);

@@ -26,9 +26,7 @@ impl Engine {
             generation,
             ..
         } = written;
-        if !is_written
-            && let Some(number) = in_flight.taken.take()
-        {
+        if !is_written && let Some(number) = in_flight.taken.take() {
             // Nothing was written, so nothing was taken.
             self.holdings.retract(key, number);
             self.takings.retract(key);

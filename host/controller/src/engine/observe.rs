@@ -322,8 +322,9 @@ impl Engine {
         };
         self.outdate_failures(helps);
         let bindings = &self.bindings;
-        self.queue
-            .wake_parked(now, |key, cause| bindings.get(key).is_some_and(|record| helps(record, cause)));
+        self.queue.wake_parked(now, |key, cause| {
+            bindings.get(key).is_some_and(|record| helps(record, cause))
+        });
     }
 
     /// Wakes the bindings that a change of a cluster's labels or specification, or its deletion, may move although they

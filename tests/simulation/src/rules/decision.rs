@@ -43,14 +43,19 @@ impl World<'_> {
         new.sort();
         self.books.decisions += 1;
         let Some(slot) = self.slot(incarnation) else { return };
-        let Some(process) = self.processes[slot].as_ref() else { return };
+        let Some(process) = self.processes[slot].as_ref() else {
+            return;
+        };
         let Some(binding) = process.view.get(Kind::Binding, &key).cloned() else {
             return;
         };
         let last = targets_of(&binding);
         let found = self.over_capacity(process, &last, &new);
         if let Some(text) = found {
-            self.breach(Rule::B, format!("after the decision {} → {}: {text}", key.name, described(&new)));
+            self.breach(
+                Rule::B,
+                format!("after the decision {} → {}: {text}", key.name, described(&new)),
+            );
             return;
         }
         if takes_away(&last, &new) {
@@ -61,16 +66,22 @@ impl World<'_> {
 
     fn slot(&self, incarnation: u64) -> Option<usize> {
         let mut slots = self.processes.iter();
-        slots.position(|process| process.as_ref().is_some_and(|process| process.incarnation == incarnation))
+        slots.position(|process| {
+            process
+                .as_ref()
+                .is_some_and(|process| process.incarnation == incarnation)
+        })
     }
 
     /// A cluster on which more is reported and held than allocatable; `None` if there is none, or if the rule does not apply.
     fn over_capacity(&self, process: &Process, last: &Targets, new: &Targets) -> Option<String> {
         let is_ignored = |name: ProfileName| name == ProfileName::Karmada;
         let is_ever_ignored = is_ignored(self.script.setup.profile)
-            || self.script.steps.iter().any(|step| {
-                matches!(step.action, Action::Reload { profile } if is_ignored(profile))
-            });
+            || self
+                .script
+                .steps
+                .iter()
+                .any(|step| matches!(step.action, Action::Reload { profile } if is_ignored(profile)));
         if !self.script.setup.is_closed || is_ever_ignored {
             return None;
         }
@@ -106,7 +117,9 @@ impl World<'_> {
     fn judge_taking(&mut self, slot: usize, binding: &Arc<Value>, last: &Targets, new: &Targets, job: &WriteJob) {
         let now = self.now;
         let moment = self.moment();
-        let Some(process) = self.processes[slot].as_ref() else { return };
+        let Some(process) = self.processes[slot].as_ref() else {
+            return;
+        };
         let name = job.key.name.clone();
         let change = format!("{name}: {} → {}", described(last), described(new));
         let missing = process.view.missing(now, MISSING);
@@ -143,9 +156,15 @@ impl World<'_> {
         let held = if has_models { HeldList::new() } else { held };
         for (held, words) in [(HeldList::new(), "with nothing held"), (held, "with what is held")] {
             let is_fresh = if is_requested { vec![false, true] } else { vec![false] };
-            let decisions = is_fresh.into_iter().filter_map(|fresh| oracle.decision(binding, &held, fresh));
+            let decisions = is_fresh
+                .into_iter()
+                .filter_map(|fresh| oracle.decision(binding, &held, fresh));
             let decisions: Vec<_> = decisions.collect();
-            if !decisions.iter().any(|decision| allows(decision.as_ref().ok(), last, new)) && !is_cleared(&decisions, new) {
+            if !decisions
+                .iter()
+                .any(|decision| allows(decision.as_ref().ok(), last, new))
+                && !is_cleared(&decisions, new)
+            {
                 let offline = decisions.iter().map(|decision| match decision {
                     Ok(targets) => described(targets),
                     Err(refusal) => refusal.message.clone(),
@@ -171,13 +190,17 @@ fn allows(offline: Option<&Targets>, last: &Targets, new: &Targets) -> bool {
 /// True if a result was removed because no cluster fits, offline too.
 fn is_cleared(decisions: &[Result<Targets, crate::oracle::Refusal>], new: &Targets) -> bool {
     let says = |decision: &Result<_, crate::oracle::Refusal>| {
-        decision.as_ref().err().is_some_and(|refusal| refusal.reason == "NoClusterFit")
+        decision
+            .as_ref()
+            .err()
+            .is_some_and(|refusal| refusal.reason == "NoClusterFit")
     };
     new.is_empty() && decisions.iter().any(says)
 }
 
 fn takes_away(last: &Targets, new: &Targets) -> bool {
-    last.iter().any(|(cluster, before)| replicas_on(new, cluster) < Some(*before))
+    last.iter()
+        .any(|(cluster, before)| replicas_on(new, cluster) < Some(*before))
 }
 
 fn replicas_on(targets: &Targets, cluster: &str) -> Option<i64> {
@@ -216,6 +239,9 @@ pub(super) fn described(targets: &Targets) -> String {
     if targets.is_empty() {
         return "nothing".to_owned();
     }
-    let each: Vec<String> = targets.iter().map(|(name, replicas)| format!("{name}:{replicas}")).collect();
+    let each: Vec<String> = targets
+        .iter()
+        .map(|(name, replicas)| format!("{name}:{replicas}"))
+        .collect();
     each.join(" ")
 }

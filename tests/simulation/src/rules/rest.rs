@@ -14,12 +14,15 @@ impl World<'_> {
     pub(crate) fn judge_settled(&mut self) {
         self.note(|| "everything that fits must be placed by now".to_owned());
         for (binding, opinion) in self.opinions() {
-            let Opinion::Decided(reason, Ok(wanted)) = opinion else { continue };
+            let Opinion::Decided(reason, Ok(wanted)) = opinion else {
+                continue;
+            };
             let (name, found) = (name_of(&binding), targets_of(&binding));
             if found != wanted && !self.may_be_fresh(&binding) {
                 let (found, wanted) = (described(&found), described(&wanted));
                 let condition = scheduled(&binding);
-                let text = format!("{name} waits at {found}, offline {wanted} ({reason:?}); its condition: {condition}");
+                let text =
+                    format!("{name} waits at {found}, offline {wanted} ({reason:?}); its condition: {condition}");
                 self.breach(Rule::E, text);
                 return;
             }
@@ -57,7 +60,10 @@ impl World<'_> {
             let text = format!("at rest, there are {tasks} tasks, {held} holdings, and a queue of {depth:?}");
             self.breach(Rule::E, text);
         } else if sizes != (bindings, clusters) {
-            let text = format!("{sizes:?} bindings and clusters are in memory, of {:?}", (bindings, clusters));
+            let text = format!(
+                "{sizes:?} bindings and clusters are in memory, of {:?}",
+                (bindings, clusters)
+            );
             self.breach(Rule::E, text);
         }
     }
@@ -79,7 +85,9 @@ impl World<'_> {
         opinions
             .into_iter()
             .filter_map(|(name, opinion)| {
-                let binding = ours.iter().find(|binding| binding["metadata"]["name"] == name.as_str())?;
+                let binding = ours
+                    .iter()
+                    .find(|binding| binding["metadata"]["name"] == name.as_str())?;
                 Some((Value::clone(binding), opinion))
             })
             .collect()
@@ -102,7 +110,9 @@ fn contradiction(binding: &Value, opinion: &Opinion) -> Option<String> {
                 && found != *wanted
             {
                 let (found, wanted) = (described(&found), described(wanted));
-                return Some(format!("it is at {found}, offline {wanted} ({reason:?}); its condition: {condition}"));
+                return Some(format!(
+                    "it is at {found}, offline {wanted} ({reason:?}); its condition: {condition}"
+                ));
             }
             let is_success = condition["status"] == "True" && condition["reason"] == "Success";
             match (is_success, is_observed) {

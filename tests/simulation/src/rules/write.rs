@@ -23,7 +23,10 @@ impl World<'_> {
             let holder = holder.unwrap_or("nobody").to_owned();
             self.breach(Rule::A, format!("{}, when {holder} held the lease", what()));
         } else if age > LEASE {
-            self.breach(Rule::A, format!("{}, with a lease that it renewed {age} ms ago", what()));
+            self.breach(
+                Rule::A,
+                format!("{}, with a lease that it renewed {age} ms ago", what()),
+            );
         }
         if self.books.quiet_since.is_some() && before != after {
             self.breach(Rule::E, format!("{}, when everything was at rest", what()));

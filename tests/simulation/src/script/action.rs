@@ -61,38 +61,125 @@ pub(crate) enum Estimating {
 /// Something that happens to the world.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
-    Create { binding: usize, template: Template },
-    Scale { binding: usize, replicas: i64 },
-    Place { binding: usize, placement: Value },
-    Request { binding: usize, cpu: i64 },
-    Delete { binding: usize },
-    Suspend { binding: usize, is_suspended: bool },
-    HandOver { binding: usize, scheduler: &'static str },
-    Rebalance { binding: usize },
-    Relabel { binding: usize },
-    Deschedule { binding: usize, cluster: usize },
-    Crash { binding: usize, cluster: usize, millis: Millis },
-    Join { cluster: usize },
-    Leave { cluster: usize },
-    Vanish { cluster: usize },
-    Return { cluster: usize },
-    Label { cluster: usize, value: &'static str },
-    Taint { cluster: usize, effect: Option<&'static str> },
-    Flap { cluster: usize, millis: Millis },
-    AddNode { cluster: usize, cpu: i64 },
-    RemoveNode { cluster: usize },
-    Foreign { cluster: usize, pods: u64 },
-    Unserve { cluster: usize, is_served: bool },
-    Silent { cluster: usize, millis: Millis },
-    Blind { cluster: usize, millis: Millis },
-    LateReports { cluster: usize, millis: Millis },
+    Create {
+        binding: usize,
+        template: Template,
+    },
+    Scale {
+        binding: usize,
+        replicas: i64,
+    },
+    Place {
+        binding: usize,
+        placement: Value,
+    },
+    Request {
+        binding: usize,
+        cpu: i64,
+    },
+    Delete {
+        binding: usize,
+    },
+    Suspend {
+        binding: usize,
+        is_suspended: bool,
+    },
+    HandOver {
+        binding: usize,
+        scheduler: &'static str,
+    },
+    Rebalance {
+        binding: usize,
+    },
+    Relabel {
+        binding: usize,
+    },
+    Deschedule {
+        binding: usize,
+        cluster: usize,
+    },
+    Crash {
+        binding: usize,
+        cluster: usize,
+        millis: Millis,
+    },
+    Join {
+        cluster: usize,
+    },
+    Leave {
+        cluster: usize,
+    },
+    Vanish {
+        cluster: usize,
+    },
+    Return {
+        cluster: usize,
+    },
+    Label {
+        cluster: usize,
+        value: &'static str,
+    },
+    Taint {
+        cluster: usize,
+        effect: Option<&'static str>,
+    },
+    Flap {
+        cluster: usize,
+        millis: Millis,
+    },
+    AddNode {
+        cluster: usize,
+        cpu: i64,
+    },
+    RemoveNode {
+        cluster: usize,
+    },
+    Foreign {
+        cluster: usize,
+        pods: u64,
+    },
+    Unserve {
+        cluster: usize,
+        is_served: bool,
+    },
+    Silent {
+        cluster: usize,
+        millis: Millis,
+    },
+    Blind {
+        cluster: usize,
+        millis: Millis,
+    },
+    LateReports {
+        cluster: usize,
+        millis: Millis,
+    },
     Fault(Fault),
-    WatchLag { process: usize, kind: Kind, millis: Millis },
-    WatchBreak { process: usize, kind: Kind, resume: Resume },
-    Kill { process: usize, millis: Millis },
-    Stall { process: usize, millis: Millis },
-    LeaseOutage { process: usize, millis: Millis },
-    Reload { profile: ProfileName },
+    WatchLag {
+        process: usize,
+        kind: Kind,
+        millis: Millis,
+    },
+    WatchBreak {
+        process: usize,
+        kind: Kind,
+        resume: Resume,
+    },
+    Kill {
+        process: usize,
+        millis: Millis,
+    },
+    Stall {
+        process: usize,
+        millis: Millis,
+    },
+    LeaseOutage {
+        process: usize,
+        millis: Millis,
+    },
+    Reload {
+        profile: ProfileName,
+    },
     Confirm,
     Estimators(Estimating),
 }
@@ -109,7 +196,11 @@ impl fmt::Display for Action {
                     placement,
                     ..
                 } = template;
-                let components = if template.has_components { " with two components" } else { "" };
+                let components = if template.has_components {
+                    " with two components"
+                } else {
+                    ""
+                };
                 write!(
                     formatter,
                     "b{binding} is created: a {kind}{components} of {replicas} × {cpu}m CPU, {memory}Mi, priority {}, placement {placement}",
@@ -128,7 +219,10 @@ impl fmt::Display for Action {
             Self::Rebalance { binding } => write!(formatter, "a WorkloadRebalancer reschedules b{binding}"),
             Self::Relabel { binding } => write!(formatter, "a label of b{binding} changes"),
             Self::Deschedule { binding, cluster } => {
-                write!(formatter, "the descheduler takes pods of b{binding} that found no node off c{cluster}")
+                write!(
+                    formatter,
+                    "the descheduler takes pods of b{binding} that found no node off c{cluster}"
+                )
             }
             Self::Crash {
                 binding,

@@ -180,7 +180,11 @@ impl Writer {
             has_components: !self.is_closed && self.random.chance(5),
             placement: self.placement(),
             priority: self.random.pick(&[0, 0, 0, 10, -5]),
-            policy_delay: if self.random.chance(20) { self.random.between(0, 600) } else { 0 },
+            policy_delay: if self.random.chance(20) {
+                self.random.between(0, 600)
+            } else {
+                0
+            },
         };
         Action::Create {
             binding: self.binding(),
@@ -290,9 +294,13 @@ impl Writer {
     }
 
     fn write(&mut self) -> Action {
-        let fitting = self
-            .random
-            .pick(&[Fitting::Any, Fitting::Specification, Fitting::Status, Fitting::Status, Fitting::Read]);
+        let fitting = self.random.pick(&[
+            Fitting::Any,
+            Fitting::Specification,
+            Fitting::Status,
+            Fitting::Status,
+            Fitting::Read,
+        ]);
         let codes = [403, 409, 410, 422, 429, 500, 503];
         let effect = match self.random.below(8) {
             0..2 => Effect::Refused(self.random.pick(&codes)),
@@ -305,7 +313,11 @@ impl Writer {
         };
         let most = if self.random.chance(30) { 12 } else { 2 };
         Action::Fault(Fault {
-            fitting: if effect == Effect::Quota { Fitting::Specification } else { fitting },
+            fitting: if effect == Effect::Quota {
+                Fitting::Specification
+            } else {
+                fitting
+            },
             effect,
             count: u32::try_from(self.random.between(1, most)).unwrap_or(1),
         })

@@ -57,7 +57,8 @@ fn strategy(random: &mut Random, clusters: usize, is_closed: bool) -> Value {
         }
         6..8 => {
             let mut strategy = divided("Weighted");
-            let weight = |name: String| json!({"targetCluster": {"clusterNames": [name]}, "weight": random.between(1, 4)});
+            let weight =
+                |name: String| json!({"targetCluster": {"clusterNames": [name]}, "weight": random.between(1, 4)});
             let weights: Vec<Value> = (0..clusters).map(|number| format!("c{number}")).map(weight).collect();
             strategy["weightPreference"] = json!({"staticWeightList": weights});
             strategy
@@ -69,7 +70,9 @@ fn strategy(random: &mut Random, clusters: usize, is_closed: bool) -> Value {
 fn names(random: &mut Random, clusters: usize) -> Vec<String> {
     let first = random.index(clusters);
     let count = 1 + random.index(clusters.min(4));
-    (0..count).map(|offset| format!("c{}", (first + offset) % clusters)).collect()
+    (0..count)
+        .map(|offset| format!("c{}", (first + offset) % clusters))
+        .collect()
 }
 
 /// A value of the label.

@@ -69,9 +69,22 @@ impl Reply {
             409 => conflict(),
             410 => Self::error(code, "Gone", "the object is gone"),
             422 => Self::error(code, "Invalid", "the object is invalid"),
-            429 => Self::with_details(code, "TooManyRequests", "too many requests", &json!({"retryAfterSeconds": 1})),
-            503 => Self::error(code, "ServiceUnavailable", "the server is currently unable to handle the request"),
-            code => Self::error(code, "InternalError", "an error on the server has prevented the request from succeeding"),
+            429 => Self::with_details(
+                code,
+                "TooManyRequests",
+                "too many requests",
+                &json!({"retryAfterSeconds": 1}),
+            ),
+            503 => Self::error(
+                code,
+                "ServiceUnavailable",
+                "the server is currently unable to handle the request",
+            ),
+            code => Self::error(
+                code,
+                "InternalError",
+                "an error on the server has prevented the request from succeeding",
+            ),
         }
     }
 
@@ -85,17 +98,33 @@ impl Reply {
 
 /// The answer to a write that was made from another version.
 fn conflict() -> Reply {
-    Reply::error(409, "Conflict", "the object has been modified; please apply your changes to the latest version")
+    Reply::error(
+        409,
+        "Conflict",
+        "the object has been modified; please apply your changes to the latest version",
+    )
 }
 
 /// Reads a request from its parts.
 pub(crate) fn requested(process: u64, method: &Method, path: &str, body: &[u8]) -> Request {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let (kind, namespace, rest) = match parts.as_slice() {
-        ["apis", "work.karmada.io", "v1alpha2", "namespaces", namespace, "resourcebindings", rest @ ..] => {
-            (Kind::Binding, *namespace, rest)
-        }
-        ["apis", "work.karmada.io", "v1alpha2", "clusterresourcebindings", rest @ ..] => (Kind::ClusterBinding, "", rest),
+        [
+            "apis",
+            "work.karmada.io",
+            "v1alpha2",
+            "namespaces",
+            namespace,
+            "resourcebindings",
+            rest @ ..,
+        ] => (Kind::Binding, *namespace, rest),
+        [
+            "apis",
+            "work.karmada.io",
+            "v1alpha2",
+            "clusterresourcebindings",
+            rest @ ..,
+        ] => (Kind::ClusterBinding, "", rest),
         _ => (Kind::Binding, "", &[][..]),
     };
     let (name, verb) = match (rest, method) {
@@ -131,7 +160,8 @@ pub(crate) fn write(server: &mut Server, now: Millis, request: &Request) -> Repl
     };
     let (wanted, found) = (&request.body["metadata"], &object["metadata"]);
     if !wanted["uid"].is_null() && wanted["uid"] != found["uid"] {
-        let causes = json!({"causes": [{"reason": "FieldValueInvalid", "message": "immutable", "field": "metadata.uid"}]});
+        let causes =
+            json!({"causes": [{"reason": "FieldValueInvalid", "message": "immutable", "field": "metadata.uid"}]});
         return Reply::with_details(422, "Invalid", "metadata.uid: field is immutable", &causes);
     }
     if !wanted["resourceVersion"].is_null() && wanted["resourceVersion"] != found["resourceVersion"] {
@@ -175,11 +205,13 @@ mod tests {
         let mut server = Server::default();
         let object = json!({"metadata": {"name": "a", "namespace": "n", "uid": "u"}, "spec": {"replicas": 1}});
         server.create(0, Kind::Binding, object);
-        let body = json!({"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": {"clusters": []}, "status": {"x": 1}});
+        let body =
+            json!({"metadata": {"uid": "u", "resourceVersion": "1"}, "spec": {"clusters": []}, "status": {"x": 1}});
         assert_eq!(patch(&mut server, "b", &body), 404);
         assert_eq!(patch(&mut server, "a", &body), 200);
         assert_eq!(patch(&mut server, "a", &body), 409);
-        let status = json!({"metadata": {"uid": "u", "resourceVersion": "2"}, "spec": {"replicas": 7}, "status": {"x": 2}});
+        let status =
+            json!({"metadata": {"uid": "u", "resourceVersion": "2"}, "spec": {"replicas": 7}, "status": {"x": 2}});
         assert_eq!(patch(&mut server, "a/status", &status), 200);
         assert_eq!(patch(&mut server, "a", &json!({"metadata": {"uid": "other"}})), 422);
         let (_, object) = server.of_kind(Kind::Binding).next().unwrap();

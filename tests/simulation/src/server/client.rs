@@ -49,10 +49,11 @@ impl Service<http::Request<Body>> for Network {
             // The world is gone only if the life is over.
             let _over = world.send(Inbound::Request(request, sender));
             let Reply { code, body } = answer.await.map_err(|_| Reset)?;
-            let response = Response::builder().status(code).header("content-type", "application/json");
+            let response = Response::builder()
+                .status(code)
+                .header("content-type", "application/json");
             let response = response.body(Body::from(body.into_bytes()))?;
             Ok::<_, Self::Error>(response)
         })
     }
 }
-

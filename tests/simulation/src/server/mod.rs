@@ -77,13 +77,7 @@ impl Server {
     }
 
     /// Changes an object, and its generation if its specification changed. Returns false if nothing changed.
-    pub(crate) fn change(
-        &mut self,
-        now: Millis,
-        kind: Kind,
-        key: &ObjectKey,
-        change: impl FnOnce(&mut Value),
-    ) -> bool {
+    pub(crate) fn change(&mut self, now: Millis, kind: Kind, key: &ObjectKey, change: impl FnOnce(&mut Value)) -> bool {
         let Some(before) = self.get(kind, key).cloned() else {
             return false;
         };
@@ -174,7 +168,11 @@ mod tests {
     #[test]
     fn only_a_change_of_the_specification_raises_the_generation_and_no_change_raises_nothing() {
         let mut server = Server::default();
-        server.create(0, Kind::Binding, json!({"metadata": {"name": "a", "namespace": "n"}, "spec": {"replicas": 1}}));
+        server.create(
+            0,
+            Kind::Binding,
+            json!({"metadata": {"name": "a", "namespace": "n"}, "spec": {"replicas": 1}}),
+        );
         let key = ObjectKey {
             namespace: "n".to_owned(),
             name: "a".to_owned(),

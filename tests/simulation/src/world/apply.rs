@@ -40,7 +40,9 @@ impl World<'_> {
             }),
             Action::Delete { binding } => self.delete(*binding),
             Action::Suspend { binding, is_suspended } => {
-                self.change_spec(*binding, |spec| spec["suspension"] = json!({"scheduling": is_suspended}));
+                self.change_spec(*binding, |spec| {
+                    spec["suspension"] = json!({"scheduling": is_suspended})
+                });
             }
             Action::HandOver { binding, scheduler } => {
                 self.change_spec(*binding, |spec| spec["schedulerName"] = json!(scheduler));
@@ -56,7 +58,11 @@ impl World<'_> {
                 });
             }
             Action::Deschedule { binding, cluster } => self.deschedule(&binding_key(*binding), *cluster),
-            Action::Crash { binding, cluster, millis } => {
+            Action::Crash {
+                binding,
+                cluster,
+                millis,
+            } => {
                 let until = self.now + millis;
                 self.members[*cluster].crash(&binding_key(*binding), until);
             }
@@ -141,9 +147,7 @@ impl World<'_> {
         });
         match template.has_components {
             true => {
-                let component = |name: &str, replicas: i64| {
-                    json!({"name": name, "replicas": replicas, "replicaRequirements": {"resourceRequest": requests}})
-                };
+                let component = |name: &str, replicas: i64| json!({"name": name, "replicas": replicas, "replicaRequirements": {"resourceRequest": requests}});
                 spec["components"] = json!([component("leader", 1), component("worker", 2)]);
             }
             false => {

@@ -70,8 +70,13 @@ impl World<'_> {
             }
             let is_named = self.server.of_kind(Kind::Binding).any(|(_, binding)| {
                 let targets = binding["spec"]["clusters"].as_array().into_iter().flatten();
-                let tasks = binding["spec"]["gracefulEvictionTasks"].as_array().into_iter().flatten();
-                let mut named = targets.map(|target| &target["name"]).chain(tasks.map(|task| &task["fromCluster"]));
+                let tasks = binding["spec"]["gracefulEvictionTasks"]
+                    .as_array()
+                    .into_iter()
+                    .flatten();
+                let mut named = targets
+                    .map(|target| &target["name"])
+                    .chain(tasks.map(|task| &task["fromCluster"]));
                 named.any(|name| *name == key.name.as_str())
             });
             if !is_named {
@@ -118,13 +123,19 @@ impl World<'_> {
 
     pub(super) fn taint(&mut self, number: usize, effect: Option<&str>) {
         self.change_cluster(number, |cluster| {
-            set_taint(cluster, MAINTENANCE, effect.map(|effect| json!({"key": MAINTENANCE, "effect": effect})));
+            set_taint(
+                cluster,
+                MAINTENANCE,
+                effect.map(|effect| json!({"key": MAINTENANCE, "effect": effect})),
+            );
         });
         self.look_at_all();
     }
 
     pub(super) fn serve(&mut self, number: usize, is_served: bool) {
-        self.change_cluster(number, |cluster| cluster["status"]["apiEnablements"] = enablements(is_served));
+        self.change_cluster(number, |cluster| {
+            cluster["status"]["apiEnablements"] = enablements(is_served)
+        });
     }
 
     /// A cluster cannot be reached for a time.
@@ -167,14 +178,20 @@ impl World<'_> {
     /// A report arrives.
     pub(super) fn reported(&mut self, number: usize, summary: &Value) {
         let key = cluster_key(number);
-        let known = self.server.get(Kind::Cluster, &key).map(|cluster| cluster["status"]["resourceSummary"].clone());
+        let known = self
+            .server
+            .get(Kind::Cluster, &key)
+            .map(|cluster| cluster["status"]["resourceSummary"].clone());
         if known.is_none_or(|known| known == *summary) {
             return;
         }
         self.note(|| {
             let (allocated, allocating) = (&summary["allocated"]["cpu"], &summary["allocating"]["cpu"]);
             let allocatable = &summary["allocatable"]["cpu"];
-            format!("{} reports {allocated} CPU allocated, {allocating} allocating, of {allocatable}", key.name)
+            format!(
+                "{} reports {allocated} CPU allocated, {allocating} allocating, of {allocatable}",
+                key.name
+            )
         });
         self.change_cluster(number, |cluster| cluster["status"]["resourceSummary"] = summary.clone());
     }
@@ -183,7 +200,8 @@ impl World<'_> {
 fn enablements(is_served: bool) -> Value {
     let mut enablements = vec![json!({"groupVersion": "batch/v1", "resources": [{"name": "jobs", "kind": "Job"}]})];
     if is_served {
-        enablements.push(json!({"groupVersion": "apps/v1", "resources": [{"name": "deployments", "kind": "Deployment"}]}));
+        enablements
+            .push(json!({"groupVersion": "apps/v1", "resources": [{"name": "deployments", "kind": "Deployment"}]}));
     }
     Value::Array(enablements)
 }

@@ -31,12 +31,22 @@ impl World<'_> {
             name: job.key.name.clone(),
         };
         let binding = self.server.get(Kind::Binding, &key).cloned();
-        let requests = binding.as_deref().map(|binding| requests_of(binding)).unwrap_or_default();
+        let requests = binding
+            .as_deref()
+            .map(|binding| requests_of(binding))
+            .unwrap_or_default();
         let mut fits = HashMap::new();
         for cluster in &job.clusters {
-            let Some(number) = number_of(&cluster.name) else { continue };
-            let Some(member) = self.members.get(number) else { continue };
-            let room = requests.iter().map(|wanted| member.room_for(wanted.requests) / wanted.pods.max(1)).min();
+            let Some(number) = number_of(&cluster.name) else {
+                continue;
+            };
+            let Some(member) = self.members.get(number) else {
+                continue;
+            };
+            let room = requests
+                .iter()
+                .map(|wanted| member.room_for(wanted.requests) / wanted.pods.max(1))
+                .min();
             let room = match requests.len() {
                 1 => requests.first().map_or(0, |wanted| member.room_for(wanted.requests)),
                 _ => room.unwrap_or(0),
@@ -62,7 +72,10 @@ impl World<'_> {
             request: job.request.clone(),
             fits,
         };
-        self.enter(delay, Event::Estimated(incarnation, Box::new(Question { job, answers })));
+        self.enter(
+            delay,
+            Event::Estimated(incarnation, Box::new(Question { job, answers })),
+        );
     }
 
     /// Answers reach a process.
@@ -74,7 +87,9 @@ impl World<'_> {
             return;
         }
         let moment = self.moment();
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         let key = Arc::clone(&question.job.key);
         if let Some(task) = process.engine.estimated(&key, &question.answers, &moment) {
             self.hand_out(incarnation, task);

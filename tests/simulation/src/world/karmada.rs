@@ -110,7 +110,9 @@ impl World<'_> {
                 Some(json!({"clusterName": target["name"], "applied": true, "health": health, "status": status}))
             })
             .collect();
-        self.change_binding(key, |binding| binding["status"]["aggregatedStatus"] = Value::Array(aggregated));
+        self.change_binding(key, |binding| {
+            binding["status"]["aggregatedStatus"] = Value::Array(aggregated)
+        });
     }
 
     /// Begins evictions from clusters with a taint `NoExecute`, as the taint manager does.
@@ -132,9 +134,18 @@ impl World<'_> {
         if from.is_empty() {
             return;
         }
-        self.note(|| format!("the taint manager evicts {} from {}", key.name, Value::Array(from.clone())));
+        self.note(|| {
+            format!(
+                "the taint manager evicts {} from {}",
+                key.name,
+                Value::Array(from.clone())
+            )
+        });
         self.change_binding(key, |binding| {
-            let mut tasks = binding["spec"]["gracefulEvictionTasks"].as_array().cloned().unwrap_or_default();
+            let mut tasks = binding["spec"]["gracefulEvictionTasks"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
             tasks.extend(from.iter().map(|target| {
                 json!({
                     "fromCluster": target["name"],
@@ -152,7 +163,9 @@ impl World<'_> {
 
     /// Ends evictions of a binding whose replacement is scheduled and healthy.
     fn purge(&mut self, key: &ObjectKey) {
-        let Some(binding) = self.server.get(Kind::Binding, key) else { return };
+        let Some(binding) = self.server.get(Kind::Binding, key) else {
+            return;
+        };
         let (spec, status) = (&binding["spec"], &binding["status"]);
         let is_observed = status["schedulerObservedGeneration"] == binding["metadata"]["generation"];
         if spec["gracefulEvictionTasks"].is_null() || !is_observed {
@@ -165,7 +178,9 @@ impl World<'_> {
         };
         if spec["clusters"].as_array().into_iter().flatten().all(is_settled) {
             self.change_binding(key, |binding| {
-                binding["spec"].as_object_mut().and_then(|spec| spec.remove("gracefulEvictionTasks"));
+                binding["spec"]
+                    .as_object_mut()
+                    .and_then(|spec| spec.remove("gracefulEvictionTasks"));
             });
         }
     }
@@ -190,10 +205,17 @@ impl World<'_> {
 /// Replicas that a binding asks of a cluster, evictions under way included; `None` if it asks for nothing.
 fn wanted_on(binding: &Value, number: usize) -> Option<i64> {
     let targets = binding["spec"]["clusters"].as_array().into_iter().flatten();
-    let target = targets.filter(|target| target_number(target) == Some(number)).map(|target| &target["replicas"]);
+    let target = targets
+        .filter(|target| target_number(target) == Some(number))
+        .map(|target| &target["replicas"]);
     let name = format!("c{number}");
-    let tasks = binding["spec"]["gracefulEvictionTasks"].as_array().into_iter().flatten();
-    let task = tasks.filter(|task| task["fromCluster"] == name.as_str()).map(|task| &task["replicas"]);
+    let tasks = binding["spec"]["gracefulEvictionTasks"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let task = tasks
+        .filter(|task| task["fromCluster"] == name.as_str())
+        .map(|task| &task["replicas"]);
     target.chain(task).map(|replicas| replicas.as_i64().unwrap_or(0)).max()
 }
 

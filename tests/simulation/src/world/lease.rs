@@ -79,7 +79,9 @@ impl World<'_> {
             return;
         }
         let (moment, wall) = (self.lease_moment(), self.lease_wall());
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         match event {
             LeaseEvent::Begin => {
                 let request = process.election.begin(moment, wall);
@@ -101,25 +103,38 @@ impl World<'_> {
     fn send_about_lease(&mut self, incarnation: u64, request: Request) {
         let timing = LeaseTiming::default();
         let now = self.now;
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         let fails = process.lease_fails_until > now;
         // A holder's attempt ends when its term does.
         let deadline = timing.renew_deadline / 2;
-        let deadline = process.fence.remaining().map_or(deadline, |remaining| remaining.min(deadline));
+        let deadline = process
+            .fence
+            .remaining()
+            .map_or(deadline, |remaining| remaining.min(deadline));
         let deadline = Millis::try_from(deadline.as_millis()).unwrap_or(Millis::MAX).max(1);
         let delay = self.network.between(1, 15);
         let arrives = !fails || self.network.chance(40);
         if arrives {
-            self.enter(delay, Event::Lease(incarnation, LeaseEvent::Arrive(Box::new(request), !fails)));
+            self.enter(
+                delay,
+                Event::Lease(incarnation, LeaseEvent::Arrive(Box::new(request), !fails)),
+            );
         }
         if fails {
-            self.enter(deadline, Event::Lease(incarnation, LeaseEvent::Answer(Box::new(Answer::Failed))));
+            self.enter(
+                deadline,
+                Event::Lease(incarnation, LeaseEvent::Answer(Box::new(Answer::Failed))),
+            );
         }
     }
 
     fn pause_election(&mut self, incarnation: u64) {
         let period = Millis::try_from(LeaseTiming::default().retry_period.as_millis()).unwrap_or(2_000);
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         let remaining = process.fence.remaining();
         let pause = match remaining {
             Some(remaining) => period.min(Millis::try_from(remaining.as_millis()).unwrap_or(period)),
@@ -131,7 +146,9 @@ impl World<'_> {
     /// Passes the state of the election on to the fence and to the engine.
     fn publish_role(&mut self, incarnation: u64) {
         let (now, moment) = (self.lease_moment(), self.moment());
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         process.fence.set(process.election.tenure(now));
         let role = process.election.role(now);
         if role == process.role {

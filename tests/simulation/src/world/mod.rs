@@ -151,12 +151,7 @@ pub(crate) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(
-        script: &'a Script,
-        profiles: &'a Profiles,
-        log: Log,
-        to_world: mpsc::UnboundedSender<Inbound>,
-    ) -> Self {
+    fn new(script: &'a Script, profiles: &'a Profiles, log: Log, to_world: mpsc::UnboundedSender<Inbound>) -> Self {
         let setup = &script.setup;
         Self {
             profile: setup.profile,

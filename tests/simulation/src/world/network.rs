@@ -28,7 +28,12 @@ impl World<'_> {
         match effect {
             // Dropping the sender breaks the connection.
             Some(Effect::Broken) => {
-                self.note(|| format!("the connection of p{} breaks before its request arrives", request.process));
+                self.note(|| {
+                    format!(
+                        "the connection of p{} breaks before its request arrives",
+                        request.process
+                    )
+                });
                 return;
             }
             Some(Effect::Lost) => {
@@ -58,7 +63,9 @@ impl World<'_> {
 
     /// A request reaches the API server.
     pub(super) fn arrive(&mut self, number: u64) {
-        let Some(mut flight) = self.requests.remove(&number) else { return };
+        let Some(mut flight) = self.requests.remove(&number) else {
+            return;
+        };
         let refusal = match flight.effect {
             Some(Effect::Refused(code)) => Some(Reply::refusal(code)),
             Some(Effect::Quota) => Some(Reply::with_details(

@@ -73,7 +73,11 @@ impl World<'_> {
     /// The slot of a process that runs.
     pub(super) fn slot_of(&self, incarnation: u64) -> Option<usize> {
         let mut slots = self.processes.iter();
-        slots.position(|process| process.as_ref().is_some_and(|process| process.incarnation == incarnation))
+        slots.position(|process| {
+            process
+                .as_ref()
+                .is_some_and(|process| process.incarnation == incarnation)
+        })
     }
 
     /// A process that runs.
@@ -156,7 +160,9 @@ impl World<'_> {
     /// A process looks at the clock.
     pub(super) fn wake(&mut self, incarnation: u64) {
         let now = self.now;
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         if process.wakes_at.is_some_and(|at| at > now) {
             return;
         }
@@ -170,7 +176,9 @@ impl World<'_> {
     pub(super) fn pump(&mut self, incarnation: u64) {
         let moment = self.moment();
         let limit = self.script.setup.concurrency * 4;
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         process.engine.tick(moment.instant);
         while self.verdict.is_none()
             && let Some(process) = self.process(incarnation)
@@ -185,11 +193,15 @@ impl World<'_> {
     /// Enters the next look at the clock.
     fn sleep(&mut self, incarnation: u64) {
         let now = self.now;
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         let _sent = process.engine.take_announcements();
         let due = process.engine.next_due();
         let due = due.map_or(now + IDLE_MAX, |due| self.millis_at(due).clamp(now, now + IDLE_MAX));
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         // What is ready but has no worker is taken up when a task ends.
         let due = due.max(now + 1);
         if process.wakes_at.is_none_or(|at| at > due || at <= now) {
@@ -204,7 +216,9 @@ impl World<'_> {
             Task::Write(job) => {
                 self.judge_decision(incarnation, &job);
                 let world = self.to_world.clone();
-                let Some(process) = self.process(incarnation) else { return };
+                let Some(process) = self.process(incarnation) else {
+                    return;
+                };
                 let writer = process.writer.clone();
                 let task = tokio::spawn(async move {
                     let written = writer.write(&job).await;
@@ -227,10 +241,15 @@ impl World<'_> {
             return;
         }
         let moment = self.moment();
-        let version = written.latest.as_ref().map(|latest| latest.metadata.resource_version.clone());
+        let version = written
+            .latest
+            .as_ref()
+            .map(|latest| latest.metadata.resource_version.clone());
         let version = version.and_then(|version| version.parse().ok());
         let answered = version.and_then(|version| self.server.at_version(Kind::Binding, version).cloned());
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         let object = ObjectKey {
             namespace: key.namespace.clone(),
             name: key.name.clone(),
@@ -258,7 +277,12 @@ impl World<'_> {
         for (incarnation, kind) in relists {
             self.enter(5, Event::List(incarnation, kind));
         }
-        let running: Vec<u64> = self.processes.iter().flatten().map(|process| process.incarnation).collect();
+        let running: Vec<u64> = self
+            .processes
+            .iter()
+            .flatten()
+            .map(|process| process.incarnation)
+            .collect();
         for incarnation in running {
             self.try_pending_profile(incarnation);
             self.pump(incarnation);
@@ -269,7 +293,9 @@ impl World<'_> {
     pub(super) fn try_pending_profile(&mut self, incarnation: u64) {
         let moment = self.moment();
         let profiles = self.profiles;
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         if !process.engine.is_prepared() {
             return;
         }
@@ -278,7 +304,13 @@ impl World<'_> {
         if trial.refusal.is_none() {
             process.profile = name;
         }
-        self.note(|| format!("number {incarnation} tries the profile {}: {:?}", name.base(), trial.refusal));
+        self.note(|| {
+            format!(
+                "number {incarnation} tries the profile {}: {:?}",
+                name.base(),
+                trial.refusal
+            )
+        });
     }
 
     /// A person confirms that missing clusters are gone.

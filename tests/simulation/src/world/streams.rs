@@ -62,7 +62,9 @@ impl World<'_> {
             .collect();
         objects.reverse();
         let moment = self.moment();
-        let Some(process) = self.process(incarnation) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         let stream = process.streams.entry(kind).or_default();
         stream.position = position;
         stream.listing = Some(objects);
@@ -78,8 +80,12 @@ impl World<'_> {
             return;
         }
         let (now, moment) = (self.now, self.moment());
-        let Some(process) = self.process(incarnation) else { return };
-        let Some(stream) = process.streams.get_mut(&kind) else { return };
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
+        let Some(stream) = process.streams.get_mut(&kind) else {
+            return;
+        };
         let Some(listing) = &mut stream.listing else { return };
         for _ in 0..PAGE {
             let Some((key, object)) = listing.pop() else { break };
@@ -114,8 +120,12 @@ impl World<'_> {
             let now = self.now;
             let moment = self.moment();
             let Some(slot) = self.slot_of(incarnation) else { return };
-            let Some(process) = self.processes[slot].as_mut() else { return };
-            let Some(stream) = process.streams.get_mut(&kind) else { return };
+            let Some(process) = self.processes[slot].as_mut() else {
+                return;
+            };
+            let Some(stream) = process.streams.get_mut(&kind) else {
+                return;
+            };
             stream.is_expected = false;
             if stream.listing.is_some() || stream.is_broken {
                 return;
