@@ -174,6 +174,28 @@ pub(crate) const BUGS: &[Bug] = &[
         }],
     },
     Bug {
+        name: "answered-request-pending",
+        rule: Rule::C,
+        is_real: true,
+        text: "A standby that takes over divides from scratch what the leader before it had rescheduled already.",
+        edits: &[Edit {
+            file: "store/bindings.rs",
+            from: "            && !is_answered\n",
+            to: "            && (!is_answered || answered.is_some())\n",
+        }],
+    },
+    Bug {
+        name: "deletion-during-a-write",
+        rule: Rule::D,
+        is_real: true,
+        text: "A result that is being written stays on a cluster whose deletion begins meanwhile.",
+        edits: &[Edit {
+            file: OBSERVE,
+            from: "let leaves = |key: &BindingKey| change.deletion_began && is_placed_there(key);",
+            to: "let leaves = |key: &BindingKey| change.is_new && is_placed_there(key);",
+        }],
+    },
+    Bug {
         name: "generation-not-observed",
         rule: Rule::D,
         is_real: false,
