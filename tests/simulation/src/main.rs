@@ -11,6 +11,7 @@ mod error;
 mod life;
 mod member;
 mod oracle;
+mod planted;
 mod plugins;
 mod profiles;
 mod random;
@@ -22,13 +23,14 @@ mod story;
 mod world;
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::error::Error;
 use crate::life::live;
+use crate::planted::BUGS;
 use crate::profiles::Profiles;
 use crate::script::Script;
 
@@ -69,6 +71,14 @@ enum Task {
         /// The seed
         seed: u64,
     },
+    /// Plants bugs, and looks for each; writes the table of the README if all are asked for
+    Planted {
+        /// Names of bugs; all if there are none
+        names: Vec<String>,
+        /// Seeds in which each must be found
+        #[arg(long, default_value_t = 2_000)]
+        seeds: u64,
+    },
 }
 
 fn main() -> ExitCode {
@@ -86,6 +96,9 @@ fn run(arguments: Arguments) -> Result<(), Error> {
         Some(folder) => folder.clone(),
         None => plugins::build()?,
     };
+    if let Task::Planted { names, seeds } = &arguments.command {
+        return planted(names, *seeds, arguments.events, &plugins);
+    }
     let profiles = Profiles::load(&plugins)?;
     let events = arguments.events;
     match arguments.command {
@@ -101,6 +114,35 @@ fn run(arguments: Arguments) -> Result<(), Error> {
             println!("{} of {} events are enough", shrunk.steps.len(), script.steps.len());
             replay(&shrunk, &profiles)
         }
+        Task::Planted { .. } => Ok(()),
+    }
+}
+
+/// Looks for planted bugs, and fails if one of them is not found by its rule.
+fn planted(names: &[String], seeds: u64, events: usize, plugins: &Path) -> Result<(), Error> {
+    let chosen = BUGS
+        .iter()
+        .filter(|bug| names.is_empty() || names.iter().any(|name| name == bug.name));
+    let mut findings = Vec::new();
+    for bug in chosen {
+        let finding = planted::look_for(bug, seeds, events, plugins)?;
+        match &finding.found {
+            Some((seed, _, text)) => println!("{}: seed {seed}: {text}", bug.name),
+            None => println!("{}: not found", bug.name),
+        }
+        findings.push(finding);
+    }
+    if names.is_empty() {
+        planted::write_table(&findings)?;
+    }
+    let missed = findings.iter().filter(|finding| !finding.is_by_its_rule());
+    let missed: Vec<&str> = missed.map(|finding| finding.bug.name).collect();
+    match missed.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Broken(format!(
+            "not found by their rules: {}",
+            missed.join(", ")
+        ))),
     }
 }
 

@@ -335,10 +335,16 @@ impl Engine {
             let follows = (reschedules || record.follows_clusters) && is_concerned(record, sides);
             follows || change.deletion_began && record.targets().iter().any(|target| target.name == name)
         };
+        // A result that is being written may name the cluster, too.
+        let is_placed_there = |key: &BindingKey| {
+            let placed = self.in_flight.get(key).and_then(|in_flight| in_flight.placed.as_ref());
+            placed.is_some_and(|placed| placed.iter().any(|target| target.name == name))
+        };
+        let leaves = |key: &BindingKey| change.deletion_began && is_placed_there(key);
         let woken = self
             .bindings
             .iter()
-            .filter(|(_, record)| record.is_ours && is_woken(record));
+            .filter(|(key, record)| record.is_ours && (is_woken(record) || leaves(key)));
         let woken: Vec<Arc<BindingKey>> = woken.map(|(key, _)| Arc::clone(key)).collect();
         for key in &woken {
             if reschedules && let Some(record) = self.bindings.get_mut(key) {

@@ -31,6 +31,8 @@ pub struct Record {
     pub is_ours: bool,
     /// Time at which a reschedule was requested.
     pub requested: Option<Timestamp>,
+    /// Time of the last scheduling.
+    answered: Option<Timestamp>,
     /// True if that request has not been answered by a decision.
     pub is_reschedule_pending: bool,
     /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
@@ -214,8 +216,11 @@ impl Record {
         // the two times, and their resolution of a second, do not matter.
         let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
         let old = old.filter(|old| *old.uid == object.metadata.uid);
-        let is_renewed =
-            answered.is_some() && old.is_some_and(|old| old.is_reschedule_pending || old.requested < requested);
+        // Whoever leads answers it by a later time: what a standby has seen arrive does not stay pending.
+        let is_answered = answered >= requested && old.is_some_and(|old| old.answered < answered);
+        let is_renewed = answered.is_some()
+            && !is_answered
+            && old.is_some_and(|old| old.is_reschedule_pending || old.requested < requested);
         let placement = placement.as_deref().map(|text| shared.placement(text));
         let sum = placement
             .as_ref()
@@ -233,6 +238,7 @@ impl Record {
             priority: object.spec.schedule_priority.map_or(0, |priority| priority.priority),
             is_ours,
             requested,
+            answered,
             is_reschedule_pending: is_later || is_renewed,
             follows_clusters: names_strategy || sum.is_none_or(|sum| goes_everywhere(&object, sum)),
             is_moved_by_clusters: old.is_some_and(|old| old.is_moved_by_clusters),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_controller::objects::{BindingKey, Kind, ObjectKey};
+use divvy_controller::serve::{Insight, ObjectPath};
 use divvy_controller::write::WriteJob;
 use divvy_karmada::api::Quantity;
 use serde_json::Value;
@@ -14,9 +15,12 @@ use crate::oracle::{HeldList, Opinion, Oracle, Targets, targets_of};
 use crate::script::{Action, ProfileName};
 use crate::world::{Process, World};
 
-/// Time after a trouble in which sums may be above what is allocatable on clusters that a decision does not touch: the limit of
-/// holdings, and two reports.
-const TROUBLE: Millis = 90_000;
+/// Time after replicas were taken from a cluster in which sums may be above what is allocatable on clusters that a decision does
+/// not touch: pods that end hide the growth that settles holdings, which then end by their limit.
+const HIDDEN: Millis = 65_000;
+
+/// Time after a start for which results are held that clusters may have reported already.
+const STARTED: Millis = 25_000;
 
 /// Time for which vanished clusters stop writes that take replicas away.
 const MISSING: Millis = 300_000;
@@ -60,6 +64,7 @@ impl World<'_> {
         }
         if takes_away(&last, &new) {
             self.books.takings += 1;
+            self.books.shrunk_at = self.now;
             self.judge_taking(slot, &binding, &last, &new, job);
         }
     }
@@ -92,7 +97,7 @@ impl World<'_> {
                 *held.entry((part.cluster, *resource)).or_default() += *quantity;
             }
         }
-        let is_calm = self.now.saturating_sub(self.books.troubled_at) > TROUBLE;
+        let is_calm = self.now > self.books.shrunk_at + HIDDEN && self.now > self.books.led_at + STARTED;
         process.view.of_kind(Kind::Cluster).find_map(|(key, cluster)| {
             let has_grown = replicas_on(new, &key.name) > replicas_on(last, &key.name);
             if !has_grown && !is_calm {
@@ -131,9 +136,16 @@ impl World<'_> {
         let oracle = Oracle::new(self.profiles.side(process.profile), clusters, moment.milliseconds);
         let is_requested = is_reschedule_requested(binding);
         let opinion = oracle.opinions([&**binding]).into_iter().next();
+        let clears = matches!(&opinion, Some((_, Opinion::Decided(_, Err(refusal)))) if refusal.clears);
         let is_without_reason = matches!(opinion, None | Some((_, Opinion::Satisfied | Opinion::Skipped)));
         if is_without_reason && !is_requested {
-            self.breach(Rule::C, format!("{change}, without a reason"));
+            let explanation = explanation(process, &job.key);
+            let (requested, answered) = (
+                &binding["spec"]["rescheduleTriggeredAt"],
+                &binding["status"]["lastScheduledTime"],
+            );
+            let times = format!("a reschedule was requested at {requested}, the last scheduling was at {answered}");
+            self.breach(Rule::C, format!("{change}, without a reason; {times}; {explanation}"));
             return;
         }
         // What estimators said is not known offline.
@@ -163,17 +175,37 @@ impl World<'_> {
             if !decisions
                 .iter()
                 .any(|decision| allows(decision.as_ref().ok(), last, new))
-                && !is_cleared(&decisions, new)
+                && !(clears && new.is_empty())
             {
                 let offline = decisions.iter().map(|decision| match decision {
                     Ok(targets) => described(targets),
                     Err(refusal) => refusal.message.clone(),
                 });
                 let offline: Vec<String> = offline.collect();
-                self.breach(Rule::C, format!("{change}; offline, {words}: {}", offline.join(" or ")));
+                let explanation = explanation(process, &job.key);
+                let offline = offline.join(" or ");
+                self.breach(Rule::C, format!("{change}; offline, {words}: {offline}; {explanation}"));
                 return;
             }
         }
+    }
+}
+
+/// The reason of the last decision, in the scheduler's own words.
+fn explanation(process: &Process, key: &BindingKey) -> String {
+    let path = ObjectPath {
+        kind: "resourcebinding".to_owned(),
+        namespace: Some(key.namespace.clone()),
+        name: key.name.clone(),
+    };
+    match Insight::explain(process.panel.as_ref(), &path) {
+        Ok(mut explanation) => {
+            if let Some(fields) = explanation.as_object_mut() {
+                fields.retain(|_, value| value.is_string());
+            }
+            format!("the scheduler says {explanation}")
+        }
+        Err(error) => error.to_string(),
     }
 }
 
@@ -185,17 +217,6 @@ fn allows(offline: Option<&Targets>, last: &Targets, new: &Targets) -> bool {
             replicas_on(new, cluster) >= kept
         })
     })
-}
-
-/// True if a result was removed because no cluster fits, offline too.
-fn is_cleared(decisions: &[Result<Targets, crate::oracle::Refusal>], new: &Targets) -> bool {
-    let says = |decision: &Result<_, crate::oracle::Refusal>| {
-        decision
-            .as_ref()
-            .err()
-            .is_some_and(|refusal| refusal.reason == "NoClusterFit")
-    };
-    new.is_empty() && decisions.iter().any(says)
 }
 
 fn takes_away(last: &Targets, new: &Targets) -> bool {

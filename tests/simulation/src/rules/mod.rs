@@ -46,8 +46,10 @@ pub(crate) struct Verdict {
 pub(crate) struct Books {
     /// Time from which nothing may be written.
     pub(crate) quiet_since: Option<Millis>,
-    /// Time of the last trouble: what a process believes may differ from what is, until it has passed.
-    pub(crate) troubled_at: Millis,
+    /// Time at which replicas were last taken away, by whomever, or pods replaced.
+    pub(crate) shrunk_at: Millis,
+    /// Time at which a process last began to lead.
+    pub(crate) led_at: Millis,
     /// Decisions of each binding: the second, and how many were made in it.
     pub(super) hurry: BTreeMap<ObjectKey, (Millis, u32)>,
     /// Decisions of each binding since all troubles ended.
@@ -67,10 +69,27 @@ impl Rule {
 
 impl Books {
     /// Notes a write by another controller.
-    pub(crate) fn note_foreign_write(&mut self, key: &ObjectKey, before: Option<&Value>, after: Option<&Value>) {
-        let spec = |object: Option<&Value>| object.map(|object| object["spec"].clone());
-        if spec(before) != spec(after) {
+    pub(crate) fn note_foreign_write(
+        &mut self,
+        key: &ObjectKey,
+        before: Option<&Value>,
+        after: Option<&Value>,
+        now: Millis,
+    ) {
+        let part = |object: Option<&Value>, field: &str| object.map(|object| object["spec"][field].clone());
+        let differs = |field| part(before, field) != part(after, field);
+        let fields = [
+            "clusters",
+            "placement",
+            "replicas",
+            "replicaRequirements",
+            "rescheduleTriggeredAt",
+        ];
+        if fields.into_iter().any(differs) {
             self.decisions_at_rest.remove(key);
+        }
+        if differs("clusters") || differs("replicaRequirements") {
+            self.shrunk_at = now;
         }
     }
 }

@@ -2,23 +2,29 @@
 
 use divvy_controller::lease::Role;
 use divvy_controller::objects::Kind;
+use divvy_scheduler::decide::rules::Reason;
 use serde_json::Value;
 
 use super::Rule;
 use super::decision::described;
 use crate::oracle::{Opinion, Oracle, targets_of};
+use crate::script::{Action, Step};
 use crate::world::World;
 
 impl World<'_> {
     /// Judges the state some time after all troubles have ended: what fits must be placed by then.
     pub(crate) fn judge_settled(&mut self) {
         self.note(|| "everything that fits must be placed by now".to_owned());
+        // A change of what estimators say is no event: it is noticed when waiting bindings are flushed.
+        if self.script.setup.asks_estimators {
+            return;
+        }
         for (binding, opinion) in self.opinions() {
             let Opinion::Decided(reason, Ok(wanted)) = opinion else {
                 continue;
             };
             let (name, found) = (name_of(&binding), targets_of(&binding));
-            if found != wanted && !self.may_be_fresh(&binding) {
+            if found != wanted && !self.may_be_fresh(&binding) && !self.may_stay(reason) {
                 let (found, wanted) = (described(&found), described(&wanted));
                 let condition = scheduled(&binding);
                 let text =
@@ -32,7 +38,10 @@ impl World<'_> {
     /// Judges the state at rest.
     pub(crate) fn judge_rest(&mut self) {
         for (binding, opinion) in self.opinions() {
-            if !self.may_be_fresh(&binding)
+            let may_stay = matches!(opinion, Opinion::Decided(reason, _) if self.may_stay(reason));
+            let is_left = may_stay && contradiction(&binding, &Opinion::Satisfied).is_none();
+            if !is_left
+                && !self.may_be_fresh(&binding)
                 && let Some(text) = contradiction(&binding, &opinion)
             {
                 self.breach(Rule::D, format!("{}: {text}", name_of(&binding)));
@@ -73,6 +82,13 @@ impl World<'_> {
     fn may_be_fresh(&self, binding: &Value) -> bool {
         let requested = &binding["spec"]["rescheduleTriggeredAt"];
         !requested.is_null() && *requested == binding["status"]["lastScheduledTime"]
+    }
+
+    /// True if a binding that is decided for this reason may stay as it is. One that goes everywhere is decided whenever it is
+    /// woken, but as in Karmada, neither APIs nor conditions of a cluster wake what is satisfied.
+    fn may_stay(&self, reason: Reason) -> bool {
+        let changes_offers = |step: &Step| matches!(step.action, Action::Unserve { .. } | Action::Flap { .. });
+        reason == Reason::GoesEverywhere && self.script.steps.iter().any(changes_offers)
     }
 
     /// Every binding with the offline opinion on it.

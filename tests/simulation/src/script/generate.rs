@@ -251,7 +251,7 @@ impl Writer {
 
     fn membership(&mut self) -> Action {
         let cluster = self.cluster();
-        match self.random.below(12) {
+        match self.random.below(13) {
             0..3 => Action::Join { cluster },
             3 => Action::Leave { cluster },
             4 => Action::Vanish { cluster },
@@ -268,6 +268,7 @@ impl Writer {
                 cluster,
                 millis: self.random.between(2_000, 60_000),
             },
+            11 => Action::Confirm,
             _ => Action::Unserve {
                 cluster,
                 is_served: self.random.chance(70),

@@ -188,6 +188,7 @@ impl World<'_> {
         let now = self.now;
         let key = binding_key(number);
         if self.server.delete(now, Kind::Binding, &key).is_some() {
+            self.books.shrunk_at = now;
             self.publish_changes(Kind::Binding);
         }
     }

@@ -37,7 +37,8 @@ impl World<'_> {
         let has_changed = self.server.change(now, Kind::Binding, key, change);
         if has_changed {
             let after = self.server.get(Kind::Binding, key).cloned();
-            self.books.note_foreign_write(key, before.as_deref(), after.as_deref());
+            self.books
+                .note_foreign_write(key, before.as_deref(), after.as_deref(), now);
             self.publish_changes(Kind::Binding);
         }
         has_changed

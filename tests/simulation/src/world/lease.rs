@@ -159,6 +159,12 @@ impl World<'_> {
             Role::Standby { .. } => None,
         };
         process.role = role;
+        if term.is_some() {
+            self.books.led_at = self.now;
+        }
+        let Some(process) = self.process(incarnation) else {
+            return;
+        };
         process.engine.lead(term, &moment);
         self.note(|| match term {
             Some(term) => format!("number {incarnation} leads, term {}", term.0),

@@ -254,9 +254,13 @@ impl World<'_> {
             namespace: key.namespace.clone(),
             name: key.name.clone(),
         };
-        // A binding that is known to be gone does not come back with an answer.
+        // A binding that is known to be gone, or another one by now, does not come back with an answer.
+        let known = process
+            .view
+            .get(Kind::Binding, &object)
+            .map(|known| known["metadata"]["uid"].clone());
         if let Some(answered) = answered
-            && process.view.get(Kind::Binding, &object).is_some()
+            && known.is_some_and(|known| known == answered["metadata"]["uid"])
         {
             process.view.see(Kind::Binding, &object, &answered);
         }

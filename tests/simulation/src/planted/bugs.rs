@@ -1,0 +1,326 @@
+//! The table of planted bugs.
+
+use super::{Bug, Edit};
+use crate::rules::Rule;
+
+const COMPLETE: &str = "engine/complete.rs";
+const OBSERVE: &str = "engine/observe.rs";
+const SCHEDULE: &str = "engine/schedule.rs";
+const EXECUTE: &str = "write/execute.rs";
+const HOLDINGS: &str = "holdings/mod.rs";
+
+/// Every planted bug.
+pub(crate) const BUGS: &[Bug] = &[
+    Bug {
+        name: "fence-ignored",
+        rule: Rule::A,
+        is_real: false,
+        text: "A writer does not ask the fence before its requests.",
+        edits: &[Edit {
+            file: EXECUTE,
+            from: "if !self.fence.allows(job.term) {",
+            to: "if self.fence.term() == Some(crate::lease::Term(u64::MAX)) {",
+        }],
+    },
+    Bug {
+        name: "deadline-too-long",
+        rule: Rule::A,
+        is_real: false,
+        text: "A leader whose renewals fail goes on writing for longer than the lease lasts.",
+        edits: &[Edit {
+            file: "lease/election.rs",
+            from: "let until = sent.after(self.options.timing.renew_deadline);",
+            to: "let until = sent.after(self.options.timing.renew_deadline * 3);",
+        }],
+    },
+    Bug {
+        name: "lease-taken-early",
+        rule: Rule::A,
+        is_real: false,
+        text: "A contender takes the lease before it has expired.",
+        edits: &[Edit {
+            file: "lease/election.rs",
+            from: "now.since(observed.at) >= duration",
+            to: "now.since(observed.at) >= duration / 4",
+        }],
+    },
+    Bug {
+        name: "counted-twice",
+        rule: Rule::B,
+        is_real: true,
+        text: "Reports settle nothing: what a result takes is held for five minutes beside the report that shows it.",
+        edits: &[
+            Edit {
+                file: HOLDINGS,
+                from: "if !account.takings.is_empty() {\n            for settled",
+                to: "if account.takings.len() == usize::MAX {\n            for settled",
+            },
+            Edit {
+                file: "holdings/taking.rs",
+                from: "passed(self.since, limits.limit) || self.applied.is_some_and(|applied| passed(applied, limits.unseen()))",
+                to: "passed(self.since, limits.limit * 5)",
+            },
+        ],
+    },
+    Bug {
+        name: "held-by-a-status",
+        rule: Rule::B,
+        is_real: true,
+        text: "A write of the status alone holds the whole result once more.",
+        edits: &[Edit {
+            file: SCHEDULE,
+            from: "            last: candidate.binding.spec.clusters.clone(),\n            ..InFlight::new(None, moment)",
+            to: "            ..InFlight::new(None, moment)",
+        }],
+    },
+    Bug {
+        name: "held-again-after-a-lost-answer",
+        rule: Rule::B,
+        is_real: true,
+        text: "A result whose answer was lost is held again although the watch and the report have shown it.",
+        edits: &[Edit {
+            file: COMPLETE,
+            from: "written.wrote_specification || self.has_result(key, in_flight.placed.as_deref());",
+            to: "written.wrote_specification;",
+        }],
+    },
+    Bug {
+        name: "nothing-held",
+        rule: Rule::B,
+        is_real: false,
+        text: "Ledgers of estimates are empty: two decisions take the same room.",
+        edits: &[
+            Edit {
+                file: SCHEDULE,
+                from: "let current = answers.map(|answers| Current::new(answers, &self.takings));",
+                to: "let current = answers.map(|answers| Current::new(answers, &self.takings));\n        let nothing_is_held = Ledger::default();",
+            },
+            Edit {
+                file: SCHEDULE,
+                from: "ledger: Some(self.holdings.ledger(&snapshot, self.cluster_sets)),",
+                to: "ledger: Some(&nothing_is_held),",
+            },
+        ],
+    },
+    Bug {
+        name: "held-whole-after-a-start",
+        rule: Rule::B,
+        is_real: true,
+        text: "After a start, results are held as a whole for five minutes, although the clusters report them.",
+        edits: &[
+            Edit {
+                file: HOLDINGS,
+                from: "if age >= self.limits.unseen() {",
+                to: "if age >= self.limits.limit * 5 {",
+            },
+            Edit {
+                file: HOLDINGS,
+                from: ".filter_map(|target| shown(target, result))",
+                to: ".filter_map(|target| shown(target, result))\n            .take(0)",
+            },
+            Edit {
+                file: "engine/held.rs",
+                from: "since: moment.instant.checked_sub(age).unwrap_or(moment.instant),",
+                to: "since: moment.instant,",
+            },
+        ],
+    },
+    Bug {
+        name: "cleared-by-the-first-group",
+        rule: Rule::C,
+        is_real: true,
+        text: "A result is removed because the first of two affinity groups matches nothing.",
+        edits: &[Edit {
+            file: "decision.rs",
+            from: "Outcome::Failed(error) => clears(rule, error, self.decision.fits_nowhere()),",
+            to: "Outcome::Failed(error) => clears(rule, error, true),",
+        }],
+    },
+    Bug {
+        name: "taken-by-holding",
+        rule: Rule::C,
+        is_real: true,
+        text: "Held capacity takes replicas away from what runs.",
+        edits: &[Edit {
+            file: SCHEDULE,
+            from: "let waits = unheld.as_ref().is_some_and(|unheld| must_wait(&decision, unheld, last));",
+            to: "let waits = unheld.is_some() && last.is_empty() && decision.result.is_err();",
+        }],
+    },
+    Bug {
+        name: "guard-ignored",
+        rule: Rule::C,
+        is_real: false,
+        text: "Replicas are taken away while clusters are missing.",
+        edits: &[Edit {
+            file: SCHEDULE,
+            from: "if self.guard.is_on() && takes_away(last, result) {",
+            to: "if self.guard.is_on() && takes_away(last, result) && last.is_empty() {",
+        }],
+    },
+    Bug {
+        name: "always-from-scratch",
+        rule: Rule::C,
+        is_real: false,
+        text: "Every decision divides from scratch, as if a reschedule had been requested.",
+        edits: &[Edit {
+            file: SCHEDULE,
+            from: "fresh: candidate.is_reschedule_pending,",
+            to: "fresh: true,",
+        }],
+    },
+    Bug {
+        name: "stale-snapshot",
+        rule: Rule::C,
+        is_real: false,
+        text: "A changed cluster does not replace the snapshot that decisions read.",
+        edits: &[Edit {
+            file: OBSERVE,
+            from: "        // The snapshot must be gone before the fleet changes, or the fleet would be copied.\n        self.snapshot = None;",
+            to: "        if change.is_new {\n            self.snapshot = None;\n        }",
+        }],
+    },
+    Bug {
+        name: "answered-request-pending",
+        rule: Rule::C,
+        is_real: true,
+        text: "A standby that takes over divides from scratch what the leader before it had rescheduled already.",
+        edits: &[Edit {
+            file: "store/bindings.rs",
+            from: "            && !is_answered\n",
+            to: "            && (!is_answered || answered.is_some())\n",
+        }],
+    },
+    Bug {
+        name: "deletion-during-a-write",
+        rule: Rule::D,
+        is_real: true,
+        text: "A result that is being written stays on a cluster whose deletion begins meanwhile.",
+        edits: &[Edit {
+            file: OBSERVE,
+            from: "let leaves = |key: &BindingKey| change.deletion_began && is_placed_there(key);",
+            to: "let leaves = |key: &BindingKey| change.is_new && is_placed_there(key);",
+        }],
+    },
+    Bug {
+        name: "generation-not-observed",
+        rule: Rule::D,
+        is_real: false,
+        text: "A satisfied binding's new generation is not recorded as observed.",
+        edits: &[Edit {
+            file: SCHEDULE,
+            from: "            observes: true,\n            scheduled_at: is_repair.then_some(now),",
+            to: "            observes: is_repair,\n            scheduled_at: is_repair.then_some(now),",
+        }],
+    },
+    Bug {
+        name: "half-written",
+        rule: Rule::D,
+        is_real: false,
+        text: "A write that was cut off between its two patches is not repaired.",
+        edits: &[Edit {
+            file: SCHEDULE,
+            from: "let is_repair = !is_scheduled || status.last_scheduled_time.is_none();",
+            to: "let is_repair = is_scheduled && status.last_scheduled_time.is_none();",
+        }],
+    },
+    Bug {
+        name: "failure-not-written",
+        rule: Rule::D,
+        is_real: false,
+        text: "A failure leaves the condition of the last success.",
+        edits: &[Edit {
+            file: "write/patch.rs",
+            from: "if known[\"status\"] == status && known[\"reason\"] == reason.as_str() && known[\"message\"] == message {",
+            to: "if known[\"status\"] != status || known[\"reason\"] == reason.as_str() && known[\"message\"] == message {",
+        }],
+    },
+    Bug {
+        name: "change-during-a-status",
+        rule: Rule::E,
+        is_real: true,
+        text: "A change of the specification that arrives while the status is written is never decided.",
+        edits: &[Edit {
+            file: COMPLETE,
+            from: "            generation,\n            ..\n        } = written;",
+            to: "            ..\n        } = written;\n        let generation = latest.as_ref().map(|latest| latest.metadata.generation);",
+        }],
+    },
+    Bug {
+        name: "change-after-a-lost-answer",
+        rule: Rule::E,
+        is_real: true,
+        text: "A change that follows a result whose answer was lost is taken for the answer, and never decided.",
+        edits: &[Edit {
+            file: EXECUTE,
+            from: "if current.metadata.generation <= own {",
+            to: "if current.metadata.generation <= i64::MAX {",
+        }],
+    },
+    Bug {
+        name: "event-during-a-failure",
+        rule: Rule::E,
+        is_real: true,
+        text: "An event that removes the cause of a failure is missed while the failure is written.",
+        edits: &[Edit {
+            file: OBSERVE,
+            from: "in_flight.is_outdated |= helps(record, cause);",
+            to: "in_flight.is_outdated |= helps(record, cause) && record.version == 0;",
+        }],
+    },
+    Bug {
+        name: "deleted-binding-comes-back",
+        rule: Rule::E,
+        is_real: true,
+        text: "The answer to a write brings a deleted binding back into memory.",
+        edits: &[Edit {
+            file: COMPLETE,
+            from: "if record.is_none_or(|record| *record.uid != latest.metadata.uid) {",
+            to: "if record.is_some_and(|record| *record.uid != latest.metadata.uid) {",
+        }],
+    },
+    Bug {
+        name: "one-group-wakes",
+        rule: Rule::E,
+        is_real: true,
+        text: "A binding whose affinity groups failed for different reasons is woken for one of them only.",
+        edits: &[Edit {
+            file: OBSERVE,
+            from: "may_help && may_be_helped(record, &sides)",
+            to: "may_help && is_concerned(record, &sides)",
+        }],
+    },
+    Bug {
+        name: "growth-wakes-nothing",
+        rule: Rule::E,
+        is_real: false,
+        text: "A cluster with more room wakes no binding that waits for room.",
+        edits: &[Edit {
+            file: OBSERVE,
+            from: "let has_room = has_settled || change.has_grown;",
+            to: "let has_room = has_settled;",
+        }],
+    },
+    Bug {
+        name: "refused-once",
+        rule: Rule::E,
+        is_real: false,
+        text: "A write that failed is not tried again.",
+        edits: &[Edit {
+            file: SCHEDULE,
+            from: "Some(Retry::Backoff) => _ = self.queue.retry(key, priority, moment.instant),",
+            to: "Some(Retry::Backoff) => self.queue.park(key, priority, Cause::Binding, moment.instant),",
+        }],
+    },
+    Bug {
+        name: "relist-keeps-what-is-gone",
+        rule: Rule::E,
+        is_real: false,
+        text: "A list that no longer names a binding leaves it in memory.",
+        edits: &[Edit {
+            file: OBSERVE,
+            from: "for key in gone.into_iter().flatten() {",
+            to: "for key in gone.into_iter().flatten().take(0) {",
+        }],
+    },
+];

@@ -1,0 +1,108 @@
+//! Planted bugs: the simulation must find each of them.
+//!
+//! A bug is an edit of the controller's sources. They are copied into the target directory, edited there, and compiled with the
+//! simulation against everything else as it is. Nothing of the engine knows about it.
+
+mod bugs;
+mod table;
+mod variant;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::Error;
+use crate::rules::Rule;
+
+pub(crate) use self::bugs::BUGS;
+pub(crate) use self::table::write_table;
+
+/// An edit of one file. The text must occur exactly once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edit {
+    /// Path in the controller's `src`.
+    pub(crate) file: &'static str,
+    /// Text to replace.
+    pub(crate) from: &'static str,
+    /// Replacement.
+    pub(crate) to: &'static str,
+}
+
+/// A bug that is planted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bug {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The rule that it breaks.
+    pub(crate) rule: Rule,
+    /// True if this project had it.
+    pub(crate) is_real: bool,
+    /// What goes wrong.
+    pub(crate) text: &'static str,
+    /// The edits that plant it.
+    pub(crate) edits: &'static [Edit],
+}
+
+/// The first seed that finds a bug.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    /// The bug.
+    pub(crate) bug: Bug,
+    /// The seed and what it says; `None` if none of the seeds finds the bug.
+    pub(crate) found: Option<(u64, Option<Rule>, String)>,
+}
+
+impl Finding {
+    /// True if the bug was found as a breach of its rule.
+    pub(crate) fn is_by_its_rule(&self) -> bool {
+        self.found
+            .as_ref()
+            .is_some_and(|(_, rule, _)| *rule == Some(self.bug.rule))
+    }
+}
+
+/// Plants a bug, and looks for it in this many seeds.
+pub(crate) fn look_for(bug: &Bug, seeds: u64, events: usize, plugins: &Path) -> Result<Finding, Error> {
+    let program = variant::build(bug)?;
+    let output = Command::new(&program)
+        .arg("--plugins")
+        .arg(plugins)
+        .args([
+            "--events",
+            &events.to_string(),
+            "seeds",
+            &seeds.to_string(),
+            "--until-failure",
+        ])
+        .output()
+        .map_err(|source| Error::File { path: program, source })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found = text.lines().find_map(|line| {
+        let (seed, verdict) = line.strip_prefix("seed ")?.split_once(": ")?;
+        let (rule, text) = verdict.strip_prefix("rule ")?.split_once(": ")?;
+        let rule = Rule::ALL.into_iter().find(|known| known.to_string() == rule);
+        Some((seed.parse().ok()?, rule, text.to_owned()))
+    });
+    Ok(Finding { bug: *bug, found })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_bug_applies_to_the_sources_and_each_rule_has_two() {
+        let names: BTreeSet<&str> = BUGS.iter().map(|bug| bug.name).collect();
+        assert_eq!(names.len(), BUGS.len());
+        assert!(BUGS.len() >= 20, "{} bugs", BUGS.len());
+        assert!(BUGS.iter().filter(|bug| bug.is_real).count() >= 10);
+        for rule in Rule::ALL {
+            let count = BUGS.iter().filter(|bug| bug.rule == rule).count();
+            assert!(count >= 2, "rule {rule} has {count} bugs");
+        }
+        for bug in BUGS {
+            variant::check(bug).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}

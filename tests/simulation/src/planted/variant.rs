@@ -1,0 +1,148 @@
+//! The simulation compiled against edited sources of the controller.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use cargo_metadata::TargetKind;
+use walkdir::WalkDir;
+
+use super::Bug;
+use crate::error::Error;
+use crate::plugins::{artifacts, cargo, repository};
+
+/// Name of the program, which must not replace that of the clean simulation.
+const PROGRAM: &str = "planted-simulation";
+
+/// Compiles the simulation with a bug. Returns the program.
+pub(super) fn build(bug: &Bug) -> Result<PathBuf, Error> {
+    let repository = repository();
+    let folder = repository.join("target/planted");
+    copy(
+        &repository.join("host/controller"),
+        &folder.join("controller"),
+        Some(bug),
+    )?;
+    copy(&repository.join("tests/simulation"), &folder.join("simulation"), None)?;
+    let manifest = folder.join("simulation/Cargo.toml");
+    let text = read(&manifest)?.replacen(
+        "name = \"divvy-simulation\"\npath",
+        &format!("name = \"{PROGRAM}\"\npath"),
+        1,
+    );
+    write(&manifest, &text)?;
+    let workspace = read(&repository.join("Cargo.toml"))?;
+    write(&folder.join("Cargo.toml"), &workspace_manifest(&workspace))?;
+    write(&folder.join("Cargo.lock"), &read(&repository.join("Cargo.lock"))?)?;
+    let mut command = cargo();
+    command
+        .args([
+            "build",
+            "--offline",
+            "--message-format=json-render-diagnostics",
+            "--manifest-path",
+        ])
+        .arg(folder.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(repository.join("target"))
+        .args(["--package=divvy-simulation", "--bin", PROGRAM])
+        .stderr(Stdio::piped());
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    let programs = artifacts(&mut command, bug.name)?;
+    let program = programs.into_iter().find(|(kind, _)| *kind == TargetKind::Bin);
+    program.map(|(_, file)| file).ok_or_else(|| Error::Build {
+        wanted: bug.name.to_owned(),
+        message: "no program was built".to_owned(),
+    })
+}
+
+/// Checks that the edits of a bug apply to the sources.
+#[cfg(test)]
+pub(super) fn check(bug: &Bug) -> Result<(), Error> {
+    let sources = repository().join("host/controller");
+    for edit in bug.edits {
+        let file = sources.join("src").join(edit.file);
+        edited(&file, &sources, read(&file)?, bug)?;
+    }
+    Ok(())
+}
+
+/// Copies a crate, with the edits of a bug. Files that would stay the same are not written, so that Cargo compiles little.
+fn copy(from: &Path, to: &Path, bug: Option<&Bug>) -> Result<(), Error> {
+    for entry in WalkDir::new(from).sort_by_file_name().into_iter().flatten() {
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        let Ok(relative) = entry.path().strip_prefix(from) else {
+            continue;
+        };
+        let mut text = read(entry.path())?;
+        if let Some(bug) = bug {
+            text = edited(entry.path(), from, text, bug)?;
+        }
+        // The manifest has the program's name already.
+        if bug.is_none() && relative == Path::new("Cargo.toml") && to.join(relative).is_file() {
+            text = text.replacen(
+                "name = \"divvy-simulation\"\npath",
+                &format!("name = \"{PROGRAM}\"\npath"),
+                1,
+            );
+        }
+        write(&to.join(relative), &text)?;
+    }
+    Ok(())
+}
+
+/// A file with the edits of a bug.
+fn edited(file: &Path, crate_folder: &Path, mut text: String, bug: &Bug) -> Result<String, Error> {
+    let source = crate_folder.join("src");
+    for edit in bug.edits.iter().filter(|edit| source.join(edit.file) == file) {
+        let count = text.matches(edit.from).count();
+        if count != 1 {
+            return Err(Error::Patch {
+                bug: bug.name,
+                file: file.to_owned(),
+                count,
+                from: edit.from,
+            });
+        }
+        text = text.replacen(edit.from, edit.to, 1);
+    }
+    Ok(text)
+}
+
+/// The manifest of a workspace of the two copies; all other crates are those of the repository.
+fn workspace_manifest(workspace: &str) -> String {
+    let lines = workspace.lines().map(|line| match line {
+        _ if line.starts_with("members = ") => "members = [\"controller\", \"simulation\"]".to_owned(),
+        _ if line.starts_with("default-members = ") || line.starts_with("exclude = ") => String::new(),
+        _ => line
+            .replace("path = \"host/controller\"", "path = \"controller\"")
+            .replace("path = \"host/", "path = \"../../host/")
+            .replace("path = \"framework", "path = \"../../framework"),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    if fs::read_to_string(path).is_ok_and(|known| known == text) {
+        return Ok(());
+    }
+    let failure = |source| Error::File {
+        path: path.to_owned(),
+        source,
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failure)?;
+    }
+    fs::write(path, text).map_err(failure)
+}
