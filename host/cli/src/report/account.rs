@@ -151,7 +151,7 @@ impl Lines<'_> {
         let text = format!("{}: {}", printable(&candidate.name), facts.join(", "));
         self.write(2, &text, style::PLAIN)?;
         for reason in &candidate.reasons {
-            self.write(4, &printable(&reason.text).to_string(), style::FAINT)?;
+            self.write(4, &printable(&reason.text), style::FAINT)?;
         }
         Ok(())
     }

@@ -61,13 +61,16 @@ pub struct Holdings {
     limits: HoldingLimits,
     clusters: HashMap<Arc<str>, Account>,
     /// Decisions of each binding that hold something, the oldest first, with the clusters.
-    bindings: HashMap<Arc<BindingKey>, Vec<(DecisionNumber, Vec<Arc<str>>)>>,
+    bindings: HashMap<Arc<BindingKey>, Vec<(DecisionNumber, ClusterNames)>>,
     decisions: u64,
     ledger: Ledger,
     rows: HashMap<Arc<str>, usize>,
     /// Number of the set of clusters that `rows` was made for.
     cluster_set: Option<u64>,
 }
+
+/// Names of clusters, each shared with its account.
+type ClusterNames = Vec<Arc<str>>;
 
 /// Number of a decision, in the order in which decisions were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

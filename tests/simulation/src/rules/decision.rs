@@ -172,11 +172,11 @@ impl World<'_> {
                 .into_iter()
                 .filter_map(|fresh| oracle.decision(binding, &held, fresh));
             let decisions: Vec<_> = decisions.collect();
-            if !decisions
+            let is_allowed = decisions
                 .iter()
-                .any(|decision| allows(decision.as_ref().ok(), last, new))
-                && !(clears && new.is_empty())
-            {
+                .any(|decision| allows(decision.as_ref().ok(), last, new));
+            let is_cleared = clears && new.is_empty();
+            if !is_allowed && !is_cleared {
                 let offline = decisions.iter().map(|decision| match decision {
                     Ok(targets) => described(targets),
                     Err(refusal) => refusal.message.clone(),

@@ -31,10 +31,7 @@ impl World<'_> {
             name: job.key.name.clone(),
         };
         let binding = self.server.get(Kind::Binding, &key).cloned();
-        let requests = binding
-            .as_deref()
-            .map(|binding| requests_of(binding))
-            .unwrap_or_default();
+        let requests = binding.as_deref().map(requests_of).unwrap_or_default();
         let mut fits = HashMap::new();
         for cluster in &job.clusters {
             let Some(number) = number_of(&cluster.name) else {
