@@ -44,7 +44,9 @@ pub fn violations(log: &[Write], rules: &Rules) -> Vec<String> {
         let resource = write.object_ref.resource.as_str();
         if resource == LEASE.plural && Some(write.name()) == rules.lease.as_deref() {
             let holder = write.response_object["spec"]["holderIdentity"].as_str();
-            world.lease.note(holder.unwrap_or_default(), millis(write.stage_timestamp));
+            world
+                .lease
+                .note(holder.unwrap_or_default(), millis(write.stage_timestamp));
         } else if resource == BINDING.plural {
             let is_scheduler = SCHEDULERS_USERS.contains(&write.user.username.as_str());
             if is_scheduler && rules.lease.is_some() {

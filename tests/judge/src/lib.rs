@@ -34,9 +34,10 @@ impl LeaseRule {
             Some((holder, _)) if !writer.ends_with(holder.as_str()) => {
                 Some(format!("{what}, when {holder} held the lease"))
             }
-            Some((_, renewed)) if at - renewed > LEASE_MILLIS => {
-                Some(format!("{what}, with a lease that it renewed {} ms before", at - renewed))
-            }
+            Some((_, renewed)) if at - renewed > LEASE_MILLIS => Some(format!(
+                "{what}, with a lease that it renewed {} ms before",
+                at - renewed
+            )),
             Some(_) => None,
         }
     }

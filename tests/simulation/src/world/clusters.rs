@@ -30,7 +30,12 @@ impl World<'_> {
         let offer = |world: &Self| {
             let cluster = world.server.get(Kind::Cluster, &cluster_key(number))?;
             let (status, metadata) = (&cluster["status"], &cluster["metadata"]);
-            let offers = [&cluster["spec"], &status["conditions"], &status["apiEnablements"], &metadata["labels"]];
+            let offers = [
+                &cluster["spec"],
+                &status["conditions"],
+                &status["apiEnablements"],
+                &metadata["labels"],
+            ];
             Some((offers.map(Value::clone), metadata["deletionTimestamp"].clone()))
         };
         let before = offer(self);
@@ -62,7 +67,7 @@ impl World<'_> {
         self.vanished.remove(&number);
         let now = self.now;
         self.server.create(now, Kind::Cluster, object);
-            self.books.moves = MoveRule::default();
+        self.books.moves = MoveRule::default();
         self.publish_changes(Kind::Cluster);
     }
 
@@ -95,7 +100,7 @@ impl World<'_> {
                 self.note(|| format!("{} is gone", key.name));
                 let now = self.now;
                 self.server.delete(now, Kind::Cluster, &key);
-            self.books.moves = MoveRule::default();
+                self.books.moves = MoveRule::default();
                 self.publish_changes(Kind::Cluster);
                 for binding in self.members[number].bindings() {
                     self.members[number].apply(&binding, &[], now);
