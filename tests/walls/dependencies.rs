@@ -53,7 +53,7 @@ fn closure(name: &str) -> BTreeSet<&'static str> {
 }
 
 /// The crates of Divvy on which each crate may depend directly.
-const CRATES: [(&str, &[&str]); 28] = [
+const CRATES: [(&str, &[&str]); 30] = [
     ("divvy-documents", &[]),
     ("divvy-framework-abi", &[]),
     ("divvy-framework-derive", &[]),
@@ -166,7 +166,24 @@ const CRATES: [(&str, &[&str]); 28] = [
     ("divvy-tests", &[]),
     ("divvy-page-tests", &[]),
     ("divvy-sizes", &[]),
-    ("divvy-control-plane-tests", &["divvy-documents", "divvy-karmada"]),
+    (
+        "divvy-control-plane-tests",
+        &["divvy-documents", "divvy-judge", "divvy-karmada"],
+    ),
+    ("divvy-judge", &[]),
+    (
+        "divvy-simulation",
+        &[
+            "divvy-controller",
+            "divvy-estimator",
+            "divvy-forecast",
+            "divvy-judge",
+            "divvy-karmada",
+            "divvy-loader",
+            "divvy-profile",
+            "divvy-scheduler",
+        ],
+    ),
     ("divvy-plugin", &["divvy-framework"]),
 ];
 
@@ -207,6 +224,7 @@ fn neither_the_sdk_nor_the_scheduler_pulls_in_a_runtime_or_a_terminal() {
         "divvy-estimator",
         "divvy-load",
         "divvy-plugin",
+        "divvy-simulation",
         "divvy-tests",
     ];
     for (name, _) in CRATES.iter().filter(|(name, _)| !may.contains(name)) {

@@ -71,6 +71,8 @@ enum Task {
         /// The seed
         seed: u64,
     },
+    /// Builds the bundled plugins, and prints their folder
+    Plugins,
     /// Plants bugs, and looks for each; writes the table of the README if all are asked for
     Planted {
         /// Names of bugs; all if there are none
@@ -99,6 +101,10 @@ fn run(arguments: Arguments) -> Result<(), Error> {
     if let Task::Planted { names, seeds } = &arguments.command {
         return planted(names, *seeds, arguments.events, &plugins);
     }
+    if matches!(arguments.command, Task::Plugins) {
+        println!("{}", plugins.display());
+        return Ok(());
+    }
     let profiles = Profiles::load(&plugins)?;
     let events = arguments.events;
     match arguments.command {
@@ -114,7 +120,7 @@ fn run(arguments: Arguments) -> Result<(), Error> {
             println!("{} of {} events are enough", shrunk.steps.len(), script.steps.len());
             replay(&shrunk, &profiles)
         }
-        Task::Planted { .. } => Ok(()),
+        Task::Planted { .. } | Task::Plugins => Ok(()),
     }
 }
 

@@ -20,6 +20,16 @@ impl Engine {
         self.metrics().conflicts(written.conflicts.into());
         // The watch may have shown a result whose answer was lost.
         let is_written = written.wrote_specification || self.has_result(key, in_flight.placed.as_deref());
+        if is_written
+            && in_flight.reason.is_some()
+            && in_flight.failure.is_none()
+            && let Some(record) = self.bindings.get_mut(key)
+            && record.requested == in_flight.answers
+        {
+            // Without its status, another look would divide from scratch once more, and move replicas again.
+            record.divided_for = in_flight.answers;
+            record.is_reschedule_pending = false;
+        }
         let Written {
             latest,
             outcome,

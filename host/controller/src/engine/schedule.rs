@@ -397,14 +397,17 @@ impl Engine {
             .conditions
             .iter()
             .any(|known| known.kind == SCHEDULED && known.status == "True");
-        let is_repair = !is_scheduled || status.last_scheduled_time.is_none();
+        let request = candidate.binding.spec.reschedule_triggered_at;
+        // The result that answers a reschedule is written, its time is not.
+        let is_unanswered = request > status.last_scheduled_time;
+        let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;
         let now = moment.wall;
         let applied = candidate.applied.as_ref();
         let wanted = StatusWanted {
             condition: is_repair.then(|| (ScheduledReason::Success, SUCCESS_MESSAGE.to_owned())),
             observes: true,
-            scheduled_at: is_repair.then_some(now),
-            stamps: false,
+            scheduled_at: is_repair.then(|| request.map_or(now, |request| request.max(now))),
+            stamps: is_unanswered,
             affinity: applied.and_then(|applied| applied.affinity.clone()),
             now,
         };

@@ -33,6 +33,8 @@ pub struct Record {
     pub requested: Option<Timestamp>,
     /// Time of the last scheduling.
     answered: Option<Timestamp>,
+    /// The request that a result of this process answers, be its status written or not.
+    pub divided_for: Option<Timestamp>,
     /// True if that request has not been answered by a decision.
     pub is_reschedule_pending: bool,
     /// True if a change of a cluster may move it although it is satisfied: it goes to every candidate, or its policy
@@ -216,6 +218,7 @@ impl Record {
         // the two times, and their resolution of a second, do not matter.
         let is_later = matches!((requested, answered), (Some(requested), Some(answered)) if requested > answered);
         let old = old.filter(|old| *old.uid == object.metadata.uid);
+        let divided_for = old.and_then(|old| old.divided_for);
         // Whoever leads answers it by a later time: what a standby has seen arrive does not stay pending.
         let is_answered = answered >= requested && old.is_some_and(|old| old.answered < answered);
         let is_renewed = answered.is_some()
@@ -239,7 +242,8 @@ impl Record {
             is_ours,
             requested,
             answered,
-            is_reschedule_pending: is_later || is_renewed,
+            divided_for,
+            is_reschedule_pending: (is_later || is_renewed) && requested != divided_for,
             follows_clusters: names_strategy || sum.is_none_or(|sum| goes_everywhere(&object, sum)),
             is_moved_by_clusters: old.is_some_and(|old| old.is_moved_by_clusters),
             observed_group: (!observed.is_empty()).then(|| shared.text(observed)),

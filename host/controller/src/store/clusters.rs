@@ -62,6 +62,8 @@ impl ClusterStore {
             None => ClusterChange {
                 is_new: true,
                 is_spec: true,
+                // A list may name it for the first time when its deletion has begun.
+                deletion_began: entry.is_deleting,
                 has_grown: true,
                 ..ClusterChange::default()
             },

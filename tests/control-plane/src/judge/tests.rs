@@ -87,7 +87,7 @@ fn a_write_without_the_lease_is_noticed() {
     );
     assert!(judged(&[scheduled("scheduler", 9)])[0].contains("when nobody held"));
     assert!(judged(&[lease("scheduler-b", 1), scheduled("scheduler", 9)])[0].contains("when scheduler-b held"));
-    assert!(judged(&[lease("scheduler", 1), scheduled("scheduler", 17)])[0].contains("renewed at"));
+    assert!(judged(&[lease("scheduler", 1), scheduled("scheduler", 17)])[0].contains("that it renewed"));
     // Others need no lease.
     assert_eq!(judged(&[scheduled("karmada", 9)]), Vec::<String>::new());
 }

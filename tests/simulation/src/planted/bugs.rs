@@ -209,8 +209,8 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A satisfied binding's new generation is not recorded as observed.",
         edits: &[Edit {
             file: SCHEDULE,
-            from: "            observes: true,\n            scheduled_at: is_repair.then_some(now),",
-            to: "            observes: is_repair,\n            scheduled_at: is_repair.then_some(now),",
+            from: "            observes: true,\n            scheduled_at: is_repair",
+            to: "            observes: is_repair,\n            scheduled_at: is_repair",
         }],
     },
     Bug {
@@ -220,7 +220,7 @@ pub(crate) const BUGS: &[Bug] = &[
         text: "A write that was cut off between its two patches is not repaired.",
         edits: &[Edit {
             file: SCHEDULE,
-            from: "let is_repair = !is_scheduled || status.last_scheduled_time.is_none();",
+            from: "let is_repair = !is_scheduled || status.last_scheduled_time.is_none() || is_unanswered;",
             to: "let is_repair = is_scheduled && status.last_scheduled_time.is_none();",
         }],
     },
@@ -255,6 +255,17 @@ pub(crate) const BUGS: &[Bug] = &[
             file: EXECUTE,
             from: "if current.metadata.generation <= own {",
             to: "if current.metadata.generation <= i64::MAX {",
+        }],
+    },
+    Bug {
+        name: "divided-again",
+        rule: Rule::E,
+        is_real: true,
+        text: "A reschedule whose status is refused divides from scratch again and again.",
+        edits: &[Edit {
+            file: COMPLETE,
+            from: "            && record.requested == in_flight.answers\n",
+            to: "            && record.requested == in_flight.answers\n            && matches!(written.outcome, WriteOutcome::Done)\n",
         }],
     },
     Bug {

@@ -121,6 +121,7 @@ fn workspace_manifest(workspace: &str) -> String {
         _ => line
             .replace("path = \"host/controller\"", "path = \"controller\"")
             .replace("path = \"host/", "path = \"../../host/")
+            .replace("path = \"tests/", "path = \"../../tests/")
             .replace("path = \"framework", "path = \"../../framework"),
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -219,7 +219,7 @@ fn allows(offline: Option<&Targets>, last: &Targets, new: &Targets) -> bool {
     })
 }
 
-fn takes_away(last: &Targets, new: &Targets) -> bool {
+pub(super) fn takes_away(last: &Targets, new: &Targets) -> bool {
     last.iter()
         .any(|(cluster, before)| replicas_on(new, cluster) < Some(*before))
 }

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use divvy_controller::objects::ObjectKey;
+use divvy_judge::MoveRule;
 use serde_json::Value;
 
 use crate::agenda::Millis;
@@ -52,6 +53,8 @@ pub(crate) struct Books {
     pub(crate) led_at: Millis,
     /// Decisions of each binding: the second, and how many were made in it.
     pub(super) hurry: BTreeMap<ObjectKey, (Millis, u32)>,
+    /// Results that took replicas away, by binding.
+    pub(crate) moves: MoveRule,
     /// Decisions of each binding since all troubles ended.
     pub(super) decisions_at_rest: BTreeMap<ObjectKey, u32>,
     /// Decisions that were checked, for figures about coverage.
@@ -87,6 +90,7 @@ impl Books {
         ];
         if fields.into_iter().any(differs) {
             self.decisions_at_rest.remove(key);
+            self.moves.ask(&key.to_string(), 0);
         }
         if differs("clusters") || differs("replicaRequirements") {
             self.shrunk_at = now;

@@ -1,14 +1,15 @@
 //! Rule a: nothing is written by one who does not hold the lease.
 
+use divvy_controller::objects::ObjectKey;
+use divvy_judge::LeaseRule;
 use serde_json::Value;
 
+use super::decision::takes_away;
 use super::{Rule, Verdict};
 use crate::agenda::Millis;
+use crate::oracle::targets_of;
 use crate::server::Request;
 use crate::world::World;
-
-/// Time for which a lease is valid after its last write.
-const LEASE: Millis = 15_000;
 
 impl World<'_> {
     /// Judges a write that was carried out.
@@ -16,20 +17,30 @@ impl World<'_> {
         self.books.writes += 1;
         let writer = request.process;
         let what = || format!("number {writer} wrote {}", request.key);
-        let holder = self.lease.holder();
-        let is_holder = holder.is_some_and(|holder| holder.ends_with(&format!("-{writer}")));
-        let age = self.now.saturating_sub(self.lease.written_at);
-        if !is_holder {
-            let holder = holder.unwrap_or("nobody").to_owned();
-            self.breach(Rule::A, format!("{}, when {holder} held the lease", what()));
-        } else if age > LEASE {
-            self.breach(
-                Rule::A,
-                format!("{}, with a lease that it renewed {age} ms ago", what()),
-            );
+        let mut rule = LeaseRule::default();
+        // The identity in the lease is `p<slot>-<number>`.
+        let number = self.lease.holder().and_then(|holder| holder.rsplit_once('-'));
+        let holder = number.map_or_else(String::new, |(_, number)| format!(" {number}"));
+        rule.note(&holder, millis(self.lease.written_at));
+        if let Some(text) = rule.judge(&format!("number {writer}"), &request.key.to_string(), millis(self.now)) {
+            self.breach(Rule::A, text);
         }
+        self.judge_move(&request.key, before, after);
         if self.books.quiet_since.is_some() && before != after {
             self.breach(Rule::E, format!("{}, when everything was at rest", what()));
+        }
+    }
+
+    /// Replicas are taken away at most once for each change of the binding or of a cluster's specification.
+    fn judge_move(&mut self, key: &ObjectKey, before: Option<&Value>, after: Option<&Value>) {
+        let (Some(before), Some(after)) = (before.map(targets_of), after.map(targets_of)) else {
+            return;
+        };
+        if takes_away(&before, &after) {
+            let (before, after) = (before.into_iter().collect(), after.into_iter().collect());
+            if let Some(text) = self.books.moves.judge(&key.to_string(), &before, &after) {
+                self.breach(Rule::E, text);
+            }
         }
     }
 
@@ -40,4 +51,9 @@ impl World<'_> {
             self.verdict = Some(Verdict { rule, text });
         }
     }
+}
+
+/// A time in the judge's type.
+fn millis(at: Millis) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
 }

@@ -163,6 +163,7 @@ impl World<'_> {
             "spec": spec,
         });
         let now = self.now;
+        self.books.moves.ask(&binding_key(number).to_string(), 0);
         self.server.create(now, Kind::Binding, object);
         self.publish_changes(Kind::Binding);
         match template.policy_delay {

@@ -1,6 +1,7 @@
 //! Clusters as the control plane has them: joining, leaving, vanishing, and their reports.
 
 use divvy_controller::objects::{Kind, ObjectKey};
+use divvy_judge::MoveRule;
 use serde_json::{Value, json};
 
 use super::{Event, World};
@@ -26,7 +27,22 @@ impl World<'_> {
     /// Changes a cluster, and shows it to the processes.
     fn change_cluster(&mut self, number: usize, change: impl FnOnce(&mut Value)) {
         let now = self.now;
+        let offer = |world: &Self| {
+            let cluster = world.server.get(Kind::Cluster, &cluster_key(number))?;
+            let (status, metadata) = (&cluster["status"], &cluster["metadata"]);
+            let offers = [
+                &cluster["spec"],
+                &status["conditions"],
+                &status["apiEnablements"],
+                &metadata["labels"],
+            ];
+            Some((offers.map(Value::clone), metadata["deletionTimestamp"].clone()))
+        };
+        let before = offer(self);
         if self.server.change(now, Kind::Cluster, &cluster_key(number), change) {
+            if offer(self) != before {
+                self.books.moves = MoveRule::default();
+            }
             self.publish_changes(Kind::Cluster);
         }
     }
@@ -51,6 +67,7 @@ impl World<'_> {
         self.vanished.remove(&number);
         let now = self.now;
         self.server.create(now, Kind::Cluster, object);
+        self.books.moves = MoveRule::default();
         self.publish_changes(Kind::Cluster);
     }
 
@@ -83,6 +100,7 @@ impl World<'_> {
                 self.note(|| format!("{} is gone", key.name));
                 let now = self.now;
                 self.server.delete(now, Kind::Cluster, &key);
+                self.books.moves = MoveRule::default();
                 self.publish_changes(Kind::Cluster);
                 for binding in self.members[number].bindings() {
                     self.members[number].apply(&binding, &[], now);
@@ -95,6 +113,7 @@ impl World<'_> {
     pub(super) fn vanish(&mut self, number: usize) {
         let now = self.now;
         if let Some(object) = self.server.delete(now, Kind::Cluster, &cluster_key(number)) {
+            self.books.moves = MoveRule::default();
             self.vanished.insert(number, Value::clone(&object));
             self.publish_changes(Kind::Cluster);
         }
@@ -105,6 +124,7 @@ impl World<'_> {
         if let Some(object) = self.vanished.remove(&number) {
             let now = self.now;
             self.server.create(now, Kind::Cluster, object);
+            self.books.moves = MoveRule::default();
             self.publish_changes(Kind::Cluster);
         }
     }

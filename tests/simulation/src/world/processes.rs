@@ -9,6 +9,7 @@ use divvy_controller::observe::Metrics;
 use divvy_controller::panel::Panel;
 use divvy_controller::write::Written;
 use divvy_controller::write::execute::Writer;
+use divvy_judge::MoveRule;
 use tokio::task::AbortHandle;
 
 use super::streams::Streams;
@@ -271,6 +272,7 @@ impl World<'_> {
     /// Exchanges the profile of all processes.
     pub(super) fn reload(&mut self, profile: ProfileName) {
         self.profile = profile;
+        self.books.moves = MoveRule::default();
         let new = self.profiles.active(profile);
         let mut relists = Vec::new();
         for process in self.processes.iter_mut().flatten() {
