@@ -57,16 +57,16 @@ pub(crate) fn look_for(bug: &Bug, seeds: u64, events: usize, plugins: &Path) -> 
     let output = Command::new(&program)
         .arg("--plugins")
         .arg(plugins)
-        .args([
-            "--events",
-            &events.to_string(),
-            "seeds",
-            &seeds.to_string(),
-            "--until-failure",
-        ])
+        .args(["--events", &events.to_string(), "seeds", &seeds.to_string()])
+        .args(["--until-breach", &bug.rule.to_string()])
         .output()
         .map_err(|source| Error::File { path: program, source })?;
     let text = String::from_utf8_lossy(&output.stdout);
+    // The last line has the figures. Without it, the lives did not come to an end.
+    if !text.contains(" lives of ") {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::Broken(format!("bug `{}`: {text}{message}", bug.name)));
+    }
     let found = text.lines().find_map(|line| {
         let (seed, verdict) = line.strip_prefix("seed ")?.split_once(": ")?;
         let text = verdict.strip_prefix(&format!("rule {}: ", bug.rule))?;
