@@ -93,7 +93,7 @@ pub(crate) const BUGS: &[Bug] = &[
             Edit {
                 file: SCHEDULE,
                 from: "let current = answers.map(|answers| Current::new(answers, &self.takings));",
-                to: "let current = answers.map(|answers| Current::new(answers, &self.takings));\n        let nothing_is_held = Ledger::default();",
+                to: "let current = answers.map(|answers| Current::new(answers, &self.takings));\n        let nothing_is_held = divvy_scheduler::fleet::Ledger::default();",
             },
             Edit {
                 file: SCHEDULE,

@@ -24,7 +24,7 @@ pub(crate) fn write_table(findings: &[Finding]) -> Result<(), Error> {
     for Finding { bug, found } in findings {
         let seed = found
             .as_ref()
-            .map_or_else(|| "not found".to_owned(), |(seed, _, _)| seed.to_string());
+            .map_or_else(|| "not found".to_owned(), |(seed, _)| seed.to_string());
         let ours = if bug.is_real { "yes" } else { "" };
         // Writing to a text cannot fail.
         let _infallible = writeln!(
