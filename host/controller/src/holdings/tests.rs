@@ -332,7 +332,9 @@ fn what_no_report_shows_is_given_up_two_reports_after_it_was_applied() {
         let mut story = Story::new();
         story.take_seeing("web", &[("a", 5)], &[("a", 3)], &cpu(), &before);
         story.pass(1);
-        story.holdings.observe(&key("web"), std::slice::from_ref(&entry), story.now);
+        story
+            .holdings
+            .observe(&key("web"), std::slice::from_ref(&entry), story.now);
         story.pass(19);
         assert!(story.holdings.expire(story.now).is_empty(), "{entry:?}");
         story.pass(1);
