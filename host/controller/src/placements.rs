@@ -67,7 +67,8 @@ impl LivePlacements {
 
     /// Takes back every decision in flight.
     pub fn take_back_all(&mut self) {
-        let keys: Vec<Arc<BindingKey>> = self.in_flight.keys().map(Arc::clone).collect();
+        let mut keys: Vec<Arc<BindingKey>> = self.in_flight.keys().map(Arc::clone).collect();
+        keys.sort_unstable();
         for key in keys {
             self.take_back(&key);
         }

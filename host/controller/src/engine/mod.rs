@@ -156,7 +156,7 @@ pub struct Engine {
     /// The term in which this process leads; `None` while it may not decide.
     term: Option<Term>,
     /// Bindings that quota refused, by namespace.
-    refused_by_quota: HashMap<String, HashSet<Arc<BindingKey>>>,
+    refused_by_quota: HashMap<String, BTreeSet<Arc<BindingKey>>>,
     /// Bindings whose decision was put off once because their policy was not known.
     awaited_policy: HashSet<Arc<BindingKey>>,
     announcements: Vec<Announcement>,

@@ -3,12 +3,12 @@
 //! A binding is parsed only when it is decided. Its placement and the applied placement are shared texts, since all
 //! bindings of a policy have the same. Together this is about two kilobytes per binding.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use divvy_karmada::api::{BindingScope, Placement, PolicyScope, ReadJson, ResourceBinding, TargetCluster, Timestamp};
 use divvy_karmada::policy::{Claim, claimed_by};
 use divvy_scheduler::strategy::STRATEGY_ANNOTATION;
+use indexmap::IndexMap;
 
 use super::{Shared, SharedPlacement};
 use crate::decide::rules::{Sum, goes_everywhere};
@@ -63,7 +63,9 @@ pub struct Record {
 /// The bindings of a control plane.
 #[derive(Debug, Default)]
 pub struct BindingStore {
-    records: HashMap<Arc<BindingKey>, Record>,
+    /// In the order of their arrival, as long as none is removed: bindings that are decided for one reason are decided in
+    /// this order, in every process.
+    records: IndexMap<Arc<BindingKey>, Record>,
     shared: Shared,
     /// Number of the last relist, by scope: the two kinds are listed independently.
     epochs: [u64; 2],
@@ -148,10 +150,10 @@ impl BindingStore {
 
     /// Removes a binding. Returns true if it was there.
     pub fn remove(&mut self, key: &BindingKey) -> bool {
-        self.records.remove(key).is_some()
+        self.records.swap_remove(key).is_some()
     }
 
-    /// All bindings, in no order.
+    /// All bindings, in an order that follows from the calls before.
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<BindingKey>, &Record)> {
         self.records.iter()
     }

@@ -132,7 +132,8 @@ impl PolicyStore {
     pub fn end_relist(&mut self, scope: PolicyScope) {
         let epoch = self.epochs[slot(scope)];
         let gone = |(key, entry): &(&PolicyKey, &Entry)| key.0 == scope && entry.epoch != epoch;
-        let gone: Vec<PolicyKey> = self.facts.iter().filter(gone).map(|(key, _)| key.clone()).collect();
+        let mut gone: Vec<PolicyKey> = self.facts.iter().filter(gone).map(|(key, _)| key.clone()).collect();
+        gone.sort_unstable();
         for key in &gone {
             self.remove(key);
         }
