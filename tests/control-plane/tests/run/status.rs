@@ -1,11 +1,13 @@
 //! Status that the scheduler reports, and fields that it must not touch.
 
-use divvy_control_plane_tests::objects::{BINDING, DEPLOYMENT};
+use std::time::{Duration, Instant};
+
+use divvy_control_plane_tests::objects::{BINDING, CLUSTER_ROLE, DEPLOYMENT};
 use divvy_control_plane_tests::scenario::{condition, result};
-use divvy_control_plane_tests::{Error, templates};
+use divvy_control_plane_tests::{Error, Scenario, templates};
 use serde_json::{Value, json};
 
-use crate::{let_time_pass, own_writes, scheduling, three_clusters};
+use crate::{let_time_pass, own_writes, scheduling, three_clusters, until_figure};
 
 #[tokio::test]
 async fn conditions_of_other_controllers_are_kept() -> Result<(), Error> {
@@ -168,5 +170,49 @@ async fn an_eviction_ends_when_its_replacement_is_healthy() -> Result<(), Error>
             binding["spec"]["gracefulEvictionTasks"].is_null()
         })
         .await?;
+    Ok(())
+}
+
+/// Gives the schedulers exactly these verbs for bindings.
+async fn grant(scenario: &Scenario, verbs: &[&str]) -> Result<(), Error> {
+    let mut role = scenario.objects().get(CLUSTER_ROLE, "", "divvy").await?;
+    let rules = role["rules"].as_array_mut().into_iter().flatten();
+    for rule in rules.filter(|rule| rule["resources"][0] == "resourcebindings") {
+        rule["verbs"] = json!(verbs);
+    }
+    let patch = json!({"rules": role["rules"]});
+    scenario.objects().merge(CLUSTER_ROLE, "", "divvy", &patch).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_right_that_is_missing_for_a_minute_is_named_until_it_is_given() -> Result<(), Error> {
+    const MISSING: &str = "divvy_missing_right{resource=\"resourcebindings\",verb=\"patch\"}";
+    const RULE: &str = "{apiGroups: [work.karmada.io], resources: [resourcebindings], verbs: [patch]}";
+    let (_folder, scenario) = scheduling(&three_clusters()).await?;
+    let placement = || templates::divided_by_weight(&[("a", 1), ("b", 2)]);
+    scenario.deploy("web", 3, placement()).await?;
+    let before = scenario.wait_for_result("web", &[("a", 1), ("b", 2)]).await?;
+    grant(&scenario, &["get", "list", "watch"]).await?;
+    scenario.scale("web", 6).await?;
+    let start = Instant::now();
+    let refused = scenario
+        .wait("web", "refused for the missing right", |binding| {
+            let message = condition(binding, "Scheduled")["message"].as_str();
+            message.is_some_and(|message| message.contains(RULE))
+        })
+        .await?;
+    // Before, it is taken for an API server that is starting.
+    assert!(start.elapsed() >= Duration::from_secs(60), "{refused:#}");
+    assert_eq!(condition(&refused, "Scheduled")["reason"], "SchedulerError");
+    assert_eq!(refused["spec"]["clusters"], before["spec"]["clusters"]);
+    until_figure(&scenario, MISSING, 1.0).await;
+    let printed = scenario.schedulers[0].process.printed();
+    let lines = printed.lines().filter(|line| line.contains("a right is missing"));
+    assert_eq!(lines.filter(|line| line.contains(RULE)).count(), 1, "{printed}");
+
+    grant(&scenario, &["get", "list", "watch", "patch"]).await?;
+    scenario.wait_for_result("web", &[("a", 2), ("b", 4)]).await?;
+    until_figure(&scenario, MISSING, 0.0).await;
     Ok(())
 }
