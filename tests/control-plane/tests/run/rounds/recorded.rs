@@ -47,7 +47,12 @@ impl Round {
         let path = source_folder().join(format!("rounds/{name}.json.gz"));
         let file = File::open(path).expect("the recording is in the repository");
         let mut recorded: Value = serde_json::from_reader(GzDecoder::new(file)).expect("the recording is JSON");
-        let mut take = |list: &str| recorded[list].as_array_mut().map(std::mem::take).expect("a list of objects");
+        let mut take = |list: &str| {
+            recorded[list]
+                .as_array_mut()
+                .map(std::mem::take)
+                .expect("a list of objects")
+        };
         let after = take("after");
         let mut surroundings = Vec::new();
         let mut bindings = Vec::new();
@@ -57,7 +62,9 @@ impl Round {
                 surroundings.push((kind, object));
                 continue;
             }
-            let same = after.iter().find(|after| after["metadata"]["uid"] == object["metadata"]["uid"]);
+            let same = after
+                .iter()
+                .find(|after| after["metadata"]["uid"] == object["metadata"]["uid"]);
             bindings.push(Transition {
                 kind,
                 after: same.expect("no binding vanished").clone(),
@@ -65,7 +72,11 @@ impl Round {
             });
         }
         assert_eq!(bindings.len(), after.len(), "no binding is new");
-        bindings.sort_by_key(|binding| binding.after["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse::<u64>().ok()));
+        bindings.sort_by_key(|binding| {
+            binding.after["metadata"]["resourceVersion"]
+                .as_str()
+                .and_then(|version| version.parse::<u64>().ok())
+        });
         Self { surroundings, bindings }
     }
 
@@ -94,6 +105,13 @@ impl Transition {
         }
     }
 
+    /// True if karmada-scheduler wrote anything.
+    pub(super) fn is_written(&self) -> bool {
+        self.has_new_result()
+            || self.changed("/status/schedulerObservedGeneration")
+            || self.outcome() == Outcome::Decided
+    }
+
     /// True if a field is another one afterwards.
     pub(super) fn changed(&self, pointer: &str) -> bool {
         self.before.pointer(pointer) != self.after.pointer(pointer)
@@ -104,10 +122,20 @@ impl Transition {
         self.changed("/spec/clusters") || applied(&self.before) != applied(&self.after)
     }
 
+    /// Namespace and name, as the scheduler's pages have them.
+    pub(super) fn key(&self) -> String {
+        match self.namespace() {
+            "" => self.name().to_owned(),
+            namespace => format!("{namespace}/{}", self.name()),
+        }
+    }
+
+    /// The namespace; empty for a cluster-scoped binding.
     pub(super) fn namespace(&self) -> &str {
         self.before["metadata"]["namespace"].as_str().unwrap_or_default()
     }
 
+    /// The name.
     pub(super) fn name(&self) -> &str {
         self.before["metadata"]["name"].as_str().unwrap_or_default()
     }

@@ -60,7 +60,9 @@ impl<'a> StandIn<'a> {
         };
         status.insert("schedulerObservedGeneration".to_owned(), observed.clone());
         status.insert("conditions".to_owned(), after["status"]["conditions"].clone());
-        self.objects.merge_status(*kind, namespace, name, &json!({"status": status})).await?;
+        self.objects
+            .merge_status(*kind, namespace, name, &json!({"status": status}))
+            .await?;
         Ok(())
     }
 
@@ -118,7 +120,10 @@ impl<'a> StandIn<'a> {
 fn growth<'a>(bindings: impl Iterator<Item = &'a Transition>) -> BTreeMap<String, BTreeMap<String, i128>> {
     let mut clusters: BTreeMap<String, BTreeMap<String, i128>> = BTreeMap::new();
     for Transition { before, after, .. } in bindings {
-        assert!(after["spec"]["components"].is_null(), "no recorded binding has components");
+        assert!(
+            after["spec"]["components"].is_null(),
+            "no recorded binding has components"
+        );
         let last = result(before);
         for (cluster, replicas) in result(after) {
             let added = i128::from(replicas - last.get(&cluster).copied().unwrap_or(0));
