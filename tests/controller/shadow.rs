@@ -1,11 +1,11 @@
 //! Shadow mode beside a scheduler that writes in two steps: the result, then the status.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::simulation::Simulation;
 
 /// A cluster with 100 CPUs, of which its report has these free.
-fn with_room(name: &str, free: i64) -> serde_json::Value {
+fn with_room(name: &str, free: i64) -> Value {
     let allocated = (100 - free).to_string();
     json!({
         "metadata": {"name": name, "generation": 1},
