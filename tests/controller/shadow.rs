@@ -62,3 +62,34 @@ fn a_decision_is_not_made_again_from_half_of_the_others() {
     let page = simulation.shadow();
     assert_eq!((&page["agreed"], &page["differed"]), (&json!(2), &json!(0)), "{page:#}");
 }
+
+/// An eviction changes a result, too, but not because the other scheduler decided.
+#[test]
+fn a_decision_is_made_again_after_an_eviction() {
+    let placement = json!({"replicaScheduling": {"replicaSchedulingType": "Duplicated"}});
+    let scheduled = |time: &str| {
+        let condition = json!({"type": "Scheduled", "status": "True", "reason": "Success", "message": ""});
+        json!({"status": {"conditions": [condition], "lastScheduledTime": time}})
+    };
+    let mut simulation = Simulation::new(&[with_room("a", 100), with_room("b", 100)]).in_shadow();
+    simulation.create("web", json!({"replicas": 2, "placement": placement}));
+    let both = json!([{"name": "a", "replicas": 2}, {"name": "b", "replicas": 2}]);
+    simulation.patch(
+        "web",
+        &json!({
+            "metadata": {"annotations": {"policy.karmada.io/applied-placement": placement.to_string()}},
+            "spec": {"clusters": both},
+        }),
+    );
+    simulation.patch("web", &scheduled("2027-01-15T08:00:00Z"));
+    // It goes to every candidate, so that each change has it decided.
+    simulation.patch("web", &json!({"metadata": {"labels": {"tier": "gold"}}}));
+    let eviction = json!({"fromCluster": "b", "reason": "TaintUntolerated", "producer": "TaintManager"});
+    simulation.patch(
+        "web",
+        &json!({"spec": {"clusters": [{"name": "a", "replicas": 2}], "gracefulEvictionTasks": [eviction]}}),
+    );
+    simulation.patch("web", &scheduled("2027-01-15T08:00:05Z"));
+    let page = simulation.shadow();
+    assert_eq!((&page["agreed"], &page["differed"]), (&json!(2), &json!(0)), "{page:#}");
+}
