@@ -8,6 +8,7 @@ mod both_ways;
 mod expiry;
 mod explanations;
 mod holding;
+mod shadow;
 mod simulation;
 mod tables;
 

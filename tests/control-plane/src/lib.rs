@@ -2,6 +2,7 @@
 //!
 //! - [`ControlPlane`] starts etcd and kube-apiserver in a folder, with Karmada's resources ([`crds`]) and several [`users`].
 //! - [`objects`] reads, writes and awaits objects as JSON; [`templates`] has clusters, workloads and policies.
+//! - [`backup`] restores objects with what an API server would choose itself.
 //! - [`karmada`] plays Karmada's other controllers.
 //! - [`proxy`] injects faults between a scheduler and the API server.
 //! - [`Divvy`] runs the real binary; [`Scenario`] puts everything together.
@@ -11,6 +12,7 @@
 //! For a person there are the scripts `tests/control-plane/up DIR` and `down DIR`.
 
 pub mod audit;
+pub mod backup;
 pub mod churn;
 pub mod crds;
 pub mod divvy;

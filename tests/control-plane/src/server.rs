@@ -98,6 +98,11 @@ impl ControlPlane {
         format!("https://127.0.0.1:{}", self.ports.api_server)
     }
 
+    /// etcd's address, for clients.
+    pub(crate) fn etcd_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports.etcd)
+    }
+
     /// The kubeconfig of a user.
     pub fn kubeconfig(&self, user: User) -> PathBuf {
         user.kubeconfig(&self.folder)
@@ -128,7 +133,7 @@ impl ControlPlane {
         let mut command = self.command();
         command.arg("etcd");
         command.arg("--data-dir").arg(self.folder.join("etcd"));
-        command.arg(format!("--client-url=http://127.0.0.1:{}", self.ports.etcd));
+        command.arg(format!("--client-url={}", self.etcd_url()));
         command.arg(format!("--peer-url=http://127.0.0.1:{}", self.ports.etcd_peer));
         self.etcd = Some(self.spawn("etcd", &mut command)?);
         Ok(())
@@ -139,7 +144,7 @@ impl ControlPlane {
         let file = |name: &str| self.folder.join(name).display().to_string();
         let mut command = self.command();
         command.arg("kube-apiserver").args([
-            format!("--etcd-servers=http://127.0.0.1:{}", self.ports.etcd),
+            format!("--etcd-servers={}", self.etcd_url()),
             format!("--secure-port={}", self.ports.api_server),
             "--bind-address=127.0.0.1".to_owned(),
             "--advertise-address=127.0.0.1".to_owned(),

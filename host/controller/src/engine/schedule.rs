@@ -110,6 +110,10 @@ impl Engine {
         };
         match reason_to_decide(&standing, |name| self.clusters.is_deleting(name)) {
             None => self.satisfied(&candidate, moment).map(Task::of_write),
+            Some(reason) if self.is_half_written(key, &candidate.binding, reason) => {
+                self.queue.done(key);
+                None
+            }
             Some(reason) => {
                 if let Some(job) = self.question(&candidate, placement, answers) {
                     self.estimating.insert(Arc::clone(key), false);

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Engine, Moment};
 use crate::condition::{Failure, SCHEDULED};
+use crate::decide::rules::Reason;
 use crate::decision::LiveDecision;
 use crate::holdings::DecisionNumber;
 use crate::objects::BindingKey;
@@ -54,6 +55,8 @@ struct Mark {
     condition: Option<(String, String, String)>,
     observed_generation: i64,
     scheduled_at: Option<i64>,
+    /// Clusters that the resource is evicted from, which also changes the result.
+    evicted_from: Vec<String>,
 }
 
 impl Mark {
@@ -65,7 +68,20 @@ impl Mark {
             condition: condition.map(|known| (known.status.clone(), known.reason.clone(), known.message.clone())),
             observed_generation: status.scheduler_observed_generation,
             scheduled_at: status.last_scheduled_time.map(divvy_karmada::api::Timestamp::seconds),
+            evicted_from: binding
+                .spec
+                .graceful_eviction_tasks
+                .iter()
+                .map(|task| task.from_cluster.clone())
+                .collect(),
         }
+    }
+
+    /// True if the status that a scheduler writes is another one.
+    fn has_other_status(&self, other: &Self) -> bool {
+        self.condition != other.condition
+            || self.scheduled_at != other.scheduled_at
+            || self.observed_generation != other.observed_generation
     }
 }
 
@@ -127,6 +143,23 @@ impl Engine {
         }
     }
 
+    /// True if the other scheduler has written its result, but not the status that completes it. A decision that is made now would start
+    /// from that result and be another one.
+    ///
+    /// Only rules that apply to a complete result as well can come from that: any other is a further change.
+    pub(super) fn is_half_written(&self, key: &BindingKey, binding: &ResourceBinding, reason: Reason) -> bool {
+        let shadow = self.shadow.as_ref();
+        let Some(waiting) = shadow.and_then(|shadow| shadow.waiting.get(key)) else {
+            return false;
+        };
+        let now = Mark::of(binding);
+        matches!(reason, Reason::RescheduleRequested | Reason::GoesEverywhere)
+            && binding.metadata.uid == waiting.uid
+            && now.clusters != waiting.before.clusters
+            && now.evicted_from == waiting.before.evicted_from
+            && !now.has_other_status(&waiting.before)
+    }
+
     /// Compares a waiting decision with a new version of its binding, if the other scheduler has written that.
     pub(super) fn compare_with_other(&mut self, key: &Arc<BindingKey>, moment: &Moment) {
         let Some(shadow) = &mut self.shadow else { return };
@@ -138,10 +171,7 @@ impl Engine {
         };
         let after = Mark::of(&binding);
         // The result is written first and the status after it. Only with the latter the decision is complete.
-        let has_decided = after.condition != waiting.before.condition
-            || after.scheduled_at != waiting.before.scheduled_at
-            || after.observed_generation != waiting.before.observed_generation;
-        if !has_decided {
+        if !after.has_other_status(&waiting.before) {
             return;
         }
         let Some(waiting) = shadow.waiting.remove(key) else {

@@ -15,6 +15,7 @@ mod plugins;
 mod recorded;
 mod reload;
 mod replicas_of_scheduler;
+mod rounds;
 mod soak;
 mod status;
 mod tracing;
@@ -94,9 +95,13 @@ fn own_writes(scenario: &Scenario, name: &str) -> Result<(usize, usize), Error> 
 
 /// The answer of the last scheduler that was started to a GET of a path: status and body.
 fn ask(scenario: &Scenario, path: &str) -> (u16, String) {
-    let Some(address) = scenario.schedulers.last().and_then(|divvy| divvy.address.parse().ok()) else {
-        panic!("no scheduler was started");
-    };
+    let scheduler = scenario.schedulers.last().expect("a scheduler was started");
+    ask_scheduler(scheduler, path)
+}
+
+/// The answer of a scheduler to a GET of a path: status and body; 0 and the cause if there is none.
+fn ask_scheduler(scheduler: &Divvy, path: &str) -> (u16, String) {
+    let address = scheduler.address.parse().expect("an address");
     match divvy_controller::serve::get(address, path, Duration::from_secs(10)) {
         Ok(response) => (response.status, String::from_utf8_lossy(&response.body).into_owned()),
         Err(error) => (0, error.to_string()),
