@@ -9,6 +9,7 @@ mod expiry;
 mod explanations;
 mod holding;
 mod simulation;
+mod stored;
 mod tables;
 
 use std::collections::BTreeMap;
